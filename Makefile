@@ -1,0 +1,108 @@
+# The one interface to the course: people and continuous integration call the same targets.
+# Bare `make` prints the help, which is made from the `##` comments below.
+
+## ARGS=...         more arguments for the command, e.g. make lab ARGS=--no-browser
+ARGS =
+## DIR=demo         where `make demo` makes its course
+DIR = demo
+## PYTHON=python3   the Python to set up with (3.11 to 3.14)
+PYTHON ?= python3
+## TORCH_INDEX=URL  take PyTorch from its CPU-only index: gigabytes less to download on Linux.
+##                  The URL is the one that the "Get started" page of pytorch.org shows for Pip and CPU.
+TORCH_INDEX ?=
+
+# Both ends of requires-python in pyproject.toml; a test compares them.
+PYTHON_MIN := 3.11
+PYTHON_MAX := 3.14
+
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/set-up-done
+UNFINISHED := $(VENV)/set-up-unfinished
+ACTIVATE := . $(VENV)/bin/activate &&
+STOP := stop() { echo "make: $$*" >&2; exit 2; };
+
+# Settings of the machine that must not reach into .venv: another Python's modules, pip's --user, kernels of the home.
+unexport PYTHONPATH PYTHONHOME
+export PIP_USER := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export JUPYTER_PREFER_ENV_PATH := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test demo build lint lock clean FORCE
+
+help: ## Print this help
+	@echo "Attention by Hand. Every command does all the set-up that it needs, once, in $(VENV)."
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@sed -n 's/^## /  /p' Makefile
+
+lab: $(STAMP) ## Open JupyterLab at the first lesson
+	@$(ACTIVATE) python -m autograder build
+	@$(ACTIVATE) python -m jupyterlab notebooks/01_attention_from_loops.ipynb $(ARGS)
+
+test: $(STAMP) ## Run the tests
+	@$(ACTIVATE) python -m pytest -q $(ARGS)
+
+demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print the grades
+	@$(ACTIVATE) python -m autograder demo "$(DIR)" $(ARGS)
+
+build: $(STAMP) ## Make the notebooks from their sources
+	@$(ACTIVATE) python -m autograder build $(ARGS)
+
+lint: $(STAMP) ## Check the style of the code
+	@$(ACTIVATE) python -m ruff check $(ARGS)
+
+# pip-compile keeps the pins that it finds in its output file, so plain `make lock` changes only what must change.
+# subtle: a CPU build of PyTorch is called 2.13.0+cpu, and only some indexes have it under that name. The lock says
+# 2.13.0, which every index can meet; and a build for GPUs, which asks for gigabytes of further packages, is refused.
+lock: $(STAMP) ## Renew requirements.lock after a change of pyproject.toml (ARGS=--upgrade: newest versions)
+	@echo "Choosing versions (about half a minute) ..."
+	@cp requirements.lock $(VENV)/lock.txt
+	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra dev --allow-unsafe \
+		--strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
+		$(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") $(ARGS) --output-file $(VENV)/lock.txt pyproject.toml
+	@$(STOP) ! grep -E '^(nvidia|cuda|triton)' $(VENV)/lock.txt >&2 || \
+		stop "pip chose a PyTorch for GPUs; run make lock with TORCH_INDEX (see make help)."
+	@sed 's/^\(torch==[^+]*\)+.*/\1/' $(VENV)/lock.txt > $(VENV)/requirements.lock
+	@mv $(VENV)/requirements.lock requirements.lock
+	@echo "requirements.lock is renewed; bring environment.yml into line where make test says so."
+
+clean: ## Remove .venv and caches; notebooks and DIR stay
+	rm -rf $(VENV) .pytest_cache .ruff_cache *.egg-info
+
+# --- Set-up -------------------------------------------------------------------------------------------------------
+# While it runs, the file UNFINISHED holds the process id of make; at the end that file becomes STAMP, which holds the
+# folder's path. So a set-up that was interrupted, a folder that was moved or copied, and a Python that was removed or
+# upgraded since are all seen, and .venv is made anew. A .venv that somebody else made is used as it is.
+SUPPORTED := import sys; part = lambda v: [int(n) for n in v.split('.')]; \
+	sys.exit(not part('$(PYTHON_MIN)') <= list(sys.version_info[:2]) <= part('$(PYTHON_MAX)'))
+USABLE := { test ! -e $(UNFINISHED) && $(PY) -c "import pip; $(SUPPORTED)" && \
+	{ test ! -e $(STAMP) || test "`cat $(STAMP)`" = "`pwd -P`"; }; } >/dev/null 2>&1
+
+PIP_INSTALL := $(PY) -m pip install --quiet
+OTHER_PYTHON := take one from $(PYTHON_MIN) to $(PYTHON_MAX): make PYTHON=/path/to/python3
+
+ifneq ($(shell $(USABLE) && echo yes),yes)
+$(STAMP): FORCE
+endif
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(STOP) { test -w . && { test ! -e $(VENV) || test -w $(VENV); }; } || \
+		stop "this folder cannot be written to; clone the course to a place of your own."
+	@$(STOP) command -v "$(PYTHON)" >/dev/null || stop "there is no $(PYTHON) here; $(OTHER_PYTHON)."
+	@$(STOP) "$(PYTHON)" -c "$(SUPPORTED)" || stop "$(PYTHON) is `"$(PYTHON)" -V 2>&1`; $(OTHER_PYTHON)."
+	@$(STOP) "$(PYTHON)" -c "import venv, ensurepip" 2>/dev/null || stop "$(PYTHON) comes without venv and" \
+		"ensurepip; install them (on Debian and Ubuntu: apt install python3-venv), or $(OTHER_PYTHON)."
+	@$(STOP) ! kill -0 `cat $(UNFINISHED) 2>/dev/null || echo none` 2>/dev/null || stop "another make (process" \
+		"`cat $(UNFINISHED)`) is setting up here; wait for it, or remove $(UNFINISHED) and try again."
+	@if $(USABLE); then echo $$PPID > $(UNFINISHED); else \
+		echo "Making $(VENV) ..." && mkdir -p $(VENV) && echo $$PPID > $(UNFINISHED) && \
+		find $(VENV) -mindepth 1 -maxdepth 1 ! -name $(notdir $(UNFINISHED)) -exec rm -rf {} + && \
+		"$(PYTHON)" -m venv $(VENV); fi
+	@echo "Installing the pinned packages into $(VENV) (a few minutes the first time) ..."
+	@$(STOP) { $(PIP_INSTALL) $(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") -r requirements.lock && \
+		$(PIP_INSTALL) --no-deps --no-build-isolation --editable .; } || { rm -f $(UNFINISHED); \
+		stop "the set-up did not finish, see above; try again, or start afresh with make clean."; }
+	@pwd -P > $(UNFINISHED) && mv $(UNFINISHED) $(STAMP)
