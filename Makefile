@@ -81,8 +81,8 @@ SUPPORTED := import sys; part = lambda v: [int(n) for n in v.split('.')]; \
 USABLE := { test ! -e $(UNFINISHED) && $(PY) -c "import pip; $(SUPPORTED)" && \
 	{ test ! -e $(STAMP) || test "`cat $(STAMP)`" = "`pwd -P`"; }; } >/dev/null 2>&1
 
-PIP_INSTALL := $(PY) -m pip install --quiet
-OTHER_PYTHON := take one from $(PYTHON_MIN) to $(PYTHON_MAX): make PYTHON=/path/to/python3
+PIP_INSTALL := $(PY) -m pip install -qq
+OTHER_PYTHON = name a Python from $(PYTHON_MIN) to $(PYTHON_MAX), as in: make $(MAKECMDGOALS) PYTHON=python$(PYTHON_MIN)
 
 ifneq ($(shell $(USABLE) && echo yes),yes)
 $(STAMP): FORCE
@@ -91,10 +91,10 @@ endif
 $(STAMP): requirements.lock pyproject.toml
 	@$(STOP) { test -w . && { test ! -e $(VENV) || test -w $(VENV); }; } || \
 		stop "this folder cannot be written to; clone the course to a place of your own."
-	@$(STOP) command -v "$(PYTHON)" >/dev/null || stop "there is no $(PYTHON) here; $(OTHER_PYTHON)."
-	@$(STOP) "$(PYTHON)" -c "$(SUPPORTED)" || stop "$(PYTHON) is `"$(PYTHON)" -V 2>&1`; $(OTHER_PYTHON)."
+	@$(STOP) command -v "$(PYTHON)" >/dev/null || stop "there is no $(PYTHON) here; $(OTHER_PYTHON)"
+	@$(STOP) "$(PYTHON)" -c "$(SUPPORTED)" || stop "$(PYTHON) is `"$(PYTHON)" -V 2>&1`; $(OTHER_PYTHON)"
 	@$(STOP) "$(PYTHON)" -c "import venv, ensurepip" 2>/dev/null || stop "$(PYTHON) comes without venv and" \
-		"ensurepip; install them (on Debian and Ubuntu: apt install python3-venv), or $(OTHER_PYTHON)."
+		"ensurepip; install them (on Debian and Ubuntu: apt install python3-venv), or $(OTHER_PYTHON)"
 	@$(STOP) ! kill -0 `cat $(UNFINISHED) 2>/dev/null || echo none` 2>/dev/null || stop "another make (process" \
 		"`cat $(UNFINISHED)`) is setting up here; wait for it, or remove $(UNFINISHED) and try again."
 	@if $(USABLE); then echo $$PPID > $(UNFINISHED); else \
