@@ -1,0 +1,210 @@
+"""Versions: pyproject.toml asks in ranges, requirements.lock pins, .venv and environment.yml follow the lock.
+
+Each checker is a function that returns its complaints. It is tried on the real files, where there is none, and on
+doctored ones, where there must be one.
+"""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCK_TEXT = (ROOT / "requirements.lock").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+
+RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
+DIRECT = RUNTIME + [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
+
+# conda-forge's names where they differ; there `graphviz` is the `dot` program, which is not in the lock.
+CONDA_NAMES = {"python-graphviz": "graphviz", "pytorch-cpu": "torch"}
+CONDA_ONLY = ("graphviz", "pip", f"python {PROJECT['requires-python']}")
+# What a PyTorch built for GPUs asks for besides; a user may well have that one.
+GPU_PACKAGES = ("cuda-", "nvidia-", "triton")
+
+
+def pins(text: str) -> dict[str, str]:
+    """Name -> version of every line `name==version`."""
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)$", text, flags=re.MULTILINE))
+
+
+LOCK = pins(LOCK_TEXT)
+
+
+def without(name: str) -> dict[str, str]:
+    return {locked: version for locked, version in LOCK.items() if locked != name}
+
+
+def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
+    """Complaints where the lock does not meet a requirement."""
+    version = lock.get(canonicalize_name(requirement.name))
+    if version is None:
+        return [f"{requirement.name} is not locked"]
+    if not requirement.specifier.contains(version, prereleases=True):
+        return [f"{requirement.name} is locked at {version}, asked for is {requirement.specifier}"]
+    return []
+
+
+def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
+    """Walk from the direct dependencies, on Linux: complaints, and the names that were reached."""
+    linux = default_environment() | {
+        "os_name": "posix", "sys_platform": "linux", "platform_system": "Linux",
+        "python_version": python, "python_full_version": f"{python}.0",
+    }
+    complaints, seen, waiting = [], set(), list(DIRECT)
+    while waiting:
+        asked = waiting.pop()
+        name = canonicalize_name(asked.name)
+        complaints += unmet(asked, lock)
+        for extra in {"", *asked.extras} - {extra for known, extra in seen if known == name}:
+            seen.add((name, extra))
+            needs = [Requirement(line) for line in metadata.requires(name) or []]
+            waiting += [
+                need for need in needs
+                if not (name == "torch" and need.name.startswith(GPU_PACKAGES))
+                and (need.marker is None or need.marker.evaluate(linux | {"extra": extra}))
+            ]
+    return complaints, {name for name, _ in seen}
+
+
+def left_over(lock: dict[str, str]) -> set[str]:
+    """Locked names that nothing asks for, with any Python."""
+    return lock.keys() - set().union(*(closure(lock, python)[1] for python in PYTHONS))
+
+
+def differences(lock: dict[str, str], version_of) -> list[str]:
+    """Complaints where an installed version is not the locked one; 2.13.0+cpu is a build of 2.13.0."""
+    installed = {name: Version(version_of(name)).public for name in lock}
+    wrong = [name for name, pin in lock.items() if installed[name] != pin]
+    return [f"{name}: {installed[name]} instead of {lock[name]}" for name in wrong]
+
+
+def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
+    """Complaints where environment.yml is not the direct dependencies at their locked versions."""
+    by_pip = [line for entry in entries if isinstance(entry, dict) for line in entry["pip"]]
+    by_conda = [entry for entry in entries if isinstance(entry, str)]
+    complaints = [f"{line} is missing" for line in CONDA_ONLY if line not in by_conda]
+    complaints += [] if "-e ." in by_pip else ["the course itself is not installed"]
+    asked = [line.partition(" =") for line in by_conda if line not in CONDA_ONLY]
+    asked += [line.partition("==") for line in by_pip if line != "-e ."]
+    found = {CONDA_NAMES.get(name, name): version for name, _, version in asked}
+    expected = {need.name: lock[need.name] for need in RUNTIME}
+    return complaints + [
+        f"{name}: {found.get(name)} instead of {expected.get(name)}"
+        for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)
+    ]
+
+
+def not_portable(text: str) -> list[str]:
+    """Lines of a lock that are neither `name==version` nor a plain comment: no host, no folder, no option."""
+    pin, remark = r"[a-z0-9-]+==[A-Za-z0-9.]+", r"#[^/\\@]*"
+    reason = r" +#( via)?( +[a-z0-9-]+( \(pyproject\.toml\))?)?"
+    return [line for line in text.splitlines() if not re.fullmatch(f"{pin}|{remark}|{reason}|", line)]
+
+
+def undeclared(source: str, declared: list[Requirement]) -> set[str]:
+    """Modules that a Python source imports from packages that are not among the declared requirements."""
+    modules = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            modules.add(node.module.split(".")[0])
+    known = {canonicalize_name(need.name) for need in declared}
+    homes = metadata.packages_distributions()
+    return {
+        module for module in modules - sys.stdlib_module_names - {"autograder", "tests", "images"}
+        if module in homes and not known & {canonicalize_name(home) for home in homes[module]}
+    }
+
+
+def test_every_direct_dependency_is_locked_in_range():
+    assert len(LOCK) > len(DIRECT) and [unmet(need, LOCK) for need in DIRECT if unmet(need, LOCK)] == []
+
+
+def test_a_missing_or_wrong_pin_of_a_direct_dependency_is_seen():
+    torch = next(need for need in DIRECT if need.name == "torch")
+    assert unmet(torch, without("torch")) == ["torch is not locked"]
+    assert "2.14.0" in unmet(torch, LOCK | {"torch": "2.14.0"})[0]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_lock_is_closed(python):
+    complaints, reached = closure(LOCK, python)
+    assert complaints == [] and reached <= LOCK.keys()
+
+
+def test_nothing_is_locked_without_need():
+    assert left_over(LOCK) == set()
+    assert left_over(LOCK | {"left-over": "1.0"}) == {"left-over"}
+
+
+def test_a_gap_in_the_lock_is_seen():
+    assert "markupsafe is not locked" in {line.lower() for line in closure(without("markupsafe"), "3.11")[0]}
+    assert "jinja2 is locked at 2.0" in " ".join(closure(LOCK | {"jinja2": "2.0"}, "3.11")[0]).lower()
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_locked_package_admits_this_python(python):
+    admits = {name: SpecifierSet(metadata.metadata(name).get("Requires-Python", "")) for name in LOCK}
+    assert [name for name, pythons in admits.items() if f"{python}.9" not in pythons] == []
+    assert f"{python}.9" in SpecifierSet(PROJECT["requires-python"])
+
+
+def test_what_is_installed_is_what_is_locked():
+    assert differences(LOCK, metadata.version) == []
+
+
+def test_another_installed_version_is_seen():
+    assert differences({"torch": "2.13.0"}, {"torch": "2.13.0+cpu"}.get) == []
+    assert differences({"torch": "2.13.0"}, {"torch": "2.13.1"}.get) == ["torch: 2.13.1 instead of 2.13.0"]
+
+
+def test_the_lock_names_no_host_no_folder_and_no_gpu_package():
+    assert not_portable(LOCK_TEXT) == []
+    assert "+" not in LOCK["torch"] and not [name for name in LOCK if name.startswith(GPU_PACKAGES)]
+
+
+@pytest.mark.parametrize("line", [
+    "--extra-index-url=example", "--find-links folder", "torch @ file:wheels/torch.whl", "torch==2.13.0+cpu",
+    "torch>=2.13", "# see https://example.org/simple", "    # via -r /home/someone/requirements.in",
+])
+def test_a_line_that_ties_the_lock_to_one_machine_is_seen(line):
+    assert not_portable(f"{LOCK_TEXT}\n{line}\n") == [line]
+
+
+def test_the_conda_environment_has_the_locked_versions():
+    assert conda_complaints(CONDA, LOCK) == []
+
+
+def test_a_conda_environment_out_of_step_is_seen():
+    renewed = LOCK | {"torch": "2.13.9"}
+    assert conda_complaints(CONDA, renewed) == [f"torch: {LOCK['torch']} instead of 2.13.9"]
+    shorter = [entry for entry in CONDA if entry not in ("pip", f"tqdm ={LOCK['tqdm']}")]
+    assert conda_complaints(shorter, LOCK) == ["pip is missing", f"tqdm: None instead of {LOCK['tqdm']}"]
+
+
+@pytest.mark.parametrize(("folder", "declared"), [
+    ("autograder", RUNTIME), ("images", RUNTIME), ("solutions", RUNTIME), ("tests", DIRECT),
+])
+def test_every_import_is_of_a_direct_dependency(folder, declared):
+    files = sorted((ROOT / folder).rglob("*.py"))
+    found = {str(file.relative_to(ROOT)): undeclared(file.read_text(), declared) for file in files}
+    assert {file: modules for file, modules in found.items() if modules} == {}
+
+
+def test_an_import_that_only_happens_to_be_there_is_seen():
+    source = "import json, torch\nfrom yaml import safe_load\ndef late():\n    import markupsafe.version"
+    assert undeclared(source, RUNTIME) == {"yaml", "markupsafe"}

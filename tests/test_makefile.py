@@ -1,0 +1,193 @@
+"""The Makefile: its help, and its set-up, which must happen once, notice what has changed and repair itself.
+
+The real Makefile runs in a folder of its own, on a stand-in for Python that writes down what it is asked to do
+and installs nothing.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MAKEFILE = (ROOT / "Makefile").read_text()
+TARGETS = {"help", "lab", "test", "demo", "build", "lint", "lock", "clean"}
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+# Where a file `refuse` holds a word of the arguments, the stand-in fails. `-c CODE` asks about versions and modules:
+# the answer is yes. `-m venv` makes a .venv of this same stand-in. Everything else is only written down.
+STAND_IN = """#!/bin/sh
+if test -e refuse && echo "$*" | grep -q -e "`cat refuse`"; then exit 1; fi
+case "$1 $2" in
+  "-V ") echo Python 3.14.9 ;;
+  "-c "*) ;;
+  "-m venv")
+    echo venv >> stand-in.log
+    mkdir -p .venv/bin && cp ../python .venv/bin/python
+    echo 'PATH="`pwd`/.venv/bin:$PATH"' > .venv/bin/activate ;;
+  *) echo "$@" | sed -E 's/ -qq//; s/^-m //' >> stand-in.log ;;
+esac
+"""
+SET_UP = [
+    "venv",
+    "pip install -r requirements.lock",
+    "pip install --no-deps --no-build-isolation --editable .",
+]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder with a space in its name that holds what make needs of the course."""
+    folder = tmp_path / "a course"
+    folder.mkdir()
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    (tmp_path / "python").write_text(STAND_IN)
+    (tmp_path / "python").chmod(0o755)
+    return folder
+
+
+def make(folder, *arguments):
+    """Run make as a person would: (exit code, what was done, everything printed)."""
+    from_outside = ("MAKE", "MFLAGS", "ARGS", "DIR", "TORCH_INDEX", "PYTHON")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(from_outside)}
+    command = ["make", f"PYTHON={folder.parent / 'python'}", *arguments]
+    run = subprocess.run(
+        command, cwd=folder, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    log = folder / "stand-in.log"
+    done = log.read_text().splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return run.returncode, done, run.stdout + run.stderr
+
+
+def age(path, seconds):
+    """Give a file a time that is so many seconds before now."""
+    then = path.stat().st_mtime - seconds
+    os.utime(path, (then, then))
+
+
+def test_bare_make_prints_help_on_every_target():
+    code, _, printed = make(ROOT)
+    assert code == 0
+    assert set(re.findall(r"^  make ([a-z]+) ", printed, flags=re.MULTILINE)) >= TARGETS
+    phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, flags=re.MULTILINE)[1].split()
+    assert [name for name in phony if name != "FORCE" and f"  make {name} " not in printed] == []
+    assert all(name in printed for name in ("ARGS=", "DIR=", "PYTHON=", "TORCH_INDEX="))
+
+
+def test_the_pythons_are_those_of_the_package():
+    both = r"^PYTHON_MIN := 3\.(\d+)\nPYTHON_MAX := 3\.(\d+)$"
+    low, high = re.search(both, MAKEFILE, flags=re.MULTILINE).groups()
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    assert asked == f">=3.{low},<3.{int(high) + 1}"
+
+
+def test_a_second_run_sets_up_nothing(course):
+    assert make(course, "test")[:2] == (0, [*SET_UP, "pytest -q"])
+    assert make(course, "test", "ARGS=-k one")[:2] == (0, ["pytest -q -k one"])
+    assert make(course, "-n", "test")[2].splitlines() == [". .venv/bin/activate && python -m pytest -q "]
+
+
+def test_each_command_sets_up_and_passes_its_arguments_on(course):
+    assert make(course, "build", "ARGS=--check")[1] == [*SET_UP, "autograder build --check"]
+    assert make(course, "demo")[1] == ["autograder demo demo"]
+    assert make(course, "demo", "DIR=my demo", "ARGS=--json")[1] == ["autograder demo my demo --json"]
+    lab = "jupyterlab notebooks/01_attention_from_loops.ipynb --no-browser"
+    assert make(course, "lab", "ARGS=--no-browser")[1] == ["autograder build", lab]
+
+
+def test_a_folder_set_up_as_it_should_be_is_left_alone_here():
+    stamp = ROOT / ".venv" / "set-up-done"
+    sources = [ROOT / "requirements.lock", ROOT / "pyproject.toml"]
+    if not stamp.exists() or any(source.stat().st_mtime > stamp.stat().st_mtime for source in sources):
+        pytest.skip("these tests were not started by make")
+    assert "pip" not in make(ROOT, "-n", "test")[2]
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
+def test_new_pins_are_installed_into_the_same_venv(course, name):
+    make(course, "test")
+    age(course / ".venv" / "set-up-done", 60)
+    age(course / name, -60)
+    assert make(course, "test")[1] == [*SET_UP[1:], "pytest -q"]
+
+
+def test_an_interrupted_set_up_starts_afresh(course):
+    make(course, "test")
+    (course / ".venv" / "set-up-done").rename(course / ".venv" / "set-up-unfinished")
+    (course / ".venv" / "half-a-package").touch()
+    assert make(course, "test")[1] == [*SET_UP, "pytest -q"]
+    assert not (course / ".venv" / "half-a-package").exists()
+    assert make(course, "test")[1] == ["pytest -q"]
+
+
+def test_two_set_ups_at_once_do_not_meet(course):
+    (course / ".venv").mkdir()
+    (course / ".venv" / "set-up-unfinished").write_text(f"{os.getpid()}\n")
+    code, done, printed = make(course, "test")
+    assert (code, done) == (2, []) and f"another make (process {os.getpid()}) is setting up here" in printed
+
+
+def test_a_moved_folder_is_set_up_anew(course):
+    make(course, "test")
+    moved = course.rename(course.with_name("moved"))
+    assert make(moved, "test")[1] == [*SET_UP, "pytest -q"]
+
+
+def test_a_python_that_has_gone_is_replaced(course):
+    make(course, "test")
+    (course / ".venv" / "bin" / "python").unlink()
+    assert make(course, "test")[1] == [*SET_UP, "pytest -q"]
+
+
+def test_a_venv_of_somebody_else_is_used_as_it_is(course):
+    make(course, "test")
+    (course / ".venv" / "set-up-done").unlink()
+    (course / ".venv" / "theirs").touch()
+    assert make(course, "test")[1] == [*SET_UP[1:], "pytest -q"]
+    assert (course / ".venv" / "theirs").exists()
+
+
+def test_a_failed_installation_is_tried_again(course):
+    (course / "refuse").write_text("requirements.lock")
+    code, done, printed = make(course, "test")
+    assert (code, done) == (2, ["venv"]) and "the set-up did not finish, see above; try again" in printed
+    (course / "refuse").unlink()
+    assert make(course, "test")[1] == [*SET_UP[1:], "pytest -q"]
+
+
+@pytest.mark.parametrize(("refused", "said"), [
+    ("version_info", "is Python 3.14.9; name a Python from 3.11 to 3.14, as in: make test PYTHON=python3.11"),
+    ("ensurepip", "comes without venv and ensurepip; install them"),
+])
+def test_a_python_that_will_not_do_is_named_in_one_sentence(course, refused, said):
+    (course / "refuse").write_text(refused)
+    code, done, printed = make(course, "test")
+    assert (code, done) == (2, []) and said in printed
+    assert len(printed.splitlines()) == 2 and not (course / ".venv").exists()  # the other line is make's own
+
+
+def test_a_python_that_is_not_there_is_named_in_one_sentence(course):
+    code, _, printed = make(course, "test", "PYTHON=python-of-nobody")
+    assert code == 2 and "there is no python-of-nobody here; name a Python from 3.11 to 3.14" in printed
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_write_permission_is_named(course):
+    course.chmod(0o555)
+    code, _, printed = make(course, "test")
+    course.chmod(0o755)
+    assert code == 2 and "this folder cannot be written to" in printed
+
+
+def test_the_cpu_index_is_passed_on_when_asked_for(course):
+    assert SET_UP[1] in make(course, "test")[1]
+    shutil.rmtree(course / ".venv")
+    asked = make(course, "test", "TORCH_INDEX=index-of-choice")[1]
+    assert "pip install --extra-index-url index-of-choice -r requirements.lock" in asked
