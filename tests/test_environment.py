@@ -1,7 +1,7 @@
 """Versions: pyproject.toml asks in ranges, requirements.lock pins, .venv and environment.yml follow the lock.
 
-Each checker is a function that returns its complaints. It is tried on the real files, where there is none, and on
-doctored ones, where there must be one.
+Each checker is a function that returns its complaints. It is tried on the real files, where there is none,
+and on doctored ones, where there must be one.
 """
 
 import ast

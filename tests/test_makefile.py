@@ -1,7 +1,7 @@
 """The Makefile: its help, and its set-up, which must happen once, notice what has changed and repair itself.
 
-The real Makefile runs in a folder of its own, on a stand-in for Python that writes down what it is asked to do
-and installs nothing.
+The real Makefile runs in a folder of its own, on a stand-in for Python that writes down what it is asked
+to do and installs nothing.
 """
 
 import os
@@ -19,8 +19,8 @@ TARGETS = {"help", "lab", "test", "demo", "build", "lint", "lock", "clean"}
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 
-# Where a file `refuse` holds a word of the arguments, the stand-in fails. `-c CODE` asks about versions and modules:
-# the answer is yes. `-m venv` makes a .venv of this same stand-in. Everything else is only written down.
+# Where a file `refuse` holds a word of the arguments, the stand-in fails. `-c CODE` asks about versions and
+# modules: the answer is yes. `-m venv` makes a .venv of this same stand-in. All else is only written down.
 STAND_IN = """#!/bin/sh
 if test -e refuse && echo "$*" | grep -q -e "`cat refuse`"; then exit 1; fi
 case "$1 $2" in
