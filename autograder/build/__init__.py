@@ -1,0 +1,88 @@
+"""Lesson sources to notebooks. `build` is the one entry; see its modules in this order:
+
+    marks.py      the marks ### BEGIN SOLUTION and their like
+    lesson.py     a lesson's files, and what each cell of its source is
+    pictures.py   pictures, put into the notebook
+    notebooks.py  the teacher's, the students' and the readers' notebook, without running anything
+    execute.py    runs a notebook and keeps what is the same on every run
+    stale.py      what an executed notebook depends on, and whether it is out of date
+"""
+
+import os
+from pathlib import Path
+
+from autograder.build.lesson import ROOT, Lesson, find_lessons
+from autograder.errors import UserError
+
+__all__ = ["build", "find_lessons"]
+
+
+def build(names: list[str] | None, check: bool = False, progress: bool = True,
+          root: Path = ROOT) -> list[str]:
+    """Makes the notebooks of these lessons (all where None) and gives the files that were written.
+
+    Only what is out of date is run or written. With `check` nothing is run or written: what would be, is
+    given. Raises UserError for an unknown lesson, a source with a mistake, or a cell that fails.
+    """
+    from tqdm import tqdm
+
+    lessons = find_lessons(names, root)
+    changed = []
+    with tqdm(lessons, unit="lesson", disable=not progress or check, leave=False) as bar:
+        for lesson in bar:
+            bar.set_description(lesson.name)
+            changed += _stale_files(lesson) if check else _build_lesson(lesson)
+    return changed
+
+
+def _stale_files(lesson: Lesson) -> list[str]:
+    from autograder.build.notebooks import as_text, student_notebook
+    from autograder.build.stale import is_current
+
+    stale = [] if is_current(lesson) else [lesson.executed]
+    if _text_of(lesson.student) != as_text(student_notebook(lesson)):
+        stale.append(lesson.student)
+    return [str(path.relative_to(lesson.root)) for path in stale]
+
+
+def _build_lesson(lesson: Lesson) -> list[str]:
+    from autograder.build.notebooks import as_text, student_notebook
+
+    written = []
+    for name in _stale_files(lesson):
+        path = lesson.root / name
+        _write(path, executed_text(lesson) if path == lesson.executed else as_text(student_notebook(lesson)))
+        written.append(name)
+    return written
+
+
+def executed_text(lesson: Lesson) -> str:
+    """The text of the lesson's executed notebook: runs the lesson. Raises UserError where a cell fails."""
+    from autograder.build.execute import execute
+    from autograder.build.lesson import read_cells
+    from autograder.build.notebooks import as_text, reading_notebook
+    from autograder.build.stale import sign
+
+    notebook = reading_notebook(lesson)
+    execute(lesson, read_cells(lesson), notebook)
+    sign(lesson, notebook)
+    return as_text(notebook)
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (FileNotFoundError, UnicodeDecodeError):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes the whole file or nothing."""
+    half = path.with_name(f".{path.name}.half")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        half.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(half, path)
+    except OSError as error:
+        half.unlink(missing_ok=True)
+        raise UserError(f"{path} cannot be written: {error.strerror}.") from None

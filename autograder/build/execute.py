@@ -1,0 +1,110 @@
+"""Runs a lesson's notebook and keeps the outputs that are the same on every run.
+
+Left out of what is stored: everything on stderr, live widgets (their static picture stays), the times of a
+`timing` cell (the committed picture stands in their place). A cell that fails, or that shows a memory
+address, is an error of the lesson.
+"""
+
+import os
+import re
+import tempfile
+from base64 import b64encode
+from contextlib import contextmanager
+
+from nbformat.v4 import new_output
+
+from autograder.build.lesson import ROOT, Cell, Lesson, complain
+from autograder.errors import UserError
+
+SECONDS_PER_CELL = 300
+WIDGET = "application/vnd.jupyter.widget-view+json"
+ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def execute(lesson: Lesson, cells: list[Cell], notebook) -> None:
+    """Puts outputs into `notebook`, whose cells are those of `cells`. Raises UserError where a cell fails."""
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    with tempfile.TemporaryDirectory() as folder, _environment(folder):
+        client = _client(notebook, folder)
+        try:
+            client.execute()
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            raise _failure(lesson, cells, notebook, error) from None
+        except (OSError, RuntimeError) as error:
+            raise UserError(f"lesson {lesson.name}: no kernel could be started ({error}).") from None
+    for number, (cell, made) in enumerate(zip(cells, notebook.cells), start=1):
+        if cell.is_code:
+            made.outputs = _stored(lesson, cell, made.outputs)
+            if any(ADDRESS.search(text) for text in _texts(made.outputs)):
+                raise complain(lesson, _place(number, cell), "its output shows a memory address, "
+                               "which is another one on every run")
+    notebook.metadata.pop("widgets", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+
+
+def _client(notebook, folder: str):
+    from nbclient import NotebookClient
+
+    return NotebookClient(notebook, timeout=SECONDS_PER_CELL, kernel_name="python3", record_timing=False,
+                          coalesce_streams=True, store_widget_state=False,
+                          resources={"metadata": {"path": folder}})
+
+
+@contextmanager
+def _environment(folder: str):
+    """The same surroundings on every machine: this Python's kernel, fixed hashes, nobody's profile.
+
+    subtle: the kernel inherits the environment of this process, so it is changed here and put back.
+    """
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    new = {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1",
+           "IPYTHONDIR": os.path.join(folder, ".ipython"), "JUPYTER_PREFER_ENV_PATH": "1",
+           "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
+    old = {name: os.environ.get(name) for name in [*new, "MPLBACKEND"]}
+    os.environ.update(new)
+    os.environ.pop("MPLBACKEND", None)
+    try:
+        yield
+    finally:
+        for name, value in old.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _stored(lesson: Lesson, cell: Cell, outputs: list) -> list:
+    if cell.kind == "timing":
+        picture = (lesson.images / f"{cell.name}.png").read_bytes()
+        data = {"image/png": b64encode(picture).decode("ascii"), "text/plain": f"<picture {cell.name}>"}
+        return [new_output("display_data", data=data)]
+    kept = []
+    for output in outputs:
+        if output.output_type == "stream" and output.name == "stderr":
+            continue
+        if "data" in output and output.data.pop(WIDGET, None) is not None and "image/png" not in output.data:
+            continue
+        kept.append(output)
+    return kept
+
+
+def _texts(outputs: list) -> list[str]:
+    return [output["text"] if output.output_type == "stream" else output.get("data", {}).get("text/plain", "")
+            for output in outputs]
+
+
+def _failure(lesson: Lesson, cells: list[Cell], notebook, error: Exception) -> UserError:
+    """Names the cell that failed: the last one that was started."""
+    started = [number for number, made in enumerate(notebook.cells, start=1)
+               if made.get("execution_count") or made.get("outputs")]
+    number = started[-1] if started else 1
+    name, value = getattr(error, "ename", ""), getattr(error, "evalue", "")
+    text = f"{name}: {value}" if name else str(error)
+    text = " ".join(ANSI.sub("", text).split()).rstrip(".")
+    return complain(lesson, _place(number, cells[number - 1]), f"running it failed with {text[:400]}")
+
+
+def _place(number: int, cell: Cell) -> str:
+    return f"cell {number}" + (f" ({cell.kind}: {cell.name})" if cell.name else "")

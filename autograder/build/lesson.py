@@ -1,0 +1,201 @@
+"""Where a lesson's files are, and what each cell of its source is.
+
+A cell's title says what the cell is (see CONTRIBUTING.md):
+
+    exercise: ID                 the answer cell of an exercise
+    check: ID                    its check, graded automatically
+    written: ID (N points)       a written question, graded by hand
+    timing: NAME                 runs live; the stored output is images/NAME.png
+    explore                      an explorer; the stored output is its static picture
+    (no title)                   an ordinary cell
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.build.marks import (
+    HIDDEN_TESTS,
+    MARK_SCHEME,
+    SOLUTION,
+    MarkError,
+    find_regions,
+)
+from autograder.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+TITLE = re.compile(r"(?P<kind>exercise|check|written|timing): (?P<name>\S+)(?: \((?P<points>\d+) points?\))?")
+EXERCISE_ID = re.compile(r"[a-z][a-z0-9_]*\.[A-Za-z][A-Za-z0-9_]*")
+# The regions that a cell of each kind has; cells of other kinds have none.
+REGIONS = {"exercise": {SOLUTION}, "check": {HIDDEN_TESTS}, "written": {SOLUTION, MARK_SCHEME}}
+KINDS = ("exercise: ID", "check: ID", "written: ID (N points)", "timing: NAME", "explore", "no title at all")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The files of one lesson."""
+
+    name: str
+    root: Path = ROOT
+
+    @property
+    def source(self) -> Path:
+        return self.root / "solutions" / f"{self.name}.py"
+
+    @property
+    def executed(self) -> Path:
+        return self.root / "solutions" / f"{self.name}.ipynb"
+
+    @property
+    def student(self) -> Path:
+        return self.root / "notebooks" / f"{self.name}.ipynb"
+
+    @property
+    def images(self) -> Path:
+        return self.root / "images"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a lesson's source. `name` is an exercise id, a question's id, or a picture's name."""
+
+    kind: str  # "exercise", "check", "written", "timing", "explore" or "plain"
+    is_code: bool
+    text: str
+    id: str
+    name: str = ""
+    points: int = 0
+    attachments: dict = field(default_factory=dict)
+
+
+def lesson_names(root: Path = ROOT) -> list[str]:
+    """The names of all lessons with a source, in order. Raises UserError where there are none."""
+    names = sorted(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))
+    if not names:
+        raise UserError(f"there are no lessons in {root / 'solutions'}; run this from a clone of the course.")
+    return names
+
+
+def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
+    """The lessons of these names (all where None). Raises UserError for an unknown one."""
+    known = lesson_names(root)
+    for name in names or []:
+        if name not in known:
+            raise UserError(f"there is no lesson {name!r}; the lessons are {', '.join(known)}.")
+    return [Lesson(name, root) for name in known if names is None or name in names]
+
+
+def read_cells(lesson: Lesson) -> list[Cell]:
+    """The cells of the lesson's source, each with its kind. Raises UserError, naming lesson and cell, where
+    a title or a mark is wrong."""
+    import jupytext
+
+    try:
+        notebook = jupytext.read(lesson.source, fmt="py:percent")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{lesson.source} cannot be read: {error}.") from None
+    cells = []
+    for number, raw in enumerate(notebook.cells, start=1):
+        cell = _read_cell(lesson, raw, number)
+        _check_place(lesson, cell, cells, number)
+        cells.append(cell)
+    _check_complete(lesson, cells)
+    return cells
+
+
+def complain(lesson: Lesson, cell: str, problem: str) -> UserError:
+    """The one form of every message about a source."""
+    return UserError(f"lesson {lesson.name}, {cell}: {problem}.")
+
+
+def _read_cell(lesson: Lesson, raw, number: int) -> Cell:
+    title = raw.metadata.get("title", "").strip()
+    place = f"cell {number}" + (f" ({title})" if title else "")
+    is_code = raw.cell_type == "code"
+    if raw.cell_type == "raw":
+        raise complain(lesson, place, "raw cells are not used; make it a markdown cell")
+    kind, name, points = _read_title(lesson, title, place, is_code)
+    _check_marks(lesson, kind, raw.source, place)
+    if kind in ("exercise", "check"):
+        points = _check_exercise(lesson, kind, name, raw.source, place)
+    cell_id = _grade_id(kind, name) or f"{lesson.name[:2]}-{number:03d}"
+    return Cell(kind, is_code, raw.source, cell_id, name, points)
+
+
+def _read_title(lesson: Lesson, title: str, place: str, is_code: bool) -> tuple[str, str, int]:
+    if title in ("", "explore"):
+        return title or "plain", "", 0
+    match = TITLE.fullmatch(title)
+    if match is None:
+        raise complain(lesson, place, f"this title is not known; a title is one of: {', '.join(KINDS)}")
+    kind, name, points = match["kind"], match["name"], int(match["points"] or 0)
+    if is_code != (kind != "written"):
+        raise complain(lesson, place, "a written question is a markdown cell, other titled cells are code")
+    if kind == "timing":
+        if not (lesson.images / f"{name}.png").is_file():
+            raise complain(lesson, place, f"there is no picture images/{name}.png to show")
+    elif not EXERCISE_ID.fullmatch(name):
+        raise complain(lesson, place, f"{name!r} is no id; ids look like loops.softmax")
+    if (points > 0) != (kind == "written"):
+        raise complain(lesson, place, "a written question, and only that, has its points in the title")
+    return kind, name, points
+
+
+def _check_marks(lesson: Lesson, kind: str, text: str, place: str) -> None:
+    try:
+        found = {region.kind for region in find_regions(text)}
+    except MarkError as error:
+        raise complain(lesson, place, str(error)) from None
+    wanted = REGIONS.get(kind, set())
+    for missing in sorted(wanted - found):
+        raise complain(lesson, place, f"the marks ### BEGIN {missing} and ### END {missing} are missing")
+    for stray in sorted(found - wanted):
+        raise complain(lesson, place, f"a {stray} region has no place in this kind of cell")
+
+
+def _check_exercise(lesson: Lesson, kind: str, name: str, text: str, place: str) -> int:
+    """Holds the cell against the definition of its exercise; gives the exercise's points."""
+    from autograder.exercises import find
+
+    try:
+        exercise = find(name)
+    except UserError as error:
+        raise complain(lesson, place, str(error).rstrip(".")) from None
+    if exercise.lesson != lesson.name:
+        raise complain(lesson, place, f"the exercise {name} belongs to lesson {exercise.lesson}")
+    if kind == "check" and text != check_text(exercise.name):
+        lines = check_text(exercise.name).replace("\n", " / ")
+        raise complain(lesson, place, f"a check cell is exactly these lines: {lines}")
+    return exercise.points
+
+
+def check_text(name: str) -> str:
+    """The text of the check cell for an object of that name."""
+    return "\n".join([f"check({name})", "### BEGIN HIDDEN TESTS", f"check({name}, hidden=True)",
+                      "### END HIDDEN TESTS"])
+
+
+def _check_place(lesson: Lesson, cell: Cell, before: list[Cell], number: int) -> None:
+    """Nothing twice, and a check after its exercise."""
+    place = f"cell {number} ({cell.kind}: {cell.name})"
+    if cell.kind != "timing" and any(cell.id == other.id for other in before):
+        raise complain(lesson, place, "this title stands in the lesson twice")
+    exercises = {other.name for other in before if other.kind == "exercise"}
+    if cell.kind == "check" and cell.name not in exercises:
+        raise complain(lesson, place, "there is no cell before this check for the exercise that it checks")
+
+
+def _check_complete(lesson: Lesson, cells: list[Cell]) -> None:
+    from autograder.exercises import all_exercises
+
+    for exercise in all_exercises():
+        for kind in ("exercise", "check"):
+            there = any(cell.kind == kind and cell.name == exercise.id for cell in cells)
+            if exercise.lesson == lesson.name and not there:
+                raise UserError(f"lesson {lesson.name} has no cell with the title {kind}: {exercise.id}.")
+
+
+def _grade_id(kind: str, name: str) -> str:
+    """What nbgrader calls the cell; empty for cells that nbgrader does not know."""
+    plain = name.replace(".", "-")
+    return {"exercise": plain, "written": plain, "check": f"check-{plain}"}.get(kind, "")

@@ -1,0 +1,75 @@
+"""The marks in a cell's text: ### BEGIN SOLUTION ... ### END SOLUTION and their like.
+
+The marks are nbgrader's own. This module finds regions and takes marks or whole regions out; nbgrader's
+preprocessors make the students' version.
+"""
+
+from typing import NamedTuple
+
+SOLUTION = "SOLUTION"
+HIDDEN_TESTS = "HIDDEN TESTS"
+MARK_SCHEME = "MARK SCHEME"
+ALL = (SOLUTION, HIDDEN_TESTS, MARK_SCHEME)
+
+
+class MarkError(ValueError):
+    """Marks that do not pair; the text says how."""
+
+
+class Region(NamedTuple):
+    """`lines` of a text from `first`, the line of the BEGIN mark, to `last`, that of the END mark."""
+
+    kind: str
+    first: int
+    last: int
+    lines: list[str]
+
+
+def find_regions(text: str) -> list[Region]:
+    """The marked regions of a text, in order. Raises MarkError where marks are nested or unpaired."""
+    lines, regions, opened = text.split("\n"), [], None
+    for number, line in enumerate(lines):
+        mark = _mark(line)
+        if mark is None:
+            continue
+        edge, kind = mark
+        if edge == "BEGIN":
+            if opened:
+                raise MarkError(f"### BEGIN {kind} stands inside another region")
+            opened = (kind, number)
+        elif opened is None or opened[0] != kind:
+            raise MarkError(f"### END {kind} closes nothing")
+        else:
+            regions.append(Region(kind, opened[1], number, lines[opened[1] + 1:number]))
+            opened = None
+    if opened:
+        raise MarkError(f"### BEGIN {opened[0]} is never closed")
+    return regions
+
+
+def without_regions(text: str, kind: str) -> str:
+    """The text without its regions of that kind, marks included."""
+    lines = text.split("\n")
+    for region in reversed([region for region in find_regions(text) if region.kind == kind]):
+        del lines[region.first:region.last + 1]
+    return "\n".join(lines).rstrip("\n")
+
+
+def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
+    """The text with each BEGIN mark replaced by `begin[kind]` lines and each END mark left out."""
+    lines = text.split("\n")
+    for region in reversed(find_regions(text)):
+        lines[region.last:region.last + 1] = []
+        lines[region.first:region.first + 1] = begin.get(region.kind, [])
+    return "\n".join(lines)
+
+
+def _mark(line: str) -> tuple[str, str] | None:
+    text = line.strip()
+    for kind in ALL:
+        for edge in ("BEGIN", "END"):
+            if text == f"### {edge} {kind}":
+                return edge, kind
+            if f"{edge} {kind}" in text:
+                raise MarkError(f"write the mark as ### {edge} {kind}, alone on its line")
+    return None

@@ -1,0 +1,78 @@
+"""Notebooks made from the cells of a lesson, without running anything.
+
+    teacher_notebook   all marks and nbgrader's metadata: the `source` of an nbgrader course
+    student_notebook   what students get, made from the teacher's by nbgrader's own preprocessors
+    reading_notebook   what self-learners read once it is executed: answers in place, no marks
+
+The same cells always give the same bytes.
+"""
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.build.lesson import Cell, Lesson, complain, read_cells
+from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, replace_marks, without_regions
+from autograder.build.pictures import PictureError, embed
+
+KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+          "language_info": {"name": "python"}}
+HEADINGS = {SOLUTION: ["**A good answer**", ""], MARK_SCHEME: ["", "**How it is marked**", ""]}
+
+
+def teacher_notebook(lesson: Lesson):
+    """The lesson with answers, hidden tests and marking schemes, as an instructor's nbgrader source."""
+    notebook = _notebook(lesson, lambda cell: cell.text)
+    for cell, made in zip(read_cells(lesson), notebook.cells):
+        if cell.kind in ("exercise", "check", "written"):
+            made.metadata["nbgrader"] = _nbgrader_metadata(cell)
+    return notebook
+
+
+def student_notebook(lesson: Lesson):
+    """The lesson without answers, hidden tests, marking schemes and outputs."""
+    from nbgrader import preprocessors as nbgrader
+
+    notebook = teacher_notebook(lesson)
+    for step in (nbgrader.LockCells(), nbgrader.ClearSolutions(), nbgrader.ClearOutput(),
+                 nbgrader.ClearHiddenTests(), nbgrader.ClearMarkScheme(enforce_metadata=False),
+                 nbgrader.ComputeChecksums(), nbgrader.CheckCellMetadata()):
+        notebook, _ = step.preprocess(notebook, {})
+    return notebook
+
+
+def reading_notebook(lesson: Lesson):
+    """The lesson as one reads it: answers and marking schemes in place, without marks."""
+    return _notebook(lesson, lambda cell: replace_marks(without_regions(cell.text, HIDDEN_TESTS),
+                                                        {} if cell.is_code else HEADINGS))
+
+
+def as_text(notebook) -> str:
+    """The notebook as the text of its file. Raises nbformat's ValidationError for one that is not valid."""
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook, version=4) + "\n"
+
+
+def _notebook(lesson: Lesson, text_of):
+    cells = []
+    for number, cell in enumerate(read_cells(lesson), start=1):
+        text = text_of(cell)
+        if cell.is_code:
+            cells.append(new_code_cell(text, id=cell.id))
+            continue
+        try:
+            text, attachments = embed(text, lesson.images)
+        except PictureError as error:
+            raise complain(lesson, f"cell {number}", str(error)) from None
+        cells.append(new_markdown_cell(text, id=cell.id))
+        if attachments:
+            cells[-1]["attachments"] = attachments
+    notebook = new_notebook(cells=cells, metadata=KERNEL)
+    notebook.nbformat_minor = 5
+    return notebook
+
+
+def _nbgrader_metadata(cell: Cell) -> dict:
+    metadata = {"schema_version": 3, "grade_id": cell.id, "task": False,
+                "grade": cell.kind != "exercise", "solution": cell.kind != "check",
+                "locked": cell.kind == "check"}
+    return metadata | ({"points": cell.points} if metadata["grade"] else {})

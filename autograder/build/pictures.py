@@ -1,0 +1,44 @@
+"""Pictures of a lesson, put into the notebook itself so that it travels alone.
+
+subtle: JupyterLab shows no SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG that
+images/make_images.py draws beside each SVG is embedded in its place.
+"""
+
+import re
+from base64 import b64encode
+from pathlib import Path
+
+PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)\s]+)\)")
+FOLDER = "../images/"
+
+
+class PictureError(ValueError):
+    """A picture that cannot be embedded; the text says why."""
+
+
+def embed(text: str, images: Path) -> tuple[str, dict]:
+    """The markdown text with its pictures as attachments, and the attachments. Raises PictureError."""
+    attachments = {}
+
+    def attach(match: re.Match) -> str:
+        file = _file(match["path"], match["alt"], images)
+        attachments[file.name] = {"image/png": b64encode(file.read_bytes()).decode("ascii")}
+        return f"![{match['alt']}](attachment:{file.name})"
+
+    return PICTURE.sub(attach, text), attachments
+
+
+def pictures_of(text: str) -> list[str]:
+    """The names, without ending, of the pictures that a markdown text shows."""
+    return [Path(match["path"]).stem for match in PICTURE.finditer(text)]
+
+
+def _file(path: str, alt: str, images: Path) -> Path:
+    if not path.startswith(FOLDER) or "/" in path[len(FOLDER):]:
+        raise PictureError(f"the picture {path} is not in {FOLDER}, where pictures belong")
+    if not alt.strip():
+        raise PictureError(f"the picture {path} has no alternative text; say what it shows")
+    file = (images / path[len(FOLDER):]).with_suffix(".png")
+    if not file.is_file():
+        raise PictureError(f"there is no picture images/{file.name}; images/make_images.py draws it")
+    return file

@@ -1,0 +1,68 @@
+"""Whether an executed notebook is out of date, without running it.
+
+The notebook stores a digest of all that its outputs depend on: the lesson's source, the pictures it shows,
+and the parts of this package that a lesson calls. What is not an output is compared byte for byte.
+"""
+
+import hashlib
+from pathlib import Path
+
+import nbformat
+
+from autograder.build.lesson import Lesson, read_cells
+from autograder.build.notebooks import as_text, reading_notebook
+from autograder.build.pictures import pictures_of
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CALLED_BY_LESSONS = ("__init__.py", "errors.py", "exercises", "graph", "judge", "notebook", "probe")
+KEY = "attention_by_hand"
+
+
+def digest(lesson: Lesson) -> str:
+    """Hex digest of everything that the outputs of the lesson depend on."""
+    total = hashlib.sha256()
+    for path in [lesson.source, *_pictures(lesson), *_package_files()]:
+        content = path.read_bytes().replace(b"\r\n", b"\n")
+        total.update(f"{path.parent.name}/{path.name} {len(content)}\n".encode() + content)
+    return total.hexdigest()
+
+
+def sign(lesson: Lesson, notebook) -> None:
+    """Stores the digest in the notebook."""
+    notebook.metadata[KEY] = {"digest": digest(lesson)}
+
+
+def is_current(lesson: Lesson) -> bool:
+    """Whether the executed notebook is what `build` would make, as far as can be told without running it."""
+    try:
+        stored_text = lesson.executed.read_text(encoding="utf-8")
+        stored = nbformat.reads(stored_text, as_version=4)
+    except (FileNotFoundError, ValueError, nbformat.reader.NotJSONError):
+        return False
+    fresh = reading_notebook(lesson)
+    sign(lesson, fresh)
+    if len(stored.cells) != len(fresh.cells):
+        return False
+    count = 0
+    for old, new in zip(stored.cells, fresh.cells):
+        if new.cell_type == "code":
+            count += bool(new.source.strip())
+            new.execution_count = count if new.source.strip() else None
+            new.outputs = old.get("outputs", [])
+    return as_text(fresh) == stored_text
+
+
+def _pictures(lesson: Lesson) -> list[Path]:
+    cells = read_cells(lesson)
+    names = {name for cell in cells if not cell.is_code for name in pictures_of(cell.text)}
+    names |= {cell.name for cell in cells if cell.kind == "timing"}
+    return [lesson.images / f"{name}.png" for name in sorted(names)]
+
+
+def _package_files() -> list[Path]:
+    files = []
+    for name in CALLED_BY_LESSONS:
+        place = PACKAGE / name
+        found = place.rglob("*") if place.is_dir() else [place]
+        files += sorted(path for path in found if path.is_file() and path.suffix != ".pyc")
+    return files
