@@ -1,0 +1,72 @@
+"""explore(draw, name=choices, ...): a figure that follows its sliders.
+
+    explore(lambda scale, word: figures.one_query(...), scale=(0.0, 4.0, 0.1, 0.5), word=["dog", "saw"])
+
+A tuple (lowest, highest, step, start) makes a slider, a list a menu that starts at its first entry.
+The cell's output holds the live widget and, beside it, a PNG of the start: a stored notebook, or one read
+where widgets are not live, still shows the figure. Without ipywidgets there is the figure and one line.
+"""
+
+
+def explore(draw, **choices):
+    """A displayable explorer; `draw(**values)` returns a Picture.
+
+    Raises ValueError for a choice that is neither a tuple of four numbers nor a list.
+    """
+    return Explorer(draw, choices)
+
+
+def _start(name, choice):
+    if isinstance(choice, tuple) and len(choice) == 4:
+        return choice[3]
+    if isinstance(choice, list) and choice:
+        return choice[0]
+    raise ValueError(f"{name} should be (lowest, highest, step, start) or a list of choices, not {choice!r}")
+
+
+class Explorer:
+    def __init__(self, draw, choices):
+        self.draw, self.choices = draw, choices
+        self.start = draw(**{name: _start(name, choice) for name, choice in choices.items()})
+
+    def widget(self):
+        """The live widget: sliders and menus above the figure that they change."""
+        import ipywidgets
+
+        controls = {name: _control(ipywidgets, name, choice) for name, choice in self.choices.items()}
+        image = ipywidgets.Image(value=self.start.png(), format="png", layout={"max_width": "100%"})
+
+        def follow(_change):
+            image.value = self.draw(**{name: control.value for name, control in controls.items()}).png()
+
+        for control in controls.values():
+            control.observe(follow, names="value")
+        return ipywidgets.VBox([*controls.values(), image], layout={"align_items": "flex-start"})
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        data, metadata = self.start._repr_mimebundle_()
+        try:
+            live = self.widget()._repr_mimebundle_()
+        except ImportError:
+            print("The sliders need ipywidgets (pip install ipywidgets); here is the figure at its start.")
+        else:
+            data["application/vnd.jupyter.widget-view+json"] = live[
+                "application/vnd.jupyter.widget-view+json"
+            ]
+        return data, metadata
+
+    def __repr__(self):
+        return f"<explorer: {', '.join(self.choices)}; {self.start.alt}>"
+
+
+def _control(ipywidgets, name, choice):
+    label = {
+        "description": name.replace("_", " "),
+        "style": {"description_width": "140px"},
+        "layout": {"width": "480px"},
+    }
+    if isinstance(choice, list):
+        return ipywidgets.Dropdown(options=choice, value=choice[0], **label)
+    low, high, step, start = choice
+    kind = ipywidgets.IntSlider if all(isinstance(value, int) for value in choice) else ipywidgets.FloatSlider
+    return kind(min=low, max=high, step=step, value=start, **label)

@@ -1,0 +1,35 @@
+"""The pictures of the lessons, one line each in a lesson: `figures.weights(w, tokens)`.
+
+Every function returns a `Picture`: it shows itself in a notebook as a PNG on an opaque white card
+(legible in dark mode and in print), carries an alt text, and can be written as SVG. Numbers come in as
+tensors or nested lists and are only read. matplotlib is loaded by the first picture, not by the import.
+
+    style      palette, maps, cards, the Picture
+    matrices   tables of numbers with named rows and columns
+    bars       one row of attention: softmax in steps, weights, weighted averages
+    curves     what an experiment measured
+    diagrams   drawings without data: shapes and how they flow
+"""
+
+from importlib import import_module
+
+_HOMES = {
+    "matrices": ("table", "scores", "weights", "weights_side_by_side"),
+    "bars": ("softmax_steps", "scales", "weighted_average", "one_query"),
+    "curves": ("saturation", "timing", "learning"),
+    "diagrams": ("dot_product", "loops_and_matmul", "attention_flow", "self_attention", "recurrence"),
+    "style": ("Picture",),
+}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name):
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__():
+    return __all__

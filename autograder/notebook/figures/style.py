@@ -1,0 +1,133 @@
+"""One style for every picture: palette, colour maps, cards, and the Picture that shows itself.
+
+The palette is Okabe and Ito's, which the colour-blind can tell apart. Pictures stand on an opaque white
+card with round corners, so that they are legible on a dark page. Lengths are inches.
+"""
+
+import base64
+import io
+
+import matplotlib
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PURPLE, SKY, GREY, INK, PALE = "#CC79A7", "#56B4E9", "#6B7280", "#1F2937", "#F3F4F6"
+
+# From white to dark blue: the darker the larger, in colour and on a grey printer.
+SEQUENTIAL = LinearSegmentedColormap.from_list("byhand", ["#FFFFFF", "#CFE6F5", SKY, BLUE, "#003D61"])
+# For numbers of both signs: orange below zero, blue above.
+SIGNED = LinearSegmentedColormap.from_list("byhand-signed", ["#B85000", "#F3B27A", "white", "#8CC4E6", BLUE])
+
+DPI = 130  # of files and of what a notebook stores
+SCREEN_DPI = 92  # at which a cell shows it: sharp also on fine screens
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "svg.hashsalt": "attention-by-hand",
+    "svg.fonttype": "path",
+}
+
+
+class Picture:
+    """A finished figure with a text that says what it shows."""
+
+    def __init__(self, figure, alt):
+        self.figure, self.alt = figure, alt
+
+    def png(self, dpi=DPI, source="") -> bytes:
+        """The picture as PNG; `source` is noted in the file."""
+        metadata = {"Software": None, "Description": self.alt} | ({"Source": source} if source else {})
+        return self._written("png", dpi=dpi, metadata=metadata, pil_kwargs={"optimize": True})
+
+    def svg(self) -> str:
+        text = self._written("svg", metadata={"Date": None, "Creator": None}).decode()
+        return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+    def _written(self, kind, **options):
+        buffer = io.BytesIO()
+        with matplotlib.rc_context(STYLE):
+            self.figure.savefig(buffer, format=kind, **options)
+        return buffer.getvalue()
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        data = {"image/png": base64.b64encode(self.png()).decode(), "text/plain": repr(self)}
+        width = round(SCREEN_DPI * self.figure.get_size_inches()[0])
+        return data, {"image/png": {"alt": self.alt, "width": width}}
+
+    def __repr__(self):
+        return f"<picture: {self.alt}>"
+
+
+def styled(draw):
+    """Runs a drawing function in the course's style."""
+    from functools import wraps
+
+    @wraps(draw)
+    def drawn(*args, **kwargs):
+        with matplotlib.rc_context(STYLE):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def card(width, height, title=""):
+    """An empty figure on a white card of that size, its title at the top left."""
+    figure = Figure(figsize=(width, height), facecolor="none")
+    figure.add_artist(
+        FancyBboxPatch(
+            (0.03, 0.03),
+            width - 0.06,
+            height - 0.06,
+            boxstyle="round,pad=0,rounding_size=0.14",
+            transform=figure.dpi_scale_trans,
+            facecolor="white",
+            edgecolor="#D1D5DB",
+            linewidth=1,
+            zorder=-10,
+        )
+    )
+    if title:
+        figure.text(0.25 / width, 1 - 0.36 / height, title, fontsize=12, fontweight="bold", va="center")
+    return figure
+
+
+def axes(figure, left, bottom, width, height, **options):
+    """Axes whose place on the card is given in inches from its lower left corner."""
+    full_width, full_height = figure.get_size_inches()
+    place = (left / full_width, bottom / full_height, width / full_width, height / full_height)
+    return figure.add_axes(place, facecolor="none", **options)
+
+
+def canvas(figure, left, bottom, width, height):
+    """Axes without ticks or frame, one unit per inch, origin at the lower left."""
+    ax = axes(figure, left, bottom, width, height)
+    ax.set(xlim=(0, width), ylim=(0, height))
+    ax.axis("off")
+    return ax
+
+
+def rows(values):
+    """Tensors and lists as plain nested lists."""
+    return values.detach().tolist() if hasattr(values, "detach") else [list(row) for row in values]
+
+
+def row(values):
+    """A vector as a plain list."""
+    return values.detach().tolist() if hasattr(values, "detach") else list(values)
+
+
+def number(value, digits=2):
+    """A number as it stands in a picture: whole numbers without point, a true minus sign."""
+    if abs(value - round(value)) < 1e-6 and (round(value) or value == 0):
+        digits = 0
+    text = f"{value:.{digits}f}"
+    return (text[1:] if text.startswith("-") and float(text) == 0 else text).replace("-", "\u2212")

@@ -1,0 +1,714 @@
+# %% [markdown]
+r"""
+# 01 Build attention from two loops: which words should a word listen to?
+
+A word alone says little. *Saw* may be a tool or something that happened yesterday; the words around it
+decide.
+Attention is how a network lets each word look at the others and take from each as much as it finds useful.
+
+In this lesson you **build** it with nothing but Python loops, so that no step hides inside a library call:
+
+1. score every pair of words with a dot product,
+2. turn scores into weights with softmax,
+3. mix the words by their weights,
+4. put the three together, with the scale that keeps them trainable.
+
+**You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
+
+**You spend** about 75 minutes, more than half of them on the exercises.
+
+| exercise | points | minutes |
+|---|---|---|
+| `dot_product_scores` | 4 | 8 |
+| `softmax` | 7 | 10 |
+| `weighted_sum` | 4 | 8 |
+| `attention_from_loops` | 6 | 12 |
+| a written question: why scale? | 3 | 8 |
+
+Write an answer, run the check below it, read what it says. When you are stuck, `hint("loops.softmax")`
+(and likewise for the others) gives one hint at a time.
+
+Run this cell first. It tells you whether everything is in order.
+"""
+
+# %%
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+try:
+    from autograder import check, compare, draw, hint
+    from autograder.notebook import figures
+    from autograder.notebook.explore import explore
+    from autograder.notebook.sentence import FEATURES, TOKENS, embed
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(f"{missing}. Run `make lab` in the course's folder: it sets up all.") from None
+
+assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
+assert all(callable(tool) for tool in (check, hint, draw, compare))
+version = torch.__version__.split("+")[0]
+print(f"In order: PyTorch {version} computes; check, hint, draw and compare are at hand.")
+
+# %% [markdown]
+r"""
+## Meet the sentence
+
+The whole course uses one sentence of five words: **the dog saw the cat**.
+
+A network knows a word as a list of numbers, its *embedding*. Real embeddings have hundreds of numbers,
+learned
+from text. Ours have four, chosen by hand, so that you can check everything on paper:
+
+- **thing**: is it a thing? (positive: yes, negative: rather not)
+- **action**: is it something that happens?
+- **pet**: positive for dogs, negative for cats
+- **small**: is it one of the small words that hold a sentence together?
+"""
+
+# %%
+tokens = list(TOKENS)
+x = embed(tokens)
+print("shape:", tuple(x.shape), "= (N tokens, D features)")
+figures.table(x, tokens, FEATURES, title="x: one row a word")
+
+# %% [markdown]
+r"""
+Two things to notice. *Dog* and *cat* differ in one feature only. And *the* occurs twice with the same
+four numbers:
+so far, a word does not know where in the sentence it stands. Keep that in mind; it will come back.
+
+## 1. How alike are two words?
+
+**The question.** *Dog* wants to know which words of the sentence concern it. How could two lists of
+numbers tell?
+
+Multiply them feature by feature and add up. Where both are positive, or both negative, the product is
+positive: they agree. Where the signs differ, it is negative: they disagree. Where one is zero, that
+feature says nothing.
+
+![Dog, 2, -1, 1, 0, and cat, 2, -1, -1, 0, multiplied feature by feature: 4, 1, -1, 0, which add up to
+4](../images/dot_product_dog_cat.svg)
+
+![Dog, 2, -1, 1, 0, and saw, -1, 2, 0, 0, multiplied feature by feature: -2, -2, 0, 0, which add up to
+-4](../images/dot_product_dog_saw.svg)
+
+*Dog* and *cat* agree that they are things and not actions, and disagree about the kind of pet. *Dog* and
+*saw* disagree twice.
+By hand:
+"""
+
+# %%
+print("dog . cat =", 2 * 2 + (-1) * (-1) + 1 * (-1) + 0 * 0)
+print("dog . saw =", 2 * (-1) + (-1) * 2 + 1 * 0 + 0 * 0)
+print("dog . dog =", 2 * 2 + (-1) * (-1) + 1 * 1 + 0 * 0)
+
+# %% [markdown]
+r"""
+**The formula.** This number is the *dot product*. For all pairs of words together it makes a table of
+scores:
+
+$$S_{ij} = x_i \cdot x_j = \sum_{d=1}^{D} x_{id}\, x_{jd}$$
+
+- $x$, shape $(N, D)$: the embeddings, one row a word; $N$ words of $D$ features
+- $x_i$, shape $(D)$: row $i$ of $x$, the word that looks; $x_j$: the word looked at
+- $S$, shape $(N, N)$: the scores; row $i$ holds how well word $i$ agrees with every word
+
+![The score matrix of the sentence: five rows named by the words that look, five columns named by the
+words looked at; the row of dog reads 0, 6, -4, 0, 4](../images/score_matrix.svg)
+
+Find the three numbers that you just saw. Why is the table symmetric? And which row tells you what *saw*
+thinks of *cat*?
+
+### Exercise: `dot_product_scores`
+
+Fill the table with loops over the words: the slow way, in which you see every step. A dot product of two
+*vectors* may be
+written as you like; a product of whole *matrices* is what lesson 02 is for.
+"""
+
+# %% exercise: loops.dot_product_scores
+def dot_product_scores(x):
+    """The score of every pair of words: S[i, j] = x[i] . x[j].
+
+    Shapes:
+        x: (N, D), one row a word
+        returns: (N, N), row i for the word that looks, column j for the word looked at
+
+    >>> dot_product_scores(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
+    tensor([[ 5.,  1.],
+            [ 1., 10.]])
+
+    Dot products as scores between words: Luong et al. 2015, section 3.1, "dot".
+    """
+    ### BEGIN SOLUTION
+    n = x.shape[0]
+    scores = x.new_zeros(n, n)
+    for i in range(n):
+        for j in range(n):
+            scores[i, j] = (x[i] * x[j]).sum()
+    return scores
+    ### END SOLUTION
+
+
+# %% check: loops.dot_product_scores
+check(dot_product_scores)
+### BEGIN HIDDEN TESTS
+check(dot_product_scores, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *All numbers in a row are equal.* The score of a pair depends on two positions, and one of them never
+  moves in the inner loop.
+- *The first column is right and the rest drifts away.* Something is left over from the pair before.
+- *An error, or missing rows, unless there are as many words as features.* One loop counts features where
+  it should count words.
+  Our sentence has 5 words and 4 features, so it notices; a square example would not.
+
+**See it run.** Your function on the sentence:
+"""
+
+# %%
+scores = dot_product_scores(x)
+figures.scores(scores, tokens, title="Your scores")
+
+# %% [markdown]
+r"""
+## 2. From scores to weights
+
+**The question.** *Dog* has the scores 0, 6, $-4$, 0, 4. It wants to listen to the other words *in
+proportion*. But what would
+"-4 parts of *saw*" mean? We need weights: none negative, and together exactly 1.
+
+Two steps do it. The exponential makes every score positive and keeps the order. Dividing by the sum makes
+the parts add up to 1.
+This is *softmax*.
+
+Here are the scores of *dog* cut in half (why in half is section 4) on their way:
+
+![Three bar charts for the five words: the scores 0, 3, -2, 0, 2; their exponentials 1, 20.09, 0.14, 1,
+7.39; the weights 0.03, 0.68, 0.00, 0.03, 0.25](../images/softmax_steps.svg)
+
+By hand: the exponentials are 1, 20.09, 0.14, 1 and 7.39. They add up to 29.61. So *dog* listens to itself
+with weight 20.09 / 29.61 = 0.68, and to *cat* with 7.39 / 29.61 = 0.25. Even *saw*, at 0.005, is not
+quite zero: softmax
+never says never.
+"""
+
+# %%
+exponentials = [math.exp(score) for score in (0, 3, -2, 0, 2)]
+print("exponentials:", [round(e, 2) for e in exponentials], " sum:", round(sum(exponentials), 2))
+print("weights:     ", [round(e / sum(exponentials), 2) for e in exponentials])
+print("saw:         ", round(exponentials[2] / sum(exponentials), 3))
+
+# %% [markdown]
+r"""
+**The formula.** For each row of scores on its own:
+
+$$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{m=1}^{M} e^{s_m}}$$
+
+- $s$, shape $(M)$: the scores of one query for $M$ words; a whole table $(N, M)$ is $N$ such rows
+- $e^{s_j}$: positive for every score
+- the sum runs over the same row: one total for each row
+
+There is a catch. Computers cannot hold every exponential:
+"""
+
+# %%
+print("exp(88) =", torch.exp(torch.tensor(88.0)).item())
+print("exp(89) =", torch.exp(torch.tensor(89.0)).item())
+print("inf/inf =", (torch.tensor(math.inf) / torch.tensor(math.inf)).item())
+
+# %% [markdown]
+r"""
+A score of 89 is not exotic: long vectors reach it on an ordinary day. Happily, softmax does not care
+about a shift.
+Subtract the same number $c$ from all scores of a row, and every exponential shrinks by the same factor
+$e^{c}$, which cancels:
+
+$$\frac{e^{s_j - c}}{\sum_m e^{s_m - c}} = \frac{e^{-c}\, e^{s_j}}{e^{-c} \sum_m e^{s_m}}
+= \operatorname{softmax}(s)_j$$
+
+So you may choose $c$ freely. Which $c$ makes sure that no exponential can overflow, and that the sum is
+never zero?
+
+### Exercise: `softmax`
+
+Over the last axis, for any number of axes before it, and right even for scores of ten thousand. From
+exponentials and sums,
+without PyTorch's own softmax family.
+"""
+
+# %% exercise: loops.softmax
+def softmax(scores):
+    """Weights from scores, over the last axis: exp(s_j) / sum_m exp(s_m).
+
+    Shapes:
+        scores: (..., M), any number of axes before the last
+        returns: (..., M), every row positive and with sum 1
+
+    >>> softmax(torch.tensor([0.0, math.log(3.0)]))
+    tensor([0.2500, 0.7500])
+
+    The name and the use as weights: Bridle 1990; as attention weights: Bahdanau et al. 2015, equation 6.
+    """
+    ### BEGIN SOLUTION
+    largest = scores.max(dim=-1, keepdim=True).values
+    exponentials = torch.exp(scores - largest)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %% check: loops.softmax
+check(softmax)
+### BEGIN HIDDEN TESTS
+check(softmax, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *`nan` for large scores.* Something overflowed before it was divided. Ask which of your numbers can grow
+  without bound.
+- *Right for one row, wrong for a square table, and no error.* Without `keepdim` the sums come back as a
+  row, not as a column,
+  and broadcasting lines them up with the wrong axis. On a five-by-five table that fits, silently. Print
+  the two
+  shapes.
+- *Columns add up to 1 instead of rows.* Then the words compete for being listened to; what we want is
+  that each word
+  divides *its own* attention.
+- *It works until all scores are far below zero.* Shifting by the mean, or not at all, leaves a sum that
+  rounds to zero.
+
+**See it run.** Rows add up to 1, and a score of ten thousand does no harm:
+"""
+
+# %%
+print("large scores:", softmax(torch.tensor([10000.0, 9999.0, -10000.0])))
+figures.weights(softmax(scores / 2), tokens, title="Who listens to whom?")
+
+# %% [markdown]
+r"""
+Read the row of *dog*: mostly itself, a quarter *cat*. Read the row of *saw*: almost only itself. And both
+rows of *the* are the same,
+as they must be: two words with the same numbers ask the same question.
+
+## 3. A weighted average
+
+**The question.** *Dog* now knows how much to listen to each word. What does it hear?
+
+The same thing you would compute for a mean, only that the words count unequally. Multiply each word's
+vector by its weight and add up.
+
+![The weights of the query dog, 0.03 of the, 0.68 of dog, 0.00 of saw, 0.03 of the, 0.25 of cat, lead from
+the five value vectors to the output vector 1.85, -0.92, 0.43, 0.07](../images/weighted_average.svg)
+
+By hand, for the feature *pet* of the output of *dog*: 0.68 of the dog's 1 and 0.25 of the cat's -1, the
+rest have 0 there. That makes 0.43:
+a dog that has heard of a cat.
+"""
+
+# %%
+w_dog, w_cat = math.exp(3) / sum(exponentials), math.exp(2) / sum(exponentials)
+print("pet feature of dog's output:", round(w_dog * 1 + w_cat * (-1), 2))
+
+# %% [markdown]
+r"""
+**The formula.** For every query $i$:
+
+$$o_i = \sum_{j=1}^{M} w_{ij}\, v_j$$
+
+- $w$, shape $(N, M)$: the weights; row $i$ belongs to query $i$ and adds up to 1
+- $v$, shape $(M, E)$: the *values*, one row for each word listened to, $E$ features
+- $o$, shape $(N, E)$: the output, one row a query
+
+Until now the values were the embeddings themselves. They need not be: what a word *passes on* may differ
+from what it is
+*found by*. So $E$ may differ from $D$, and $M$ (words listened to) from $N$ (words that listen).
+
+### Exercise: `weighted_sum`
+
+With loops again.
+"""
+
+# %% exercise: loops.weighted_sum
+def weighted_sum(weights, values):
+    """One average of the values for each row of weights: o_i = sum_j w_ij v_j.
+
+    Shapes:
+        weights: (N, M), row i holds the weights of query i
+        values: (M, E)
+        returns: (N, E)
+
+    >>> weighted_sum(torch.tensor([[0.25, 0.75]]), torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
+    tensor([[1., 6.]])
+
+    The "context vector" of Bahdanau et al. 2015, equation 5.
+    """
+    ### BEGIN SOLUTION
+    output = values.new_zeros(weights.shape[0], values.shape[1])
+    for i in range(weights.shape[0]):
+        for j in range(values.shape[0]):
+            output[i] += weights[i, j] * values[j]
+    return output
+    ### END SOLUTION
+
+
+# %% check: loops.weighted_sum
+check(weighted_sum)
+### BEGIN HIDDEN TESTS
+check(weighted_sum, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Right for a symmetric table, wrong otherwise.* You read column $i$ of the weights where row $i$ belongs
+  to query $i$.
+  Our scores are symmetric, our weights are not: compare the entries of (*the*, *dog*) and (*dog*, *the*)
+  above.
+- *Only the last word comes through.* The sum is overwritten instead of added to.
+- *The second call gives something else.* An input was changed in place. A function that borrows your
+  tensors should return them as they were.
+
+**See it run.** A test worth remembering: with the identity matrix as values, the output *is* the table of
+weights. It lets you look
+into any attention, even one whose weights are hidden inside a library.
+"""
+
+# %%
+weights = softmax(scores / 2)
+print("values = identity gives back the weights:", torch.equal(weighted_sum(weights, torch.eye(5)), weights))
+figures.weighted_average(weights[2], x, tokens, "saw", FEATURES)
+
+# %% [markdown]
+r"""
+## 4. Attention, and why it is scaled
+
+**The question.** We cut the scores of *dog* in half before softmax. Why? And why by half?
+
+Look at what softmax does to the same row of scores when they are multiplied first:
+
+![Bar charts of the weights of dog for four factors. Times 0.1: nearly equal weights. Times 0.5: 0.68 for
+dog and 0.25 for cat. Times 1: 0.88 for dog and 0.12 for cat. Times 3: dog takes
+all](../images/softmax_scale.svg)
+
+Small scores give an almost plain average. Large scores make softmax pick one winner: it *saturates*. Then
+the weights hardly move when
+the scores move a little, so the gradient is nearly zero, and what does not move cannot learn.
+
+How large are scores? Each is a sum of $d_k$ products, so it should grow with the width $d_k$ of the
+vectors. Let us measure instead of guessing:
+for each width, 2000 random queries with 16 random keys each, all entries independent with mean 0 and
+variance 1.
+"""
+
+# %%
+def measure_saturation(d_k, n_queries=2000, n_keys=16):
+    """Variance of the scores, mean largest weight, and mean gradient through softmax, raw and scaled."""
+    generator = torch.Generator().manual_seed(d_k)
+    q = torch.randn(n_queries, 1, d_k, generator=generator)
+    k = torch.randn(n_queries, n_keys, d_k, generator=generator)
+    v = torch.randn(n_queries, n_keys, generator=generator)
+    measured = {"d_k": d_k}
+    for name, factor in (("raw", 1.0), ("scaled", 1 / math.sqrt(d_k))):
+        s = ((q * k).sum(dim=-1) * factor).requires_grad_()
+        w = softmax(s)
+        (w * v).sum().backward()
+        measured[f"variance_{name}"] = s.var().item()
+        measured[f"largest_{name}"] = w.max(dim=-1).values.mean().item()
+        measured[f"gradient_{name}"] = s.grad.norm(dim=-1).mean().item()
+    return measured
+
+
+results = [measure_saturation(d_k) for d_k in (4, 16, 64, 256, 1024)]
+print("       variance of scores    largest weight      gradient")
+print(" d_k      raw     scaled      raw   scaled      raw   scaled")
+for r in results:
+    print(f"{r['d_k']:4d} {r['variance_raw']:9.1f} {r['variance_scaled']:9.2f} {r['largest_raw']:9.2f}"
+          f" {r['largest_scaled']:8.2f} {r['gradient_raw']:9.3f} {r['gradient_scaled']:8.3f}")
+figures.saturation(results)
+
+# %% [markdown]
+r"""
+The variance of a raw score is the width itself, up to chance. At $d_k = 1024$ the largest of 16 weights
+is 0.96 on average, and the gradient
+that gets through has shrunk from 0.290 at width 4 to 0.043. Divided by $\sqrt{d_k}$, the scores keep
+variance
+1 at every width, and weights and gradients
+stay where they were.
+
+That is the whole secret of the scale. Our words have $d_k = 4$ features, and $\sqrt{4} = 2$: hence the
+half.
+
+**The formula.** Give the three parts of a word their names. What it looks for is its *query*, what it can
+be found by is its *key*,
+what it passes on is its *value*:
+
+$$\operatorname{attention}(q, k, v)_i =
+\sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqrt{D}}\right) v_j$$
+
+- $q$, shape $(N, D)$: one query for each word that looks
+- $k$, shape $(M, D)$: one key for each word that can be found; as wide as a query, or there would be no
+  dot product
+- $v$, shape $(M, E)$: one value for each key
+- the result, shape $(N, E)$; softmax runs over $j$, the keys
+
+![A flow chart: q of shape (N, D) and k of shape (M, D) give scores of shape (N, M), softmax over each row
+gives weights, and weights with v of shape (M, E) give the output of shape (N,
+E)](../images/attention_flow.svg)
+
+By hand, for *dog* looking at *cat*: the score 4, divided by 2, is 2; among the scores 0, 3, -2, 0, 2 that
+is the weight 0.25 of section 2.
+
+### Exercise: `attention_from_loops`
+
+The three steps together, with loops. You may use your `softmax`. Watch which of the three tensors the
+width $D$ comes from.
+"""
+
+# %% exercise: loops.attention_from_loops
+def attention_from_loops(q, k, v):
+    """Scaled dot-product attention: o_i = sum_j softmax_j(q_i . k_j / sqrt(D)) v_j.
+
+    Shapes:
+        q: (N, D)
+        k: (M, D)
+        v: (M, E)
+        returns: (N, E)
+
+    >>> q, k = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[0.0, 0, 0, 0], [math.log(3.0), 0, 0, 0]])
+    >>> attention_from_loops(q, k, torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
+    tensor([[1., 6.]])
+
+    Vaswani et al. 2017, equation 1.
+    """
+    ### BEGIN SOLUTION
+    scale = math.sqrt(q.shape[1])
+    rows = []
+    for q_i in q:
+        weights = softmax(torch.stack([(q_i * k_j).sum() / scale for k_j in k]))
+        rows.append(sum(w * v_j for w, v_j in zip(weights, v)))
+    return torch.stack(rows)
+    ### END SOLUTION
+
+
+# %% check: loops.attention_from_loops
+check(attention_from_loops)
+### BEGIN HIDDEN TESTS
+check(attention_from_loops, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *No scale, or the scale upside down.* Nothing crashes; the weights are just too sharp. With saturated
+  scores you would not even see
+  a difference in the numbers, which is why a test needs small scores as well.
+- *The scale from the wrong tensor.* The values may have another width than the keys. Whose vectors meet
+  in the dot product?
+- *The square root rounded to a whole number.* With 4 or 64 features nobody notices. With 6 it is wrong.
+- *Keys mixed instead of values.* Invisible as long as all three are the same tensor. Test with three
+  different ones.
+
+**See it run.** Every word looks at every word, with its embedding in all three roles:
+"""
+
+# %%
+output = attention_from_loops(x, x, x)
+figures.table(output, tokens, FEATURES, title="Each word after listening")
+
+# %% [markdown]
+r"""
+Compare with the table at the beginning. *Dog* has become a little less of a dog: its *pet* went from 1 to
+0.43, because it has listened to *cat*.
+*Saw* is still mostly *saw*, and both *the* still agree.
+
+Is it right? The check says so. Ask PyTorch as well, whose own attention is one call:
+"""
+
+# %%
+theirs = F.scaled_dot_product_attention(x, x, x)
+print("largest difference below one millionth:", (output - theirs).abs().max().item() < 1e-6)
+print("dog before:", [round(value, 2) for value in x[1].tolist()])
+print("dog after: ", [round(value, 2) for value in output[1].tolist()])
+
+# %% [markdown]
+r"""
+## Explore
+
+Turn the scale and choose a word. Before you move the slider, guess: what is left of attention when the
+scale is 0? At which scale
+does *dog* stop hearing *cat*? What does *the* hear, at any scale?
+"""
+
+# %% explore
+def look(scale, word):
+    row = softmax(scores[tokens.index(word)] * scale)
+    return figures.one_query(row, weighted_sum(row[None], x)[0], tokens, FEATURES, word)
+
+
+explore(look, scale=(0.0, 3.0, 0.05, 0.5), word=["dog", "saw", "cat", "the"])
+
+# %% [markdown]
+r"""
+## See the whole computation
+
+Here is what your function really does for the first three words, drawn from the run itself. Count the
+multiplications: one for
+each pair. Loops leave long graphs; lesson 02 folds this one into a handful of boxes.
+"""
+
+# %%
+draw(attention_from_loops, x[:3], x[:3], x[:3])
+
+# %% [markdown]
+r"""
+## Explain it
+
+Now in your own words. If you can say why, you will not forget it.
+"""
+
+# %% [markdown] written: loops.why_scale (3 points)
+r"""
+### Why are the scores divided by $\sqrt{d_k}$?
+
+Take a query and a key of width $d_k$ whose entries are independent, with mean 0 and variance 1.
+
+1. What are mean and variance of their dot product, and why?
+2. What happens to softmax, and to learning, if the scores are not scaled and $d_k$ is large?
+3. Why the square root, and not $d_k$ itself?
+
+Three to six sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** The dot product is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
+factors are independent with mean 0) and
+variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of independent terms add, so the dot
+product has mean 0 and variance $d_k$.
+
+A typical score is therefore as large as its standard deviation, $\sqrt{d_k}$. Among scores that far apart
+softmax gives nearly all weight to the largest
+one. There its derivative, $w_i(\delta_{ij} - w_j)$, is close to zero for every entry, so almost no
+gradient reaches queries and keys, and they learn slowly or not at all.
+
+Dividing by $\sqrt{d_k}$ divides the variance by $d_k$, which brings it back to 1 at every width. Dividing
+by $d_k$ would leave the variance $1/d_k$:
+for wide vectors all scores would be nearly equal and attention would start as a plain average.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for mean 0 and variance $d_k$, with the reason (a sum of $d_k$ independent terms of variance
+1). Half for the result without a reason.
+
+**1 point** for both consequences: softmax saturates (one weight near 1), and its gradient vanishes. Half
+for one of them.
+
+**1 point** for the square root: standard deviation, not variance, measures the size of a score; or:
+dividing by $d_k$ would make
+the variance $1/d_k$ and the weights nearly equal. Half for "so that the variance is 1" with no argument.
+### END MARK SCHEME
+"""
+
+# %% [markdown]
+r"""
+## On your own
+
+Not graded; both harder than they look.
+
+**Who saw whom?** Rearrange the sentence to *the cat saw the dog*. Before you run the cell, write down
+which words will have
+another output than before.
+"""
+
+# %%
+rearranged = ["the", "cat", "saw", "the", "dog"]
+y = embed(rearranged)
+after = attention_from_loops(y, y, y)
+for word in ("dog", "saw", "cat"):
+    same = torch.allclose(after[rearranged.index(word)], output[tokens.index(word)])
+    print(f"{word}: {'the same output as before' if same else 'another output'}")
+
+# %% [markdown]
+r"""
+Attention as we have it sees a *bag* of words: it cannot tell who saw whom. Real models add to each
+embedding something that depends on its position.
+
+**Softmax in one pass.** Suppose that the scores arrive one by one, each with its value, and that you
+cannot keep them. Write `one_pass(pairs)`, which reads
+every `(score, value)` pair once, keeps only three things between pairs, and returns the same weighted
+average, safely for scores of a thousand.
+What must be corrected when a new largest score arrives? This is the idea that lets today's attention run
+without ever storing its table of weights.
+"""
+
+# %%
+def try_one_pass(one_pass):
+    """Raises AssertionError with a sentence where `one_pass` is not right."""
+    generator = torch.Generator().manual_seed(0)
+    for size in (1.0, 1000.0):
+        s, v = size * torch.randn(20, generator=generator), torch.randn(20, 3, generator=generator)
+        got = one_pass(iter(list(zip(s, v))))
+        assert torch.isfinite(got).all(), f"not finite for scores of size {size:g}: what overflowed?"
+        assert torch.allclose(got, torch.softmax(s, -1) @ v, atol=1e-5), f"wrong at scores of size {size:g}"
+    return "right: one pass, three things kept"
+
+
+# def one_pass(pairs): ...
+# try_one_pass(one_pass)
+
+# %% [markdown]
+r"""
+## In practice
+
+- **The same formula.** The original Transformer uses heads of width 64, GPT-3 and Llama 2 of width 128
+  (Vaswani et al. 2017;
+  Brown et al. 2020; Touvron et al. 2023). They divide their scores by 8 and by about 11.3.
+- **The largest score is subtracted everywhere.** `torch.softmax` does it for you. In half precision it
+  matters even more: the exponential of 12
+  is already infinite there.
+- **The table is the cost.** Each word looks at each: for 4096 words that makes 16.8 million scores, for
+  every head of every layer.
+  Twice as many words, four times as many scores.
+"""
+
+# %%
+heads = {"Transformer (2017)": 512 // 8, "GPT-3 175B": 12288 // 96, "Llama 2 7B": 4096 // 32}
+for name, width in heads.items():
+    print(f"{name:19s} head width {width:4d}   scores divided by {math.sqrt(width):.1f}")
+print("exp(12) in half precision:", torch.exp(torch.tensor(12.0, dtype=torch.float16)).item())
+print(f"scores for 4096 words: {4096 ** 2 / 1e6:.1f} million; for 8192: {8192 ** 2 / 1e6:.1f} million")
+
+# %% [markdown]
+r"""
+## Read more
+
+- Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
+  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473).
+  Where attention in this form begins; look at its pictures of which word looks at which.
+- Luong, Pham, Manning: *Effective Approaches to Attention-based Neural Machine Translation*, 2015,
+  [arXiv:1508.04025](https://arxiv.org/abs/1508.04025).
+  Several ways to score, the dot product among them.
+- Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
+  Section 3.2.1 has today's formula, and a footnote the argument for the scale.
+- Phuong, Hutter: *Formal Algorithms for Transformers*, 2022,
+  [arXiv:2207.09238](https://arxiv.org/abs/2207.09238). Everything as precise pseudocode with shapes.
+- Olah, Carter: [*Attention and Augmented Recurrent Neural
+  Networks*](https://distill.pub/2016/augmented-rnns/), Distill 2016. Attention as a soft, differentiable
+  lookup, with moving pictures.
+- Milakov, Gimelshein: *Online normalizer calculation for softmax*, 2018,
+  [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). The answer to the last riddle above.
+- The models named under "In practice": Brown et al. 2020,
+  [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Touvron et al. 2023,
+  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288).
+
+**Next:** in lesson 02 the loops disappear, the numbers stay, and the words learn what to ask for.
+"""
