@@ -1,0 +1,118 @@
+"""The judge: records in, verdict out.
+
+Pure. It never calls a student's code and never prints; the same records give the same verdict and the same
+words in a notebook, on the command line and in the gradebook.
+"""
+
+from autograder.exercises.exercise import VALUES, Case, Exercise
+from autograder.exercises.values import PUBLIC_SEED, Values
+from autograder.judge.expected import Expected
+from autograder.judge.findings import RUNS, Finding, findings
+from autograder.judge.naming import Name, name_mistake
+from autograder.judge.picture import picture_of
+from autograder.judge.rules import broken_rule
+from autograder.judge.verdict import (
+    DOES_NOT_RUN,
+    NOT_STARTED,
+    PARTLY_RIGHT,
+    RIGHT,
+    WRONG,
+    Aspect,
+    Verdict,
+)
+
+HIDDEN_ROUNDS = 2
+
+__all__ = ["Expected", "Verdict", "cases_of", "judge", "not_started", "unable_to_run"]
+
+
+def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
+    """The cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
+    if not hidden:
+        return list(exercise.cases(Values(exercise.id, seed)))
+    rounds = (Values(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
+    return [case for values in rounds for case in exercise.cases(values)]
+
+
+def judge(exercise: Exercise, cases: list[Case], records: list[dict], hidden: bool = False,
+          expected: Expected | None = None) -> Verdict:
+    """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case."""
+    if _is_stub(records):
+        return not_started(exercise)
+    expected = expected or Expected(exercise, cases)
+    found = findings(exercise, cases, expected.right, records)
+    lost = {finding.aspect for finding in found}
+    if VALUES not in lost and (rule := broken_rule(exercise, cases, records)):
+        return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
+    if not found:
+        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
+    name = name_mistake(exercise, cases, expected, records) or _broken_invariant(exercise, cases, records, found)
+    told = min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
+    return Verdict(exercise.id, _state(found, lost), _aspects(exercise, lost), _message(told, name, hidden),
+                   name.id if name else None, None if hidden else picture_of(cases, expected, records, told))
+
+
+def not_started(exercise: Exercise, why: str = "") -> Verdict:
+    """The verdict on a stub or a missing name."""
+    message = why or f"{exercise.name} is not written yet."
+    return Verdict(exercise.id, NOT_STARTED, _aspects(exercise, {VALUES}), message)
+
+
+def unable_to_run(exercise: Exercise, message: str) -> Verdict:
+    """The verdict on an answer that ended or crashed the process, or whose file does not run."""
+    return Verdict(exercise.id, DOES_NOT_RUN, _aspects(exercise, {VALUES}), message)
+
+
+def _is_stub(records) -> bool:
+    first = next((record for record in records if record["status"] in ("raised", "answered")), None)
+    return bool(first) and first["status"] == "raised" and "NotImplementedError" in first["error"]["bases"]
+
+
+def _aspects(exercise, lost) -> tuple[Aspect, ...]:
+    """Points by aspect. Without right values nothing else is worth anything."""
+    nothing = VALUES in lost
+    return tuple(Aspect(name, 0.0 if nothing or name in lost else float(points), float(points))
+                 for name, points in exercise.aspects.items())
+
+
+def _state(found: list[Finding], lost) -> str:
+    if VALUES not in lost:
+        return PARTLY_RIGHT
+    base = [finding for finding in found if finding.aspect == VALUES]
+    return DOES_NOT_RUN if all(finding.rung == RUNS for finding in base) else WRONG
+
+
+def _broken_invariant(exercise, cases, records, found) -> Name | None:
+    if VALUES not in {finding.aspect for finding in found}:
+        return None
+    outputs = [record["steps"]["output"].get("data") if record.get("steps", {}).get("output", {}).get("kind")
+               == "tensor" else None for record in records]
+    for invariant in exercise.invariants:
+        if invariant.broken(cases, outputs):
+            return Name(None, invariant.sees, invariant.asks)
+    return None
+
+
+def _message(told: Finding, name: Name | None, hidden: bool) -> str:
+    if name is not None:
+        return _lines(name.sees, name.asks, "" if hidden else _example(told, name))
+    if hidden:
+        return _lines(_without_numbers(told), told.asks)
+    return _lines(told.sees, told.asks, f"With {told.detail}." if told.detail else "")
+
+
+def _example(told: Finding, name: Name) -> str:
+    if told.rung == RUNS or told.sees == name.sees:
+        return f"{told.sees} ({told.detail})" if told.detail else told.sees
+    return f"With {told.detail}: {told.sees[0].lower()}{told.sees[1:]}" if told.detail else told.sees
+
+
+def _without_numbers(told: Finding) -> str:
+    return {"output": "In a hidden case the result is not what is due.",
+            "after": "In a hidden case an input is changed by the call.",
+            "gradients": "In a hidden case a gradient is not right."}.get(
+                told.step, "In a hidden case a second call gives another result.")
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(line for line in lines if line)

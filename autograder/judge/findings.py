@@ -1,0 +1,252 @@
+"""What is wrong with a record, case by case.
+
+A finding has a rung: structure first (does it run, type, shape), then what one call does to the next (inputs
+changed, another result the second time), then numbers, type of numbers and gradients. The lowest rung is told.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from autograder.exercises.exercise import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise
+from autograder.judge import words
+from autograder.judge.tolerance import excess, same_value
+
+PARTS, RUNS, TYPE, SHAPE, CHANGED, REPEATS, FINITE, NUMBERS, DTYPE, GRADIENT = range(10)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing wrong in one case: the aspect it costs, its rung, what is seen, what to ask, the numbers."""
+
+    aspect: str
+    rung: int
+    case: int
+    sees: str
+    asks: str
+    detail: str = ""
+    step: str = "output"
+    index: tuple = ()
+
+
+def findings(exercise: Exercise, cases: list[Case], expected: list[dict], records: list[dict]) -> list[Finding]:
+    """Everything wrong in `records`, in the order of the cases."""
+    found = []
+    for number, (case, due, record) in enumerate(zip(cases, expected, records, strict=True)):
+        found += _Look(exercise, case, number, due, record).findings()
+    return found
+
+
+class _Look:
+    """Compares one record with what is due."""
+
+    def __init__(self, exercise, case, number, due, record):
+        self.exercise, self.case, self.number = exercise, case, number
+        self.due, self.record = due, record
+
+    def findings(self) -> list[Finding]:
+        if self.record["status"] == "skipped":
+            return [self._finding(self.case.aspect, RUNS, "An earlier call ran out of time, so this one was not "
+                                  "made.", "Which loop never ends?")]
+        if self.case.raises:
+            return self._raises()
+        if self.record["status"] in ("parts", "raised"):
+            return [self._parts() if self.record["status"] == "parts" else self._raised(self.record["error"])]
+        if self.record["status"] == "out of time" and "error" in self.record:
+            return [self._raised(self.record["error"])]
+        return [finding for finding in self._steps() if finding is not None]
+
+    def _steps(self):
+        due, steps = self.due["steps"], self.record["steps"]
+        first = self._value("output", due["output"], steps["output"])
+        yield first
+        yield self._unchanged(steps["after"])
+        if first is None or first.rung >= FINITE:
+            yield from (self._repeated(step, steps["output"], steps[step]) for step in ("again", "evaluated")
+                        if step in steps)
+        if "gradients" in due and "gradients" in steps and (first is None or first.rung == DTYPE):
+            yield self._gradients(due["gradients"], steps["gradients"])
+
+    def _raises(self):
+        status, error = self.record["status"], self.record.get("error", {})
+        if status == "raised" and self.case.raises in error.get("bases", ()):
+            return []
+        got = f"{error['type']} is raised" if status == "raised" else "nothing is raised"
+        call = words.arguments(self.exercise, self.case)
+        return [self._finding(self.case.aspect, RUNS, f"{call} should raise {self.case.raises}; {got}.",
+                              "What should happen when the sizes do not fit?")]
+
+    def _parts(self):
+        expected, found = self.record["expected"], self.record["found"]
+        name = self.exercise.name
+        if found is None:
+            return self._finding(self.case.aspect, PARTS, f"{name}(...) does not give an nn.Module.",
+                                 "Which class should yours inherit from, and what does its __init__ call first?")
+        due = ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in expected.items())
+        has = ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in found.items()) or "none"
+        return self._finding(self.case.aspect, PARTS, f"The parameters expected are {due}; found: {has}.",
+                             "Which of your module's parameters does PyTorch know, and by what names?",
+                             words.arguments(self.exercise, self.case))
+
+    def _raised(self, error):
+        where = f" in line {error['line']}" if error.get("line") else ""
+        code = f": {error['code']}" if error.get("code") else ""
+        text = f": {error['text'].splitlines()[0]}" if error.get("text") else ""
+        if error["type"] == "OutOfTime":
+            return self._finding(self.case.aspect, RUNS, f"There was {error['text']}{where}{code}",
+                                 "Which loop never ends, or does far too much?",
+                                 words.arguments(self.exercise, self.case))
+        return self._finding(self.case.aspect, RUNS, f"{error['type']}{text}",
+                             "What are the shapes of the tensors on that line?" if "shape" in text or "size" in text
+                             else "What does Python say went wrong on that line?",
+                             f"{words.arguments(self.exercise, self.case)}{where}{code}")
+
+    def _value(self, step, due, got) -> Finding | None:
+        if got["kind"] == "error":
+            return self._raised(got)
+        if due["kind"] in ("tuple", "list", "dict"):
+            return self._items(step, due, got)
+        if due["kind"] == "tensor":
+            return self._tensor(step, due, got)
+        if got["kind"] != due["kind"]:
+            return self._wrong_type(due, got)
+        if got.get("value") != due.get("value"):
+            return self._finding(self.case.aspect, NUMBERS, f"The result should be {due['value']}; yours is "
+                                 f"{got['value']}.", "Work this one out by hand: which factor is another?",
+                                 words.arguments(self.exercise, self.case), step)
+        return None
+
+    def _items(self, step, due, got):
+        if got["kind"] != due["kind"] or len(got["items"]) != len(due["items"]):
+            return self._wrong_type(due, got)
+        pairs = zip(due["items"], got["items"], strict=True)
+        return next((finding for a, b in pairs if (finding := self._value(step, a, b)) is not None), None)
+
+    def _wrong_type(self, due, got):
+        return self._finding(self.case.aspect, TYPE, f"You return {words.count_in_words(got)} where "
+                             f"{words.count_in_words(due)} is due.", "What did the signature promise?")
+
+    def _tensor(self, step, due, got) -> Finding | None:
+        if got["kind"] != "tensor" or got["class"] not in ("Tensor", "Parameter"):
+            return self._wrong_type(due, got)
+        want, have = due["data"], got["data"]
+        if want.shape != have.shape:
+            return self._finding(
+                self.case.aspect, SHAPE,
+                f"Expected shape {words.expected_shape(self.exercise, self.case, want.shape)}, got "
+                f"{words.named_shape(self.exercise, self.case, have.shape)}.",
+                "Which axis of the result should stand for what?", words.arguments(self.exercise, self.case), step)
+        numbers = self._numbers(step, want, have)
+        return numbers or self._dtype(step, want, have)
+
+    def _dtype(self, step, want, have):
+        dtype = self._due_type(want)
+        if have.dtype == dtype:
+            return None
+        aspect = DTYPES if DTYPES in self.exercise.aspects and want.is_floating_point() else self.case.aspect
+        given = str(dtype).removeprefix("torch.")
+        return self._finding(aspect, DTYPE, f"The result should be {given}; yours is "
+                             f"{str(have.dtype).removeprefix('torch.')}.",
+                             "Which line makes a tensor of its own type instead of taking the input's?",
+                             words.arguments(self.exercise, self.case), step)
+
+    def _due_type(self, want):
+        if not want.is_floating_point():
+            return want.dtype
+        tensors = [*self.case.args, *self.case.kwargs.values()]
+        floats = [t.dtype for t in tensors if isinstance(t, torch.Tensor) and t.is_floating_point()]
+        return floats[0] if floats else torch.float32
+
+    def _numbers(self, step, want, have):
+        if have.is_complex():
+            return self._finding(self.case.aspect, DTYPE, "The result holds complex numbers.",
+                                 "Which step leaves the real numbers?")
+        far = excess(want, have, self.case.scale)
+        if bool((far <= 0).all()):
+            return None
+        index = tuple(int(i) for i in torch.unravel_index(far.argmax(), far.shape))
+        expected, got = want[index], have[index]
+        finite = bool(got.to(torch.float64).isfinite()) or not bool(expected.to(torch.float64).isfinite())
+        at = words.index_in_words(index)
+        sees = (f"Entry {at} should be {words.number(expected)}; yours is {words.number(got)}." if at else
+                f"The result should be {words.number(expected)}; yours is {words.number(got)}.")
+        asks = ("Work this one entry out by hand: at which step do you get another number?" if finite else
+                "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?")
+        return self._finding(self.case.aspect, NUMBERS if finite else FINITE, sees, asks,
+                             words.arguments(self.exercise, self.case), step, index)
+
+    def _unchanged(self, after):
+        from autograder.judge.expected import arguments_as_given
+
+        given = arguments_as_given(self.case)
+        if after["kind"] != "dict":
+            return None
+        for key, value in zip(after["keys"], after["items"], strict=True):
+            want = given.get(key)
+            if want is None or value["kind"] != "tensor":
+                continue
+            if want.shape != value["data"].shape or not torch.equal(want.nan_to_num(), value["data"].nan_to_num()):
+                name = words.name_of(self.exercise, key)
+                return self._finding(self._side(), CHANGED, f"After the call the caller's `{name}` holds other "
+                                     "numbers than before.", "Which line writes into a tensor it was given?",
+                                     words.arguments(self.exercise, self.case), "after")
+        return None
+
+    def _repeated(self, step, first, got):
+        if same_value(first, got, self.case.scale):
+            return None
+        sees, asks = {
+            "again": ("A second call with the same inputs gives another result than the first.",
+                      "What does the first call leave behind that the second one finds?"),
+            "evaluated": ("After .eval() the result is another than in training mode.",
+                          "Which part behaves differently in training and in evaluation?"),
+        }[step]
+        return self._finding(self._side(), REPEATS, sees, asks, words.arguments(self.exercise, self.case), step)
+
+    def _side(self):
+        return SIDE_EFFECTS if SIDE_EFFECTS in self.exercise.aspects else VALUES
+
+    def _gradients(self, due, got) -> Finding | None:
+        if got["kind"] == "error":
+            text = f": {got['text'].splitlines()[0]}" if got.get("text") else ""
+            return self._gradient(f"The values are right, but with gradients on: {got['type']}{text}",
+                                  "Does a step write into a tensor that the gradient still needs?")
+        names = dict(zip(got.get("keys", ()), got.get("items", ()), strict=True))
+        for key, want in zip(due["keys"], due["items"], strict=True):
+            have = names.get(key, {"kind": "None"})
+            finding = self._one_gradient(words.name_of(self.exercise, key), want, have)
+            if finding is not None:
+                return finding
+        return None
+
+    def _one_gradient(self, name, want, have):
+        if want["kind"] != "tensor":
+            return None
+        zero = bool((want["data"].abs() <= 1e-12).all())
+        if have["kind"] != "tensor":
+            # subtle: no gradient at all is as good as a gradient of zeros.
+            return None if zero else self._gradient(f"The values are right, but no gradient reaches `{name}`.",
+                                                    "Does every step from there to the result stay in PyTorch's "
+                                                    "hands?")
+        wants, haves = want["data"], have["data"]
+        if wants.shape == haves.shape:
+            scale = max(1.0, float(wants.abs().max())) if wants.numel() else 1.0
+            far = excess(wants, haves, self.case.scale * scale)
+            if bool((far <= 0).all()):
+                return None
+            index = tuple(int(i) for i in torch.unravel_index(far.argmax(), far.shape))
+            numbers = f": at {words.index_in_words(index)} {words.number(wants[index])} is due, yours is " \
+                      f"{words.number(haves[index])}"
+        else:
+            numbers = ""
+        return self._gradient(f"The values are right, but the gradient of `{name}` is not{numbers}.",
+                              "Which step is cut off from the gradient, or counted twice?")
+
+    def _gradient(self, sees, asks):
+        aspect = GRADIENTS if GRADIENTS in self.exercise.aspects else VALUES
+        return self._finding(aspect, GRADIENT, sees, asks, words.arguments(self.exercise, self.case), "gradients")
+
+    def _finding(self, aspect, rung, sees, asks, detail="", step="output", index=()):
+        if aspect not in self.exercise.aspects:
+            aspect = VALUES
+        return Finding(aspect, rung, self.number, sees, asks, detail, step, index)

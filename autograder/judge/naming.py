@@ -1,0 +1,77 @@
+"""Which known mistake does an answer have?
+
+An answer whose records equal a mistake's on every case has that mistake. Failing that, one that agrees with it
+wherever either of them is wrong, but for a few cases, has it most likely. Failing that, two mistakes at once.
+"""
+
+from dataclasses import dataclass
+
+from autograder.exercises.exercise import Case, Exercise, Mistake
+from autograder.judge.expected import Expected
+from autograder.judge.findings import findings
+from autograder.judge.tolerance import same_value
+
+MOSTLY = 0.7
+FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Name:
+    """A mistake's id with what a tutor sees and asks."""
+
+    id: str
+    sees: str
+    asks: str
+
+
+def name_mistake(exercise: Exercise, cases: list[Case], expected: Expected, records: list[dict]) -> Name | None:
+    """The mistake that explains `records`, or None."""
+    wrong = _wrong_cases(exercise, cases, expected, records)
+    best, best_share = None, MOSTLY
+    for mistake, others in expected.mistakes():
+        share = _share(exercise, cases, expected, records, wrong, others)
+        if share == 1.0 and _same_everywhere(cases, records, others):
+            return _named(mistake)
+        if share > best_share or (share == best_share == 1.0 and best is None):
+            best, best_share = mistake, share
+    if best is not None:
+        return _named(best)
+    for first, second, others in expected.pairs():
+        if _share(exercise, cases, expected, records, wrong, others) == 1.0:
+            return Name(f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks)
+    return None
+
+
+def _named(mistake: Mistake) -> Name:
+    return Name(mistake.id, mistake.sees, mistake.asks)
+
+
+def _wrong_cases(exercise, cases, expected, records) -> set[int]:
+    return {finding.case for finding in findings(exercise, cases, expected.right, records)}
+
+
+def _share(exercise, cases, expected, records, wrong, others) -> float:
+    """Of the cases where either answer is wrong, the share in which both give the same."""
+    either = wrong | _wrong_cases(exercise, cases, expected, others)
+    same = [i for i in either if _same(cases[i], records[i], others[i])]
+    told = [i for i in same if records[i]["status"] == "answered"]
+    if len(same) < min(FEWEST, len(either)) or not told and len(same) < len(either):
+        return 0.0
+    return len(same) / len(either) if either else 0.0
+
+
+def _same_everywhere(cases, records, others) -> bool:
+    return all(_same(*three) for three in zip(cases, records, others, strict=True))
+
+
+def _same(case, a, b) -> bool:
+    if a["status"] != b["status"]:
+        return False
+    if a["status"] == "raised":
+        return a["error"]["type"] == b["error"]["type"]
+    if a["status"] == "parts":
+        return a["found"] == b["found"]
+    if a["status"] != "answered":
+        return True
+    steps = ("output", "after", "again", "evaluated", "gradients")
+    return all(same_value(a["steps"].get(step), b["steps"].get(step), case.scale) for step in steps)

@@ -1,0 +1,59 @@
+"""What the judge says."""
+
+from dataclasses import dataclass
+
+NOT_STARTED = "not started"
+DOES_NOT_RUN = "does not run"
+WRONG = "wrong"
+PARTLY_RIGHT = "partly right"
+RIGHT = "right"
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """One named share of an exercise's points."""
+
+    name: str
+    points: float
+    max_points: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Two matrices to look at side by side, and the worst cell."""
+
+    expected: list[list[float]]
+    got: list[list[float]]
+    worst: tuple[int, int]
+    title: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judge's answer: where the student is, the points by aspect, and at most three lines of text."""
+
+    exercise: str
+    state: str
+    aspects: tuple[Aspect, ...]
+    message: str = ""
+    mistake: str | None = None
+    picture: Picture | None = None
+
+    @property
+    def points(self) -> float:
+        return float(sum(aspect.points for aspect in self.aspects))
+
+    @property
+    def max_points(self) -> float:
+        return float(sum(aspect.max_points for aspect in self.aspects))
+
+    @property
+    def passed(self) -> bool:
+        return self.state == RIGHT
+
+    def as_data(self) -> dict:
+        """The fields the command line prints with --json, beside the file's name."""
+        return {"exercise": self.exercise, "passed": self.passed, "points": self.points,
+                "max_points": self.max_points, "mistake": self.mistake, "message": self.message,
+                "state": self.state,
+                "aspects": {aspect.name: [aspect.points, aspect.max_points] for aspect in self.aspects}}

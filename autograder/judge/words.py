@@ -1,0 +1,107 @@
+"""Shapes, values and arguments in words."""
+
+import inspect
+
+import torch
+
+from autograder.exercises.exercise import Case, Exercise, Module
+
+
+def parameter_names(exercise: Exercise) -> list[str]:
+    """The names of the exercise's arguments, as its contract names them."""
+    function = exercise.reference.forward if inspect.isclass(exercise.reference) else exercise.reference
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+    return names
+
+
+def name_of(exercise: Exercise, key: str) -> str:
+    """A readable name of a recorded tensor: "0" is the first argument, "1.weight" a part of the second."""
+    head, _, rest = key.partition(".")
+    if head.isdigit():
+        names = parameter_names(exercise)
+        head = names[int(head)] if int(head) < len(names) else head
+    return f"{head}.{rest}" if rest else head
+
+
+def arguments(exercise: Exercise, case: Case) -> str:
+    """What an answer was called with, by shape: "q (3, 5), k (4, 5)"."""
+    named = [*zip(parameter_names(exercise), case.args, strict=False), *case.kwargs.items()]
+    parts = [f"{name} {value_in_words(value)}" for name, value in named if value is not None]
+    if case.init:
+        init = case.init.items() if isinstance(case.init, dict) else enumerate(case.init)
+        made = ", ".join(f"{key}={value}" if isinstance(key, str) else str(value) for key, value in init)
+        return f"{exercise.name}({made})" + (f" on {', '.join(parts)}" if parts else "")
+    return ", ".join(parts)
+
+
+def value_in_words(value) -> str:
+    """A shape for a tensor, the value itself for a number."""
+    if isinstance(value, torch.Tensor):
+        if value.numel() <= 4 and not value.is_floating_point():
+            return str(value.tolist())
+        return shape_in_words(value.shape)
+    if isinstance(value, Module):
+        return "nn.Linear" if value.kind == "Linear" else value.kind
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(value_in_words(item) for item in value)})"
+    return f"= {value}"
+
+
+def shape_in_words(shape) -> str:
+    """(3, 5), (3,) or ()."""
+    return str(tuple(int(n) for n in shape))
+
+
+def letters(exercise: Exercise, case: Case) -> dict[str, int]:
+    """Sizes by the letters of the exercise's `shapes`, read off a case's arguments."""
+    sizes = {}
+    named = [*zip(parameter_names(exercise), case.args, strict=False), *case.kwargs.items()]
+    for name, value in named:
+        axes = exercise.shapes.get(name, "").split()
+        if not isinstance(value, torch.Tensor) or not axes:
+            continue
+        axes = axes[1:] if axes[0] == "..." else axes
+        sizes |= dict(zip(reversed(axes), (int(n) for n in reversed(value.shape)), strict=False))
+    return sizes
+
+
+def named_shape(exercise: Exercise, case: Case, shape) -> str:
+    """A shape with its axes named where that can be told: "(N, M) = (3, 4)"."""
+    sizes = letters(exercise, case)
+    by_size = {}
+    for letter, size in sizes.items():
+        by_size.setdefault(size, []).append(letter)
+    if not shape or any(len(by_size.get(int(n), ())) != 1 for n in shape):
+        return shape_in_words(shape)
+    return f"({', '.join(by_size[int(n)][0] for n in shape)}) = {shape_in_words(shape)}"
+
+
+def expected_shape(exercise: Exercise, case: Case, shape) -> str:
+    """The due shape with the letters of the contract."""
+    axes = exercise.shapes.get("return", "").split()
+    axes = axes[1:] if axes[:1] == ["..."] else axes
+    if not axes or len(axes) != len(shape):
+        return shape_in_words(shape)
+    return f"({', '.join(axes)}) = {shape_in_words(shape)}"
+
+
+def number(value) -> str:
+    """A number short enough to compare by eye."""
+    return f"{float(value):.4g}"
+
+
+def index_in_words(index) -> str:
+    """[0, 2]; empty for a single number."""
+    return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
+
+
+def count_in_words(value: dict) -> str:
+    """What was returned, by kind: "a tuple of 2", "nothing (None)", "a float"."""
+    kind = value["kind"]
+    if kind == "None":
+        return "nothing (None)"
+    if kind in ("tuple", "list"):
+        return f"a {kind} of {len(value['items'])}"
+    if kind == "tensor":
+        return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
+    return f"a {value.get('class', kind)}"

@@ -1,0 +1,109 @@
+"""One call of a student's code, with whatever it may do.
+
+The call is limited in time, its prints and warnings are kept from the screen, and every exception, also
+`sys.exit` and a recursion without end, comes back as data.
+"""
+
+import contextlib
+import io
+import linecache
+import os
+import signal
+import threading
+import traceback
+import warnings
+
+LONGEST_TEXT = 300
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NOT_THE_STUDENTS = (OURS + os.sep, os.sep + "site-packages" + os.sep, os.path.dirname(os.__file__) + os.sep,
+                    "<frozen", "<__array_function__", "<string>")
+
+
+class OutOfTime(BaseException):
+    """The call took longer than its limit. Not an Exception, so that `except Exception` lets it through."""
+
+
+class Sink(io.TextIOBase):
+    """Swallows prints, also endless ones."""
+
+    def write(self, text):
+        return len(text)
+
+    def writable(self):
+        return True
+
+
+@contextlib.contextmanager
+def quiet():
+    """Prints and warnings of the block are dropped."""
+    sink = Sink()
+    with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float):
+    """Raises OutOfTime in the block after `seconds`, and again every tenth of that while it is swallowed.
+
+    Works in the main thread, where notebooks and graders run their cells; elsewhere there is no limit.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(signum, frame):
+        raise OutOfTime()
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds / 10)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def guarded(call, seconds: float):
+    """(value, None) of `call()`, or (None, error) with the error as plain data."""
+    try:
+        with quiet(), time_limit(seconds):
+            return call(), None
+    except OutOfTime as error:
+        return None, describe(error) | {"type": "OutOfTime", "text": f"no answer after {seconds:g} seconds"}
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return None, describe(error)
+
+
+def describe(error: BaseException) -> dict:
+    """Type, text and the student's own line of an exception, as plain data."""
+    line, code, function = _students_line(error)
+    return {"type": str(type(error).__name__)[:LONGEST_TEXT], "text": _text(error), "line": line, "code": code,
+            "function": function, "bases": [kind.__name__[:LONGEST_TEXT] for kind in type(error).__mro__]}
+
+
+def _text(error) -> str:
+    try:
+        if isinstance(error, KeyError):
+            return repr(error.args[0])[:LONGEST_TEXT]
+        return str(error).strip()[:LONGEST_TEXT]
+    except BaseException:
+        return ""
+
+
+def _students_line(error) -> tuple[int | None, str, str]:
+    if isinstance(error, SyntaxError):
+        return error.lineno, (error.text or "").strip()[:LONGEST_TEXT], ""
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = frame.f_code.co_filename
+        if not any(part in file for part in NOT_THE_STUDENTS):
+            code = linecache.getline(file, line).strip()[:LONGEST_TEXT]
+            return line, code, frame.f_code.co_name[:LONGEST_TEXT]
+    return None, "", ""
+
+
+def is_students(filename: str) -> bool:
+    """Whether code of that file name is the student's, not a library's."""
+    return not any(part in filename for part in NOT_THE_STUDENTS)

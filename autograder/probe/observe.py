@@ -1,0 +1,121 @@
+"""Which operations a call really used, however they were reached.
+
+Four witnesses watch one call: torch's function mode (the Python functions called, by whatever name), torch's
+dispatch mode (the kernels reached, also from scripted code or `torch.ops`), a hook on every module called, and
+a line tracer on the student's own code, which counts the lines run.
+"""
+
+import os
+import sys
+from collections import Counter
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.probe.guard import is_students
+
+MATRIX_PRODUCTS = {"aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "aten::_int_mm", "aten::addbmm",
+                   "aten::_weight_norm_interface", "aten::_trilinear", "aten::_cdist_forward"}
+
+
+class Usage:
+    """What one call used.
+
+    names     functions, kernels and module classes reached, by full name
+    calls     number of torch operations dispatched
+    lines     number of lines of the student's code run
+    products  whether a product of two matrices was among the operations (rows times columns, both more than 1)
+    """
+
+    def __init__(self):
+        self.names = Counter()
+        self.calls = 0
+        self.lines = 0
+        self.products = False
+
+    def as_data(self) -> dict:
+        return {"names": sorted(self.names), "calls": self.calls, "lines": self.lines,
+                "products": self.products}
+
+
+class _Functions(TorchFunctionMode):
+    def __init__(self, usage):
+        super().__init__()
+        self.usage = usage
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        self.usage.names[_name(function)] += 1
+        if kwargs.get("enable_gqa"):
+            self.usage.names["enable_gqa"] += 1
+        return function(*args, **kwargs)
+
+
+class _Kernels(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # skipping would import the compiler, which takes more than a second
+
+    def __init__(self, usage):
+        super().__init__()
+        self.usage = usage
+
+    def __torch_dispatch__(self, kernel, types, args=(), kwargs=None):
+        name = kernel.name().partition(".")[0]
+        self.usage.names[name] += 1
+        self.usage.calls += 1
+        if name in MATRIX_PRODUCTS and _is_matrix_product(args):
+            self.usage.products = True
+        return kernel(*args, **(kwargs or {}))
+
+
+def _is_matrix_product(args) -> bool:
+    # subtle: a vector times a matrix may arrive as a matrix of one row; only rows > 1 and columns > 1 count.
+    factors = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dim() >= 2][-2:]
+    return len(factors) == 2 and factors[0].shape[-2] > 1 and factors[1].shape[-1] > 1
+
+
+def _name(function) -> str:
+    return f"torch:{getattr(function, '__name__', None) or getattr(function, '_opname', '?')}"
+
+
+def observe(call) -> dict:
+    """Runs `call()` and returns its Usage as data; whatever it raises passes through."""
+    usage = Usage()
+
+    def seen(module, args):
+        for kind in type(module).__mro__:
+            if kind.__module__.startswith("torch."):
+                usage.names[f"{kind.__module__}.{kind.__qualname__}"] += 1
+        original = getattr(module, "original_name", None)
+        if isinstance(original, str):
+            usage.names[f"scripted {original}"] += 1
+
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(seen)
+    tracer = sys.gettrace()
+    try:
+        with _Functions(usage), _Kernels(usage):
+            sys.settrace(_line_counter(usage))
+            call()
+    finally:
+        sys.settrace(tracer)
+        hook.remove()
+    return usage.as_data()
+
+
+def _line_counter(usage):
+    def count(frame, event, arg):
+        if event == "line":
+            usage.lines += 1
+        return count
+
+    def enter(frame, event, arg):
+        if not is_students(frame.f_code.co_filename):
+            if f"{os.sep}torch{os.sep}nn{os.sep}" in frame.f_code.co_filename:
+                usage.names[f"nn:{frame.f_code.co_qualname}"] += 1  # a forward called without its module's hooks
+            return None
+        usage.lines += 1
+        return count
+
+    return enter
