@@ -22,7 +22,7 @@ UNFINISHED := $(VENV)/set-up-unfinished
 ACTIVATE := . $(VENV)/bin/activate &&
 STOP := stop() { echo "make: $$*" >&2; exit 2; };
 
-# Settings of the machine that must not reach into .venv: another Python's modules, pip's --user, kernels of the home.
+# Settings that must not reach into .venv: another Python's modules, pip's --user, kernels of the home folder.
 unexport PYTHONPATH PYTHONHOME
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -54,15 +54,16 @@ build: $(STAMP) ## Make the notebooks from their sources
 lint: $(STAMP) ## Check the style of the code
 	@$(ACTIVATE) python -m ruff check $(ARGS)
 
-# pip-compile keeps the pins that it finds in its output file, so plain `make lock` changes only what must change.
-# subtle: a CPU build of PyTorch is called 2.13.0+cpu, and only some indexes have it under that name. The lock says
-# 2.13.0, which every index can meet; and a build for GPUs, which asks for gigabytes of further packages, is refused.
+# pip-compile keeps the pins that it finds in its output file: plain `make lock` changes only what must change.
+# subtle: a CPU build of PyTorch is called 2.13.0+cpu, and only some indexes have it under that name. The lock
+# says 2.13.0, which every index can meet. A build for GPUs, with its gigabytes of further packages, is refused.
 lock: $(STAMP) ## Renew requirements.lock after a change of pyproject.toml (ARGS=--upgrade: newest versions)
 	@echo "Choosing versions (about half a minute) ..."
 	@cp requirements.lock $(VENV)/lock.txt
-	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra dev --allow-unsafe \
-		--strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
-		$(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") $(ARGS) --output-file $(VENV)/lock.txt pyproject.toml
+	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra dev \
+		--allow-unsafe --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
+		$(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") $(ARGS) \
+		--output-file $(VENV)/lock.txt pyproject.toml
 	@$(STOP) ! grep -E '^(nvidia|cuda|triton)' $(VENV)/lock.txt >&2 || \
 		stop "pip chose a PyTorch for GPUs; run make lock with TORCH_INDEX (see make help)."
 	@sed 's/^\(torch==[^+]*\)+.*/\1/' $(VENV)/lock.txt > $(VENV)/requirements.lock
@@ -72,16 +73,17 @@ lock: $(STAMP) ## Renew requirements.lock after a change of pyproject.toml (ARGS
 clean: ## Remove .venv and caches; notebooks and DIR stay
 	rm -rf $(VENV) .pytest_cache .ruff_cache *.egg-info
 
-# --- Set-up -------------------------------------------------------------------------------------------------------
-# While it runs, the file UNFINISHED holds the process id of make; at the end that file becomes STAMP, which holds the
-# folder's path. So a set-up that was interrupted, a folder that was moved or copied, and a Python that was removed or
-# upgraded since are all seen, and .venv is made anew. A .venv that somebody else made is used as it is.
+# --- Set-up -------------------------------------------------------------------------------------------------
+# While it runs, the file UNFINISHED holds the process id of make; at the end it becomes STAMP and holds the
+# folder's path. So a set-up that was interrupted, a folder that was moved or copied, and a Python that was
+# removed or upgraded are all seen, and .venv is made anew. A .venv that somebody else made is used as it is.
 SUPPORTED := import sys; part = lambda v: [int(n) for n in v.split('.')]; \
 	sys.exit(not part('$(PYTHON_MIN)') <= list(sys.version_info[:2]) <= part('$(PYTHON_MAX)'))
 USABLE := { test ! -e $(UNFINISHED) && $(PY) -c "import pip; $(SUPPORTED)" && \
 	{ test ! -e $(STAMP) || test "`cat $(STAMP)`" = "`pwd -P`"; }; } >/dev/null 2>&1
 
 PIP_INSTALL := $(PY) -m pip install -qq
+SMALLER := $(if $(TORCH_INDEX),,(to download gigabytes less, see TORCH_INDEX in make help) )
 OTHER_PYTHON = name a Python from $(PYTHON_MIN) to $(PYTHON_MAX), as in: make $(MAKECMDGOALS) PYTHON=python$(PYTHON_MIN)
 
 ifneq ($(shell $(USABLE) && echo yes),yes)
@@ -98,7 +100,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(STOP) ! kill -0 `cat $(UNFINISHED) 2>/dev/null || echo none` 2>/dev/null || stop "another make (process" \
 		"`cat $(UNFINISHED)`) is setting up here; wait for it, or remove $(UNFINISHED) and try again."
 	@if $(USABLE); then echo $$PPID > $(UNFINISHED); else \
-		echo "Making $(VENV) ..." && mkdir -p $(VENV) && echo $$PPID > $(UNFINISHED) && \
+		echo "Making $(VENV) $(SMALLER)..." && mkdir -p $(VENV) && echo $$PPID > $(UNFINISHED) && \
 		find $(VENV) -mindepth 1 -maxdepth 1 ! -name $(notdir $(UNFINISHED)) -exec rm -rf {} + && \
 		"$(PYTHON)" -m venv $(VENV); fi
 	@echo "Installing the pinned packages into $(VENV) (a few minutes the first time) ..."
