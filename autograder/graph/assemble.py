@@ -1,0 +1,173 @@
+"""Folded steps -> the nodes and edges of model.py, with names that a learner reads."""
+
+from dataclasses import replace
+
+from autograder.graph import operations as ops
+from autograder.graph.fold import _numberless, folded
+from autograder.graph.model import Edge, Node, bounded, plain_text, renumbered, shape_text
+from autograder.graph.simplify import simplified
+
+_SPOKEN = {
+    "setitem": "write",
+    "getitem": "pick",
+    "T": "transpose",
+    "mT": "transpose",
+    "invert": "not",
+    "unbind": "rows",
+}
+
+
+def assembled(trace):
+    """(nodes, edges) of a trace."""
+    steps = simplified(trace)
+    groups = folded(steps, trace.outputs)
+    place = {step: number for number, group in enumerate(groups) for step in group}
+    links = _links(groups, place)
+    inlined = _inlined(groups, links)
+    boxes = _boxes(groups, inlined)
+    parameters = {}
+    for number, target in inlined.items():
+        parameters.setdefault(target, []).append(groups[number][0])
+    nodes = [
+        _node(number, group, boxes.get(number, ""), parameters.get(number, ()), trace.failed)
+        for number, group in enumerate(groups)
+        if number not in inlined
+    ]
+    edges = [
+        Edge(source, target, shape, quiet)
+        for (source, target), (shape, quiet) in links.items()
+        if source not in inlined
+    ]
+    return _with_outputs(trace, nodes, edges, place)
+
+
+def _links(groups, place):
+    """(source, target) -> (shape, quiet), the shape merged over the repeats."""
+    found = {}
+    for target, group in enumerate(groups):
+        for step in group:
+            for parent, _, shape in step.parents:
+                source = place[parent]
+                if source != target:
+                    found.setdefault((source, target), []).append((shape, _is_quiet(parent)))
+    return {ends: (merged([shape for shape, _ in seen]), seen[0][1]) for ends, seen in found.items()}
+
+
+def _is_quiet(step):
+    return step.kind in ("parameter", "constant") or step.boolean or step.blocks
+
+
+def merged(shapes):
+    """One shape for several: sizes that differ become a range."""
+    shapes = [shape for shape in shapes if shape is not None]
+    if not shapes or len({len(shape) for shape in shapes}) > 1:
+        return None
+    return tuple(
+        sizes[0] if len(set(sizes)) == 1 else f"{min(sizes)}\u2013{max(sizes)}" for sizes in zip(*shapes)
+    )
+
+
+def _inlined(groups, links):
+    """Parameters that only their own part uses: group -> the group in whose box they are named."""
+    users = {}
+    for source, target in links:
+        users.setdefault(source, []).append(target)
+    found = {}
+    for number, group in enumerate(groups):
+        step, targets = group[0], users.get(number, [])
+        if step.kind == "parameter" and len(targets) == 1:
+            box = groups[targets[0]][0].box
+            if box and step.name.startswith(box + "."):
+                found[number] = targets[0]
+    return found
+
+
+def _boxes(groups, inlined):
+    """Group -> the part that it is drawn in. A part with one step needs no frame of its own."""
+    boxes = {
+        number: _numberless(group[0].box) for number, group in enumerate(groups) if number not in inlined
+    }
+    for _ in range(6):
+        count = {}
+        for box in boxes.values():
+            for prefix in _prefixes(box):
+                count[prefix] = count.get(prefix, 0) + 1
+        lone = {number: box.rpartition(".")[0] for number, box in boxes.items() if box and count[box] == 1}
+        if not lone:
+            break
+        boxes.update(lone)
+    return boxes
+
+
+def _prefixes(box):
+    words = box.split(".")
+    return [".".join(words[:n]) for n in range(1, len(words) + 1)] if box else []
+
+
+def _node(number, group, box, parameters, failed):
+    first = group[-1]
+    state = "failed" if failed is not None and failed in group else ""
+    shape = merged([step.shape for step in group])
+    if first.kind != "operation":
+        detail = (
+            ops.number_text(first.value) if first.kind == "constant" and first.value is not None else ""
+        )
+        return Node(
+            number, first.kind, "", plain_text(_numberless(first.name) or first.kind), detail, shape
+        )
+    label, detail = _words(group, parameters)
+    return Node(
+        number,
+        "operation",
+        first.op,
+        plain_text(label, 40),
+        plain_text(detail),
+        shape,
+        len(group),
+        plain_text(box),
+        state,
+    )
+
+
+def _words(group, parameters):
+    """First and second line of an operation's box."""
+    step = group[-1]
+    if step.op in ops.LAYOUT and "\n" in step.name:
+        return ", ".join(part.split(" ")[0] for part in step.name.split("\n")[:3]), ""
+    label = _SPOKEN.get(step.op, step.op)
+    if not parameters:
+        return label, _common_index(group) if step.op == "getitem" else step.detail
+    owner = parameters[0].name.rpartition(".")[0].rpartition(".")[2]
+    sizes = [f"{p.name.rpartition('.')[2]} {shape_text(p.shape)}" for p in parameters]
+    return (label if owner.isdigit() else f"{owner}: {label}"), ", ".join(sizes)
+
+
+def _common_index(group):
+    """[0, 1], [0, 2], [0, 3] -> [0, i]: what differs between the repeats becomes a letter."""
+    indices = [step.detail.strip("[]").split(", ") for step in group]
+    if len({len(index) for index in indices}) > 1:
+        return "[i]"
+    letters = iter("ijdabc")
+    words = [parts[0] if len(set(parts)) == 1 else next(letters, "i") for parts in zip(*indices)]
+    return "[" + ", ".join(words) + "]"
+
+
+def _with_outputs(trace, nodes, edges, place):
+    """Adds what comes out, or where and why it stopped."""
+    number = len(place)
+    used = {edge.source for edge in edges}
+    several = len(trace.outputs) > 1
+    for position, (steps, shape) in enumerate(trace.outputs):
+        number += 1
+        nodes.append(
+            Node(number, "output", "", f"output {position + 1}" if several else "output", "", shape)
+        )
+        edges += [Edge(place[step], number, shape) for step in dict.fromkeys(steps)]
+        used |= {place[step] for step in steps}
+    if trace.too_long:
+        nodes.append(Node(number + 1, "note", "", "\u2026 and more: the drawing stops here"))
+    elif trace.error is None and not trace.outputs:
+        nodes.append(Node(number + 1, "output", "", f"returns {trace.returned}"))
+    idle = [node.id for node in nodes if node.kind == "input" and node.id not in used]
+    nodes = [replace(node, state="unused") if node.id in idle else node for node in nodes]
+    return renumbered(*bounded(nodes, edges))

@@ -1,0 +1,108 @@
+"""draw(module_or_function, *inputs): the computation as a picture and as text."""
+
+import inspect
+
+from torch import nn
+
+from autograder.errors import UserError
+from autograder.graph import dot, picture, words
+from autograder.graph.assemble import assembled
+from autograder.graph.model import Node
+from autograder.graph.run import trace
+
+
+class BadUse(UserError):
+    """draw or compare was called in a way that cannot work; a notebook shows the sentence alone."""
+
+    def _render_traceback_(self):
+        return [str(self)]
+
+
+class Drawing:
+    """A drawn computation.
+
+    `nodes` and `edges` are plain data (autograder.graph.model), `dot` is the graph in DOT, `svg()` the
+    picture, `str()` the text. `stopped` says in one sentence where the computation failed, and
+    is empty otherwise.
+    """
+
+    def __init__(self, title, nodes, edges, stopped=""):
+        self.title, self.nodes, self.edges, self.stopped = title, list(nodes), list(edges), stopped
+        self.dot = dot.dot_text(self.nodes, self.edges)
+
+    def svg(self) -> str:
+        notes = [self.stopped] if self.stopped else []
+        panel = picture.Panel(self.nodes, self.edges)
+        return picture.svg([panel], self.alt, str(self), notes)
+
+    @property
+    def alt(self):
+        return words.summary(self.title, self.nodes, self.stopped)
+
+    def __str__(self):
+        return words.listing(self.title, self.nodes, self.edges, self.stopped)
+
+    def __repr__(self):
+        return f"<drawing: {self.alt}>"
+
+    def _repr_svg_(self):
+        try:
+            return self.svg()
+        except Exception:
+            return None
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        data, drawn = {"text/plain": str(self)}, self._repr_svg_()
+        if drawn:
+            data["image/svg+xml"] = drawn
+        return data, {"image/svg+xml": {"alt": self.alt}} if drawn else {}
+
+
+def draw(module_or_function, *inputs, **named):
+    """Draws what a function or a module computes from these inputs.
+
+    The code runs once, on copies: the model, the inputs and the random state stay as they are. Where it
+    fails, the drawing shows the steps up to there and the operation that failed with the shapes that met.
+    Steps that repeat, as in a loop, are folded into one box ("x 6").
+
+    Returns a `Drawing`: a picture in a notebook, text with `print`, `.nodes`, `.edges` and `.dot` as data.
+    Raises `UserError` where there is nothing to call.
+    """
+    must_be_callable("draw", module_or_function, inputs, named)
+    done = trace(module_or_function, inputs, named)
+    stopped = words.stopped(done)
+    try:
+        nodes, edges = assembled(done)
+    except Exception:
+        nodes, edges = [Node(0, "note", "", "this computation could not be drawn")], []
+    return Drawing(done.title, nodes, edges, stopped)
+
+
+def must_be_callable(name, target, inputs, named):
+    """One clear sentence where the call cannot work."""
+    if inspect.isclass(target):
+        raise BadUse(
+            f"{name}: {target.__name__} is a class; make one first, for instance "
+            f"{name}({target.__name__}(...), x)."
+        )
+    if not callable(target):
+        raise BadUse(
+            f"{name} takes a function or a module and its inputs, for instance {name}(attention, q, k, v); "
+            f"this is of type {type(target).__name__}."
+        )
+    if (isinstance(target, nn.Module) and not inputs and not named) or (
+        not (inputs or named) and _needs_inputs(target)
+    ):
+        raise BadUse(
+            f"{name} needs the inputs too, for instance {name}({getattr(target, '__name__', 'model')}, x)."
+        )
+
+
+def _needs_inputs(target):
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(
+        p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters
+    )

@@ -1,0 +1,137 @@
+"""Folds what repeats: 36 dot products of a loop become one box that says "x 36".
+
+Two passes. A running total (`total = total + term`, `out[i] = row`) is one step over many terms. Then steps
+that come from alike steps and go into alike steps are one group: the coarsest such grouping, found by
+refinement. Loops over tokens, keys or heads fold; q, k and v do not, since they go to different places.
+"""
+
+import re
+
+from autograder.graph import operations as ops
+
+_ROUNDS = 60
+
+
+def folded(steps, outputs):
+    """Groups of steps, each a list in order; the groups in the order of their first step."""
+    chains = _running(steps, outputs)
+    members = {}
+    for step in steps:
+        members.setdefault(chains.get(step, step), []).append(step)
+    heads = list(members)
+    parents = {head: _outside(members[head], chains) for head in heads}
+    classes = _refined(heads, parents, outputs, chains)
+    groups = {}
+    for head in heads:
+        groups.setdefault(classes[head], []).extend(members[head])
+    return list(groups.values())
+
+
+def _outside(members, chains):
+    """What goes into a running total, apart from the total itself."""
+    head = chains.get(members[0], members[0])
+    found = [
+        (chains.get(parent, parent), "term" if len(members) > 1 else position)
+        for step in members
+        for parent, position, _ in step.parents
+    ]
+    return [(parent, position) for parent, position in found if parent is not head]
+
+
+def _running(steps, outputs):
+    """Step of a running total -> the step that began it."""
+    uses = {}
+    for step in steps:
+        for parent, _, _ in step.parents:
+            uses[parent] = uses.get(parent, 0) + 1
+    shown = {step for found, _ in outputs for step in found}
+    kinds, began, terms = {}, {}, {}
+    for step in steps:
+        alike = tuple(
+            sorted(
+                {(str(position), kinds[parent]) for parent, position, _ in step.parents if parent in kinds}
+            )
+        )
+        kinds[step] = hash_of(step, alike)
+        for parent, _, _ in step.parents:
+            others = {kinds[other] for other, _, _ in step.parents if other is not parent}
+            if _continues(step, parent, others, terms) and uses[parent] == 1 and parent not in shown:
+                began[step] = began.get(parent, parent)
+                kinds[step], terms[step] = kinds[parent], terms[parent]
+                break
+        else:
+            terms[step] = {kinds[parent] for parent, _, _ in step.parents if parent in kinds}
+    return began
+
+
+def _continues(step, parent, others, terms):
+    # `scores[i, j] = term` into a fresh table is the first addend of `scores[i, j] += term`.
+    begins = (
+        step.op == "add" and parent.op == "setitem" and all(position for _, position, _ in parent.parents)
+    )
+    return (
+        step.op in ops.RUNNING
+        and (step.op == parent.op or begins)
+        and not step.failed
+        and not parent.failed
+        and step.number is None
+        and step.box == parent.box
+        and bool(others)
+        and others <= terms[parent]
+    )
+
+
+def hash_of(step, alike):
+    """A key for what a step is and comes from, kept short however deep the graph is."""
+    import hashlib
+
+    return hashlib.sha1(repr((_look(step), alike)).encode()).hexdigest()
+
+
+def _look(step):
+    """What a step is by itself. Numbers in names of parts and in indices do not count: heads.0, heads.1."""
+    detail = re.sub(r"\d+", "i", step.detail) if step.op in ("getitem", "setitem") else step.detail
+    return (
+        step.kind,
+        step.op,
+        detail,
+        _numberless(step.name),
+        _numberless(step.box),
+        step.failed,
+        step.boolean,
+    )
+
+
+def _numberless(name):
+    return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
+
+
+def _refined(heads, parents, outputs, chains):
+    children = {head: [] for head in heads}
+    for head in heads:
+        for parent, position in parents[head]:
+            children[parent].append((head, position))
+    ends = {chains.get(step, step): number for number, (found, _) in enumerate(outputs) for step in found}
+    classes = _numbered(
+        {head: (*_look(head), ends.get(head), head.kind == "input" and head.index) for head in heads}
+    )
+    for _ in range(_ROUNDS):
+        finer = _numbered(
+            {
+                head: (
+                    classes[head],
+                    frozenset((str(position), classes[parent]) for parent, position in parents[head]),
+                    frozenset((str(position), classes[child]) for child, position in children[head]),
+                )
+                for head in heads
+            }
+        )
+        if max(finer.values(), default=0) == max(classes.values(), default=0):
+            return finer
+        classes = finer
+    return {head: head.index for head in heads}
+
+
+def _numbered(keys):
+    numbers = {}
+    return {head: numbers.setdefault(key, len(numbers)) for head, key in keys.items()}

@@ -1,0 +1,79 @@
+"""A computation as plain data: nodes and edges that can be drawn, printed, stored and compared.
+
+Nothing in here holds a tensor or a function, so a graph may come from another process. What comes from a
+student's process is checked by `bounded` before it is drawn.
+"""
+
+from dataclasses import dataclass, replace
+
+KINDS = ("input", "parameter", "constant", "operation", "output", "note")
+MAX_NODES = 160
+MAX_TEXT = 60
+
+
+@dataclass(frozen=True)
+class Node:
+    """One box: what it is called, what it does, and how often it is done."""
+
+    id: int
+    kind: str  # one of KINDS
+    op: str  # name of the operation as in the code: "matmul", "softmax"; empty for data
+    label: str
+    detail: str = ""  # the quiet second line
+    shape: tuple | None = None  # of the result; a size that differs between repeats is a text, "1-6"
+    times: int = 1  # how many such steps were folded into this one
+    box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
+    state: str = ""  # "", "failed" or "unused"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The result of `source` goes into `target`."""
+
+    source: int
+    target: int
+    shape: tuple | None = None
+    quiet: bool = False  # parameters, masks and constants
+
+
+def shape_text(shape):
+    """(2, 5, 8) as it is read aloud and drawn; a single number is called a number."""
+    if shape is None:
+        return ""
+    if not shape:
+        return "number"
+    return f"({shape[0]},)" if len(shape) == 1 else "(" + ", ".join(str(size) for size in shape) + ")"
+
+
+def plain_text(text, limit=MAX_TEXT):
+    """One bounded line without control characters: what names and messages from outside become."""
+    words = "".join(c if c.isprintable() else " " for c in str(text)[: 20 * limit])
+    line = " ".join(words.split())
+    return line if len(line) <= limit else line[: limit - 1] + "\u2026"
+
+
+def bounded(nodes, edges, limit=MAX_NODES):
+    """At most `limit` nodes, in order; the rest becomes one note that says how many were left out."""
+    if len(nodes) <= limit:
+        return list(nodes), list(edges)
+    kept = list(nodes[: limit - 1])
+    ids = {node.id for node in kept}
+    rest = [node for node in nodes[limit - 1 :] if node.kind in ("output",) or node.state == "failed"]
+    left_out = len(nodes) - len(kept) - len(rest[:1])
+    note = Node(max(node.id for node in nodes) + 1, "note", "", f"\u2026 {left_out} more steps")
+    kept += [note] + rest[:1]
+    ends = {node.id for node in rest[:1]}
+    found = [edge for edge in edges if edge.source in ids and edge.target in ids]
+    cut = {edge.source for edge in edges if edge.source in ids and edge.target not in ids | ends}
+    found += [Edge(source, note.id) for source in sorted(cut)[-3:]]
+    found += [Edge(note.id, end) for end in sorted(ends)]
+    return kept, found
+
+
+def renumbered(nodes, edges):
+    """The same graph with ids 0, 1, 2 ... in the order of the nodes."""
+    new = {node.id: position for position, node in enumerate(nodes)}
+    return (
+        [replace(node, id=new[node.id]) for node in nodes],
+        [replace(edge, source=new[edge.source], target=new[edge.target]) for edge in edges],
+    )

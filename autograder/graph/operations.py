@@ -1,0 +1,142 @@
+"""What PyTorch's functions are called in a picture, and which of them a picture leaves out.
+
+Names are those of the code (`matmul`, `softmax`), without underscores: `a @ b`, `torch.matmul` and
+`Tensor.__rmatmul__` are one operation.
+"""
+
+from torch.overrides import resolve_name
+
+_SAME = {
+    "rmatmul": "matmul", "truediv": "div", "true_divide": "div", "divide": "div", "rtruediv": "div",
+    "rdiv": "div", "multiply": "mul", "rmul": "mul", "radd": "add", "rsub": "sub", "subtract": "sub",
+    "negative": "neg", "power": "pow", "rpow": "pow", "iadd": "add", "isub": "sub", "imul": "mul",
+    "itruediv": "div", "idiv": "div", "bitwise_not": "invert", "logical_not": "invert", "concat": "cat",
+    "concatenate": "cat", "swapaxes": "transpose", "swapdims": "transpose", "movedim": "permute",
+    "moveaxis": "permute", "t": "T", "H": "T", "mH": "mT", "adjoint": "mT", "bitwise_and": "and",
+    "logical_and": "and", "bitwise_or": "or", "logical_or": "or", "clamp_min": "clamp",
+    "clamp_max": "clamp", "absolute": "abs", "special_softmax": "softmax",
+}
+# Said by the order of the operands: 1 / x is another thing than x / 1.
+REVERSED = {"__rtruediv__", "__rdiv__", "__rsub__", "__rpow__", "rsub"}
+
+# The value goes through unchanged: no box.
+THROUGH = {
+    "detach", "contiguous", "clone", "data", "requires_grad", "to", "type", "type_as", "float",
+    "double", "half", "bfloat16", "cpu", "cuda", "alias", "positive", "resolve_conj", "resolve_neg",
+    "retain_grad", "as_subclass", "pos", "lift_fresh", "from_numpy", "asarray", "as_tensor", "real",
+}
+# New tensors: what they hold does not depend on the tensor that they take shape or type from.
+CREATE = {
+    "zeros", "ones", "empty", "full", "eye", "arange", "range", "linspace", "logspace", "rand", "randn",
+    "randint", "randperm", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like",
+    "randn_like", "new_zeros", "new_ones", "new_empty", "new_full", "tril_indices", "triu_indices",
+}
+BLANK = {"zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty"}
+# Only the arrangement changes, not the numbers: drawn small and grey.
+LAYOUT = {
+    "view", "reshape", "transpose", "permute", "T", "mT", "unflatten", "flatten", "squeeze",
+    "unsqueeze", "expand", "expand_as", "view_as", "reshape_as", "repeat", "repeat_interleave", "tile",
+    "broadcast_to", "chunk", "split", "unbind", "narrow", "select", "getitem", "stack", "cat", "hstack",
+    "vstack", "row_stack", "column_stack", "setitem", "index_select", "split_with_sizes",
+    "tensor_split", "tensor", "copy", "flip", "roll", "atleast_2d", "diagonal", "swapaxes", "ravel",
+    "unfold", "broadcast_tensors", "dstack", "hsplit", "vsplit", "take_along_dim",
+}
+PRODUCT = {
+    "matmul", "mm", "bmm", "mv", "dot", "inner", "einsum", "tensordot", "linear", "addmm", "baddbmm",
+    "vdot", "outer", "ger", "kron", "chain_matmul", "multi_dot", "vecdot",
+}
+SOFTMAX = {"softmax", "log_softmax", "softmin", "logsumexp"}
+MASK = {"masked_fill", "where", "masked_scatter", "index_fill"}
+NORM = {"layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "normalize"}
+ACTIVATION = {
+    "relu", "gelu", "silu", "tanh", "sigmoid", "elu", "leaky_relu", "mish", "softplus", "hardtanh",
+    "relu6", "selu", "celu", "hardswish", "prelu", "logsigmoid", "threshold",
+}
+# One loop step after another may be folded where the terms are alike: a running sum is one sum.
+RUNNING = {"add", "setitem", "maximum", "minimum", "max", "cat", "and", "or", "mul", "index_put", "copy"}
+
+
+def category(op):
+    """The colour of an operation: what kind of mathematics it is."""
+    for name, group in (("product", PRODUCT), ("softmax", SOFTMAX), ("mask", MASK), ("norm", NORM),
+                        ("activation", ACTIVATION), ("layout", LAYOUT | {"identity"})):
+        if op in group:
+            return name
+    return "other"
+
+
+def name_of(function):
+    """The plain name of what was called: Tensor.__matmul__ -> "matmul", Tensor.T -> "T"."""
+    name = getattr(function, "__name__", None) or type(function).__name__
+    if name == "__get__":
+        name = (resolve_name(function) or "").split(".")[-2:][0]
+    elif name == "__set__":
+        return "set"
+    bare = name.strip("_") or name
+    return _SAME.get(bare, bare)
+
+
+def is_reversed(function):
+    return getattr(function, "__name__", "") in REVERSED
+
+
+def number_text(value):
+    """A number as it stands on a box: 2.828, 5, -inf."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return str(int(value)) if value == value and abs(value) < 1e6 and value == int(value) else f"{value:.4g}"
+
+
+_SIGNS = {"add": "+ {}", "sub": "\u2212 {}", "mul": "\u00d7 {}", "div": "\u00f7 {}", "pow": "to the power {}"}
+_TURNED = {"sub": "{} \u2212", "div": "{} \u00f7", "pow": "{} to the power"}
+_WITH_DIM = {
+    "softmax", "log_softmax", "sum", "mean", "max", "min", "amax", "amin", "argmax", "cumsum",
+    "logsumexp", "cat", "stack", "unsqueeze", "squeeze", "norm", "var", "std", "argmin", "prod", "topk",
+    "unbind",
+}
+
+
+def detail_of(op, function, args, kwargs):
+    """The arguments that matter, in words: "dim -1", "\u00f7 2.828", "-2, -1"."""
+    numbers = [a for a in args if isinstance(a, (int, float))]
+    if op in _SIGNS and numbers:
+        turned = is_reversed(function) and op in _TURNED
+        return (_TURNED if turned else _SIGNS)[op].format(number_text(numbers[0]))
+    if op == "einsum":
+        return next((a.replace(" ", "") for a in args if isinstance(a, str)), "")
+    if op == "getitem":
+        return index_text(args[1]) if len(args) > 1 else ""
+    if op in MASK:
+        fill = [a for a in (*args, *kwargs.values()) if type(a) in (int, float)]
+        return number_text(fill[-1]) if fill else ""
+    if op in _WITH_DIM:
+        given = next((a for a in args[1:] if type(a) in (int, tuple, list)), ())
+        dims = _as_tuple(kwargs.get("dim", kwargs.get("axis", given)))
+        if not dims or any(type(d) is not int for d in dims):
+            return "all" if op in ("sum", "mean") else ""
+        return "dim " + ", ".join(str(d) for d in dims)
+    if op in ("transpose", "permute", "tril", "triu"):
+        rest = (*args[1:], *kwargs.values())
+        return ", ".join(str(d) for a in rest for d in _as_tuple(a) if isinstance(d, int))
+    return ""
+
+
+def _as_tuple(value):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def index_text(index):
+    """[0, :, 1:3] as in the code; tensors as indices are called by their shape."""
+    return "[" + ", ".join(_part_text(part) for part in _as_tuple(index)) + "]"
+
+
+def _part_text(part):
+    if isinstance(part, slice):
+        ends = ["" if end is None else str(int(end)) for end in (part.start, part.stop)]
+        return ":".join(ends) + ("" if part.step is None else f":{int(part.step)}")
+    if part is Ellipsis:
+        return "\u2026"
+    if part is None or isinstance(part, (int, bool)):
+        return str(part)
+    shape = getattr(part, "shape", None)
+    return "index" if shape is None else "index " + "\u00d7".join(str(int(s)) for s in shape)

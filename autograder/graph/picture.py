@@ -1,0 +1,203 @@
+"""The drawing itself: SVG on a white card with round corners, in the palette of the lessons' figures.
+
+It reads well on a dark page and in print, says what it shows to a screen reader, and is the same to the byte
+for the same graph. Colour is never alone: every box says in words what it is.
+"""
+
+from html import escape
+
+from autograder.graph import dot
+from autograder.graph.model import plain_text, shape_text
+from autograder.graph.operations import category
+
+BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PURPLE, SKY, GREY, INK, LINE = "#CC79A7", "#56B4E9", "#6B7280", "#1F2937", "#D1D5DB"
+# Line and fill of a box by what it does; fills are the line's colour, thinned on white.
+_STYLES = {
+    "input": (BLUE, "#DCEBF5"),
+    "output": (BLUE, "#DCEBF5"),
+    "parameter": (LINE, "#F9FAFB"),
+    "constant": (LINE, "#F9FAFB"),
+    "note": (LINE, "#FFFFFF"),
+    "product": (ORANGE, "#FDF3DD"),
+    "softmax": (GREEN, "#DDF2EB"),
+    "mask": (PURPLE, "#F8E9F1"),
+    "norm": (SKY, "#E7F4FC"),
+    "activation": (GREEN, "#F0F9F6"),
+    "other": ("#9CA3AF", "#FFFFFF"),
+    "layout": (None, "none"),
+    "failed": (VERMILLION, "#FBE6DA"),
+}
+_FONT = "Helvetica, Arial, sans-serif"
+MARGIN = 18
+
+
+class Panel:
+    """One laid-out graph as SVG elements, with its size."""
+
+    def __init__(self, nodes, edges):
+        self.nodes, self.edges = nodes, edges
+        self.placed = dot.layout(nodes, edges)
+        self.width, self.height = (float(number) for number in self.placed["bb"].split(",")[2:])
+
+    def elements(self):
+        by_id = {node.id: node for node in self.nodes}
+        things = self.placed.get("objects", ())
+        quiet = {(edge.source, edge.target) for edge in self.edges if edge.quiet}
+        shapes = [(source, text) for (source, text), _ in dot.shared_shapes(self.edges, by_id).items()]
+        parts = [self._cluster(item) for item in things if "bb" in item]
+        parts += [self._arrow(item, things, shapes, quiet) for item in self.placed.get("edges", ())]
+        parts += [self._shape(item, shapes) for item in things if item["name"][0] == "s" and "pos" in item]
+        parts += [self._box(item, by_id) for item in things if item["name"][0] == "n" and "pos" in item]
+        return "\n".join(parts)
+
+    def _point(self, text):
+        x, y = text.split(",")[:2]
+        return float(x), self.height - float(y)
+
+    def _cluster(self, item):
+        left, low, right, high = (float(number) for number in item["bb"].split(","))
+        frame = _rect(
+            left, self.height - high, right - left, high - low, 8, "none", LINE, 'stroke-dasharray="4 3"'
+        )
+        name = dot.cluster_names(self.nodes).get(item["name"], "")
+        return frame + _text(left + 8, self.height - high + 15, name, 11, GREY, anchor="start")
+
+    def _arrow(self, item, things, shapes, quiet):
+        tail, head = things[item["tail"]]["name"], things[item["head"]]["name"]
+        source = int(tail[1:]) if tail[0] == "n" else shapes[int(tail[1:])][0]
+        calm = any(ends[0] == source and (head[0] == "s" or ends[1] == int(head[1:])) for ends in quiet)
+        tip, *points = item["pos"].removeprefix("e,").split(" ")
+        points, colour = [self._point(point) for point in points], LINE if calm else "#9CA3AF"
+        dash = ' stroke-dasharray="3 3"' if calm else ""
+        if head[0] == "s":
+            points.append(self._point(tip))
+            points[-2] = points[-1]
+        curve = f"M{_pair(points[0])}C" + " ".join(
+            _pair(point) for point in points[1 : len(points) - (head[0] == "s")]
+        )
+        line = f'<path d="{curve}" fill="none" stroke="{colour}" stroke-width="1.3"{dash}/>'
+        return line if head[0] == "s" else line + _head(points[-1], self._point(tip), colour)
+
+    def _shape(self, item, shapes):
+        x, y = self._point(item["pos"])
+        return _text(x, y + dot.SHAPE * 0.34, shapes[int(item["name"][1:])][1], dot.SHAPE, GREY)
+
+    def _box(self, item, by_id):
+        node = by_id[int(item["name"][1:])]
+        x, y = self._point(item["pos"])
+        width, height = dot.size_of(node)
+        style = (
+            "failed"
+            if node.state == "failed"
+            else category(node.op)
+            if node.kind == "operation"
+            else node.kind
+        )
+        line, fill = _STYLES[style]
+        left, top = x - width / 2, y - height / 2
+        dash = 'stroke-dasharray="4 3"' if node.state == "unused" else ""
+        shapes = (
+            _rect(left, top, width, height, 7, fill, line, dash)
+            if line
+            else _rect(left, top, width, height, 7, "#FFFFFF", "#FFFFFF")
+        )
+        if node.times > 1 and line:
+            shapes = _rect(left + 3.5, top - 3.5, width, height, 7, fill, line) + shapes
+        return f"<g><title>{_said(node)}</title>{shapes}{_lines(node, x, top, height)}</g>"
+
+
+def svg(panels, title, description, notes=(), titles=()):
+    """A card with one graph or several beside each other, sentences under them."""
+    gap, head = 34, 30 if titles else 0
+    notes = [line for note in notes for line in _wrapped(note, 96)]
+    inner = sum(panel.width for panel in panels) + gap * (len(panels) - 1)
+    inner = max([inner, 180, *(dot.text_width(note, 12.5) * 1.03 for note in notes)])
+    tall = max(panel.height for panel in panels)
+    width, height = inner + 2 * MARGIN, tall + head + 2 * MARGIN + (10 + 19 * len(notes) if notes else 0)
+    parts = [_rect(0.5, 0.5, width - 1, height - 1, 12, "#FFFFFF", LINE)]
+    left = MARGIN + (inner - sum(panel.width for panel in panels) - gap * (len(panels) - 1)) / 2
+    for number, panel in enumerate(panels):
+        if titles:
+            parts.append(_text(left + panel.width / 2, MARGIN + 12, titles[number], 13, INK, bold=True))
+        parts.append(f'<g transform="translate({left:.2f},{MARGIN + head})">\n{panel.elements()}\n</g>')
+        left += panel.width + gap
+    for row, note in enumerate(notes):
+        parts.append(
+            _text(
+                MARGIN, height - MARGIN - 4 - 19 * (len(notes) - 1 - row), note, 12.5, INK, anchor="start"
+            )
+        )
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.2f} {height:.2f}" role="img" aria-label="{_safe(title)}" '
+        f'style="max-width:100%;height:auto" font-family="{_FONT}">'
+    )
+    return (
+        "\n".join(
+            [
+                opening,
+                f"<title>{_safe(title)}</title>",
+                f"<desc>{_safe(description, 4000)}</desc>",
+                *parts,
+                "</svg>",
+            ]
+        )
+        + "\n"
+    )
+
+
+def _lines(node, x, top, height):
+    lines = dot.lines_of(node)
+    y = top + (height - sum(size * 1.3 for _, size in lines)) / 2
+    parts = []
+    for number, (text, size) in enumerate(lines):
+        y += size * 1.3
+        main = number == 0 and not dot.is_small(node)
+        parts.append(_text(x, y - size * 0.32, text, size, INK if main else GREY, bold=main))
+    return "".join(parts)
+
+
+def _said(node):
+    times = f", {node.times} times" if node.times > 1 else ""
+    return _safe(
+        " ".join(word for word in (node.label, node.detail, shape_text(node.shape)) if word) + times
+    )
+
+
+def _safe(text, limit=200):
+    return escape(plain_text(text, limit), quote=True)
+
+
+def _rect(x, y, width, height, radius, fill, line, more=""):
+    return (
+        f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" rx="{radius}" '
+        f'fill="{fill}" stroke="{line}" stroke-width="1.3" {more}/>'
+    )
+
+
+def _text(x, y, text, size, colour, bold=False, anchor="middle"):
+    weight = ' font-weight="600"' if bold else ""
+    return (
+        f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
+        f"{weight}>{_safe(text)}</text>"
+    )
+
+
+def _head(start, end, colour):
+    """An arrow's head from the end of the curve to its tip."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    length = max((dx * dx + dy * dy) ** 0.5, 0.01)
+    x, y = -dy / length * 3, dx / length * 3
+    left, right = _pair((start[0] + x, start[1] + y)), _pair((start[0] - x, start[1] - y))
+    return f'<path d="M{_pair(end)}L{left}L{right}Z" fill="{colour}"/>'
+
+
+def _pair(point):
+    return f"{point[0]:.2f},{point[1]:.2f}"
+
+
+def _wrapped(text, width):
+    import textwrap
+
+    return textwrap.wrap(plain_text(text, 400), width) or [""]

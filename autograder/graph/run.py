@@ -1,0 +1,142 @@
+"""Calls what is to be drawn on copies of its inputs, and leaves everything as it was.
+
+The model is copied (modes, gradients, buffers and caches of the original stay), random states are put back,
+output and warnings are swallowed. Whatever the code raises becomes part of the trace.
+"""
+
+import copy
+import inspect
+import io
+import random
+import sys
+import warnings
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+
+import torch
+from torch import nn
+
+from autograder.graph.trace import TooLong, Tracer, _tensors
+
+
+@dataclass
+class Trace:
+    """All steps in order, what they gave, and what went wrong."""
+
+    title: str
+    steps: list
+    outputs: list = field(default_factory=list)  # of (steps, shape); empty where no tensor came back
+    returned: str = ""  # what came back instead
+    error: BaseException | None = None
+    failed: object = None  # the step that failed
+    too_long: bool = False
+
+
+def trace(target, inputs, named):
+    """Runs `target(*inputs, **named)` and returns its Trace."""
+    memo = {}
+    names = {}
+    target_name = title_of(target)
+    target = _copied(target, memo)
+    values = {name: _copied(value, memo) for name, value in _argument_names(target, inputs, named)}
+    owner = getattr(target, "__self__", target)
+    if isinstance(owner, nn.Module):
+        _name_parts(owner, "", names)
+    tracer = Tracer(names)
+    for name, value in values.items():
+        if isinstance(value, nn.Module):
+            _name_parts(value, name, names)
+        found = list(_tensors(value))
+        for position, tensor in enumerate(found):
+            tracer.leaf(tensor, "input", name if len(found) == 1 else f"{name}[{position}]")
+    result = Trace(target_name, tracer.steps)
+    arguments = list(values.values())
+    with _undisturbed():
+        _call(target, arguments[: len(inputs)], dict(zip(named, arguments[len(inputs) :])), tracer, result)
+    return result
+
+
+def _call(target, inputs, named, tracer, result):
+    try:
+        with torch.no_grad(), tracer:
+            value = target(*inputs, **named)
+        found = list(_tensors(value))
+        result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
+        result.returned = "" if found else ("None" if value is None else f"a {type(value).__name__}")
+    except TooLong:
+        result.too_long = True
+    except (Exception, SystemExit) as error:
+        result.error = error.with_traceback(None)
+        causes = {id(error), id(error.__cause__), id(error.__context__)}
+        result.failed = next(
+            (step for found, step in reversed(tracer.failures) if id(found) in causes), None
+        )
+
+
+def title_of(target):
+    """What the thing is called: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
+    if isinstance(target, nn.Module):
+        return type(target).__name__
+    name = getattr(target, "__qualname__", None) or type(getattr(target, "func", target)).__name__
+    if hasattr(target, "func"):
+        return title_of(target.func)
+    return name.split("<locals>.")[-1].replace("<lambda>", "lambda")
+
+
+def _argument_names(target, inputs, named):
+    """(name, value) of each argument; positional ones are named as in the signature."""
+    function = target.forward if isinstance(target, nn.Module) else target
+    names = []
+    try:
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                names += [f"{parameter.name}[{i}]" for i in range(len(inputs) - len(names))]
+            elif parameter.kind is not parameter.KEYWORD_ONLY:
+                names.append(parameter.name)
+    except (TypeError, ValueError):
+        names = []
+    names += [f"input {i + 1}" for i in range(len(names), len(inputs))]
+    return [*zip(names, inputs), *named.items()]
+
+
+def _name_parts(module, prefix, names):
+    for kind in (module.named_modules, module.named_parameters, module.named_buffers):
+        for name, part in kind(remove_duplicate=True):
+            names[id(part)] = ".".join(word for word in (prefix, name) if word)
+
+
+def _copied(value, memo):
+    """A copy that can be run without changing the original; what cannot be copied is used as it is."""
+    if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
+        return value.detach().clone()
+    # subtle: a module that keeps its last weights for inspection holds tensors that deepcopy refuses.
+    for module in value.modules() if isinstance(value, nn.Module) else ():
+        for kept in _tensors([*vars(module).values()]):
+            if not kept.is_leaf:
+                memo.setdefault(id(kept), kept.detach().clone())
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception:
+        return value
+
+
+@contextmanager
+def _undisturbed():
+    """Random states, modes and streams are afterwards as they were."""
+    numpy = sys.modules.get("numpy")
+    states = random.getstate(), torch.get_rng_state(), numpy and numpy.random.get_state()
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+    try:
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(states[0])
+        torch.set_rng_state(states[1])
+        if numpy:
+            numpy.random.set_state(states[2])
+        if cuda is not None:
+            torch.cuda.set_rng_state_all(cuda)
+        torch.set_grad_enabled(grad)
+        torch.set_default_dtype(dtype)

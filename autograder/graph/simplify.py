@@ -1,0 +1,157 @@
+"""From what ran to what matters: constants become leaves, numbers go into their operation, detours vanish.
+
+Nothing that touches an input is lost except steps whose result nobody uses.
+"""
+
+from autograder.graph import operations as ops
+
+_SCALAR = {"add", "sub", "mul", "div", "pow"}
+_QUIET_CONSTANT = {"masked_fill", "where", "invert", "bool", "and", "or", "eq", "ne", *ops.LAYOUT}
+_SIGN = {"add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
+
+
+def simplified(trace):
+    """The steps that a picture shows, in order; their parents are such steps too."""
+    stands_for = {}
+
+    def now(step):
+        while step in stands_for:
+            step = stands_for[step]
+        return step
+
+    for step in trace.steps:
+        step.parents = _unique([(now(parent), position, shape) for parent, position, shape in step.parents])
+        if step.kind != "operation" or step.failed:
+            continue
+        if step.constant:
+            _become_constant(step)
+            continue
+        _take_numbers_in(step)
+        _add_in_place(step)
+        instead = _same_as(step)
+        if instead is not None:
+            stands_for[step] = instead
+    trace.outputs = [(_dict(now(step) for step in steps), shape) for steps, shape in trace.outputs]
+    return _joined(_living(trace, stands_for), trace)
+
+
+def _dict(steps):
+    return tuple(dict.fromkeys(steps))
+
+
+def _unique(parents):
+    """Several reads of one step at one place are one arrow."""
+    return list(
+        {(parent, position): (parent, position, shape) for parent, position, shape in parents}.values()
+    )
+
+
+def _become_constant(step):
+    named = [parent.name for parent, _, _ in step.parents if parent.name and parent.name not in ops.BLANK]
+    inherits = step.op in _QUIET_CONSTANT and named
+    step.kind, step.name, step.parents = "constant", named[0] if inherits else step.op, []
+    step.op = ""
+
+
+def _take_numbers_in(step):
+    """x / torch.sqrt(d) with a constant d is x divided by a number; a fresh buffer is no ingredient."""
+    kept = []
+    for parent, position, shape in step.parents:
+        if (
+            parent.kind == "constant"
+            and parent.value is not None
+            and step.op in _SCALAR
+            and len(step.parents) == 2
+        ):
+            step.number, step.reverse = parent.value, position == 0 and step.op in ("sub", "div", "pow")
+            sign, number = _SIGN.get(step.op, "to the power"), ops.number_text(parent.value)
+            step.detail = f"{number} {sign}" if step.reverse else f"{sign} {number}"
+        elif not (parent.kind == "constant" and parent.name in ops.BLANK and step.op in ops.RUNNING):
+            kept.append((parent, position, shape))
+    step.parents = kept
+
+
+def _add_in_place(step):
+    """`scores[i, j] += term` picks an entry, adds, and writes it back: that is adding to the table."""
+    if step.op != "setitem" or len(step.parents) < 1:
+        return
+    bases = {parent for parent, position, _ in step.parents if position == 0}
+    for value, position, _ in step.parents:
+        picked = [p for p, at, _ in value.parents if at == 0 and p.op == "getitem"]
+        if position != 2 or value.op not in ("add", "sub", "mul", "div") or not picked:
+            continue
+        before = {parent for parent, at, _ in picked[0].parents if at == 0}
+        if before <= bases | {p for p, _, _ in value.parents}:
+            step.op, step.detail, step.number, step.reverse = (
+                value.op,
+                value.detail,
+                value.number,
+                value.reverse,
+            )
+            rest = [link for link in value.parents if link[0] is not picked[0]]
+            step.parents = _unique(
+                [link for link in step.parents if link[1] == 0 and link[0] is not value] + rest
+            )
+            return
+
+
+def _same_as(step):
+    """The step that this one merely passes on, or None."""
+    if len(step.parents) != 1:
+        return None
+    parent = step.parents[0][0]
+    if step.op in ("dropout", "feature_alpha_dropout", "alpha_dropout") and step.name == "off":
+        return parent
+    # sum([...]) starts with 0 + x
+    if step.op in ("add", "sub") and step.number == 0 and not step.reverse:
+        return parent
+    return parent if parent.kind == "parameter" and step.op in ops.LAYOUT else None
+
+
+def _living(trace, stands_for):
+    """Inputs, and the steps that lead to a result; where forward failed, everything up to there."""
+    steps = [step for step in trace.steps if step not in stands_for]
+    wanted = {step for found, _ in trace.outputs for step in found}
+    if trace.error is not None or trace.too_long or not trace.outputs:
+        wanted |= {step for step in steps if step.kind == "operation"}
+    if trace.failed is not None:
+        wanted.add(trace.failed)
+    for step in reversed(steps):
+        if step in wanted:
+            wanted.update(parent for parent, _, _ in step.parents)
+    return [step for step in steps if step in wanted or step.kind == "input"]
+
+
+def _joined(steps, trace):
+    """view then transpose is one rearrangement: runs of layout steps become one."""
+    uses = {}
+    for step in steps:
+        for parent, _, _ in step.parents:
+            uses[parent] = uses.get(parent, 0) + 1
+    for found, _ in trace.outputs:
+        for step in found:
+            uses[step] = uses.get(step, 0) + 1
+    gone = set()
+    for step in steps:
+        before = step.parents[0][0] if len(step.parents) == 1 else None
+        if before is None or not (_rearranges(step) and _rearranges(before)) or uses[before] > 1:
+            continue
+        step.name = "\n".join(part for part in (before.name or _spoken(before), _spoken(step)))
+        step.parents = before.parents
+        gone.add(before)
+    return [step for step in steps if step not in gone]
+
+
+def _rearranges(step):
+    return step.kind == "operation" and step.op in ops.LAYOUT - {
+        "getitem",
+        "setitem",
+        "stack",
+        "cat",
+        "unbind",
+        "tensor",
+    }
+
+
+def _spoken(step):
+    return f"{step.op} {step.detail}".strip()

@@ -1,0 +1,68 @@
+"""A drawing in words: for terminals, for print, for screen readers, and the sentence where it stopped."""
+
+from autograder.graph.model import plain_text, shape_text
+
+_SIGN = {"matmul": "@", "add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
+
+
+def summary(title, nodes, stopped=""):
+    """One line: what the picture shows."""
+    if stopped:
+        return plain_text(f"Computation graph of {title}. {stopped}", 300)
+    inputs = ", ".join(node.label for node in nodes if node.kind == "input")
+    steps = [
+        node.label + (f" \u00d7 {node.times}" if node.times > 1 else "")
+        for node in nodes
+        if node.kind == "operation"
+    ]
+    shown = ", ".join(steps[:12]) + (" and more" if len(steps) > 12 else "")
+    return plain_text(
+        f"Computation graph of {title}: from {inputs or 'no input'} by {shown or 'no operation'}.", 300
+    )
+
+
+def listing(title, nodes, edges, stopped=""):
+    """One line a step, numbered; each says which lines it takes."""
+    numbers = {node.id: number for number, node in enumerate(nodes, 1)}
+    takes = {node.id: [] for node in nodes}
+    for edge in edges:
+        takes[edge.target].append(edge.source)
+    rows = []
+    for node in nodes:
+        name = f"{node.label} {node.detail}".strip() if node.kind == "operation" else node.label
+        name += f" \u00d7 {node.times}" if node.times > 1 else ""
+        rows.append(
+            (name, _from(node, [numbers[source] for source in takes[node.id]]), shape_text(node.shape))
+        )
+    wide = max((len(name) for name, _, _ in rows), default=0)
+    second = max((len(source) for _, source, _ in rows), default=0)
+    lines = [
+        f"{number:>3}  {name:<{wide}}  {source:<{second}}  {shape}".rstrip()
+        for number, (name, source, shape) in enumerate(rows, 1)
+    ]
+    return "\n".join([plain_text(title), *lines, *([stopped] if stopped else [])])
+
+
+def _from(node, sources):
+    if node.kind in ("input", "parameter", "constant"):
+        return node.kind + (", not used" if node.state == "unused" else "")
+    mark = "stopped here, " if node.state == "failed" else ""
+    return mark + ("from " + ", ".join(str(source) for source in sources) if sources else "")
+
+
+def stopped(trace):
+    """Where and why the computation ended early, in one sentence; empty where it did not."""
+    if trace.too_long:
+        return "This takes more steps than can be drawn: try a shorter input."
+    if trace.error is None:
+        return ""
+    first = plain_text(str(trace.error).strip().split("\n")[0], 160)
+    reason = f"{type(trace.error).__name__}: {first}" if first else type(trace.error).__name__
+    if trace.failed is None:
+        return plain_text(f"Stopped by {reason}", 260)
+    step = trace.failed
+    shapes = " and ".join(shape_text(shape) for shape in step.met)
+    sign = f" ({_SIGN[step.op]})" if step.op in _SIGN else ""
+    where = f" in {step.box}" if step.box else ""
+    met = f", where {shapes} met" if len(step.met) > 1 else f", given {shapes}" if step.met else ""
+    return plain_text(f"Stopped at {step.op}{sign}{where}{met}. {reason}", 320)
