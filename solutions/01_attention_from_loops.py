@@ -3,8 +3,8 @@ r"""
 # 01 Build attention from two loops: which words should a word listen to?
 
 A word alone says little. *Saw* may be a tool or something that happened yesterday; the words around it
-decide.
-Attention is how a network lets each word look at the others and take from each as much as it finds useful.
+decide. Attention is how a network lets each word look at the others and take from each as much as it finds
+useful.
 
 In this lesson you **build** it with nothing but Python loops, so that no step hides inside a library call:
 
@@ -25,8 +25,8 @@ In this lesson you **build** it with nothing but Python loops, so that no step h
 | `attention_from_loops` | 6 | 12 |
 | a written question: why scale? | 3 | 8 |
 
-Write an answer, run the check below it, read what it says. When you are stuck, `hint("loops.softmax")`
-(and likewise for the others) gives one hint at a time.
+Write an answer, run the check below it, read what it says. When you are stuck, `hint("loops.softmax")` (and
+likewise for the others) gives one hint at a time.
 
 Run this cell first. It tells you whether everything is in order.
 """
@@ -58,8 +58,7 @@ r"""
 The whole course uses one sentence of five words: **the dog saw the cat**.
 
 A network knows a word as a list of numbers, its *embedding*. Real embeddings have hundreds of numbers,
-learned
-from text. Ours have four, chosen by hand, so that you can check everything on paper:
+learned from text. Ours have four, chosen by hand, so that you can check everything on paper:
 
 - **thing**: is it a thing? (positive: yes, negative: rather not)
 - **action**: is it something that happens?
@@ -75,18 +74,17 @@ figures.table(x, tokens, FEATURES, title="x: one row a word")
 
 # %% [markdown]
 r"""
-Two things to notice. *Dog* and *cat* differ in one feature only. And *the* occurs twice with the same
-four numbers:
-so far, a word does not know where in the sentence it stands. Keep that in mind; it will come back.
+Two things to notice. *Dog* and *cat* differ in one feature only. And *the* occurs twice with the same four
+numbers: so far, a word does not know where in the sentence it stands. Keep that in mind; it will come back.
 
 ## 1. How alike are two words?
 
-**The question.** *Dog* wants to know which words of the sentence concern it. How could two lists of
-numbers tell?
+**The question.** *Dog* wants to know which words of the sentence concern it. How could two lists of numbers
+tell?
 
 Multiply them feature by feature and add up. Where both are positive, or both negative, the product is
-positive: they agree. Where the signs differ, it is negative: they disagree. Where one is zero, that
-feature says nothing.
+positive: they agree. Where the signs differ, it is negative: they disagree. Where one is zero, that feature
+says nothing.
 
 ![Dog, 2, -1, 1, 0, and cat, 2, -1, -1, 0, multiplied feature by feature: 4, 1, -1, 0, which add up to
 4](../images/dot_product_dog_cat.svg)
@@ -95,8 +93,7 @@ feature says nothing.
 -4](../images/dot_product_dog_saw.svg)
 
 *Dog* and *cat* agree that they are things and not actions, and disagree about the kind of pet. *Dog* and
-*saw* disagree twice.
-By hand:
+*saw* disagree twice. By hand:
 """
 
 # %%
@@ -115,8 +112,8 @@ $$S_{ij} = x_i \cdot x_j = \sum_{d=1}^{D} x_{id}\, x_{jd}$$
 - $x_i$, shape $(D)$: row $i$ of $x$, the word that looks; $x_j$: the word looked at
 - $S$, shape $(N, N)$: the scores; row $i$ holds how well word $i$ agrees with every word
 
-![The score matrix of the sentence: five rows named by the words that look, five columns named by the
-words looked at; the row of dog reads 0, 6, -4, 0, 4](../images/score_matrix.svg)
+![The score matrix of the sentence: five rows named by the words that look, five columns named by the words
+looked at; the row of dog reads 0, 6, -4, 0, 4](../images/score_matrix.svg)
 
 Find the three numbers that you just saw. Why is the table symmetric? And which row tells you what *saw*
 thinks of *cat*?
@@ -124,8 +121,7 @@ thinks of *cat*?
 ### Exercise: `dot_product_scores`
 
 Fill the table with loops over the words: the slow way, in which you see every step. A dot product of two
-*vectors* may be
-written as you like; a product of whole *matrices* is what lesson 02 is for.
+*vectors* may be written as you like; a product of whole *matrices* is what lesson 02 is for.
 """
 
 # %% exercise: loops.dot_product_scores
@@ -165,9 +161,8 @@ r"""
 - *All numbers in a row are equal.* The score of a pair depends on two positions, and one of them never
   moves in the inner loop.
 - *The first column is right and the rest drifts away.* Something is left over from the pair before.
-- *An error, or missing rows, unless there are as many words as features.* One loop counts features where
-  it should count words.
-  Our sentence has 5 words and 4 features, so it notices; a square example would not.
+- *An error, or missing rows, unless there are as many words as features.* One loop counts features where it
+  should count words. Our sentence has 5 words and 4 features, so it notices; a square example would not.
 
 **See it run.** Your function on the sentence:
 """
@@ -181,12 +176,11 @@ r"""
 ## 2. From scores to weights
 
 **The question.** *Dog* has the scores 0, 6, $-4$, 0, 4. It wants to listen to the other words *in
-proportion*. But what would
-"-4 parts of *saw*" mean? We need weights: none negative, and together exactly 1.
+proportion*. But what would "-4 parts of *saw*" mean? We need weights: none negative, and together exactly
+1.
 
 Two steps do it. The exponential makes every score positive and keeps the order. Dividing by the sum makes
-the parts add up to 1.
-This is *softmax*.
+the parts add up to 1. This is *softmax*.
 
 Here are the scores of *dog* cut in half (why in half is section 4) on their way:
 
@@ -194,9 +188,8 @@ Here are the scores of *dog* cut in half (why in half is section 4) on their way
 7.39; the weights 0.03, 0.68, 0.00, 0.03, 0.25](../images/softmax_steps.svg)
 
 By hand: the exponentials are 1, 20.09, 0.14, 1 and 7.39. They add up to 29.61. So *dog* listens to itself
-with weight 20.09 / 29.61 = 0.68, and to *cat* with 7.39 / 29.61 = 0.25. Even *saw*, at 0.005, is not
-quite zero: softmax
-never says never.
+with weight 20.09 / 29.61 = 0.68, and to *cat* with 7.39 / 29.61 = 0.25. Even *saw*, at 0.005, is not quite
+zero: softmax never says never.
 """
 
 # %%
@@ -225,10 +218,9 @@ print("inf/inf =", (torch.tensor(math.inf) / torch.tensor(math.inf)).item())
 
 # %% [markdown]
 r"""
-A score of 89 is not exotic: long vectors reach it on an ordinary day. Happily, softmax does not care
-about a shift.
-Subtract the same number $c$ from all scores of a row, and every exponential shrinks by the same factor
-$e^{c}$, which cancels:
+A score of 89 is not exotic: long vectors reach it on an ordinary day. Happily, softmax does not care about
+a shift. Subtract the same number $c$ from all scores of a row, and every exponential shrinks by the same
+factor $e^{c}$, which cancels:
 
 $$\frac{e^{s_j - c}}{\sum_m e^{s_m - c}} = \frac{e^{-c}\, e^{s_j}}{e^{-c} \sum_m e^{s_m}}
 = \operatorname{softmax}(s)_j$$
@@ -239,8 +231,7 @@ never zero?
 ### Exercise: `softmax`
 
 Over the last axis, for any number of axes before it, and right even for scores of ten thousand. From
-exponentials and sums,
-without PyTorch's own softmax family.
+exponentials and sums, without PyTorch's own softmax family.
 """
 
 # %% exercise: loops.softmax
@@ -276,13 +267,10 @@ r"""
 - *`nan` for large scores.* Something overflowed before it was divided. Ask which of your numbers can grow
   without bound.
 - *Right for one row, wrong for a square table, and no error.* Without `keepdim` the sums come back as a
-  row, not as a column,
-  and broadcasting lines them up with the wrong axis. On a five-by-five table that fits, silently. Print
-  the two
-  shapes.
-- *Columns add up to 1 instead of rows.* Then the words compete for being listened to; what we want is
-  that each word
-  divides *its own* attention.
+  row, not as a column, and broadcasting lines them up with the wrong axis. On a five-by-five table that
+  fits, silently. Print the two shapes.
+- *Columns add up to 1 instead of rows.* Then the words compete for being listened to; what we want is that
+  each word divides *its own* attention.
 - *It works until all scores are far below zero.* Shifting by the mean, or not at all, leaves a sum that
   rounds to zero.
 
@@ -296,8 +284,7 @@ figures.weights(softmax(scores / 2), tokens, title="Who listens to whom?")
 # %% [markdown]
 r"""
 Read the row of *dog*: mostly itself, a quarter *cat*. Read the row of *saw*: almost only itself. And both
-rows of *the* are the same,
-as they must be: two words with the same numbers ask the same question.
+rows of *the* are the same, as they must be: two words with the same numbers ask the same question.
 
 ## 3. A weighted average
 
@@ -310,8 +297,7 @@ vector by its weight and add up.
 the five value vectors to the output vector 1.85, -0.92, 0.43, 0.07](../images/weighted_average.svg)
 
 By hand, for the feature *pet* of the output of *dog*: 0.68 of the dog's 1 and 0.25 of the cat's -1, the
-rest have 0 there. That makes 0.43:
-a dog that has heard of a cat.
+rest have 0 there. That makes 0.43: a dog that has heard of a cat.
 """
 
 # %%
@@ -329,8 +315,8 @@ $$o_i = \sum_{j=1}^{M} w_{ij}\, v_j$$
 - $o$, shape $(N, E)$: the output, one row a query
 
 Until now the values were the embeddings themselves. They need not be: what a word *passes on* may differ
-from what it is
-*found by*. So $E$ may differ from $D$, and $M$ (words listened to) from $N$ (words that listen).
+from what it is *found by*. So $E$ may differ from $D$, and $M$ (words listened to) from $N$ (words that
+listen).
 
 ### Exercise: `weighted_sum`
 
@@ -371,16 +357,14 @@ r"""
 **What goes wrong.**
 
 - *Right for a symmetric table, wrong otherwise.* You read column $i$ of the weights where row $i$ belongs
-  to query $i$.
-  Our scores are symmetric, our weights are not: compare the entries of (*the*, *dog*) and (*dog*, *the*)
-  above.
+  to query $i$. Our scores are symmetric, our weights are not: compare the entries of (*the*, *dog*) and
+  (*dog*, *the*) above.
 - *Only the last word comes through.* The sum is overwritten instead of added to.
 - *The second call gives something else.* An input was changed in place. A function that borrows your
   tensors should return them as they were.
 
 **See it run.** A test worth remembering: with the identity matrix as values, the output *is* the table of
-weights. It lets you look
-into any attention, even one whose weights are hidden inside a library.
+weights. It lets you look into any attention, even one whose weights are hidden inside a library.
 """
 
 # %%
@@ -401,13 +385,12 @@ dog and 0.25 for cat. Times 1: 0.88 for dog and 0.12 for cat. Times 3: dog takes
 all](../images/softmax_scale.svg)
 
 Small scores give an almost plain average. Large scores make softmax pick one winner: it *saturates*. Then
-the weights hardly move when
-the scores move a little, so the gradient is nearly zero, and what does not move cannot learn.
+the weights hardly move when the scores move a little, so the gradient is nearly zero, and what does not
+move cannot learn.
 
 How large are scores? Each is a sum of $d_k$ products, so it should grow with the width $d_k$ of the
-vectors. Let us measure instead of guessing:
-for each width, 2000 random queries with 16 random keys each, all entries independent with mean 0 and
-variance 1.
+vectors. Let us measure instead of guessing: for each width, 2000 random queries with 16 random keys each,
+all entries independent with mean 0 and variance 1.
 """
 
 # %%
@@ -438,26 +421,22 @@ figures.saturation(results)
 
 # %% [markdown]
 r"""
-The variance of a raw score is the width itself, up to chance. At $d_k = 1024$ the largest of 16 weights
-is 0.96 on average, and the gradient
-that gets through has shrunk from 0.290 at width 4 to 0.043. Divided by $\sqrt{d_k}$, the scores keep
-variance
-1 at every width, and weights and gradients
-stay where they were.
+The variance of a raw score is the width itself, up to chance. At $d_k = 1024$ the largest of 16 weights is
+0.96 on average, and the gradient that gets through has shrunk from 0.290 at width 4 to 0.043. Divided by
+$\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradients stay where they were.
 
 That is the whole secret of the scale. Our words have $d_k = 4$ features, and $\sqrt{4} = 2$: hence the
 half.
 
 **The formula.** Give the three parts of a word their names. What it looks for is its *query*, what it can
-be found by is its *key*,
-what it passes on is its *value*:
+be found by is its *key*, what it passes on is its *value*:
 
 $$\operatorname{attention}(q, k, v)_i =
 \sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqrt{D}}\right) v_j$$
 
 - $q$, shape $(N, D)$: one query for each word that looks
-- $k$, shape $(M, D)$: one key for each word that can be found; as wide as a query, or there would be no
-  dot product
+- $k$, shape $(M, D)$: one key for each word that can be found; as wide as a query, or there would be no dot
+  product
 - $v$, shape $(M, E)$: one value for each key
 - the result, shape $(N, E)$; softmax runs over $j$, the keys
 
@@ -470,8 +449,8 @@ is the weight 0.25 of section 2.
 
 ### Exercise: `attention_from_loops`
 
-The three steps together, with loops. You may use your `softmax`. Watch which of the three tensors the
-width $D$ comes from.
+The three steps together, with loops. You may use your `softmax`. Watch which of the three tensors the width
+$D$ comes from.
 """
 
 # %% exercise: loops.attention_from_loops
@@ -511,10 +490,9 @@ r"""
 **What goes wrong.**
 
 - *No scale, or the scale upside down.* Nothing crashes; the weights are just too sharp. With saturated
-  scores you would not even see
-  a difference in the numbers, which is why a test needs small scores as well.
-- *The scale from the wrong tensor.* The values may have another width than the keys. Whose vectors meet
-  in the dot product?
+  scores you would not even see a difference in the numbers, which is why a test needs small scores as well.
+- *The scale from the wrong tensor.* The values may have another width than the keys. Whose vectors meet in
+  the dot product?
 - *The square root rounded to a whole number.* With 4 or 64 features nobody notices. With 6 it is wrong.
 - *Keys mixed instead of values.* Invisible as long as all three are the same tensor. Test with three
   different ones.
@@ -529,8 +507,7 @@ figures.table(output, tokens, FEATURES, title="Each word after listening")
 # %% [markdown]
 r"""
 Compare with the table at the beginning. *Dog* has become a little less of a dog: its *pet* went from 1 to
-0.43, because it has listened to *cat*.
-*Saw* is still mostly *saw*, and both *the* still agree.
+0.43, because it has listened to *cat*. *Saw* is still mostly *saw*, and both *the* still agree.
 
 Is it right? The check says so. Ask PyTorch as well, whose own attention is one call:
 """
@@ -546,8 +523,7 @@ r"""
 ## Explore
 
 Turn the scale and choose a word. Before you move the slider, guess: what is left of attention when the
-scale is 0? At which scale
-does *dog* stop hearing *cat*? What does *the* hear, at any scale?
+scale is 0? At which scale does *dog* stop hearing *cat*? What does *the* hear, at any scale?
 """
 
 # %% explore
@@ -563,8 +539,8 @@ r"""
 ## See the whole computation
 
 Here is what your function really does for the first three words, drawn from the run itself. Count the
-multiplications: one for
-each pair. Loops leave long graphs; lesson 02 folds this one into a handful of boxes.
+multiplications: one for each pair. Loops leave long graphs; lesson 02 folds this one into a handful of
+boxes.
 """
 
 # %%
@@ -591,30 +567,29 @@ Three to six sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** The dot product is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
-factors are independent with mean 0) and
-variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of independent terms add, so the dot
-product has mean 0 and variance $d_k$.
+factors are independent with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of
+independent terms add, so the dot product has mean 0 and variance $d_k$.
 
 A typical score is therefore as large as its standard deviation, $\sqrt{d_k}$. Among scores that far apart
-softmax gives nearly all weight to the largest
-one. There its derivative, $w_i(\delta_{ij} - w_j)$, is close to zero for every entry, so almost no
-gradient reaches queries and keys, and they learn slowly or not at all.
+softmax gives nearly all weight to the largest one. There its derivative, $w_i(\delta_{ij} - w_j)$, is close
+to zero for every entry, so almost no gradient reaches queries and keys, and they learn slowly or not at
+all.
 
 Dividing by $\sqrt{d_k}$ divides the variance by $d_k$, which brings it back to 1 at every width. Dividing
-by $d_k$ would leave the variance $1/d_k$:
-for wide vectors all scores would be nearly equal and attention would start as a plain average.
+by $d_k$ would leave the variance $1/d_k$: for wide vectors all scores would be nearly equal and attention
+would start as a plain average.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for mean 0 and variance $d_k$, with the reason (a sum of $d_k$ independent terms of variance
-1). Half for the result without a reason.
+**1 point** for mean 0 and variance $d_k$, with the reason (a sum of $d_k$ independent terms of variance 1).
+Half for the result without a reason.
 
 **1 point** for both consequences: softmax saturates (one weight near 1), and its gradient vanishes. Half
 for one of them.
 
 **1 point** for the square root: standard deviation, not variance, measures the size of a score; or:
-dividing by $d_k$ would make
-the variance $1/d_k$ and the weights nearly equal. Half for "so that the variance is 1" with no argument.
+dividing by $d_k$ would make the variance $1/d_k$ and the weights nearly equal. Half for "so that the
+variance is 1" with no argument.
 ### END MARK SCHEME
 """
 
@@ -624,9 +599,8 @@ r"""
 
 Not graded; both harder than they look.
 
-**Who saw whom?** Rearrange the sentence to *the cat saw the dog*. Before you run the cell, write down
-which words will have
-another output than before.
+**Who saw whom?** Rearrange the sentence to *the cat saw the dog*. Before you run the cell, write down which
+words will have another output than before.
 """
 
 # %%
@@ -642,12 +616,11 @@ r"""
 Attention as we have it sees a *bag* of words: it cannot tell who saw whom. Real models add to each
 embedding something that depends on its position.
 
-**Softmax in one pass.** Suppose that the scores arrive one by one, each with its value, and that you
-cannot keep them. Write `one_pass(pairs)`, which reads
-every `(score, value)` pair once, keeps only three things between pairs, and returns the same weighted
-average, safely for scores of a thousand.
-What must be corrected when a new largest score arrives? This is the idea that lets today's attention run
-without ever storing its table of weights.
+**Softmax in one pass.** Suppose that the scores arrive one by one, each with its value, and that you cannot
+keep them. Write `one_pass(pairs)`, which reads every `(score, value)` pair once, keeps only three things
+between pairs, and returns the same weighted average, safely for scores of a thousand. What must be
+corrected when a new largest score arrives? This is the idea that lets today's attention run without ever
+storing its table of weights.
 """
 
 # %%
@@ -670,14 +643,12 @@ r"""
 ## In practice
 
 - **The same formula.** The original Transformer uses heads of width 64, GPT-3 and Llama 2 of width 128
-  (Vaswani et al. 2017;
-  Brown et al. 2020; Touvron et al. 2023). They divide their scores by 8 and by about 11.3.
+  (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). They divide their scores by 8 and by about
+  11.3.
 - **The largest score is subtracted everywhere.** `torch.softmax` does it for you. In half precision it
-  matters even more: the exponential of 12
-  is already infinite there.
+  matters even more: the exponential of 12 is already infinite there.
 - **The table is the cost.** Each word looks at each: for 4096 words that makes 16.8 million scores, for
-  every head of every layer.
-  Twice as many words, four times as many scores.
+  every head of every layer. Twice as many words, four times as many scores.
 """
 
 # %%
@@ -692,11 +663,10 @@ r"""
 ## Read more
 
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
-  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473).
-  Where attention in this form begins; look at its pictures of which word looks at which.
+  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Where attention in this form begins; look at its
+  pictures of which word looks at which.
 - Luong, Pham, Manning: *Effective Approaches to Attention-based Neural Machine Translation*, 2015,
-  [arXiv:1508.04025](https://arxiv.org/abs/1508.04025).
-  Several ways to score, the dot product among them.
+  [arXiv:1508.04025](https://arxiv.org/abs/1508.04025). Several ways to score, the dot product among them.
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.1 has today's formula, and a footnote the argument for the scale.
 - Phuong, Hutter: *Formal Algorithms for Transformers*, 2022,

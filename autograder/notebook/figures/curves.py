@@ -73,15 +73,15 @@ def _no_ticks():
 
 @styled
 def timing(sizes, seconds, title="The same attention, three ways"):
-    """Seconds over the number of tokens, both axes logarithmic; `seconds` maps a name to its list of times."""
+    """Time over the number of tokens, both axes logarithmic; `seconds` maps a name to its times."""
     figure = card(8.2, 4.2, title)
-    ax = axes(figure, 0.95, 0.72, 4.9, 2.75)
+    ax = axes(figure, 0.95, 0.72, 5.4, 2.75)
     looks = ((VERMILLION, "o", "-"), (ORANGE, "^", "-"), (BLUE, "s", "-"))
     for (name, times), (colour, marker, style) in zip(seconds.items(), looks, strict=True):
         milliseconds = [1000 * value for value in times]
         _line(ax, sizes[: len(times)], milliseconds, colour, name, marker, style)
         ax.annotate(
-            name,
+            f"{name}\n{milliseconds[-1]:.2g} ms",
             (sizes[len(times) - 1], milliseconds[-1]),
             (10, 0),
             textcoords="offset points",
@@ -91,12 +91,14 @@ def timing(sizes, seconds, title="The same attention, three ways"):
         )
     _finish(ax, "", "number of tokens n", sizes)
     ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(_no_ticks())
     ax.set_ylabel("milliseconds")
     told = "; ".join(
         f"{name}: {1000 * times[-1]:.3g} ms at {sizes[len(times) - 1]} tokens"
         for name, times in seconds.items()
     )
-    return Picture(figure, f"{title}: milliseconds over the number of tokens, axes logarithmic. {told}")
+    return Picture(figure, f"{title}: milliseconds over tokens, both axes logarithmic. {told}")
 
 
 @styled
