@@ -89,13 +89,13 @@ class _Look:
                              words.arguments(self.exercise, self.case))
 
     def _raised(self, error):
-        where = f" in line {error['line']}" if error.get("line") else ""
-        code = f": {error['code']}" if error.get("code") else ""
+        where = f"; line {error['line']}" if error.get("line") else ""
+        code = f": {error['code']}" if error.get("line") and error.get("code") else ""
         text = f": {error['text'].splitlines()[0]}" if error.get("text") else ""
         if error["type"] == "OutOfTime":
-            return self._finding(self.case.aspect, RUNS, f"There was {error['text']}{where}{code}",
+            return self._finding(self.case.aspect, RUNS, f"There was {error['text']}.",
                                  "Which loop never ends, or does far too much?",
-                                 words.arguments(self.exercise, self.case))
+                                 f"{words.arguments(self.exercise, self.case)}{where}{code}")
         return self._finding(self.case.aspect, RUNS, f"{error['type']}{text}",
                              "What are the shapes of the tensors on that line?" if "shape" in text or "size" in text
                              else "What does Python say went wrong on that line?",

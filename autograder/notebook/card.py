@@ -1,0 +1,85 @@
+"""How a verdict looks: a small card in a notebook, plain text elsewhere."""
+
+import html
+import sys
+
+from autograder.judge.verdict import PARTLY_RIGHT, RIGHT, Verdict
+
+SIGNS = {RIGHT: "✓", PARTLY_RIGHT: "◐"}
+COLOURS = {RIGHT: "#009E73", PARTLY_RIGHT: "#E69F00"}
+OTHER_SIGN, OTHER_COLOUR, NOTE_COLOUR = "✗", "#D55E00", "#0072B2"
+
+
+def text_of(verdict: Verdict) -> str:
+    """The verdict as text: a headline and at most three lines."""
+    return "\n".join([_headline(verdict), *verdict.message.splitlines()])
+
+
+def _headline(verdict: Verdict) -> str:
+    sign = SIGNS.get(verdict.state, OTHER_SIGN)
+    return f"{sign} {verdict.exercise}: {verdict.state}, {_points(verdict)}"
+
+
+def _points(verdict: Verdict) -> str:
+    total = f"{verdict.points:g} of {verdict.max_points:g} points"
+    if verdict.state != PARTLY_RIGHT:
+        return total
+    return total + " (" + ", ".join(f"{aspect.name} {aspect.points:g} of {aspect.max_points:g}"
+                                    for aspect in verdict.aspects) + ")"
+
+
+def show_verdict(verdict: Verdict) -> None:
+    """Displays a card in a notebook; prints the text elsewhere."""
+    if _notebook() is None:
+        print(text_of(verdict))
+        return
+    from IPython.display import display
+
+    display({"text/html": _card(verdict), "text/plain": text_of(verdict)}, raw=True)
+
+
+def _card(verdict: Verdict) -> str:
+    colour = COLOURS.get(verdict.state, OTHER_COLOUR)
+    return _html_card(colour, _headline(verdict), verdict.message.splitlines())
+
+
+def _html_card(colour: str, head: str, lines: list[str]) -> str:
+    body = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
+    return (f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0">'
+            f"<strong>{html.escape(head)}</strong>{body}</div>")
+
+
+def show_note(head: str, text: str, more: str) -> None:
+    """A short text under a head, as a card in a notebook."""
+    if _notebook() is None:
+        print(f"{head}: {text}\n{more}")
+        return
+    from IPython.display import display
+
+    display({"text/html": _html_card(NOTE_COLOUR, head, [text, more]),
+             "text/plain": f"{head}: {text}\n{more}"}, raw=True)
+
+
+def show_picture(verdict: Verdict) -> None:
+    """In a notebook, the result beside what is due, and their difference; elsewhere nothing."""
+    if verdict.picture is None or _notebook() is None:
+        return
+    from IPython.display import display
+
+    from autograder.notebook import figures
+
+    try:
+        display(figures.expected_and_yours(verdict.picture.expected, verdict.picture.got, verdict.picture.worst,
+                                           verdict.picture.title))
+    except Exception:  # a picture never costs a point
+        return
+
+
+def _notebook():
+    """The running notebook shell, or None in plain Python."""
+    if "IPython" not in sys.modules:
+        return None
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    return shell if shell is not None and hasattr(shell, "kernel") else None

@@ -1,0 +1,67 @@
+"""check(answer): judge an answer where it was written, and say in a few lines what was seen."""
+
+import os
+import sys
+
+from autograder.errors import UserError
+from autograder.exercises import all_exercises, find, find_by_name
+from autograder.exercises.values import PUBLIC_SEED
+from autograder.judge import Verdict, cases_of, judge, not_started
+from autograder.judge.verdict import PARTLY_RIGHT, RIGHT
+from autograder.notebook.card import show_picture, show_verdict, text_of
+from autograder.probe import probe
+
+
+class CheckFailed(Exception):
+    """The answer is not right yet. In a notebook only its own lines are shown, no traceback."""
+
+    def _render_traceback_(self):
+        return str(self).splitlines()
+
+
+def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float:
+    """Judges `answer` and returns the points it earns, as a plain float.
+
+    The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
+    A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, the cases
+    come from the secret of the course.
+
+    Raises CheckFailed where the answer is wrong, does not run or is not started, with at most three lines.
+    """
+    try:
+        asked = _exercise_of(answer, exercise, sys._getframe(1))
+    except UserError as error:
+        raise CheckFailed(str(error)) from None
+    verdict = _verdict(answer, asked, hidden)
+    if verdict.state in (RIGHT, PARTLY_RIGHT):
+        show_verdict(verdict)
+        show_picture(verdict)
+        return verdict.points
+    show_picture(verdict)
+    raise CheckFailed(text_of(verdict)) from None
+
+
+def _verdict(answer, exercise, hidden) -> Verdict:
+    if not callable(answer):
+        return not_started(exercise, f"{exercise.name} is {type(answer).__name__}, not something that can be "
+                           "called.")
+    seed = os.environ.get("AUTOGRADER_SECRET", "hidden") if hidden else PUBLIC_SEED
+    cases = cases_of(exercise, seed, hidden)
+    return judge(exercise, cases, probe(answer, cases, exercise.procedure), hidden)
+
+
+def _exercise_of(answer, exercise_id, frame):
+    """The exercise an answer belongs to: by id, else by the names that the caller knows it under."""
+    if exercise_id is not None:
+        return find(exercise_id)
+    if isinstance(answer, str):
+        raise UserError("check takes the answer itself, not its name: write check(softmax), without quotes.")
+    known = {**frame.f_globals, **frame.f_locals}
+    names = [name for name, value in known.items() if value is answer]
+    names.append(getattr(answer, "__name__", ""))
+    found = next((found for name in names if (found := find_by_name(name))), None)
+    if found is None:
+        some = ", ".join(exercise.name for exercise in all_exercises()[:3])
+        raise UserError("check does not know which exercise this answers: give it the name from the exercise "
+                        f"({some}, ...).")
+    return found
