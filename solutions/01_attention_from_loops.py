@@ -538,9 +538,9 @@ explore(look, scale=(0.0, 3.0, 0.05, 0.5), word=["dog", "saw", "cat", "the"])
 r"""
 ## See the whole computation
 
-Here is what your function really does for the first three words, drawn from the run itself. Count the
-multiplications: one for each pair. Loops leave long graphs; lesson 02 folds this one into a handful of
-boxes.
+Here is what your function really does for the first three words, drawn from the run itself. Steps that
+repeat are folded: a box with "× 9" was run nine times, once for each pair of three words. How often would
+it run for five words?
 """
 
 # %%
@@ -566,9 +566,9 @@ Take a query and a key of width $d_k$ whose entries are independent, with mean 0
 Three to six sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The dot product is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
-factors are independent with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of
-independent terms add, so the dot product has mean 0 and variance $d_k$.
+The dot product is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its factors are independent
+with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of independent terms add,
+so the dot product has mean 0 and variance $d_k$.
 
 A typical score is therefore as large as its standard deviation, $\sqrt{d_k}$. Among scores that far apart
 softmax gives nearly all weight to the largest one. There its derivative, $w_i(\delta_{ij} - w_j)$, is close

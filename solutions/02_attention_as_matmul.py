@@ -251,13 +251,15 @@ between 0 and 1. You notice when you add them up:
 
 # %%
 scores = attention_scores(x, x)
-figures.weights_side_by_side(torch.softmax(scores, dim=-1), torch.softmax(scores, dim=-2), tokens,
-                             ("over the keys: rows add up to 1", "over the queries: columns do"))
+right, wrong = torch.softmax(scores, dim=-1), torch.softmax(scores, dim=-2)
+print("sums of the rows, right:", [round(total, 2) for total in right.sum(dim=-1).tolist()])
+print("sums of the rows, wrong:", [round(total, 2) for total in wrong.sum(dim=-1).tolist()])
+figures.weights_side_by_side(right, wrong, tokens, ("softmax over the keys", "softmax over the queries"))
 
 # %% [markdown]
 r"""
-On the right, *the* gives away more than one whole share and others less: the words compete for being heard.
-With the identity matrix as values you can look at the weights of any attention and add up its rows.
+On the right, *dog* gives away 1.25 whole shares of its attention and *the* only 0.66: the words compete for
+being heard, instead of each dividing its own attention. Two more mistakes that tests on tame inputs miss:
 
 - *Samples of a batch mix.* Change the second sentence; the output for the first must not move.
 - *Keys in place of values.* Invisible while you test with `attention(x, x, x)`.
@@ -556,7 +558,7 @@ for step in range(500):
     loss.backward()
     optimiser.step()
     losses.append(loss.item())
-print(f"loss: {losses[0]:.2f} at first, {sum(losses[-50:]) / 50:.3f} at the end")
+print(f"loss: {losses[0]:.2f} at first, {sum(losses[-50:]) / 50:.4f} at the end")
 figures.learning(losses)
 
 # %%
@@ -627,11 +629,10 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** A recurrent network reads in order, so it knows the order. Self-attention treats the
-words as a set: exchange *dog* and *cat*, and every word's output is the same as before, only in another
-place. (The cell with two sentences shows it for *dog*.) Position has to be added to the embeddings. A
-recurrent network also keeps a state of fixed size, however long the text is, while attention has to keep
-all keys and values.
+A recurrent network reads in order, so it knows the order. Self-attention treats the words as a set:
+exchange *dog* and *cat*, and every word's output is the same as before, only in another place. (The cell
+with two sentences shows it for *dog*.) Position has to be added to the embeddings. A recurrent network also
+keeps a state of fixed size, however long the text is, while attention has to keep all keys and values.
 
 In the chain, information from the first of $N$ words passes $N - 1$ steps before it meets the last, and so
 does the gradient on its way back; it fades or explodes. In attention any two words meet in one step,
@@ -657,7 +658,7 @@ relations. Half for one of the two.
 r"""
 ## On your own
 
-Not graded; both harder than they look.
+Not graded, and harder than they look.
 
 **Two matrices or one?** The scores depend on `W_query` and `W_key`, yet one single matrix $A$ of shape
 $(d_{\text{in}}, d_{\text{in}})$ would give the same scores: $x A x^{\mathsf T}$. Write `merge(w_q, w_k)`

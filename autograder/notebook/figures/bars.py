@@ -162,7 +162,7 @@ def _strip(ax, x, y, values, high):
 def one_query(weights, output, tokens, features, query, title=""):
     """One query's weights and the output that they make; the explorers' figure."""
     weights, output = row(weights), row(output)
-    figure = card(8.6, 3.2, title or f"What \u201c{query}\u201d sees")
+    figure = card(8.6, 3.2, title or f"What \u201c{query}\u201d listens to, and hears")
     _bars(axes(figure, 0.35, 0.5, 4.2, 1.75), weights, tokens, BLUE, "weights over the words", top=1)
     colours = [GREEN if value >= 0 else VERMILLION for value in output]
     ax = axes(figure, 5.1, 0.5, 3.1, 1.75)
@@ -170,5 +170,5 @@ def one_query(weights, output, tokens, features, query, title=""):
     ax.set_ylim(-2.3, 2.7)
     told = ", ".join(f"{token} {number(w)}" for token, w in zip(tokens, weights, strict=True))
     return Picture(
-        figure, f"{title or 'What ' + query + ' sees'}. Weights: {told}. Output: {_listed(output)}"
+        figure, f"{title or 'What ' + query + ' listens to'}. Weights: {told}. Output: {_listed(output)}"
     )

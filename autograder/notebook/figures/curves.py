@@ -37,7 +37,7 @@ def saturation(rows, title="Long vectors, with and without the scale"):
     panels = (
         ("variance", "variance of the scores", True),
         ("largest", "largest weight of 16", False),
-        ("gradient", "gradient through softmax", True),
+        ("gradient", "gradient through softmax", False),
     )
     for k, (key, name, logarithmic) in enumerate(panels):
         ax = axes(figure, 0.65 + 3.02 * k, 0.68, 2.35, 2.1)
@@ -46,9 +46,10 @@ def saturation(rows, title="Long vectors, with and without the scale"):
         _finish(ax, name, "d_k", widths)
         if logarithmic:
             ax.set_yscale("log")
+            ax.yaxis.set_major_formatter("{x:g}")
             ax.yaxis.set_minor_locator(_no_ticks())
         else:
-            ax.set_ylim(0, 1.02)
+            ax.set_ylim(0, 1.12 * max(max(line[f"{key}_raw"], line[f"{key}_scaled"]) for line in rows))
         if k == 0:
             ax.legend(frameon=False, fontsize=9)
     first, last = rows[0], rows[-1]
@@ -71,6 +72,10 @@ def _no_ticks():
     return NullLocator()
 
 
+def _short(value):
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
 @styled
 def timing(sizes, seconds, title="The same attention, three ways"):
     """Time over the number of tokens, both axes logarithmic; `seconds` maps a name to its times."""
@@ -81,7 +86,7 @@ def timing(sizes, seconds, title="The same attention, three ways"):
         milliseconds = [1000 * value for value in times]
         _line(ax, sizes[: len(times)], milliseconds, colour, name, marker, style)
         ax.annotate(
-            f"{name}\n{milliseconds[-1]:.2g} ms",
+            f"{name}\n{_short(milliseconds[-1])} ms",
             (sizes[len(times) - 1], milliseconds[-1]),
             (10, 0),
             textcoords="offset points",
@@ -95,7 +100,7 @@ def timing(sizes, seconds, title="The same attention, three ways"):
     ax.yaxis.set_minor_locator(_no_ticks())
     ax.set_ylabel("milliseconds")
     told = "; ".join(
-        f"{name}: {1000 * times[-1]:.3g} ms at {sizes[len(times) - 1]} tokens"
+        f"{name}: {_short(1000 * times[-1])} ms at {sizes[len(times) - 1]} tokens"
         for name, times in seconds.items()
     )
     return Picture(figure, f"{title}: milliseconds over tokens, both axes logarithmic. {told}")

@@ -187,7 +187,7 @@ def attention_flow():
 def self_attention():
     """One input, three weight matrices, three roles, one attention."""
     figure = card(9.2, 3.8, "Self-attention: one input in three roles")
-    ax = canvas(figure, 0, -0.15, 9.2, 3.8)
+    ax = canvas(figure, 0, 0.1, 9.2, 3.8)
     _box(ax, 0.95, 1.5, "x", "(N, d_in)", INK)
     roles = (
         (2.5, "W_query", "q", BLUE, "what am I looking for?"),

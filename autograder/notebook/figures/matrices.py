@@ -119,7 +119,7 @@ def weights_side_by_side(left, right, tokens, titles, title="", keys=None):
     left, right, keys = rows(left), rows(right), keys or tokens
     wide = CELL_WIDTH * 0.86
     panel = wide * len(keys) + 1.55
-    height = len(left) * CELL_HEIGHT + 1.7 + (0.4 if title else 0)
+    height = len(left) * CELL_HEIGHT + 1.55 + (0.4 if title else 0)
     figure = card(2 * panel + 0.75, height, title)
     for k, (values, name) in enumerate(zip((left, right), titles, strict=True)):
         ax = axes(figure, 0.85 + k * (panel + 0.1), 0.6, wide * len(keys), len(values) * CELL_HEIGHT)
