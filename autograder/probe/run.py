@@ -180,6 +180,10 @@ def _shapes(parts) -> dict:
     return {str(name)[:100]: list(getattr(part, "shape", part)) for name, part in list(parts.items())[:100]}
 
 
+# subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
+_set_deterministic = torch._C._set_deterministic_algorithms
+
+
 def _uncompiled():
     """Compiled functions run as written: a verdict needs no C++ compiler, and the operations can be seen."""
     # subtle: set_stance imports the compiler (2 s); where nothing has imported it, nothing is compiled.
@@ -198,9 +202,9 @@ def _undisturbed():
     python_state, numpy_state = random.getstate(), np.random.get_state()
     try:
         with torch.random.fork_rng(devices=[]), torch.enable_grad(), _uncompiled():
-            torch.use_deterministic_algorithms(True, warn_only=True)
+            _set_deterministic(True, warn_only=True)
             yield
     finally:
-        torch.use_deterministic_algorithms(was[0], warn_only=was[1])
+        _set_deterministic(was[0], warn_only=was[1])
         random.setstate(python_state)
         np.random.set_state(numpy_state)

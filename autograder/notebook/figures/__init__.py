@@ -9,6 +9,7 @@ tensors or nested lists and are only read. matplotlib is loaded by the first pic
     bars       one row of attention: softmax in steps, weights, weighted averages
     curves     what an experiment measured
     diagrams   drawings without data: shapes and how they flow
+    verdict    a wrong result beside what is due
 """
 
 from importlib import import_module
@@ -18,6 +19,7 @@ _HOMES = {
     "bars": ("softmax_steps", "scales", "weighted_average", "one_query"),
     "curves": ("saturation", "timing", "learning"),
     "diagrams": ("dot_product", "loops_and_matmul", "attention_flow", "self_attention", "recurrence"),
+    "verdict": ("expected_and_yours",),
     "style": ("Picture",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}

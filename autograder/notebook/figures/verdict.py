@@ -1,0 +1,66 @@
+"""What a wrong answer gives beside what is due, for `check`."""
+
+from autograder.notebook.figures.matrices import _grid
+from autograder.notebook.figures.style import (
+    GREY,
+    INK,
+    SIGNED,
+    VERMILLION,
+    Picture,
+    axes,
+    card,
+    number,
+    styled,
+)
+
+CELL_WIDTH, CELL_HEIGHT, GAP = 0.62, 0.4, 0.55
+
+
+@styled
+def expected_and_yours(expected, yours, worst, title):
+    """Three matrices side by side: expected, yours and their difference, with the worst cell marked.
+
+    `worst` is its (row, column). NaN and infinities are written as such.
+    """
+    difference = [[y - e for e, y in zip(*lines, strict=True)] for lines in zip(expected, yours, strict=True)]
+    n_rows, n_columns = len(expected), len(expected[0])
+    across = n_columns * CELL_WIDTH
+    figure = card(max(3 * across + 3 * GAP + 0.5, 0.09 * len(title) + 0.6), n_rows * CELL_HEIGHT + 1.45)
+    # The colours are those of what is due; what goes far beyond it is as dark as can be.
+    high = max([1e-9, *(abs(v) for line in expected for v in line if abs(v) < float("inf"))])
+    matrices = [("expected", expected), ("yours", yours), ("yours − expected", difference)]
+    for place, (name, values) in enumerate(matrices):
+        ax = axes(figure, 0.55 + place * (across + GAP), 0.55, across, n_rows * CELL_HEIGHT)
+        _matrix(ax, values, high, name)
+        _mark(ax, worst)
+    width, height = figure.get_size_inches()
+    figure.text(0.3 / width, 0.27 / height, title, color=GREY, fontsize=9, va="center")
+    row, column = worst
+    alt = (f"Expected, yours and the difference for {title}. Furthest off is row {row}, column {column}: expected "
+           f"{number(expected[row][column], 4)}, yours {_spoken(yours[row][column])}.")
+    return Picture(figure, alt)
+
+
+def _matrix(ax, values, high, name):
+    finite = [[value if abs(value) < float("inf") else 0.0 for value in line] for line in values]
+    _grid(ax, finite, [str(i) for i in range(len(values))], [str(j) for j in range(len(values[0]))], SIGNED, -high,
+          high)
+    for text, value in zip(ax.texts, (value for line in values for value in line), strict=True):
+        text.set_fontsize(8.5)
+        if abs(value) >= 100:
+            text.set_text(number(value, 0) if abs(value) < 1e5 else f"{value:.0e}")
+        if not abs(value) < float("inf"):
+            text.set_text(_spoken(value))
+            text.set_color(VERMILLION)
+    ax.set_title(name, fontsize=10.5, color=INK, pad=22)
+
+
+def _mark(ax, worst):
+    from matplotlib.patches import Rectangle
+
+    row, column = worst
+    ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=VERMILLION, linewidth=2.5, zorder=5))
+
+
+def _spoken(value):
+    return "NaN" if value != value else number(value, 4) if abs(value) < float("inf") else f"{value}"
