@@ -5,6 +5,7 @@ from dataclasses import replace
 from autograder.graph import operations as ops
 from autograder.graph.fold import _numberless, folded
 from autograder.graph.model import Edge, Node, bounded, plain_text, renumbered, shape_text
+from autograder.graph.roles import factor, is_quiet, role
 from autograder.graph.simplify import simplified
 
 _SPOKEN = {
@@ -34,27 +35,30 @@ def assembled(trace):
         if number not in inlined
     ]
     edges = [
-        Edge(source, target, shape, quiet)
-        for (source, target), (shape, quiet) in links.items()
+        Edge(source, target, shape, quiet, places)
+        for (source, target), (shape, quiet, places) in links.items()
         if source not in inlined
     ]
     return _with_outputs(trace, nodes, edges, place)
 
 
 def _links(groups, place):
-    """(source, target) -> (shape, quiet), the shape merged over the repeats."""
+    """(source, target) -> (shape, quiet, places), the shape merged over the repeats."""
     found = {}
     for target, group in enumerate(groups):
         for step in group:
-            for parent, _, shape in step.parents:
+            for parent, position, shape in step.parents:
                 source = place[parent]
                 if source != target:
-                    found.setdefault((source, target), []).append((shape, _is_quiet(parent)))
-    return {ends: (merged([shape for shape, _ in seen]), seen[0][1]) for ends, seen in found.items()}
+                    found.setdefault((source, target), []).append((shape, is_quiet(parent), str(position)))
+    return {
+        ends: (merged([shape for shape, _, _ in seen]), seen[0][1], _sorted(at for _, _, at in seen))
+        for ends, seen in found.items()
+    }
 
 
-def _is_quiet(step):
-    return step.kind in ("parameter", "constant") or step.boolean or step.blocks
+def _sorted(places):
+    return tuple(sorted(set(places)))
 
 
 def merged(shapes):
@@ -109,24 +113,12 @@ def _node(number, group, box, parameters, failed):
     state = "failed" if failed is not None and failed in group else ""
     shape = merged([step.shape for step in group])
     if first.kind != "operation":
-        detail = (
-            ops.number_text(first.value) if first.kind == "constant" and first.value is not None else ""
-        )
-        return Node(
-            number, first.kind, "", plain_text(_numberless(first.name) or first.kind), detail, shape
-        )
-    label, detail = _words(group, parameters)
-    return Node(
-        number,
-        "operation",
-        first.op,
-        plain_text(label, 40),
-        plain_text(detail),
-        shape,
-        len(group),
-        plain_text(box),
-        state,
-    )
+        known = first.kind == "constant" and first.value is not None
+        name = plain_text(_numberless(first.name) or first.kind)
+        return Node(number, first.kind, "", name, ops.number_text(first.value) if known else "", shape)
+    label, detail = (plain_text(text) for text in _words(group, parameters))
+    node = Node(number, "operation", first.op, label, detail, shape, len(group), plain_text(box), state)
+    return replace(node, role=role(first), number=factor(first), dim=first.dim)
 
 
 def _words(group, parameters):

@@ -54,7 +54,10 @@ def _running(steps, outputs):
         )
         kinds[step] = hash_of(step, alike)
         for parent, _, _ in step.parents:
-            others = {kinds[other] for other, _, _ in step.parents if other is not parent}
+            rest = {other for other, _, _ in step.parents if other is not parent}
+            # The same thing added twice is no running total: x + (x + f(x)).
+            again = any(link[0] in rest for link in parent.parents)
+            others = set() if again else {kinds[other] for other in rest}
             if _continues(step, parent, others, terms) and uses[parent] == 1 and parent not in shown:
                 began[step] = began.get(parent, parent)
                 kinds[step], terms[step] = kinds[parent], terms[parent]

@@ -24,6 +24,9 @@ class Node:
     times: int = 1  # how many such steps were folded into this one
     box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
     state: str = ""  # "", "failed" or "unused"
+    role: str = ""  # what it is as mathematics, see roles.py: "product", "scale", "mask"
+    number: float | None = None  # the factor of a scale
+    dim: int | None = None  # the axis, counted from the end
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Edge:
     target: int
     shape: tuple | None = None
     quiet: bool = False  # parameters, masks and constants
+    places: tuple = ()  # which arguments of `target` it is: ("0",)
 
 
 def shape_text(shape):

@@ -42,6 +42,13 @@ def trace(target, inputs, named):
     owner = getattr(target, "__self__", target)
     if isinstance(owner, nn.Module):
         _name_parts(owner, "", names)
+    reached = _reached(target)
+    parts = {name: value for name, value in reached.items() if isinstance(value, nn.Module)}
+    for name, value in reached.items():
+        if name in parts:
+            _name_parts(value, "" if len(parts) == 1 else name, names)
+        else:
+            names.setdefault(id(value), name)
     tracer = Tracer(names)
     for name, value in values.items():
         if isinstance(value, nn.Module):
@@ -51,7 +58,7 @@ def trace(target, inputs, named):
             tracer.leaf(tensor, "input", name if len(found) == 1 else f"{name}[{position}]")
     result = Trace(target_name, tracer.steps)
     arguments = list(values.values())
-    with _undisturbed():
+    with _undisturbed(parts.values()):
         _call(target, arguments[: len(inputs)], dict(zip(named, arguments[len(inputs) :])), tracer, result)
     return result
 
@@ -99,6 +106,16 @@ def _argument_names(target, inputs, named):
     return [*zip(names, inputs), *named.items()]
 
 
+def _reached(function):
+    """Modules and tensors that a plain function uses from around it: name -> value."""
+    try:
+        found = inspect.getclosurevars(function)
+    except (TypeError, ValueError):
+        return {}
+    around = {**found.globals, **found.nonlocals}
+    return {name: value for name, value in around.items() if isinstance(value, nn.Module | torch.Tensor)}
+
+
 def _name_parts(module, prefix, names):
     for kind in (module.named_modules, module.named_parameters, module.named_buffers):
         for name, part in kind(remove_duplicate=True):
@@ -121,8 +138,11 @@ def _copied(value, memo):
 
 
 @contextmanager
-def _undisturbed():
-    """Random states, modes and streams are afterwards as they were."""
+def _undisturbed(used):
+    """Random states, modes and streams are afterwards as before; so are modules used without a copy."""
+    modules = [module for part in used for module in part.modules()]
+    training = [module.training for module in modules]
+    buffers = [(buffer, buffer.detach().clone()) for part in used for buffer in part.buffers()]
     numpy = sys.modules.get("numpy")
     states = random.getstate(), torch.get_rng_state(), numpy and numpy.random.get_state()
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
@@ -132,6 +152,11 @@ def _undisturbed():
             warnings.simplefilter("ignore")
             yield
     finally:
+        for module, mode in zip(modules, training):
+            module.training = mode
+        with torch.no_grad():
+            for buffer, before in buffers:
+                buffer.copy_(before)
         random.setstate(states[0])
         torch.set_rng_state(states[1])
         if numpy:

@@ -204,7 +204,7 @@ class Tracer(TorchFunctionMode):
         while frame is not None:
             if frame.f_code is _CALL:
                 part = frame.f_locals["self"]
-                return self.names.get(id(part), type(part).__name__)
+                return self.names.get(id(part), "")
             frame = frame.f_back
         return ""
 
