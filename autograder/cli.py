@@ -28,8 +28,10 @@ def main(argv: list[str] | None = None) -> int:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
     except PermissionError as error:
-        print(f"autograder: no permission to write or read {error.filename}; choose another folder.",
-              file=sys.stderr)
+        print(
+            f"autograder: no permission to write or read {error.filename}; choose another folder.",
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:
         print("autograder: stopped.", file=sys.stderr)
@@ -41,7 +43,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="python -m autograder", description="Attention by Hand: exercises, checks, courses.")
+    parser = _Parser(
+        prog="python -m autograder", description="Attention by Hand: exercises, checks, courses."
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (_add_exercises, _add_check, _add_build, _add_course, _add_grade, _add_demo):
         add(commands)
@@ -65,12 +69,16 @@ def _add_check(commands):
     command.add_argument("files", metavar="FILE", nargs="+", help="files that define an object of that name")
     command.add_argument("--hidden", action="store_true", help="judge with the hidden cases, which are more")
     command.add_argument("--seed", metavar="N", help="draw the cases from this seed")
-    command.add_argument("--json", action="store_true", help="one JSON object a line, in the order of the files")
+    command.add_argument(
+        "--json", action="store_true", help="one JSON object a line, in the order of the files"
+    )
 
 
 def _add_build(commands):
     command = _command(commands, "build", _build, "make the notebooks from the lessons' sources")
-    command.add_argument("lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)")
+    command.add_argument(
+        "lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)"
+    )
     command.add_argument("--check", action="store_true", help="only name what is stale, and exit with 1")
 
 
@@ -83,7 +91,9 @@ def _add_grade(commands):
     command = _command(commands, "grade", _grade, "grade what is under DIR/submitted into DIR's gradebook")
     command.add_argument("folder", metavar="DIR")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
-    command.add_argument("--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)")
+    command.add_argument(
+        "--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)"
+    )
     command.add_argument("--json", action="store_true", help="one JSON object a submission")
 
 
@@ -101,8 +111,17 @@ def _positive(text: str) -> int:
 def _exercises(arguments) -> None:
     from autograder.exercises import all_exercises
 
-    rows = [{"id": e.id, "lesson": e.lesson, "name": e.name, "points": e.points, "minutes": e.minutes,
-             "difficulty": e.difficulty} for e in all_exercises()]
+    rows = [
+        {
+            "id": e.id,
+            "lesson": e.lesson,
+            "name": e.name,
+            "points": e.points,
+            "minutes": e.minutes,
+            "difficulty": e.difficulty,
+        }
+        for e in all_exercises()
+    ]
     if arguments.json:
         print(json.dumps(rows, indent=2))
         return
@@ -132,9 +151,20 @@ def _show_unreadable(arguments, file, reason):
         from autograder.exercises import find
 
         points = float(find(arguments.exercise).points)
-        print(json.dumps({"exercise": arguments.exercise, "file": file, "passed": False, "points": 0.0,
-                          "max_points": points, "mistake": None, "message": f"Cannot be judged: {reason}"}),
-              flush=True)
+        print(
+            json.dumps(
+                {
+                    "exercise": arguments.exercise,
+                    "file": file,
+                    "passed": False,
+                    "points": 0.0,
+                    "max_points": points,
+                    "mistake": None,
+                    "message": f"Cannot be judged: {reason}",
+                }
+            ),
+            flush=True,
+        )
 
 
 def _show_verdict(arguments, file, verdict):
@@ -142,8 +172,13 @@ def _show_verdict(arguments, file, verdict):
 
     if arguments.json:
         fields = ("passed", "points", "max_points", "mistake", "message")
-        print(json.dumps({"exercise": verdict.exercise, "file": file}
-                         | {field: getattr(verdict, field) for field in fields}), flush=True)
+        print(
+            json.dumps(
+                {"exercise": verdict.exercise, "file": file}
+                | {field: getattr(verdict, field) for field in fields}
+            ),
+            flush=True,
+        )
     else:
         print(f"{file}\n{text_of(verdict)}", flush=True)
 

@@ -16,7 +16,9 @@ def _dot_product_scores(x):
 
 def _dot_product_scores_cases(values):
     tokens, width = values.sizes(2)
-    yield Case("more tokens than features", (values.normal(max(tokens, width), min(tokens, width)),), observe=True)
+    yield Case(
+        "more tokens than features", (values.normal(max(tokens, width), min(tokens, width)),), observe=True
+    )
     yield Case("more features than tokens", (values.normal(min(tokens, width), max(tokens, width)),))
     yield Case("as many tokens as features", (values.normal(4, 4),))
     yield Case("six tokens", (values.normal(6, 3),))
@@ -62,7 +64,9 @@ def _weighted_sum(weights, values):
 
 def _weighted_sum_cases(values):
     queries, keys, width = values.sizes(3)
-    yield Case("all sizes different", (values.weights(queries, keys), values.normal(keys, width)), observe=True)
+    yield Case(
+        "all sizes different", (values.weights(queries, keys), values.normal(keys, width)), observe=True
+    )
     yield Case("more keys than queries", (values.weights(3, 6), values.normal(6, 4)))
     yield Case("more queries than keys", (values.weights(6, 3), values.normal(3, 4)))
     yield Case("all sizes equal", (values.weights(4, 4), values.normal(4, 4)))
@@ -72,7 +76,9 @@ def _weighted_sum_cases(values):
     yield Case("one query", (values.normal(1, 4), values.normal(4, 3)))
     yield Case("one feature", (values.normal(4, 3), values.normal(3, 1)))
     yield Case("columns in memory order", (values.normal(4, 5).T, values.normal(3, 4).T))
-    yield Case("a long sentence", (values.normal(12, 13), values.normal(13, 10)), observe=True, gradients=False)
+    yield Case(
+        "a long sentence", (values.normal(12, 13), values.normal(13, 10)), observe=True, gradients=False
+    )
 
 
 def _attention_from_loops(q, k, v):
@@ -103,10 +109,17 @@ def _qkv(values, queries, keys, width, out):
 
 EXERCISES = (
     Exercise(
-        id="loops.dot_product_scores", lesson=LESSON, minutes=8, difficulty=1,
-        reference=_dot_product_scores, cases=_dot_product_scores_cases,
-        aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1}, shapes={"x": "N D", "return": "N N"},
-        rules=Rules("required", BY_HAND), mistakes=mistakes.DOT_PRODUCT_SCORES, variant=mistakes.scores_with,
+        id="loops.dot_product_scores",
+        lesson=LESSON,
+        minutes=8,
+        difficulty=1,
+        reference=_dot_product_scores,
+        cases=_dot_product_scores_cases,
+        aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1},
+        shapes={"x": "N D", "return": "N N"},
+        rules=Rules("required", BY_HAND),
+        mistakes=mistakes.DOT_PRODUCT_SCORES,
+        variant=mistakes.scores_with,
         hints=(
             "Entry (i, j) compares token i with token j. How many pairs are there, and which two loops visit "
             "them all?",
@@ -116,11 +129,17 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        id="loops.softmax", lesson=LESSON, minutes=10, difficulty=2,
-        reference=_softmax, cases=_softmax_cases,
+        id="loops.softmax",
+        lesson=LESSON,
+        minutes=10,
+        difficulty=2,
+        reference=_softmax,
+        cases=_softmax_cases,
         aspects={VALUES: 3, STABILITY: 2, GRADIENTS: 1, SIDE_EFFECTS: 1},
         shapes={"scores": "... M", "return": "... M"},
-        rules=Rules(None, ("torch's softmax family",)), mistakes=mistakes.SOFTMAX, variant=mistakes.softmax_with,
+        rules=Rules(None, ("torch's softmax family",)),
+        mistakes=mistakes.SOFTMAX,
+        variant=mistakes.softmax_with,
         hints=(
             "Softmax makes every score positive and then turns each row into shares of its sum. Which two "
             "operations are that?",
@@ -131,11 +150,17 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        id="loops.weighted_sum", lesson=LESSON, minutes=8, difficulty=1,
-        reference=_weighted_sum, cases=_weighted_sum_cases,
+        id="loops.weighted_sum",
+        lesson=LESSON,
+        minutes=8,
+        difficulty=1,
+        reference=_weighted_sum,
+        cases=_weighted_sum_cases,
         aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1},
         shapes={"weights": "N M", "values": "M E", "return": "N E"},
-        rules=Rules("required", BY_HAND), mistakes=mistakes.WEIGHTED_SUM, variant=mistakes.sum_with,
+        rules=Rules("required", BY_HAND),
+        mistakes=mistakes.WEIGHTED_SUM,
+        variant=mistakes.sum_with,
         hints=(
             "Each output is one row: a mix of all value rows. Which weights belong to output i?",
             "A number times a vector is a vector: you can add up whole value rows, feature by feature is not "
@@ -144,11 +169,16 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        id="loops.attention_from_loops", lesson=LESSON, minutes=12, difficulty=2,
-        reference=_attention_from_loops, cases=_attention_from_loops_cases,
+        id="loops.attention_from_loops",
+        lesson=LESSON,
+        minutes=12,
+        difficulty=2,
+        reference=_attention_from_loops,
+        cases=_attention_from_loops_cases,
         aspects={VALUES: 3, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1},
         shapes={"q": "N D", "k": "M D", "v": "M E", "return": "N E"},
-        rules=Rules("required", BY_HAND), mistakes=mistakes.ATTENTION_FROM_LOOPS,
+        rules=Rules("required", BY_HAND),
+        mistakes=mistakes.ATTENTION_FROM_LOOPS,
         variant=mistakes.attention_with,
         hints=(
             "You have built all three steps. In which order do scores, softmax and weighted sum come, and what "

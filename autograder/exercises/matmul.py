@@ -26,7 +26,9 @@ def _attention_scores(q, k):
 
 def _attention_scores_cases(values):
     batch, queries, keys, width = values.sizes(4)
-    yield Case("all sizes different", (values.normal(queries, width), values.normal(keys, width)), observe=True)
+    yield Case(
+        "all sizes different", (values.normal(queries, width), values.normal(keys, width)), observe=True
+    )
     yield Case("a batch", (values.normal(batch, queries, width), values.normal(batch, keys, width)))
     yield Case("batch and heads", (values.normal(2, 3, 4, 5), values.normal(2, 3, 6, 5)))
     yield Case("all sizes equal", (values.normal(4, 4), values.normal(4, 4)))
@@ -38,9 +40,12 @@ def _attention_scores_cases(values):
     yield Case("one key", (values.normal(2, 3, 5), values.normal(2, 1, 5)))
     yield Case("one feature", (values.normal(3, 1), values.normal(4, 1)))
     yield Case("columns in memory order", (values.normal(5, 3).T, values.normal(5, 4).T))
-    yield Case("large entries", (values.eighths(3, 5, limit=800), values.eighths(4, 5, limit=800)), scale=100.0)
-    yield Case("float64", (values.normal(2, 3, 5, dtype=DOUBLE), values.normal(2, 4, 5, dtype=DOUBLE)),
-               aspect=DTYPES)
+    yield Case(
+        "large entries", (values.eighths(3, 5, limit=800), values.eighths(4, 5, limit=800)), scale=100.0
+    )
+    yield Case(
+        "float64", (values.normal(2, 3, 5, dtype=DOUBLE), values.normal(2, 4, 5, dtype=DOUBLE)), aspect=DTYPES
+    )
 
 
 def _attention(q, k, v):
@@ -66,13 +71,20 @@ def _attention_cases(values):
     q, k, v = values.eighths(3, 4, 6, limit=400), values.eighths(3, 5, 6, limit=400), values.normal(3, 5, 2)
     yield Case("scores in the thousands", (q, k, v), aspect=STABILITY, gradients=False, scale=10.0)
     yield Case("float64", _qkv(values, (2,), 3, 4, 5, 6, DOUBLE), aspect=DTYPES)
-    yield Case("a longer batch of longer sentences", _qkv(values, (12,), 13, 14, 11, 10), observe=True,
-               gradients=False)
+    yield Case(
+        "a longer batch of longer sentences",
+        _qkv(values, (12,), 13, 14, 11, 10),
+        observe=True,
+        gradients=False,
+    )
 
 
 def _qkv(values, lead, queries, keys, width, out, dtype=torch.float32):
-    return (values.normal(*lead, queries, width, dtype=dtype), values.normal(*lead, keys, width, dtype=dtype),
-            values.normal(*lead, keys, out, dtype=dtype))
+    return (
+        values.normal(*lead, queries, width, dtype=dtype),
+        values.normal(*lead, keys, width, dtype=dtype),
+        values.normal(*lead, keys, out, dtype=dtype),
+    )
 
 
 def _project_qkv(x, w_q, w_k, w_v):
@@ -96,7 +108,9 @@ def _project_qkv_cases(values):
 
 
 def _xw(values, lead, d_in, d_out, dtype=torch.float32):
-    return values.normal(*lead, d_in, dtype=dtype), *(values.normal(d_in, d_out, dtype=dtype) for _ in range(3))
+    return values.normal(*lead, d_in, dtype=dtype), *(
+        values.normal(d_in, d_out, dtype=dtype) for _ in range(3)
+    )
 
 
 class _SelfAttention(nn.Module):
@@ -123,8 +137,9 @@ def _self_attention_cases(values):
     yield _module_case(values, "one feature out", (3, 4), 3, 1)
     yield _module_case(values, "one feature in", (4,), 1, 3)
     yield _module_case(values, "constructor arguments by name", (3, 4), 5, 6, by_name=True)
-    yield _module_case(values, "large scores", (3, 5), 4, 6, stretch=12.0, aspect=STABILITY, gradients=False,
-                       scale=10.0)
+    yield _module_case(
+        values, "large scores", (3, 5), 4, 6, stretch=12.0, aspect=STABILITY, gradients=False, scale=10.0
+    )
     yield _module_case(values, "float64", (2, 4), 5, 3, dtype=DOUBLE, aspect=DTYPES)
 
 
@@ -132,17 +147,27 @@ def _module_case(values, family, lead, d_in, d_out, stretch=1.0, dtype=torch.flo
     weights = {name: values.eighths(d_in, d_out, limit=12) * stretch for name in ("W_query", "W_key")}
     weights["W_value"] = values.normal(d_in, d_out)
     init = {"d_in": d_in, "d_out": d_out} if by_name else (d_in, d_out)
-    return Case(family, (values.eighths(*lead, d_in).to(dtype),), init=init,
-                weights={name: weight.to(dtype) for name, weight in weights.items()}, **more)
+    return Case(
+        family,
+        (values.eighths(*lead, d_in).to(dtype),),
+        init=init,
+        weights={name: weight.to(dtype) for name, weight in weights.items()},
+        **more,
+    )
 
 
 EXERCISES = (
     Exercise(
-        id="matmul.attention_scores", lesson=LESSON, minutes=8, difficulty=1,
-        reference=_attention_scores, cases=_attention_scores_cases,
+        id="matmul.attention_scores",
+        lesson=LESSON,
+        minutes=8,
+        difficulty=1,
+        reference=_attention_scores,
+        cases=_attention_scores_cases,
         aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
         shapes={"q": "... N D", "k": "... M D", "return": "... N M"},
-        rules=Rules(None, ("fused attention",)), mistakes=mistakes.ATTENTION_SCORES,
+        rules=Rules(None, ("fused attention",)),
+        mistakes=mistakes.ATTENTION_SCORES,
         variant=mistakes.product_with,
         hints=(
             "Write the shapes of q and k below each other. Over which axis does the sum of a dot product run, "
@@ -153,11 +178,16 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        id="matmul.attention", lesson=LESSON, minutes=10, difficulty=2,
-        reference=_attention, cases=_attention_cases,
+        id="matmul.attention",
+        lesson=LESSON,
+        minutes=10,
+        difficulty=2,
+        reference=_attention,
+        cases=_attention_cases,
         aspects={VALUES: 3, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
         shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
-        rules=Rules("forbidden", ("fused attention",)), mistakes=mistakes.ATTENTION,
+        rules=Rules("forbidden", ("fused attention",)),
+        mistakes=mistakes.ATTENTION,
         variant=mistakes.attention_with,
         hints=(
             "Three steps, no loop: scores, weights, mix. Which of them are matrix products?",
@@ -168,12 +198,22 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        id="matmul.project_qkv", lesson=LESSON, minutes=5, difficulty=1,
-        reference=_project_qkv, cases=_project_qkv_cases,
+        id="matmul.project_qkv",
+        lesson=LESSON,
+        minutes=5,
+        difficulty=1,
+        reference=_project_qkv,
+        cases=_project_qkv_cases,
         aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
-        shapes={"x": "... N d_in", "w_q": "d_in d_out", "w_k": "d_in d_out", "w_v": "d_in d_out",
-                "return": "... N d_out"},
-        rules=Rules(None, ("fused attention",)), mistakes=mistakes.PROJECT_QKV,
+        shapes={
+            "x": "... N d_in",
+            "w_q": "d_in d_out",
+            "w_k": "d_in d_out",
+            "w_v": "d_in d_out",
+            "return": "... N d_out",
+        },
+        rules=Rules(None, ("fused attention",)),
+        mistakes=mistakes.PROJECT_QKV,
         variant=mistakes.projections_with,
         hints=(
             "The same x is looked at in three ways. How many products is that?",
@@ -182,11 +222,17 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        id="matmul.SelfAttention", lesson=LESSON, minutes=15, difficulty=2,
-        reference=_SelfAttention, cases=_self_attention_cases, procedure="class",
+        id="matmul.SelfAttention",
+        lesson=LESSON,
+        minutes=15,
+        difficulty=2,
+        reference=_SelfAttention,
+        cases=_self_attention_cases,
+        procedure="class",
         aspects={VALUES: 4, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
         shapes={"x": "... N d_in", "return": "... N d_out"},
-        rules=Rules(None, ("fused attention",)), mistakes=mistakes.SELF_ATTENTION,
+        rules=Rules(None, ("fused attention",)),
+        mistakes=mistakes.SELF_ATTENTION,
         variant=mistakes.self_attention_with,
         hints=(
             "A module owns what is learned. Which three tensors are learned here, and what makes PyTorch know "

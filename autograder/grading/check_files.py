@@ -19,7 +19,9 @@ class Unreadable:
     reason: str
 
 
-def check_files(exercise_id: str, files: list[str], seed: str | None = None, hidden: bool = False) -> Iterator:
+def check_files(
+    exercise_id: str, files: list[str], seed: str | None = None, hidden: bool = False
+) -> Iterator:
     """A Verdict or an Unreadable for each file, in their order.
 
     Raises UserError for an unknown exercise.
@@ -57,7 +59,9 @@ class _Task:
     def run(self, file):
         template = self.templates.get()
         try:
-            return template.run(os.path.abspath(file), self.exercise.name, self.exercise.procedure, self.message)
+            return template.run(
+                os.path.abspath(file), self.exercise.name, self.exercise.procedure, self.message
+            )
         finally:
             self.templates.put(template)
 
@@ -68,8 +72,11 @@ class _Task:
         if ending == "out of time":
             return unable_to_run(self.exercise, "The file was still running after a minute, and was stopped.")
         if ending != "done":
-            return unable_to_run(self.exercise, "Your code ended the Python process before it could be "
-                                 f"judged ({ending}).\nDoes it call exit, or use up all memory?")
+            return unable_to_run(
+                self.exercise,
+                "Your code ended the Python process before it could be "
+                f"judged ({ending}).\nDoes it call exit, or use up all memory?",
+            )
         try:
             answer = unpack(data)
             if answer["callable"]:

@@ -1,7 +1,7 @@
 """Answers are run in children of a warm process.
 
-A `Template` is a process forked after torch and the probe were imported, and nothing else: no exercise, no reference, no
-mistake, so nothing of them is in the memory that its children inherit. For every answer it forks a child, which
+A `Template` is a process forked after torch and the probe were imported, and nothing else: no exercise, no
+reference, no mistake, so nothing of them is in the memory that its children inherit. For every answer it forks a child, which
 loads the file, probes the object on the cases it was sent, writes the records back and ends. What comes back is
 read as plain data (autograder.probe.wire).
 """
@@ -57,7 +57,7 @@ def _pair():
 def _send(descriptor: int, data: bytes) -> None:
     data = struct.pack("<Q", len(data)) + data
     while data:
-        data = data[os.write(descriptor, data):]
+        data = data[os.write(descriptor, data) :]
 
 
 def _receive(descriptor: int) -> bytes:
@@ -165,8 +165,15 @@ def _child(write_end, path, name, procedure, cases) -> None:
     records = []
     if callable(answer):
         records = probe(answer, unpack_cases(cases), procedure)
-    message = pack({"found": name in names, "callable": callable(answer), "error": error, "records": records,
-                    "kind": type(answer).__name__})
+    message = pack(
+        {
+            "found": name in names,
+            "callable": callable(answer),
+            "error": error,
+            "records": records,
+            "kind": type(answer).__name__,
+        }
+    )
     with os.fdopen(write_end, "wb") as file:
         file.write(message)
     os._exit(0)
@@ -174,8 +181,11 @@ def _child(write_end, path, name, procedure, cases) -> None:
 
 def _limit() -> None:
     """An answer may not fill the machine's memory or disk."""
-    for kind, most in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, LARGEST_FILE),
-                       (resource.RLIMIT_CORE, 0)):
+    for kind, most in (
+        (resource.RLIMIT_DATA, MEMORY),
+        (resource.RLIMIT_FSIZE, LARGEST_FILE),
+        (resource.RLIMIT_CORE, 0),
+    ):
         _, hard = resource.getrlimit(kind)
         resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
@@ -184,4 +194,4 @@ def _no_output() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
-    sys.stdin, sys.stdout, sys.stderr = (open(d, m) for d, m in ((0, "r"), (1, "w"), (2, "w")))
+    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")

@@ -34,8 +34,13 @@ def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) 
     return [case for values in rounds for case in exercise.cases(values)]
 
 
-def judge(exercise: Exercise, cases: list[Case], records: list[dict], hidden: bool = False,
-          expected: Expected | None = None) -> Verdict:
+def judge(
+    exercise: Exercise,
+    cases: list[Case],
+    records: list[dict],
+    hidden: bool = False,
+    expected: Expected | None = None,
+) -> Verdict:
     """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case."""
     if _is_stub(records):
         return not_started(exercise)
@@ -46,10 +51,18 @@ def judge(exercise: Exercise, cases: list[Case], records: list[dict], hidden: bo
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
     if not found:
         return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
-    name = name_mistake(exercise, cases, expected, records) or _broken_invariant(exercise, cases, records, found)
+    name = name_mistake(exercise, cases, expected, records) or _broken_invariant(
+        exercise, cases, records, found
+    )
     told = min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
-    return Verdict(exercise.id, _state(found, lost), _aspects(exercise, lost), _message(told, name, hidden),
-                   name.id if name else None, None if hidden else picture_of(cases, expected, records, told))
+    return Verdict(
+        exercise.id,
+        _state(found, lost),
+        _aspects(exercise, lost),
+        _message(told, name, hidden),
+        name.id if name else None,
+        None if hidden else picture_of(cases, expected, records, told),
+    )
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:
@@ -71,8 +84,10 @@ def _is_stub(records) -> bool:
 def _aspects(exercise, lost) -> tuple[Aspect, ...]:
     """Points by aspect. Without right values nothing else is worth anything."""
     nothing = VALUES in lost
-    return tuple(Aspect(name, 0.0 if nothing or name in lost else float(points), float(points))
-                 for name, points in exercise.aspects.items())
+    return tuple(
+        Aspect(name, 0.0 if nothing or name in lost else float(points), float(points))
+        for name, points in exercise.aspects.items()
+    )
 
 
 def _state(found: list[Finding], lost) -> str:
@@ -85,8 +100,12 @@ def _state(found: list[Finding], lost) -> str:
 def _broken_invariant(exercise, cases, records, found) -> Name | None:
     if VALUES not in {finding.aspect for finding in found}:
         return None
-    outputs = [record["steps"]["output"].get("data") if record.get("steps", {}).get("output", {}).get("kind")
-               == "tensor" else None for record in records]
+    outputs = [
+        record["steps"]["output"].get("data")
+        if record.get("steps", {}).get("output", {}).get("kind") == "tensor"
+        else None
+        for record in records
+    ]
     for invariant in exercise.invariants:
         if invariant.broken(cases, outputs):
             return Name(None, invariant.sees, invariant.asks)
@@ -108,10 +127,11 @@ def _example(told: Finding, name: Name) -> str:
 
 
 def _without_numbers(told: Finding) -> str:
-    return {"output": "In a hidden case the result is not what is due.",
-            "after": "In a hidden case an input is changed by the call.",
-            "gradients": "In a hidden case a gradient is not right."}.get(
-                told.step, "In a hidden case a second call gives another result.")
+    return {
+        "output": "In a hidden case the result is not what is due.",
+        "after": "In a hidden case an input is changed by the call.",
+        "gradients": "In a hidden case a gradient is not right.",
+    }.get(told.step, "In a hidden case a second call gives another result.")
 
 
 def _lines(*lines: str) -> str:

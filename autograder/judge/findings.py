@@ -29,7 +29,9 @@ class Finding:
     index: tuple = ()
 
 
-def findings(exercise: Exercise, cases: list[Case], expected: list[dict], records: list[dict]) -> list[Finding]:
+def findings(
+    exercise: Exercise, cases: list[Case], expected: list[dict], records: list[dict]
+) -> list[Finding]:
     """Everything wrong in `records`, in the order of the cases."""
     found = []
     for number, (case, due, record) in enumerate(zip(cases, expected, records, strict=True)):
@@ -46,8 +48,14 @@ class _Look:
 
     def findings(self) -> list[Finding]:
         if self.record["status"] == "skipped":
-            return [self._finding(self.case.aspect, RUNS, "An earlier call ran out of time, so this one was not "
-                                  "made.", "Which loop never ends?")]
+            return [
+                self._finding(
+                    self.case.aspect,
+                    RUNS,
+                    "An earlier call ran out of time, so this one was not made.",
+                    "Which loop never ends?",
+                )
+            ]
         if self.case.raises:
             return self._raises()
         if self.record["status"] in ("parts", "raised"):
@@ -62,8 +70,11 @@ class _Look:
         yield first
         yield self._unchanged(steps["after"])
         if first is None or first.rung >= FINITE:
-            yield from (self._repeated(step, steps["output"], steps[step]) for step in ("again", "evaluated")
-                        if step in steps)
+            yield from (
+                self._repeated(step, steps["output"], steps[step])
+                for step in ("again", "evaluated")
+                if step in steps
+            )
         if "gradients" in due and "gradients" in steps and (first is None or first.rung == DTYPE):
             yield self._gradients(due["gradients"], steps["gradients"])
 
@@ -73,33 +84,56 @@ class _Look:
             return []
         got = f"{error['type']} is raised" if status == "raised" else "nothing is raised"
         call = words.arguments(self.exercise, self.case)
-        return [self._finding(self.case.aspect, RUNS, f"{call} should raise {self.case.raises}; {got}.",
-                              "What should happen when the sizes do not fit?")]
+        return [
+            self._finding(
+                self.case.aspect,
+                RUNS,
+                f"{call} should raise {self.case.raises}; {got}.",
+                "What should happen when the sizes do not fit?",
+            )
+        ]
 
     def _parts(self):
         expected, found = self.record["expected"], self.record["found"]
         name = self.exercise.name
         if found is None:
-            return self._finding(self.case.aspect, PARTS, f"{name}(...) does not give an nn.Module.",
-                                 "Which class should yours inherit from, and what does its __init__ call first?")
+            return self._finding(
+                self.case.aspect,
+                PARTS,
+                f"{name}(...) does not give an nn.Module.",
+                "Which class should yours inherit from, and what does its __init__ call first?",
+            )
         due = ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in expected.items())
         has = ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in found.items()) or "none"
-        return self._finding(self.case.aspect, PARTS, f"The parameters expected are {due}; found: {has}.",
-                             "Which of your module's parameters does PyTorch know, and by what names?",
-                             words.arguments(self.exercise, self.case))
+        return self._finding(
+            self.case.aspect,
+            PARTS,
+            f"The parameters expected are {due}; found: {has}.",
+            "Which of your module's parameters does PyTorch know, and by what names?",
+            words.arguments(self.exercise, self.case),
+        )
 
     def _raised(self, error):
         where = f"; line {error['line']}" if error.get("line") else ""
         code = f": {error['code']}" if error.get("line") and error.get("code") else ""
         text = f": {error['text'].splitlines()[0]}" if error.get("text") else ""
         if error["type"] == "OutOfTime":
-            return self._finding(self.case.aspect, RUNS, f"There was {error['text']}.",
-                                 "Which loop never ends, or does far too much?",
-                                 f"{words.arguments(self.exercise, self.case)}{where}{code}")
-        return self._finding(self.case.aspect, RUNS, f"{error['type']}{text}",
-                             "What are the shapes of the tensors on that line?" if "shape" in text or "size" in text
-                             else "What does Python say went wrong on that line?",
-                             f"{words.arguments(self.exercise, self.case)}{where}{code}")
+            return self._finding(
+                self.case.aspect,
+                RUNS,
+                f"There was {error['text']}.",
+                "Which loop never ends, or does far too much?",
+                f"{words.arguments(self.exercise, self.case)}{where}{code}",
+            )
+        return self._finding(
+            self.case.aspect,
+            RUNS,
+            f"{error['type']}{text}",
+            "What are the shapes of the tensors on that line?"
+            if "shape" in text or "size" in text
+            else "What does Python say went wrong on that line?",
+            f"{words.arguments(self.exercise, self.case)}{where}{code}",
+        )
 
     def _value(self, step, due, got) -> Finding | None:
         if got["kind"] == "error":
@@ -111,9 +145,14 @@ class _Look:
         if got["kind"] != due["kind"]:
             return self._wrong_type(due, got)
         if got.get("value") != due.get("value"):
-            return self._finding(self.case.aspect, NUMBERS, f"The result should be {due['value']}; yours is "
-                                 f"{got['value']}.", "Work this one out by hand: which factor is another?",
-                                 words.arguments(self.exercise, self.case), step)
+            return self._finding(
+                self.case.aspect,
+                NUMBERS,
+                f"The result should be {due['value']}; yours is {got['value']}.",
+                "Work this one out by hand: which factor is another?",
+                words.arguments(self.exercise, self.case),
+                step,
+            )
         return None
 
     def _items(self, step, due, got):
@@ -123,8 +162,12 @@ class _Look:
         return next((finding for a, b in pairs if (finding := self._value(step, a, b)) is not None), None)
 
     def _wrong_type(self, due, got):
-        return self._finding(self.case.aspect, TYPE, f"You return {words.count_in_words(got)} where "
-                             f"{words.count_in_words(due)} is due.", "What did the signature promise?")
+        return self._finding(
+            self.case.aspect,
+            TYPE,
+            f"You return {words.count_in_words(got)} where {words.count_in_words(due)} is due.",
+            "What did the signature promise?",
+        )
 
     def _tensor(self, step, due, got) -> Finding | None:
         if got["kind"] != "tensor" or got["class"] not in ("Tensor", "Parameter"):
@@ -132,10 +175,14 @@ class _Look:
         want, have = due["data"], got["data"]
         if want.shape != have.shape:
             return self._finding(
-                self.case.aspect, SHAPE,
+                self.case.aspect,
+                SHAPE,
                 f"Expected shape {words.expected_shape(self.exercise, self.case, want.shape)}, got "
                 f"{words.named_shape(self.exercise, self.case, have.shape)}.",
-                "Which axis of the result should stand for what?", words.arguments(self.exercise, self.case), step)
+                "Which axis of the result should stand for what?",
+                words.arguments(self.exercise, self.case),
+                step,
+            )
         numbers = self._numbers(step, want, have)
         return numbers or self._dtype(step, want, have)
 
@@ -145,10 +192,14 @@ class _Look:
             return None
         aspect = DTYPES if DTYPES in self.exercise.aspects and want.is_floating_point() else self.case.aspect
         given = str(dtype).removeprefix("torch.")
-        return self._finding(aspect, DTYPE, f"The result should be {given}; yours is "
-                             f"{str(have.dtype).removeprefix('torch.')}.",
-                             "Which line makes a tensor of its own type instead of taking the input's?",
-                             words.arguments(self.exercise, self.case), step)
+        return self._finding(
+            aspect,
+            DTYPE,
+            f"The result should be {given}; yours is {str(have.dtype).removeprefix('torch.')}.",
+            "Which line makes a tensor of its own type instead of taking the input's?",
+            words.arguments(self.exercise, self.case),
+            step,
+        )
 
     def _due_type(self, want):
         if not want.is_floating_point():
@@ -159,8 +210,12 @@ class _Look:
 
     def _numbers(self, step, want, have):
         if have.is_complex():
-            return self._finding(self.case.aspect, DTYPE, "The result holds complex numbers.",
-                                 "Which step leaves the real numbers?")
+            return self._finding(
+                self.case.aspect,
+                DTYPE,
+                "The result holds complex numbers.",
+                "Which step leaves the real numbers?",
+            )
         far = excess(want, have, self.case.scale)
         if bool((far <= 0).all()):
             return None
@@ -168,12 +223,25 @@ class _Look:
         expected, got = want[index], have[index]
         finite = bool(got.to(torch.float64).isfinite()) or not bool(expected.to(torch.float64).isfinite())
         at = words.index_in_words(index)
-        sees = (f"Entry {at} should be {words.number(expected)}; yours is {words.number(got)}." if at else
-                f"The result should be {words.number(expected)}; yours is {words.number(got)}.")
-        asks = ("Work this one entry out by hand: at which step do you get another number?" if finite else
-                "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?")
-        return self._finding(self.case.aspect, NUMBERS if finite else FINITE, sees, asks,
-                             words.arguments(self.exercise, self.case), step, index)
+        sees = (
+            f"Entry {at} should be {words.number(expected)}; yours is {words.number(got)}."
+            if at
+            else f"The result should be {words.number(expected)}; yours is {words.number(got)}."
+        )
+        asks = (
+            "Work this one entry out by hand: at which step do you get another number?"
+            if finite
+            else "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
+        )
+        return self._finding(
+            self.case.aspect,
+            NUMBERS if finite else FINITE,
+            sees,
+            asks,
+            words.arguments(self.exercise, self.case),
+            step,
+            index,
+        )
 
     def _unchanged(self, after):
         from autograder.judge.expected import arguments_as_given
@@ -185,23 +253,36 @@ class _Look:
             want = given.get(key)
             if want is None or value["kind"] != "tensor":
                 continue
-            if want.shape != value["data"].shape or not torch.equal(want.nan_to_num(), value["data"].nan_to_num()):
+            if want.shape != value["data"].shape or not torch.equal(
+                want.nan_to_num(), value["data"].nan_to_num()
+            ):
                 name = words.name_of(self.exercise, key)
-                return self._finding(self._side(), CHANGED, f"After the call the caller's `{name}` holds other "
-                                     "numbers than before.", "Which line writes into a tensor it was given?",
-                                     words.arguments(self.exercise, self.case), "after")
+                return self._finding(
+                    self._side(),
+                    CHANGED,
+                    f"After the call the caller's `{name}` holds other numbers than before.",
+                    "Which line writes into a tensor it was given?",
+                    words.arguments(self.exercise, self.case),
+                    "after",
+                )
         return None
 
     def _repeated(self, step, first, got):
         if same_value(first, got, self.case.scale):
             return None
         sees, asks = {
-            "again": ("A second call with the same inputs gives another result than the first.",
-                      "What does the first call leave behind that the second one finds?"),
-            "evaluated": ("After .eval() the result is another than in training mode.",
-                          "Which part behaves differently in training and in evaluation?"),
+            "again": (
+                "A second call with the same inputs gives another result than the first.",
+                "What does the first call leave behind that the second one finds?",
+            ),
+            "evaluated": (
+                "After .eval() the result is another than in training mode.",
+                "Which part behaves differently in training and in evaluation?",
+            ),
         }[step]
-        return self._finding(self._side(), REPEATS, sees, asks, words.arguments(self.exercise, self.case), step)
+        return self._finding(
+            self._side(), REPEATS, sees, asks, words.arguments(self.exercise, self.case), step
+        )
 
     def _side(self):
         return SIDE_EFFECTS if SIDE_EFFECTS in self.exercise.aspects else VALUES
@@ -209,8 +290,10 @@ class _Look:
     def _gradients(self, due, got) -> Finding | None:
         if got["kind"] == "error":
             text = f": {got['text'].splitlines()[0]}" if got.get("text") else ""
-            return self._gradient(f"The values are right, but with gradients on: {got['type']}{text}",
-                                  "Does a step write into a tensor that the gradient still needs?")
+            return self._gradient(
+                f"The values are right, but with gradients on: {got['type']}{text}",
+                "Does a step write into a tensor that the gradient still needs?",
+            )
         names = dict(zip(got.get("keys", ()), got.get("items", ()), strict=True))
         for key, want in zip(due["keys"], due["items"], strict=True):
             have = names.get(key, {"kind": "None"})
@@ -225,9 +308,14 @@ class _Look:
         zero = bool((want["data"].abs() <= 1e-12).all())
         if have["kind"] != "tensor":
             # subtle: no gradient at all is as good as a gradient of zeros.
-            return None if zero else self._gradient(f"The values are right, but no gradient reaches `{name}`.",
-                                                    "Does every step from there to the result stay in PyTorch's "
-                                                    "hands?")
+            return (
+                None
+                if zero
+                else self._gradient(
+                    f"The values are right, but no gradient reaches `{name}`.",
+                    "Does every step from there to the result stay in PyTorch's hands?",
+                )
+            )
         wants, haves = want["data"], have["data"]
         if wants.shape == haves.shape:
             scale = max(1.0, float(wants.abs().max())) if wants.numel() else 1.0
@@ -235,16 +323,22 @@ class _Look:
             if bool((far <= 0).all()):
                 return None
             index = tuple(int(i) for i in torch.unravel_index(far.argmax(), far.shape))
-            numbers = f": at {words.index_in_words(index)} {words.number(wants[index])} is due, yours is " \
-                      f"{words.number(haves[index])}"
+            numbers = (
+                f": at {words.index_in_words(index)} {words.number(wants[index])} is due, yours is "
+                f"{words.number(haves[index])}"
+            )
         else:
             numbers = ""
-        return self._gradient(f"The values are right, but the gradient of `{name}` is not{numbers}.",
-                              "Which step is cut off from the gradient, or counted twice?")
+        return self._gradient(
+            f"The values are right, but the gradient of `{name}` is not{numbers}.",
+            "Which step is cut off from the gradient, or counted twice?",
+        )
 
     def _gradient(self, sees, asks):
         aspect = GRADIENTS if GRADIENTS in self.exercise.aspects else VALUES
-        return self._finding(aspect, GRADIENT, sees, asks, words.arguments(self.exercise, self.case), "gradients")
+        return self._finding(
+            aspect, GRADIENT, sees, asks, words.arguments(self.exercise, self.case), "gradients"
+        )
 
     def _finding(self, aspect, rung, sees, asks, detail="", step="output", index=()):
         if aspect not in self.exercise.aspects:

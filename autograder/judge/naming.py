@@ -24,7 +24,9 @@ class Name:
     asks: str
 
 
-def name_mistake(exercise: Exercise, cases: list[Case], expected: Expected, records: list[dict]) -> Name | None:
+def name_mistake(
+    exercise: Exercise, cases: list[Case], expected: Expected, records: list[dict]
+) -> Name | None:
     """The mistake that explains `records`, or None."""
     wrong = _wrong_cases(exercise, cases, expected, records)
     best, best_share = None, MOSTLY
@@ -38,7 +40,9 @@ def name_mistake(exercise: Exercise, cases: list[Case], expected: Expected, reco
         return _named(best)
     for first, second, others in expected.pairs():
         if _share(exercise, cases, expected, records, wrong, others) == 1.0:
-            return Name(f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks)
+            return Name(
+                f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks
+            )
     return None
 
 
@@ -55,7 +59,7 @@ def _share(exercise, cases, expected, records, wrong, others) -> float:
     either = wrong | _wrong_cases(exercise, cases, expected, others)
     same = [i for i in either if _same(cases[i], records[i], others[i])]
     told = [i for i in same if records[i]["status"] == "answered"]
-    if len(same) < min(FEWEST, len(either)) or not told and len(same) < len(either):
+    if len(same) < min(FEWEST, len(either)) or (not told and len(same) < len(either)):
         return 0.0
     return len(same) / len(either) if either else 0.0
 

@@ -22,4 +22,6 @@ def picture_of(cases, expected, records, told) -> Picture | None:
         return None
     worst = (0, last[0]) if len(last) == 1 else last
     where = f"[{', '.join(map(str, lead))}] of " if lead else ""
-    return Picture(want.double().tolist(), have.double().tolist(), worst, f"{where}the result, with {told.detail}")
+    return Picture(
+        want.double().tolist(), have.double().tolist(), worst, f"{where}the result, with {told.detail}"
+    )

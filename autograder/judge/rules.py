@@ -8,24 +8,53 @@ from collections.abc import Iterable
 from autograder.exercises.exercise import Case, Exercise
 
 # Each group by the names under which it can be seen: torch's functions, kernels, nn's functions and classes.
-FUSED = ("torch:scaled_dot_product_attention", "torch:_scaled_dot_product", "aten::_scaled_dot_product",
-         "aten::_safe_softmax", "aten::_fused_sdp", "nn:multi_head_attention_forward",
-         "aten::_native_multi_head_attention", "torch:flex_attention")
-MULTIHEAD = ("nn:multi_head_attention_forward", "torch:multi_head_attention_forward",
-             "nn:MultiheadAttention.forward", "aten::_native_multi_head_attention",
-             "torch.nn.modules.activation.MultiheadAttention", "scripted MultiheadAttention")
+FUSED = (
+    "torch:scaled_dot_product_attention",
+    "torch:_scaled_dot_product",
+    "aten::_scaled_dot_product",
+    "aten::_safe_softmax",
+    "aten::_fused_sdp",
+    "nn:multi_head_attention_forward",
+    "aten::_native_multi_head_attention",
+    "torch:flex_attention",
+)
+MULTIHEAD = (
+    "nn:multi_head_attention_forward",
+    "torch:multi_head_attention_forward",
+    "nn:MultiheadAttention.forward",
+    "aten::_native_multi_head_attention",
+    "torch.nn.modules.activation.MultiheadAttention",
+    "scripted MultiheadAttention",
+)
 GROUPS = {
-    "torch's softmax family": ("torch:softmax", "torch:log_softmax", "torch:logsumexp", "torch:softmin",
-                               "torch:special_softmax", "torch:gumbel_softmax", "torch:logcumsumexp",
-                               "aten::_softmax", "aten::_log_softmax", "aten::logsumexp", "aten::_logsumexp",
-                               "aten::logcumsumexp", "aten::_logcumsumexp", "aten::_masked_softmax",
-                               "torch.nn.modules.activation.Softmax", *FUSED),
+    "torch's softmax family": (
+        "torch:softmax",
+        "torch:log_softmax",
+        "torch:logsumexp",
+        "torch:softmin",
+        "torch:special_softmax",
+        "torch:gumbel_softmax",
+        "torch:logcumsumexp",
+        "aten::_softmax",
+        "aten::_log_softmax",
+        "aten::logsumexp",
+        "aten::_logsumexp",
+        "aten::logcumsumexp",
+        "aten::_logcumsumexp",
+        "aten::_masked_softmax",
+        "torch.nn.modules.activation.Softmax",
+        *FUSED,
+    ),
     "fused attention": (*FUSED, *MULTIHEAD, "torch.nn.modules.transformer.Transformer", "nn:Transformer"),
     "nn.MultiheadAttention": (*MULTIHEAD, "torch.nn.modules.transformer.Transformer", "nn:Transformer"),
     "enable_gqa": ("enable_gqa",),
-    "nn.TransformerEncoderLayer": ("torch.nn.modules.transformer.Transformer", "nn:TransformerEncoderLayer.",
-                                   "nn:TransformerDecoderLayer.", "aten::_transformer_encoder_layer_fwd",
-                                   "scripted Transformer"),
+    "nn.TransformerEncoderLayer": (
+        "torch.nn.modules.transformer.Transformer",
+        "nn:TransformerEncoderLayer.",
+        "nn:TransformerDecoderLayer.",
+        "aten::_transformer_encoder_layer_fwd",
+        "scripted Transformer",
+    ),
 }
 MATRIX_PRODUCT = "a matrix product"
 
@@ -38,11 +67,16 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[dict]) -> t
     for group in exercise.rules.forbidden:
         if group == MATRIX_PRODUCT:
             if any(usage["products"] for usage in usages):
-                return ("The numbers are right, but a matrix product does the work here.",
-                        "Can you get the same entry with a loop over positions, one dot product at a time?")
+                return (
+                    "The numbers are right, but a matrix product does the work here.",
+                    "Can you get the same entry with a loop over positions, one dot product at a time?",
+                )
         elif used := _used(GROUPS[group], names):
-            return (f"The numbers are right, but they come from {group} ({used}), which is what you are "
-                    "building here.", "Which smaller steps is it made of?")
+            return (
+                f"The numbers are right, but they come from {group} ({used}), which is what you are "
+                "building here.",
+                "Which smaller steps is it made of?",
+            )
     return _broken_loops(exercise, usages)
 
 
@@ -59,9 +93,14 @@ def _broken_loops(exercise, usages) -> tuple[str, str] | None:
     more_calls = large["calls"] > small["calls"]
     more_lines = large["lines"] > small["lines"]
     if exercise.rules.loops == "required" and not more_calls:
-        return ("The numbers are right, but no Python loop does the work: as many operations run for a long "
-                "input as for a short one.", "How would you fill one entry, and then the next?")
+        return (
+            "The numbers are right, but no Python loop does the work: as many operations run for a long "
+            "input as for a short one.",
+            "How would you fill one entry, and then the next?",
+        )
     if exercise.rules.loops == "forbidden" and (more_calls or more_lines):
-        return ("The numbers are right, but Python loops over positions: a longer input runs more steps.",
-                "Which single product gives all these entries at once?")
+        return (
+            "The numbers are right, but Python loops over positions: a longer input runs more steps.",
+            "Which single product gives all these entries at once?",
+        )
     return None

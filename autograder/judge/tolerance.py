@@ -37,8 +37,11 @@ def same_value(a: dict | None, b: dict | None, scale: float = 1.0) -> bool:
     if a["kind"] == "error":
         return a["type"] == b["type"]
     if "items" in a:
-        return (a.get("keys") == b.get("keys") and len(a["items"]) == len(b["items"])
-                and all(same_value(x, y, scale) for x, y in zip(a["items"], b["items"], strict=True)))
+        return (
+            a.get("keys") == b.get("keys")
+            and len(a["items"]) == len(b["items"])
+            and all(same_value(x, y, scale) for x, y in zip(a["items"], b["items"], strict=True))
+        )
     return a.get("value") == b.get("value")
 
 

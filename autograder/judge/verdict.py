@@ -53,7 +53,13 @@ class Verdict:
 
     def as_data(self) -> dict:
         """The fields the command line prints with --json, beside the file's name."""
-        return {"exercise": self.exercise, "passed": self.passed, "points": self.points,
-                "max_points": self.max_points, "mistake": self.mistake, "message": self.message,
-                "state": self.state,
-                "aspects": {aspect.name: [aspect.points, aspect.max_points] for aspect in self.aspects}}
+        return {
+            "exercise": self.exercise,
+            "passed": self.passed,
+            "points": self.points,
+            "max_points": self.max_points,
+            "mistake": self.mistake,
+            "message": self.message,
+            "state": self.state,
+            "aspects": {aspect.name: [aspect.points, aspect.max_points] for aspect in self.aspects},
+        }

@@ -24,8 +24,12 @@ def _points(verdict: Verdict) -> str:
     total = f"{verdict.points:g} of {verdict.max_points:g} points"
     if verdict.state != PARTLY_RIGHT:
         return total
-    return total + " (" + ", ".join(f"{aspect.name} {aspect.points:g} of {aspect.max_points:g}"
-                                    for aspect in verdict.aspects) + ")"
+    return (
+        total
+        + " ("
+        + ", ".join(f"{aspect.name} {aspect.points:g} of {aspect.max_points:g}" for aspect in verdict.aspects)
+        + ")"
+    )
 
 
 def show_verdict(verdict: Verdict) -> None:
@@ -45,8 +49,10 @@ def _card(verdict: Verdict) -> str:
 
 def _html_card(colour: str, head: str, lines: list[str]) -> str:
     body = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
-    return (f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0">'
-            f"<strong>{html.escape(head)}</strong>{body}</div>")
+    return (
+        f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0">'
+        f"<strong>{html.escape(head)}</strong>{body}</div>"
+    )
 
 
 def show_note(head: str, text: str, more: str) -> None:
@@ -56,8 +62,10 @@ def show_note(head: str, text: str, more: str) -> None:
         return
     from IPython.display import display
 
-    display({"text/html": _html_card(NOTE_COLOUR, head, [text, more]),
-             "text/plain": f"{head}: {text}\n{more}"}, raw=True)
+    display(
+        {"text/html": _html_card(NOTE_COLOUR, head, [text, more]), "text/plain": f"{head}: {text}\n{more}"},
+        raw=True,
+    )
 
 
 def show_picture(verdict: Verdict) -> None:
@@ -69,8 +77,11 @@ def show_picture(verdict: Verdict) -> None:
     from autograder.notebook import figures
 
     try:
-        display(figures.expected_and_yours(verdict.picture.expected, verdict.picture.got, verdict.picture.worst,
-                                           verdict.picture.title))
+        display(
+            figures.expected_and_yours(
+                verdict.picture.expected, verdict.picture.got, verdict.picture.worst, verdict.picture.title
+            )
+        )
     except Exception:  # a picture never costs a point
         return
 

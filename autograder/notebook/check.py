@@ -43,8 +43,9 @@ def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float
 
 def _verdict(answer, exercise, hidden) -> Verdict:
     if not callable(answer):
-        return not_started(exercise, f"{exercise.name} is {type(answer).__name__}, not something that can be "
-                           "called.")
+        return not_started(
+            exercise, f"{exercise.name} is {type(answer).__name__}, not something that can be called."
+        )
     seed = os.environ.get("AUTOGRADER_SECRET", "hidden") if hidden else PUBLIC_SEED
     cases = cases_of(exercise, seed, hidden)
     return judge(exercise, cases, probe(answer, cases, exercise.procedure), hidden)
@@ -62,6 +63,8 @@ def _exercise_of(answer, exercise_id, frame):
     found = next((found for name in names if (found := find_by_name(name))), None)
     if found is None:
         some = ", ".join(exercise.name for exercise in all_exercises()[:3])
-        raise UserError("check does not know which exercise this answers: give it the name from the exercise "
-                        f"({some}, ...).")
+        raise UserError(
+            "check does not know which exercise this answers: give it the name from the exercise "
+            f"({some}, ...)."
+        )
     return found

@@ -25,8 +25,11 @@ def encode(value, depth: int = 0) -> dict:
         return {"kind": word, "items": [encode(item, depth + 1) for item in items]}
     if depth < DEEPEST and kind is dict:
         items = list(value.items())[:MOST_ITEMS]
-        return {"kind": "dict", "keys": [str(key)[:LONGEST_TEXT] for key, _ in items],
-                "items": [encode(item, depth + 1) for _, item in items]}
+        return {
+            "kind": "dict",
+            "keys": [str(key)[:LONGEST_TEXT] for key, _ in items],
+            "items": [encode(item, depth + 1) for _, item in items],
+        }
     return {"kind": "other", "class": _class_name(kind)}
 
 

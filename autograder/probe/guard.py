@@ -15,8 +15,14 @@ import warnings
 
 LONGEST_TEXT = 300
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-NOT_THE_STUDENTS = (OURS + os.sep, os.sep + "site-packages" + os.sep, os.path.dirname(os.__file__) + os.sep,
-                    "<frozen", "<__array_function__", "<string>")
+NOT_THE_STUDENTS = (
+    OURS + os.sep,
+    os.sep + "site-packages" + os.sep,
+    os.path.dirname(os.__file__) + os.sep,
+    "<frozen",
+    "<__array_function__",
+    "<string>",
+)
 
 
 class OutOfTime(BaseException):
@@ -80,8 +86,14 @@ def guarded(call, seconds: float):
 def describe(error: BaseException) -> dict:
     """Type, text and the student's own line of an exception, as plain data."""
     line, code, function = _students_line(error)
-    return {"type": str(type(error).__name__)[:LONGEST_TEXT], "text": _text(error), "line": line, "code": code,
-            "function": function, "bases": [kind.__name__[:LONGEST_TEXT] for kind in type(error).__mro__]}
+    return {
+        "type": str(type(error).__name__)[:LONGEST_TEXT],
+        "text": _text(error),
+        "line": line,
+        "code": code,
+        "function": function,
+        "bases": [kind.__name__[:LONGEST_TEXT] for kind in type(error).__mro__],
+    }
 
 
 def _text(error) -> str:

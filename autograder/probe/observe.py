@@ -15,8 +15,17 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.probe.guard import is_students
 
-MATRIX_PRODUCTS = {"aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "aten::_int_mm", "aten::addbmm",
-                   "aten::_weight_norm_interface", "aten::_trilinear", "aten::_cdist_forward"}
+MATRIX_PRODUCTS = {
+    "aten::mm",
+    "aten::bmm",
+    "aten::addmm",
+    "aten::baddbmm",
+    "aten::_int_mm",
+    "aten::addbmm",
+    "aten::_weight_norm_interface",
+    "aten::_trilinear",
+    "aten::_cdist_forward",
+}
 
 
 class Usage:
@@ -35,8 +44,12 @@ class Usage:
         self.products = False
 
     def as_data(self) -> dict:
-        return {"names": sorted(self.names), "calls": self.calls, "lines": self.lines,
-                "products": self.products}
+        return {
+            "names": sorted(self.names),
+            "calls": self.calls,
+            "lines": self.lines,
+            "products": self.products,
+        }
 
 
 class _Functions(TorchFunctionMode):
@@ -113,7 +126,9 @@ def _line_counter(usage):
     def enter(frame, event, arg):
         if not is_students(frame.f_code.co_filename):
             if f"{os.sep}torch{os.sep}nn{os.sep}" in frame.f_code.co_filename:
-                usage.names[f"nn:{frame.f_code.co_qualname}"] += 1  # a forward called without its module's hooks
+                usage.names[f"nn:{frame.f_code.co_qualname}"] += (
+                    1  # a forward called without its module's hooks
+                )
             return None
         usage.lines += 1
         return count

@@ -31,8 +31,9 @@ from autograder.probe.procedures import PROCEDURES
 SECONDS_PER_CALL = 5.0
 
 
-def probe(answer, cases: list[Case], procedure: str = "function", dtype=None,
-          seconds: float = SECONDS_PER_CALL) -> list[dict]:
+def probe(
+    answer, cases: list[Case], procedure: str = "function", dtype=None, seconds: float = SECONDS_PER_CALL
+) -> list[dict]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference)."""
     records, instances = [], {}
     with _undisturbed():
@@ -61,8 +62,12 @@ class _Probe:
             if error is not None:
                 return self._stopped("build", error)
             if isinstance(call, WrongParts):
-                return {"status": "parts", "steps": {}, "expected": _shapes(call.expected),
-                        "found": _shapes(call.found)}
+                return {
+                    "status": "parts",
+                    "steps": {},
+                    "expected": _shapes(call.expected),
+                    "found": _shapes(call.found),
+                }
             if not isinstance(call, nn.Module):
                 return {"status": "parts", "steps": {}, "expected": _shapes(self.case.weights), "found": None}
         if self.function is not None:
@@ -117,8 +122,9 @@ class _Probe:
         inputs = {name: value for name, value in tensors_of(args, kwargs).items() if value.requires_grad}
         if self.is_class:
             call.zero_grad(set_to_none=True)
-            inputs |= {name: dict(call.named_parameters(remove_duplicate=False))[name]
-                       for name in self.case.weights}
+            inputs |= {
+                name: dict(call.named_parameters(remove_duplicate=False))[name] for name in self.case.weights
+            }
         total = _weighted_sum(call(*args, **kwargs))
         if total is None or not total.requires_grad:
             return dict.fromkeys(inputs)

@@ -32,7 +32,7 @@ def unpack(data: bytes):
     if len(data) > LARGEST_MESSAGE:
         raise BadMessage(f"a message of {len(data)} bytes is larger than allowed")
     try:
-        header = json.loads(data[8: 8 + int.from_bytes(data[:8], "little")])
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         value = json.loads(header["__metadata__"]["json"])
         return _with_tensors(value, load(data))
     except RecursionError as error:
@@ -82,8 +82,11 @@ def _case_as_data(case):
 
 def _describe(value):
     if isinstance(value, Module):
-        return {"module": value.kind, "init": _describe(dict(value.init)),
-                "weights": _describe(dict(value.weights))}
+        return {
+            "module": value.kind,
+            "init": _describe(dict(value.init)),
+            "weights": _describe(dict(value.weights)),
+        }
     if isinstance(value, torch.Tensor):
         return {"strides": list(value.stride()), "numbers": value.contiguous()}
     if isinstance(value, dict):

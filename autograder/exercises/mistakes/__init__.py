@@ -18,4 +18,6 @@ def known(mistake_id: str, answer: Callable, changes: Mapping | None = None) -> 
 
 def from_variants(variant: Callable, changes_by_id: Mapping[str, Mapping]) -> tuple[Mistake, ...]:
     """Mistakes that are each a change of one step of `variant`, so that two at once can be recognised."""
-    return tuple(known(mistake_id, variant(**changes), changes) for mistake_id, changes in changes_by_id.items())
+    return tuple(
+        known(mistake_id, variant(**changes), changes) for mistake_id, changes in changes_by_id.items()
+    )

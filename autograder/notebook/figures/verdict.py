@@ -36,15 +36,24 @@ def expected_and_yours(expected, yours, worst, title):
     width, height = figure.get_size_inches()
     figure.text(0.3 / width, 0.27 / height, title, color=GREY, fontsize=9, va="center")
     row, column = worst
-    alt = (f"Expected, yours and the difference for {title}. Furthest off is row {row}, column {column}: expected "
-           f"{number(expected[row][column], 4)}, yours {_spoken(yours[row][column])}.")
+    alt = (
+        f"Expected, yours and the difference for {title}. Furthest off is row {row}, column {column}: expected "
+        f"{number(expected[row][column], 4)}, yours {_spoken(yours[row][column])}."
+    )
     return Picture(figure, alt)
 
 
 def _matrix(ax, values, high, name):
     finite = [[value if abs(value) < float("inf") else 0.0 for value in line] for line in values]
-    _grid(ax, finite, [str(i) for i in range(len(values))], [str(j) for j in range(len(values[0]))], SIGNED, -high,
-          high)
+    _grid(
+        ax,
+        finite,
+        [str(i) for i in range(len(values))],
+        [str(j) for j in range(len(values[0]))],
+        SIGNED,
+        -high,
+        high,
+    )
     for text, value in zip(ax.texts, (value for line in values for value in line), strict=True):
         text.set_fontsize(8.5)
         if abs(value) >= 100:
