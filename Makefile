@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo build lint lock clean FORCE
+.PHONY: help lab test demo build bench lint lock clean FORCE
 
 help: ## Print this help
 	@echo "Attention by Hand. Every command does all the set-up that it needs, once, in $(VENV)."
@@ -50,6 +50,9 @@ demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print the 
 
 build: $(STAMP) ## Make the notebooks from their sources
 	@$(ACTIVATE) python -m autograder build $(ARGS)
+
+bench: $(STAMP) ## Time the check of every worked answer
+	@$(ACTIVATE) python tests/bench.py
 
 lint: $(STAMP) ## Check the style of the code
 	@$(ACTIVATE) python -m ruff check $(ARGS)

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text()
-TARGETS = {"help", "lab", "test", "demo", "build", "lint", "lock", "clean"}
+TARGETS = {"help", "lab", "test", "demo", "build", "bench", "lint", "lock", "clean"}
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 

@@ -1,0 +1,46 @@
+"""How long `python -m autograder check` takes on the worked answers. Run by `make bench`; asserts nothing.
+
+One file a call is what a learner waits for at the command line, the import of torch included. What each
+further file adds, in a call with many, is the judging itself.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from autograder.build.lesson import find_lessons, read_cells
+from autograder.exercises import all_exercises
+
+FILES = 20
+IMPORTS = "import math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
+
+
+def worked_answers(lesson: str) -> str:
+    """All answers of a lesson as one Python file, without the lesson's experiments."""
+    cells = read_cells(find_lessons([lesson])[0])
+    return IMPORTS + "\n\n\n".join(cell.text for cell in cells if cell.kind == "exercise") + "\n"
+
+
+def seconds(exercise_id: str, files: list[Path]) -> float:
+    """The wall time of one call."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "autograder", "check", exercise_id, *files]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    print(f"{'exercise':30} {'one file':>10} {'each further':>14}   (of {FILES})")
+    with tempfile.TemporaryDirectory() as folder:
+        for exercise in all_exercises():
+            files = [Path(folder) / f"{number}.py" for number in range(FILES)]
+            for file in files:
+                file.write_text(worked_answers(exercise.lesson))
+            one, many = seconds(exercise.id, files[:1]), seconds(exercise.id, files)
+            print(f"{exercise.id:30} {one:8.1f} s {1000 * (many - one) / (FILES - 1):11.0f} ms", flush=True)
+
+
+if __name__ == "__main__":
+    main()
