@@ -113,7 +113,7 @@ def test_pictures_travel_in_the_notebook(small):
 
 def test_readers_see_answers_without_marks(small):
     cell = nbformat.read(small.executed, as_version=4).cells[-1]
-    assert "**A good answer**\n\nBecause of the secretword." in cell.source
+    assert "Because of the secretword.\n\n**How it is marked**\n\nTwo points" in cell.source
     assert "###" not in cell.source
 
 

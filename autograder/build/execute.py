@@ -49,6 +49,7 @@ def _client(notebook, folder: str):
 
     return NotebookClient(notebook, timeout=SECONDS_PER_CELL, kernel_name="python3", record_timing=False,
                           coalesce_streams=True, store_widget_state=False,
+                          extra_arguments=["--IPKernelApp.log_level=ERROR"],
                           resources={"metadata": {"path": folder}})
 
 

@@ -11,12 +11,12 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.build.lesson import Cell, Lesson, complain, read_cells
-from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, replace_marks, without_regions
+from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
 from autograder.build.pictures import PictureError, embed
 
 KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
           "language_info": {"name": "python"}}
-HEADINGS = {SOLUTION: ["**A good answer**", ""], MARK_SCHEME: ["", "**How it is marked**", ""]}
+HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
 
 def teacher_notebook(lesson: Lesson):

@@ -21,7 +21,7 @@ KEY = "attention_by_hand"
 def digest(lesson: Lesson) -> str:
     """Hex digest of everything that the outputs of the lesson depend on."""
     total = hashlib.sha256()
-    for path in [lesson.source, *_pictures(lesson), *_package_files()]:
+    for path in [lesson.source, *_pictures(lesson), *package_files()]:
         content = path.read_bytes().replace(b"\r\n", b"\n")
         total.update(f"{path.parent.name}/{path.name} {len(content)}\n".encode() + content)
     return total.hexdigest()
@@ -59,7 +59,8 @@ def _pictures(lesson: Lesson) -> list[Path]:
     return [lesson.images / f"{name}.png" for name in sorted(names)]
 
 
-def _package_files() -> list[Path]:
+def package_files() -> list[Path]:
+    """The files of this package that a lesson calls: what a check says depends on them."""
     files = []
     for name in CALLED_BY_LESSONS:
         place = PACKAGE / name

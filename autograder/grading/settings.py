@@ -1,0 +1,80 @@
+"""The settings of a course: stock nbgrader with its traps closed. `nbgrader_config.py` of a course calls
+`configure`; whatever is set there after that call wins.
+
+What each setting prevents is said beside it. nbgrader's defaults were measured: a check that says nothing
+gives full marks, a deleted check cell keeps the old score, and a student's HTML runs in the reader's browser.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+COURSE_ID = "attention-by-hand"
+
+
+def configure(c, folder: str) -> None:
+    """Sets everything in the traitlets configuration `c` for the course in `folder`, and gives the course's
+    secret to the kernels, from which `check(..., hidden=True)` draws its cases."""
+    os.environ["AUTOGRADER_SECRET"] = Path(folder, ".secret").read_text(encoding="ascii").strip()
+    # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    programs = os.path.dirname(sys.executable)
+    if programs not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, [programs, os.environ.get("PATH")]))
+    c.CourseDirectory.course_id = COURSE_ID
+    c.CourseDirectory.root = folder
+    # Wait for a gradebook that somebody else is writing to, instead of failing at once.
+    c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
+    # Python files beside a notebook would be imported in place of the real modules.
+    c.CourseDirectory.ignore = [".*", "__pycache__", "feedback", "*.py", "*.pyc", "*.so", "*.zip"]
+    _release(c)
+    _autograde(c)
+    _feedback(c)
+
+
+def _release(c) -> None:
+    from nbgrader import preprocessors as stock
+
+    # Marking schemes leave before the gradebook keeps the cells; otherwise an untouched written answer would
+    # not be recognised as such. Hidden tests leave after it: the gradebook puts them back for grading.
+    c.ClearMarkScheme.enforce_metadata = False
+    c.GenerateAssignment.preprocessors = [
+        stock.IncludeHeaderFooter, stock.LockCells, stock.ClearSolutions, stock.ClearMarkScheme,
+        stock.ClearOutput, stock.CheckCellMetadata, stock.ComputeChecksums, stock.SaveCells,
+        stock.ClearHiddenTests, stock.ComputeChecksums, stock.CheckCellMetadata]
+
+
+def _autograde(c) -> None:
+    from nbgrader import preprocessors as stock
+
+    from autograder.grading.intake import TrustTheCourse
+    from autograder.grading.verdicts import SaveVerdicts, ShowMarkScheme
+
+    c.Autograde.sanitize_preprocessors = [
+        TrustTheCourse, stock.ClearOutput, stock.DeduplicateIds, stock.OverwriteKernelspec,
+        stock.OverwriteCells, stock.CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [
+        stock.Execute, stock.LimitOutput, SaveVerdicts, ShowMarkScheme, stock.AssignLatePenalties,
+        stock.CheckCellMetadata]
+    c.OverwriteCells.add_missing_cells = True
+    c.Execute.timeout = 60
+    c.Execute.startup_timeout = 120
+    # One line for an error: long tracebacks bury the message and can show what a hidden test holds.
+    c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--InteractiveShell.xmode=Minimal",
+                                   "--IPKernelApp.log_level=ERROR"]
+    c.LimitOutput.max_traceback = 20
+
+
+def _feedback(c) -> None:
+    from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+    from nbgrader import preprocessors as stock
+
+    from autograder.grading.feedback import FitForStudents
+
+    c.GenerateFeedback.preprocessors = [
+        stock.ClearHiddenTests, stock.GetGrades, CSSHTMLHeaderPreprocessor, FitForStudents]
+    # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
+    # nbgrader's templates render them on their own; the two filters clean those as well.
+    c.HTMLExporter.sanitize_html = True
+    c.HTMLExporter.filters = {"markdown2html": "autograder.grading.safe_html.markdown",
+                              "clean_html": "autograder.grading.safe_html.clean"}
