@@ -1,9 +1,9 @@
 """Answers are run in children of a warm process.
 
 A `Template` is a process forked after torch and the probe were imported, and nothing else: no exercise, no
-reference, no mistake, so nothing of them is in the memory that its children inherit. For every answer it forks a child, which
-loads the file, probes the object on the cases it was sent, writes the records back and ends. What comes back is
-read as plain data (autograder.probe.wire).
+reference, no mistake, so nothing of them is in the memory that its children inherit. For every answer it forks
+a child, which loads the file, probes the object on the cases it was sent, writes the records back and ends. What
+comes back is read as plain data (autograder.probe.wire).
 """
 
 import os
