@@ -212,7 +212,7 @@ There is a catch. Computers cannot hold every exponential:
 """
 
 # %%
-print("exp(88) =", torch.exp(torch.tensor(88.0)).item())
+print(f"exp(88) = {torch.exp(torch.tensor(88.0)).item():.3g}")
 print("exp(89) =", torch.exp(torch.tensor(89.0)).item())
 print("inf/inf =", (torch.tensor(math.inf) / torch.tensor(math.inf)).item())
 
@@ -245,7 +245,7 @@ def softmax(scores):
     >>> softmax(torch.tensor([0.0, math.log(3.0)]))
     tensor([0.2500, 0.7500])
 
-    The name and the use as weights: Bridle 1990; as attention weights: Bahdanau et al. 2015, equation 6.
+    The name: Bridle 1990. As attention weights: Bahdanau et al. 2015, equation 6.
     """
     ### BEGIN SOLUTION
     largest = scores.max(dim=-1, keepdim=True).values
@@ -271,8 +271,8 @@ r"""
   fits, silently. Print the two shapes.
 - *Columns add up to 1 instead of rows.* Then the words compete for being listened to; what we want is that
   each word divides *its own* attention.
-- *It works until all scores are far below zero.* Shifting by the mean, or not at all, leaves a sum that
-  rounds to zero.
+- *Fine for most rows, `nan` for one.* Shifting by the mean is not enough: with the scores 0, 0, 0, 400 the
+  mean is 100, and the largest is still 300 above it.
 
 **See it run.** Rows add up to 1, and a score of ten thousand does no harm:
 """
@@ -390,7 +390,8 @@ move cannot learn.
 
 How large are scores? Each is a sum of $d_k$ products, so it should grow with the width $d_k$ of the
 vectors. Let us measure instead of guessing: for each width, 2000 random queries with 16 random keys each,
-all entries independent with mean 0 and variance 1.
+all entries independent with mean 0 and variance 1. The gradient is that of a weighted average of random
+numbers with respect to the scores.
 """
 
 # %%
@@ -464,7 +465,7 @@ def attention_from_loops(q, k, v):
         returns: (N, E)
 
     >>> q, k = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[0.0, 0, 0, 0], [math.log(3.0), 0, 0, 0]])
-    >>> attention_from_loops(q, k, torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
+    >>> attention_from_loops(q, k, torch.tensor([[4.0, 0.0], [0.0, 8.0]])).round(decimals=4)
     tensor([[1., 6.]])
 
     Vaswani et al. 2017, equation 1.
@@ -566,9 +567,9 @@ Take a query and a key of width $d_k$ whose entries are independent, with mean 0
 Three to six sentences are enough.
 
 ### BEGIN SOLUTION
-The dot product is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its factors are independent
-with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of independent terms add,
-so the dot product has mean 0 and variance $d_k$.
+**A worked answer.** The dot product is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
+factors are independent with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of
+independent terms add, so the dot product has mean 0 and variance $d_k$.
 
 A typical score is therefore as large as its standard deviation, $\sqrt{d_k}$. Among scores that far apart
 softmax gives nearly all weight to the largest one. There its derivative, $w_i(\delta_{ij} - w_j)$, is close
@@ -597,7 +598,7 @@ variance is 1" with no argument.
 r"""
 ## On your own
 
-Not graded; both harder than they look.
+Not graded. The first is for guessing, the second is hard.
 
 **Who saw whom?** Rearrange the sentence to *the cat saw the dog*. Before you run the cell, write down which
 words will have another output than before.

@@ -226,7 +226,7 @@ def attention(q, k, v):
         returns: (..., N, E)
 
     >>> q, k = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[0.0, 0, 0, 0], [math.log(3.0), 0, 0, 0]])
-    >>> attention(q, k, torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
+    >>> attention(q, k, torch.tensor([[4.0, 0.0], [0.0, 8.0]])).round(decimals=4)
     tensor([[1., 6.]])
 
     Vaswani et al. 2017, equation 1.
@@ -432,9 +432,19 @@ figures.weights_side_by_side(similar, asked, tokens, ("looking for what is like 
 # %% [markdown]
 r"""
 *Saw* now listens to *dog* with 0.46 and to *cat* with 0.46: it has found its two companions. *Dog* and
-*cat* ask for an action and find *saw*. One matrix, and the table is no longer symmetric: asking and being
-asked are two things.
+*cat* ask for an action and find *saw*.
 
+Asking and being asked are two things, so in general the scores are not symmetric. With this swap they still
+are, because it is its own transpose. With its upper triangle alone they are not:
+"""
+
+# %%
+for name, w_query in (("the swap", swap), ("half of it", swap.triu())):
+    s = attention_scores(x @ w_query, x)
+    print(f"{name}: scores symmetric: {torch.equal(s, s.T)}, dog asks saw: {s[1, 2]:g}, saw asks dog: {s[2, 1]:g}")
+
+# %% [markdown]
+r"""
 ## 4. A module that learns what to ask
 
 **The question.** We chose `W_query` by hand because we know English. How does a network find its matrices?
@@ -629,10 +639,11 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-A recurrent network reads in order, so it knows the order. Self-attention treats the words as a set:
-exchange *dog* and *cat*, and every word's output is the same as before, only in another place. (The cell
-with two sentences shows it for *dog*.) Position has to be added to the embeddings. A recurrent network also
-keeps a state of fixed size, however long the text is, while attention has to keep all keys and values.
+**A worked answer.** A recurrent network reads in order, so it knows the order. Self-attention treats the
+words as a set: exchange *dog* and *cat*, and every word's output is the same as before, only in another
+place. (The cell with two sentences shows it for *dog*.) Position has to be added to the embeddings. A
+recurrent network also keeps a state of fixed size, however long the text is, while attention has to keep
+all keys and values.
 
 In the chain, information from the first of $N$ words passes $N - 1$ steps before it meets the last, and so
 does the gradient on its way back; it fades or explodes. In attention any two words meet in one step,

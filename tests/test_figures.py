@@ -1,0 +1,106 @@
+"""The pictures: drawn the same every time, legible, described; and the explorers' fallbacks."""
+
+import base64
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.notebook import figures
+from autograder.notebook.explore import explore
+from autograder.notebook.sentence import FEATURES, TOKENS, embed
+
+ROOT = Path(__file__).resolve().parents[1]
+X = embed()
+WEIGHTS = torch.softmax(X @ X.T / 2, dim=-1)
+MEASURED = [{"d_k": d, **{f"{key}_{name}": d / 64 for key in ("variance", "largest", "gradient")
+                          for name in ("raw", "scaled")}} for d in (4, 64)]
+DRAWINGS = {
+    "table": lambda: figures.table(X, TOKENS, FEATURES, title="x"),
+    "scores": lambda: figures.scores(X @ X.T, TOKENS),
+    "weights": lambda: figures.weights(WEIGHTS, TOKENS),
+    "weights_side_by_side": lambda: figures.weights_side_by_side(WEIGHTS, WEIGHTS.T, TOKENS, ("a", "b")),
+    "softmax_steps": lambda: figures.softmax_steps([0, 3, -2, 0, 2], TOKENS),
+    "scales": lambda: figures.scales([0, 3, -2, 0, 2], TOKENS, {"half": 0.5, "one": 1}),
+    "weighted_average": lambda: figures.weighted_average(WEIGHTS[1], X, TOKENS, "dog", FEATURES),
+    "one_query": lambda: figures.one_query(WEIGHTS[1], X[1], TOKENS, FEATURES, "dog"),
+    "saturation": lambda: figures.saturation(MEASURED),
+    "timing": lambda: figures.timing([2, 4], {"a": [1, 2], "b": [0.1, 0.2], "c": [0.01, 0.01]}),
+    "learning": lambda: figures.learning([2.0, 1.0, 0.5]),
+    "dot_product": lambda: figures.dot_product(X[1].tolist(), X[4].tolist(), ("dog", "cat"), FEATURES),
+    "loops_and_matmul": figures.loops_and_matmul,
+    "attention_flow": figures.attention_flow,
+    "self_attention": figures.self_attention,
+    "recurrence": lambda: figures.recurrence(TOKENS),
+}
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_picture_is_drawn_described_and_the_same_again(name):
+    picture = DRAWINGS[name]()
+    assert len(picture.alt) > 40
+    assert picture.png().startswith(b"\x89PNG")
+    assert picture.svg() == DRAWINGS[name]().svg()
+    assert "<dc:date>" not in picture.svg()
+
+
+def test_a_picture_shows_itself_with_its_text():
+    picture = DRAWINGS["weights"]()
+    data, metadata = picture._repr_mimebundle_()
+    assert base64.b64decode(data["image/png"]) == picture.png()
+    assert picture.alt in data["text/plain"] and metadata["image/png"]["alt"] == picture.alt
+
+
+def test_pictures_leave_their_numbers_alone():
+    values = X.clone().requires_grad_()
+    figures.table(values, TOKENS, FEATURES)
+    assert torch.equal(values, X) and values.grad is None
+
+
+def test_one_word_and_wide_tables_fit():
+    assert figures.weights([[1.0]], ["dog"]).png()
+    assert figures.scores([[1e4, -1e4]], ["dog"], ["saw", "cat"]).png()
+
+
+def test_importing_figures_does_not_load_matplotlib():
+    program = "import sys, autograder.notebook.figures; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+def test_images_are_what_their_script_draws():
+    script = [sys.executable, str(ROOT / "images" / "make_images.py"), "--check"]
+    ran = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def _draw(scale, word):
+    return figures.one_query(torch.softmax(scale * (X @ X.T)[TOKENS.index(word)], -1), X[0], TOKENS, FEATURES, word)
+
+
+CHOICES = {"scale": (0.0, 2.0, 0.5, 0.5), "word": ["dog", "saw"]}
+
+
+def test_an_explorer_carries_widget_and_picture():
+    data, _ = explore(_draw, **CHOICES)._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert base64.b64decode(data["image/png"]) == _draw(0.5, "dog").png()
+
+
+def test_the_figure_follows_its_sliders():
+    scale, word, image = explore(_draw, **CHOICES).widget().children
+    scale.value, word.value = 2.0, "saw"
+    assert bytes(image.value) == _draw(2.0, "saw").png()
+
+
+def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    data, _ = explore(_draw, **CHOICES)._repr_mimebundle_()
+    assert set(data) == {"image/png", "text/plain"}
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_an_explorer_names_a_choice_it_does_not_understand():
+    with pytest.raises(ValueError, match="scale should be"):
+        explore(_draw, scale=3, word=["dog"])
