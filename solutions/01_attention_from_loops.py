@@ -44,7 +44,8 @@ try:
     from autograder.notebook.explore import explore
     from autograder.notebook.sentence import FEATURES, TOKENS, embed
 except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(f"{missing}. Run `make lab` in the course's folder: it sets up all.") from None
+    advice = "run `make lab` in the course's folder: it sets up all."
+    raise ModuleNotFoundError(f"{missing}; {advice}") from None
 
 assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
 assert all(callable(tool) for tool in (check, hint, draw, compare))
@@ -369,7 +370,8 @@ weights. It lets you look into any attention, even one whose weights are hidden 
 
 # %%
 weights = softmax(scores / 2)
-print("values = identity gives back the weights:", torch.equal(weighted_sum(weights, torch.eye(5)), weights))
+same = torch.equal(weighted_sum(weights, torch.eye(5)), weights)
+print("values = identity gives back the weights:", same)
 figures.weighted_average(weights[2], x, tokens, "saw", FEATURES)
 
 # %% [markdown]
@@ -396,28 +398,28 @@ numbers with respect to the scores.
 
 # %%
 def measure_saturation(d_k, n_queries=2000, n_keys=16):
-    """Variance of the scores, mean largest weight, and mean gradient through softmax, raw and scaled."""
+    """Variance of the scores, mean largest weight, mean gradient; each raw and scaled."""
     generator = torch.Generator().manual_seed(d_k)
     q = torch.randn(n_queries, 1, d_k, generator=generator)
     k = torch.randn(n_queries, n_keys, d_k, generator=generator)
     v = torch.randn(n_queries, n_keys, generator=generator)
-    measured = {"d_k": d_k}
+    variance, largest, gradient = {}, {}, {}
     for name, factor in (("raw", 1.0), ("scaled", 1 / math.sqrt(d_k))):
         s = ((q * k).sum(dim=-1) * factor).requires_grad_()
         w = softmax(s)
         (w * v).sum().backward()
-        measured[f"variance_{name}"] = s.var().item()
-        measured[f"largest_{name}"] = w.max(dim=-1).values.mean().item()
-        measured[f"gradient_{name}"] = s.grad.norm(dim=-1).mean().item()
-    return measured
+        variance[f"variance_{name}"] = s.var().item()
+        largest[f"largest_{name}"] = w.max(dim=-1).values.mean().item()
+        gradient[f"gradient_{name}"] = s.grad.norm(dim=-1).mean().item()
+    return {"d_k": d_k, **variance, **largest, **gradient}
 
 
 results = [measure_saturation(d_k) for d_k in (4, 16, 64, 256, 1024)]
 print("       variance of scores    largest weight      gradient")
 print(" d_k      raw     scaled      raw   scaled      raw   scaled")
-for r in results:
-    print(f"{r['d_k']:4d} {r['variance_raw']:9.1f} {r['variance_scaled']:9.2f} {r['largest_raw']:9.2f}"
-          f" {r['largest_scaled']:8.2f} {r['gradient_raw']:9.3f} {r['gradient_scaled']:8.3f}")
+line = "{:4d} {:9.1f} {:9.2f} {:9.2f} {:8.2f} {:9.3f} {:8.3f}"
+for result in results:
+    print(line.format(*result.values()))
 figures.saturation(results)
 
 # %% [markdown]
@@ -464,7 +466,8 @@ def attention_from_loops(q, k, v):
         v: (M, E)
         returns: (N, E)
 
-    >>> q, k = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[0.0, 0, 0, 0], [math.log(3.0), 0, 0, 0]])
+    >>> q = torch.tensor([[2.0, 0, 0, 0]])
+    >>> k = torch.tensor([[0.0, 0, 0, 0], [math.log(3.0), 0, 0, 0]])
     >>> attention_from_loops(q, k, torch.tensor([[4.0, 0.0], [0.0, 8.0]])).round(decimals=4)
     tensor([[1., 6.]])
 
@@ -629,10 +632,11 @@ def try_one_pass(one_pass):
     """Raises AssertionError with a sentence where `one_pass` is not right."""
     generator = torch.Generator().manual_seed(0)
     for size in (1.0, 1000.0):
-        s, v = size * torch.randn(20, generator=generator), torch.randn(20, 3, generator=generator)
-        got = one_pass(iter(list(zip(s, v))))
-        assert torch.isfinite(got).all(), f"not finite for scores of size {size:g}: what overflowed?"
-        assert torch.allclose(got, torch.softmax(s, -1) @ v, atol=1e-5), f"wrong at scores of size {size:g}"
+        s = size * torch.randn(20, generator=generator)
+        v = torch.randn(20, 3, generator=generator)
+        got, want = one_pass(iter(list(zip(s, v)))), torch.softmax(s, -1) @ v
+        assert torch.isfinite(got).all(), f"not finite, scores of size {size:g}: what overflowed?"
+        assert torch.allclose(got, want, atol=1e-5), f"wrong at scores of size {size:g}"
     return "right: one pass, three things kept"
 
 
@@ -657,7 +661,8 @@ heads = {"Transformer (2017)": 512 // 8, "GPT-3 175B": 12288 // 96, "Llama 2 7B"
 for name, width in heads.items():
     print(f"{name:19s} head width {width:4d}   scores divided by {math.sqrt(width):.1f}")
 print("exp(12) in half precision:", torch.exp(torch.tensor(12.0, dtype=torch.float16)).item())
-print(f"scores for 4096 words: {4096 ** 2 / 1e6:.1f} million; for 8192: {8192 ** 2 / 1e6:.1f} million")
+for n in (4096, 8192):
+    print(f"scores for {n} words: {n**2 / 1e6:.1f} million")
 
 # %% [markdown]
 r"""

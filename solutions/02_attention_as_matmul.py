@@ -44,7 +44,8 @@ try:
     from autograder.notebook.explore import explore
     from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(f"{missing}. Run `make lab` in the course's folder: it sets up all.") from None
+    advice = "run `make lab` in the course's folder: it sets up all."
+    raise ModuleNotFoundError(f"{missing}; {advice}") from None
 
 assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
 assert all(callable(tool) for tool in (check, hint, draw, compare))
@@ -55,7 +56,7 @@ print(f"In order: PyTorch {version} computes; check, hint, draw and compare are 
 r"""
 ## The sentence again
 
-The same five words with the same four features, and beside them what the loops of lesson 01 made of them.
+The same five words with the same four features, and below them what the loops of lesson 01 made of them.
 Whatever we build now must give these numbers again.
 """
 
@@ -161,8 +162,8 @@ r"""
 **What goes wrong.**
 
 - *The right shape, the wrong numbers.* Reshaped where it should be transposed: no error, just other scores.
-- *Fine for one sentence, an error for a batch.* `.T` turns all axes round. With a stack you want two of
-  them swapped.
+- *Fine for one sentence, not for a batch.* `.T` turns all axes round. With a stack you want two of them
+  swapped.
 - *Fine for a batch of three axes, wrong for four.* The axes were counted from the front.
 - *The scale of the wrong axis.* The root belongs to the axis over which the dot product adds up.
 
@@ -192,7 +193,8 @@ gave.
 dog = [math.exp(score) for score in (0, 3, -2, 0, 2)]
 weights_of_dog = [e / sum(dog) for e in dog]
 print("weights of dog:", [round(w, 4) for w in weights_of_dog])
-print("times the pet values:", round(sum(w * pet for w, pet in zip(weights_of_dog, (0, 1, 0, 0, -1))), 4))
+heard = sum(w * pet for w, pet in zip(weights_of_dog, (0, 1, 0, 0, -1)))
+print("times the pet values:", round(heard, 4))
 print("from the loops:      ", round(output_from_loops[1, 2].item(), 4))
 
 # %% [markdown]
@@ -225,7 +227,8 @@ def attention(q, k, v):
         v: (..., M, E)
         returns: (..., N, E)
 
-    >>> q, k = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[0.0, 0, 0, 0], [math.log(3.0), 0, 0, 0]])
+    >>> q = torch.tensor([[2.0, 0, 0, 0]])
+    >>> k = torch.tensor([[0.0, 0, 0, 0], [math.log(3.0), 0, 0, 0]])
     >>> attention(q, k, torch.tensor([[4.0, 0.0], [0.0, 8.0]])).round(decimals=4)
     tensor([[1., 6.]])
 
@@ -254,7 +257,8 @@ scores = attention_scores(x, x)
 right, wrong = torch.softmax(scores, dim=-1), torch.softmax(scores, dim=-2)
 print("sums of the rows, right:", [round(total, 2) for total in right.sum(dim=-1).tolist()])
 print("sums of the rows, wrong:", [round(total, 2) for total in wrong.sum(dim=-1).tolist()])
-figures.weights_side_by_side(right, wrong, tokens, ("softmax over the keys", "softmax over the queries"))
+names = ("softmax over the keys", "softmax over the queries")
+figures.weights_side_by_side(right, wrong, tokens, names)
 
 # %% [markdown]
 r"""
@@ -310,7 +314,11 @@ def one_row_at_a_time(q, k, v):
     return torch.cat([attention(q[i : i + 1], k, v) for i in range(len(q))])
 
 
-ways = {"pair by pair": one_pair_at_a_time, "row by row": one_row_at_a_time, "one product": attention}
+ways = {
+    "pair by pair": one_pair_at_a_time,
+    "row by row": one_row_at_a_time,
+    "one product": attention,
+}
 for name, way in ways.items():
     print(f"{name:12s} agrees: {torch.allclose(way(x, x, x), output, atol=1e-6)}")
 print("calls for 256 words:", 256 * 256, "or", 256, "or", 1)
@@ -380,6 +388,8 @@ Words are rows, so the matrix stands on the right. The width may change on the w
 not be $d_{\text{in}}$.
 
 ### Exercise: `project_qkv`
+
+Three products, given back in the order query, key, value.
 """
 
 # %% exercise: matmul.project_qkv
@@ -427,7 +437,8 @@ asked = torch.softmax(attention_scores(q, k), dim=-1)
 similar = torch.softmax(attention_scores(x, x), dim=-1)
 print("saw listened to:", {t: round(w, 2) for t, w in zip(tokens[1:], similar[2, 1:].tolist())})
 print("saw listens to: ", {t: round(w, 2) for t, w in zip(tokens[1:], asked[2, 1:].tolist())})
-figures.weights_side_by_side(similar, asked, tokens, ("looking for what is like me", "asking with W_query"))
+names = ("looking for what is like me", "asking with W_query")
+figures.weights_side_by_side(similar, asked, tokens, names)
 
 # %% [markdown]
 r"""
@@ -441,7 +452,8 @@ are, because it is its own transpose. With its upper triangle alone they are not
 # %%
 for name, w_query in (("the swap", swap), ("half of it", swap.triu())):
     s = attention_scores(x @ w_query, x)
-    print(f"{name}: scores symmetric: {torch.equal(s, s.T)}, dog asks saw: {s[1, 2]:g}, saw asks dog: {s[2, 1]:g}")
+    print(f"{name}: scores symmetric: {torch.equal(s, s.T)}")
+    print(f"    dog asks saw: {s[1, 2]:g}   saw asks dog: {s[2, 1]:g}")
 
 # %% [markdown]
 r"""
@@ -573,11 +585,11 @@ figures.learning(losses)
 
 # %%
 with torch.no_grad():
-    short = embed(["the", "saw", "the", "dog", "saw"])
-    q, k, v = project_qkv(short, learner.W_query, learner.W_key, learner.W_value)
+    short = ["the", "saw", "the", "dog", "saw"]
+    q, k, v = project_qkv(embed(short), learner.W_query, learner.W_key, learner.W_value)
     learned = torch.softmax(attention_scores(q, k), dim=-1)
 print("weight on dog:", [round(w, 2) for w in learned[:, 3].tolist()])
-figures.weights(learned, ["the", "saw", "the", "dog", "saw"], title="What it learned to look at")
+figures.weights(learned, short, title="What it learned to look at")
 
 # %% [markdown]
 r"""
@@ -739,11 +751,13 @@ r"""
 # %%
 side_by_side = torch.cat([swap, torch.eye(4), torch.eye(4)], dim=1)
 three = (x @ side_by_side).split(4, dim=-1)
-print("one product = three:", all(map(torch.equal, three, project_qkv(x, swap, torch.eye(4), torch.eye(4)))))
+one_by_one = project_qkv(x, swap, torch.eye(4), torch.eye(4))
+print("one product = three:", all(map(torch.equal, three, one_by_one)))
 for name, width, layers in (("GPT-2 small", 768, 12), ("Llama 2 7B", 4096, 32)):
     numbers = 3 * width * width
-    print(f"{name}: {numbers / 1e6:.1f} million a layer, {numbers * layers / 1e6:.1f} million in all,"
-          f" which is {numbers * layers / 1e9:.2f} billion")
+    in_all = numbers * layers
+    print(f"{name}: {numbers / 1e6:.1f} million a layer, {in_all / 1e6:.1f} million in all")
+print(f"that is {3 * 4096 * 4096 * 32 / 1e9:.2f} billion")
 print(f"scores of one layer: {4096 * 4096 * 32 * 2 / 2**30:.1f} GiB")
 
 # %% [markdown]

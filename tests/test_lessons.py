@@ -145,6 +145,12 @@ def test_answers_take_one_to_fifteen_lines(lesson):
             ast.parse(cell.source)
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_code_is_narrow_enough_for_a_page(lesson):
+    code = [line for cell in cells(lesson) if cell.cell_type == "code" for line in cell.source.splitlines()]
+    assert not [line for line in code if len(line) > 100]
+
+
 def test_loops_and_matmul_agree():
     loops, matmul = ran("01_attention_from_loops")[0], ran("02_attention_as_matmul")[0]
     x = embed()
