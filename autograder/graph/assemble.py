@@ -80,8 +80,9 @@ def _inlined(groups, links):
     for number, group in enumerate(groups):
         step, targets = group[0], users.get(number, [])
         if step.kind == "parameter" and len(targets) == 1:
-            box = groups[targets[0]][0].box
-            if box and step.name.startswith(box + "."):
+            user = groups[targets[0]][0]
+            own = step.name.startswith(user.box + ".") if user.box else "." in step.name and user.op != "copy"
+            if own:
                 found[number] = targets[0]
     return found
 
@@ -160,6 +161,8 @@ def _with_outputs(trace, nodes, edges, place):
         nodes.append(Node(number + 1, "note", "", "\u2026 and more: the drawing stops here"))
     elif trace.error is None and not trace.outputs:
         nodes.append(Node(number + 1, "output", "", f"returns {trace.returned}"))
-    idle = [node.id for node in nodes if node.kind == "input" and node.id not in used]
+    # What came by a way that is not seen may have come from any input.
+    unseen = trace.error is not None or any(node.label == "constant" for node in nodes)
+    idle = [node.id for node in nodes if node.kind == "input" and node.id not in used and not unseen]
     nodes = [replace(node, state="unused") if node.id in idle else node for node in nodes]
     return renumbered(*bounded(nodes, edges))

@@ -23,7 +23,8 @@ class Comparison:
 
     def svg(self) -> str:
         panels = [picture.Panel(side.nodes, side.edges) for side in (self.mine, self.theirs)]
-        titles = [f"yours: {self.mine.title}", f"theirs: {self.theirs.title}"]
+        names = [self.mine.title, self.theirs.title]
+        titles = [who if name == "lambda" else f"{who}: {name}" for who, name in zip(("yours", "theirs"), names)]
         return picture.svg(panels, self.alt, str(self), self._sentences(), titles)
 
     @property

@@ -10,6 +10,7 @@ import re
 from autograder.graph import operations as ops
 
 _ROUNDS = 60
+_HOPELESS = 1000  # so many different groups can be cut, but not read
 
 
 def folded(steps, outputs):
@@ -72,13 +73,14 @@ def _continues(step, parent, others, terms):
     begins = (
         step.op == "add" and parent.op == "setitem" and all(position for _, position, _ in parent.parents)
     )
+    layered = any(link[0].kind == "parameter" for link in step.parents)
     return (
-        step.op in ops.RUNNING
+        (step.op in ops.RUNNING or layered)
         and (step.op == parent.op or begins)
         and not step.failed
         and not parent.failed
         and step.number is None
-        and step.box == parent.box
+        and _numberless(step.box) == _numberless(parent.box)
         and bool(others)
         and others <= terms[parent]
     )
@@ -129,8 +131,11 @@ def _refined(heads, parents, outputs, chains):
                 for head in heads
             }
         )
-        if max(finer.values(), default=0) == max(classes.values(), default=0):
+        count = max(finer.values(), default=0)
+        if count == max(classes.values(), default=0):
             return finer
+        if count > _HOPELESS:
+            break
         classes = finer
     return {head: head.index for head in heads}
 

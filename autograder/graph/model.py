@@ -60,9 +60,9 @@ def bounded(nodes, edges, limit=MAX_NODES):
     """At most `limit` nodes, in order; the rest becomes one note that says how many were left out."""
     if len(nodes) <= limit:
         return list(nodes), list(edges)
-    kept = list(nodes[: limit - 1])
+    kept = list(nodes[: limit - 2])
     ids = {node.id for node in kept}
-    rest = [node for node in nodes[limit - 1 :] if node.kind in ("output",) or node.state == "failed"]
+    rest = [node for node in nodes[limit - 2 :] if node.kind in ("output",) or node.state == "failed"]
     left_out = len(nodes) - len(kept) - len(rest[:1])
     note = Node(max(node.id for node in nodes) + 1, "note", "", f"\u2026 {left_out} more steps")
     kept += [note] + rest[:1]

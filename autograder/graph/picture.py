@@ -87,14 +87,7 @@ class Panel:
         node = by_id[int(item["name"][1:])]
         x, y = self._point(item["pos"])
         width, height = dot.size_of(node)
-        style = (
-            "failed"
-            if node.state == "failed"
-            else category(node.op)
-            if node.kind == "operation"
-            else node.kind
-        )
-        line, fill = _STYLES[style]
+        line, fill = _style(node)
         left, top = x - width / 2, y - height / 2
         dash = 'stroke-dasharray="4 3"' if node.state == "unused" else ""
         shapes = (
@@ -108,43 +101,35 @@ class Panel:
 
 
 def svg(panels, title, description, notes=(), titles=()):
-    """A card with one graph or several beside each other, sentences under them."""
-    gap, head = 34, 30 if titles else 0
-    notes = [line for note in notes for line in _wrapped(note, 96)]
-    inner = sum(panel.width for panel in panels) + gap * (len(panels) - 1)
-    inner = max([inner, 180, *(dot.text_width(note, 12.5) * 1.03 for note in notes)])
-    tall = max(panel.height for panel in panels)
-    width, height = inner + 2 * MARGIN, tall + head + 2 * MARGIN + (10 + 19 * len(notes) if notes else 0)
+    """A card with one graph or several beside each other, under the sentences that matter."""
+    gap, row = 34, 20
+    graphs = sum(panel.width for panel in panels) + gap * (len(panels) - 1)
+    notes = [line for note in notes for line in _wrapped(note, max(60, min(int(graphs / 6.6), 110)))]
+    inner = max([graphs, 180, *(dot.text_width(note, 13) * 0.98 for note in notes)])
+    head = (row * len(notes) + 10 if notes else 0) + (30 if titles else 0)
+    width, height = inner + 2 * MARGIN, max(panel.height for panel in panels) + head + 2 * MARGIN
     parts = [_rect(0.5, 0.5, width - 1, height - 1, 12, "#FFFFFF", LINE)]
-    left = MARGIN + (inner - sum(panel.width for panel in panels) - gap * (len(panels) - 1)) / 2
+    for number, note in enumerate(notes):
+        parts.append(_text(MARGIN, MARGIN + 11 + row * number, note, 13, INK, anchor="start"))
+    left = MARGIN + (inner - graphs) / 2
     for number, panel in enumerate(panels):
         if titles:
-            parts.append(_text(left + panel.width / 2, MARGIN + 12, titles[number], 13, INK, bold=True))
+            parts.append(_text(left + panel.width / 2, MARGIN + head - 18, titles[number], 14, INK, bold=True))
         parts.append(f'<g transform="translate({left:.2f},{MARGIN + head})">\n{panel.elements()}\n</g>')
         left += panel.width + gap
-    for row, note in enumerate(notes):
-        parts.append(
-            _text(
-                MARGIN, height - MARGIN - 4 - 19 * (len(notes) - 1 - row), note, 12.5, INK, anchor="start"
-            )
-        )
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.2f} {height:.2f}" role="img" aria-label="{_safe(title)}" '
+        f'viewBox="0 0 {width:.2f} {height:.2f}" role="img" aria-label="{_safe(title, 400)}" '
         f'style="max-width:100%;height:auto" font-family="{_FONT}">'
     )
-    return (
-        "\n".join(
-            [
-                opening,
-                f"<title>{_safe(title)}</title>",
-                f"<desc>{_safe(description, 4000)}</desc>",
-                *parts,
-                "</svg>",
-            ]
-        )
-        + "\n"
-    )
+    told = [f"<title>{_safe(title, 400)}</title>", f"<desc>{_safe(description, 4000)}</desc>"]
+    return "\n".join([opening, *told, *parts, "</svg>"]) + "\n"
+
+
+def _style(node):
+    if node.kind != "operation":
+        return _STYLES[node.kind]
+    return _STYLES["failed" if node.state == "failed" else "mask" if node.role == "mask" else category(node.op)]
 
 
 def _lines(node, x, top, height):

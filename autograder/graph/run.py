@@ -69,7 +69,7 @@ def _call(target, inputs, named, tracer, result):
             value = target(*inputs, **named)
         found = list(_tensors(value))
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
-        result.returned = "" if found else ("None" if value is None else f"a {type(value).__name__}")
+        result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
     except TooLong:
         result.too_long = True
     except (Exception, SystemExit) as error:

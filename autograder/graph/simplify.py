@@ -47,7 +47,8 @@ def _unique(parents):
 
 
 def _become_constant(step):
-    named = [parent.name for parent, _, _ in step.parents if parent.name and parent.name not in ops.BLANK]
+    names = [parent.name for parent, _, _ in step.parents if parent.name]
+    named = [name for name in names if name not in ops.BLANK or step.op in ops.LAYOUT]
     inherits = step.op in _QUIET_CONSTANT and named
     step.kind, step.name, step.parents = "constant", named[0] if inherits else step.op, []
     step.op = ""
@@ -75,9 +76,12 @@ def _add_in_place(step):
     """`scores[i, j] += term` picks an entry, adds, and writes it back: that is adding to the table."""
     if step.op != "setitem" or len(step.parents) < 1:
         return
+    written = {parent for parent, position, _ in step.parents if position == 2}
+    step.parents = [link for link in step.parents if link[1] != 0 or link[0] not in written]
     bases = {parent for parent, position, _ in step.parents if position == 0}
     for value, position, _ in step.parents:
         picked = [p for p, at, _ in value.parents if at == 0 and p.op == "getitem"]
+        # The addition itself went into the table too, through the picked entry.
         if position != 2 or value.op not in ("add", "sub", "mul", "div") or not picked:
             continue
         before = {parent for parent, at, _ in picked[0].parents if at == 0}
@@ -102,8 +106,8 @@ def _same_as(step):
     parent = step.parents[0][0]
     if step.op in ("dropout", "feature_alpha_dropout", "alpha_dropout") and step.name == "off":
         return parent
-    # sum([...]) starts with 0 + x
-    if step.op in ("add", "sub") and step.number == 0 and not step.reverse:
+    # sum([...]) starts with 0 + x; a total that starts from a table of zeros lost that table above.
+    if step.op == "add" and step.number in (0, None) and not step.reverse:
         return parent
     return parent if parent.kind == "parameter" and step.op in ops.LAYOUT else None
 

@@ -9,6 +9,7 @@ its own thread, also on plain tensors, and what ran before a failure stays.
 """
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import torch
@@ -17,10 +18,14 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.graph import opened, operations
 
-MAX_STEPS = 20_000
+MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
 # Not computing, though a tensor may come back.
 _SILENT = {"set", "grad", "register_hook"}
+# Ways out of PyTorch into plain numbers, and back in.
+_LEAVES = {"item", "tolist", "numpy", "float", "int", "array"}
+_RETURNS = {"tensor", "as_tensor", "asarray", "from_numpy", "full"}
+_MOST_LEFT = 400
 
 
 class TooLong(BaseException):
@@ -61,6 +66,7 @@ class Tracer(TorchFunctionMode):
         self._origin = {}  # id of tensor -> (steps, time)
         self._writes = {}  # storage -> [(time, step)]: what was written through any view
         self._owner = {}  # storage -> step that first had it
+        self._left = {}  # steps whose values became plain numbers
         self._alive = []  # ids stay unique while the tensors live
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -72,7 +78,9 @@ class Tracer(TorchFunctionMode):
             self._fail(function, op, args, kwargs, error)
             raise
         if op not in _SILENT:
-            self._note(function, op, args, kwargs, result)
+            # subtle: an error of the tracer must not become an error of the code that is traced.
+            with suppress(Exception):
+                self._note(function, op, args, kwargs, result)
         return result
 
     def leaf(self, tensor, kind, name):
@@ -104,6 +112,8 @@ class Tracer(TorchFunctionMode):
     def _note(self, function, op, args, kwargs, result):
         written = args[0] if op == "setitem" else kwargs.get("out")
         tensors = list(_tensors(result)) if written is None else [written]
+        if not tensors and op in _LEAVES and len(self._left) < _MOST_LEFT:
+            self._left.update(dict.fromkeys(step for a in _tensors(args) for step in self.sources(a)))
         if not tensors or not isinstance(tensors[0], torch.Tensor):
             return
         if op in operations.THROUGH and any(True for _ in _tensors(args)):
@@ -118,6 +128,8 @@ class Tracer(TorchFunctionMode):
 
     def _operation(self, function, op, args, kwargs, result):
         parents = [] if op in operations.CREATE else self._parents(args, kwargs)
+        if op in _RETURNS or (op == "setitem" and isinstance(args[2], float)):
+            parents += [(step, 2, step.shape) for step in self._left]
         if op in ("setitem", "index_put") and _fills_mask(args):
             op = "masked_fill"
         step = self._new(
@@ -175,7 +187,11 @@ class Tracer(TorchFunctionMode):
     def _unknown(self, tensor):
         """A tensor that no step made: a parameter, a buffer, a captured constant, or a way round by NumPy."""
         owner = self._owner.get(_storage(tensor))
-        if id(tensor) in self.names or isinstance(tensor, nn.Parameter) or owner is None:
+        named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
+        if self._left and owner is None and not named:
+            back = [(step, 0, step.shape) for step in self._left]
+            self._settle(tensor, (self._new("operation", "tensor", parents=back, shape=tuple(tensor.shape)),))
+        elif named or owner is None:
             kind = "parameter" if isinstance(tensor, nn.Parameter) else "constant"
             self.leaf(tensor, kind, self.names.get(id(tensor), ""))
         else:

@@ -30,7 +30,7 @@ def listing(title, nodes, edges, stopped=""):
     rows = []
     for node in nodes:
         name = f"{node.label} {node.detail}".strip() if node.kind == "operation" else node.label
-        name += f" \u00d7 {node.times}" if node.times > 1 else ""
+        name += f", {node.times} times" if node.times > 1 else ""
         rows.append(
             (name, _from(node, [numbers[source] for source in takes[node.id]]), shape_text(node.shape))
         )
@@ -58,6 +58,8 @@ def stopped(trace):
         return ""
     first = plain_text(str(trace.error).strip().split("\n")[0], 160)
     reason = f"{type(trace.error).__name__}: {first}" if first else type(trace.error).__name__
+    if isinstance(trace.error, NotImplementedError) and not first:
+        return "Stopped by NotImplementedError: not written yet."
     if trace.failed is None:
         return plain_text(f"Stopped by {reason}", 260)
     step = trace.failed
