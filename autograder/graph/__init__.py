@@ -1,6 +1,6 @@
 """See what you built: draw a computation, compare two.
 
-Reading order: model (the data), trace and run (what ran), simplify, fold, assemble (what is shown),
+Reading order: model (the data), steps, trace, opened and run (what ran), simplify, fold, assemble (what is shown),
 dot and picture (how), words (in words), drawing, compare.
 """
 

@@ -122,10 +122,20 @@ def _homes(shapes, by_id):
     """Shapes of tensors that stay inside a part are placed inside its box: name of the place -> box."""
     homes = {}
     for number, ((source, text), (_, targets)) in enumerate(shapes.items()):
-        box = by_id[source].box
-        if text and box and any((by_id[target].box + ".").startswith(box + ".") for target in targets):
-            homes[f"s{number}"] = box
+        shared = [_common(by_id[source].box, by_id[target].box) for target in targets]
+        if text and max(shared, key=len):
+            homes[f"s{number}"] = max(shared, key=len)
     return homes
+
+
+def _common(box, other):
+    """The innermost part that holds both."""
+    words = []
+    for a, b in zip(box.split("."), other.split(".")):
+        if a != b:
+            break
+        words.append(a)
+    return ".".join(words)
 
 
 def _boxes(nodes, homes=None):
@@ -157,9 +167,14 @@ def _cluster(name, inner, number, labels):
         if word
     )
     look = (
-        f'label={quoted(name)}; fontsize=11; fontname="Helvetica"; labeljust=l;' if labels else 'label="";'
+        f'label={quoted(_titled(name))}; fontsize=11; fontname="Helvetica"; labeljust=l;' if labels else 'label="";'
     )
     return f"  subgraph cluster_{number} {{ margin=22; {look}\n{nested}  {members}\n  }}\n"
+
+
+def _titled(word):
+    """heads.0, heads.1 ... were folded into heads.*"""
+    return "each" if word == "*" else word
 
 
 def cluster_names(nodes):
@@ -169,7 +184,7 @@ def cluster_names(nodes):
     def walk(tree, prefix):
         for number, (word, inner) in enumerate(tree.items()):
             if word:
-                found[f"cluster_{prefix}{number}"] = word
+                found[f"cluster_{prefix}{number}"] = _titled(word)
                 walk(inner, f"{prefix}{number}_")
 
     walk(_tree(nodes), "")

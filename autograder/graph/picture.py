@@ -96,7 +96,7 @@ class Panel:
             else _rect(left, top, width, height, 7, "#FFFFFF", "#FFFFFF")
         )
         if node.times > 1 and line:
-            shapes = _rect(left + 3.5, top - 3.5, width, height, 7, fill, line) + shapes
+            shapes = _rect(left + 3.5, top + 3.5, width, height, 7, fill, line) + shapes
         return f"<g><title>{_said(node)}</title>{shapes}{_lines(node, x, top, height)}</g>"
 
 

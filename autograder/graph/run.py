@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
-from autograder.graph.trace import TooLong, Tracer, _tensors
+from autograder.graph.steps import tensors_in
+from autograder.graph.trace import TooLong, Tracer
 
 
 @dataclass
@@ -53,7 +54,7 @@ def trace(target, inputs, named):
     for name, value in values.items():
         if isinstance(value, nn.Module):
             _name_parts(value, name, names)
-        found = list(_tensors(value))
+        found = list(tensors_in(value))
         for position, tensor in enumerate(found):
             tracer.leaf(tensor, "input", name if len(found) == 1 else f"{name}[{position}]")
     result = Trace(target_name, tracer.steps)
@@ -67,7 +68,7 @@ def _call(target, inputs, named, tracer, result):
     try:
         with torch.no_grad(), tracer:
             value = target(*inputs, **named)
-        found = list(_tensors(value))
+        found = list(tensors_in(value))
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
         result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
     except TooLong:
@@ -127,8 +128,9 @@ def _copied(value, memo):
     if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
         return value.detach().clone()
     # subtle: a module that keeps its last weights for inspection holds tensors that deepcopy refuses.
-    for module in value.modules() if isinstance(value, nn.Module) else ():
-        for kept in _tensors([*vars(module).values()]):
+    holders = [vars(module) for module in value.modules()] if isinstance(value, nn.Module) else [value]
+    for holder in holders:
+        for kept in tensors_in(holder):
             if not kept.is_leaf:
                 memo.setdefault(id(kept), kept.detach().clone())
     try:

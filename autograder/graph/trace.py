@@ -10,13 +10,13 @@ its own thread, also on plain tensors, and what ran before a failure stays.
 
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from autograder.graph import opened, operations
+from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
 
 MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
@@ -30,29 +30,6 @@ _MOST_LEFT = 400
 
 class TooLong(BaseException):
     """Ends a computation of too many steps; no `except Exception` of a student stops it."""
-
-
-@dataclass(eq=False)
-class Step:
-    """One operation that ran, or a tensor that was there before."""
-
-    index: int
-    kind: str
-    op: str
-    name: str = ""
-    detail: str = ""
-    parents: list = field(default_factory=list)  # of (Step, position, shape)
-    shape: tuple | None = None
-    box: str = ""
-    number: float | None = None  # the scalar operand of x * 2
-    reverse: bool = False  # 2 / x rather than x / 2
-    value: float | None = None  # of a constant with one element
-    dim: int | None = None  # counted from the end
-    boolean: bool = False
-    blocks: bool = False  # a float mask: zeros, and large negative numbers
-    constant: bool = False  # depends on no input and no parameter
-    failed: bool = False
-    met: tuple = ()  # the shapes of the tensors that went in
 
 
 class Tracer(TorchFunctionMode):
@@ -102,7 +79,7 @@ class Tracer(TorchFunctionMode):
         if id(tensor) not in self._origin:
             self._unknown(tensor)
         steps, time = self._origin[id(tensor)]
-        later = [step for moment, step in self._writes.get(_storage(tensor), ()) if moment > time]
+        later = [step for moment, step in self._writes.get(storage_of(tensor), ()) if moment > time]
         return tuple(dict.fromkeys((*steps, *later)))
 
     def alias(self, tensor, step):
@@ -111,13 +88,13 @@ class Tracer(TorchFunctionMode):
 
     def _note(self, function, op, args, kwargs, result):
         written = args[0] if op == "setitem" else kwargs.get("out")
-        tensors = list(_tensors(result)) if written is None else [written]
+        tensors = list(tensors_in(result)) if written is None else [written]
         if not tensors and op in _LEAVES and len(self._left) < _MOST_LEFT:
-            self._left.update(dict.fromkeys(step for a in _tensors(args) for step in self.sources(a)))
+            self._left.update(dict.fromkeys(step for a in tensors_in(args) for step in self.sources(a)))
         if not tensors or not isinstance(tensors[0], torch.Tensor):
             return
-        if op in operations.THROUGH and any(True for _ in _tensors(args)):
-            source = next(_tensors(args))
+        if op in operations.THROUGH and any(True for _ in tensors_in(args)):
+            source = next(tensors_in(args))
             return self._settle(tensors[0], self.sources(source))
         if opened.is_fused(function) and self._open(function, args, kwargs, tensors):
             return
@@ -130,7 +107,7 @@ class Tracer(TorchFunctionMode):
         parents = [] if op in operations.CREATE else self._parents(args, kwargs)
         if op in _RETURNS or (op == "setitem" and isinstance(args[2], float)):
             parents += [(step, 2, step.shape) for step in self._left]
-        if op in ("setitem", "index_put") and _fills_mask(args):
+        if op in ("setitem", "index_put") and fills_mask(args):
             op = "masked_fill"
         step = self._new(
             "operation",
@@ -142,7 +119,7 @@ class Tracer(TorchFunctionMode):
         )
         step.met = tuple(shape for _, _, shape in parents)
         step.constant = all(parent.constant for parent, _, _ in parents)
-        _describe(step, function, op, args, kwargs)
+        describe(step, function, op, args, kwargs)
         if all(parent.constant or parent.boolean or parent.blocks for parent, _, _ in parents):
             self._value(step, result)
         return step
@@ -150,7 +127,7 @@ class Tracer(TorchFunctionMode):
     def _parents(self, args, kwargs):
         found = []
         for position, value in [*enumerate(args), *kwargs.items()]:
-            for tensor in _tensors(value):
+            for tensor in tensors_in(value):
                 found += [(step, position, tuple(tensor.shape)) for step in self.sources(tensor)]
         return found
 
@@ -172,8 +149,8 @@ class Tracer(TorchFunctionMode):
             step = self._new(
                 "operation", op, parents=self._parents(args, kwargs), box=self._box(), failed=True
             )
-            step.met = tuple(tuple(t.shape) for t in _tensors([args, kwargs]))
-            _describe(step, function, op, args, kwargs)
+            step.met = tuple(tuple(t.shape) for t in tensors_in([args, kwargs]))
+            describe(step, function, op, args, kwargs)
             self.failures.append((error, step))
         except Exception:
             return
@@ -186,7 +163,7 @@ class Tracer(TorchFunctionMode):
 
     def _unknown(self, tensor):
         """A tensor that no step made: a parameter, a buffer, a captured constant, or a way round by NumPy."""
-        owner = self._owner.get(_storage(tensor))
+        owner = self._owner.get(storage_of(tensor))
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
         if self._left and owner is None and not named:
             back = [(step, 0, step.shape) for step in self._left]
@@ -199,7 +176,7 @@ class Tracer(TorchFunctionMode):
 
     def _settle(self, tensor, steps, wrote=None):
         self._alive.append(tensor)
-        now, storage = len(self._alive), _storage(tensor)
+        now, storage = len(self._alive), storage_of(tensor)
         self._origin[id(tensor)] = (steps, now)
         if storage is not None:
             self._owner.setdefault(storage, steps[0])
@@ -223,54 +200,3 @@ class Tracer(TorchFunctionMode):
                 return self.names.get(id(part), "")
             frame = frame.f_back
         return ""
-
-
-def _describe(step, function, op, args, kwargs):
-    """The arguments, in words and as numbers. Strange arguments are not described."""
-    try:
-        step.detail = operations.detail_of(op, function, args, kwargs)
-        numbers = [a for a in args if isinstance(a, (int, float)) and not isinstance(a, bool)]
-        if op in ("mul", "div", "add", "sub", "pow") and numbers:
-            step.number = float(numbers[0])
-            step.reverse = operations.is_reversed(function)
-        dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
-        if op in operations.SOFTMAX | {"sum"} and isinstance(dim, int):
-            step.dim = dim if dim < 0 else dim - args[0].dim()
-        if op == "dropout":
-            p, training = (
-                (*args[1:3], 0.5, True)[:2]
-                if len(args) > 2
-                else (kwargs.get("p", 0.5), kwargs.get("training"))
-            )
-            step.name = "off" if not p or not training else ""
-    except Exception:
-        return
-
-
-def _fills_mask(args):
-    """scores[~allowed] = -inf: a mask, written as an assignment."""
-    return (
-        len(args) > 2
-        and isinstance(args[2], (int, float))
-        and args[2] <= -1e3
-        and any(tensor.dtype == torch.bool for tensor in _tensors(args[1]))
-    )
-
-
-def _tensors(value, depth=0):
-    """All tensors in nested lists, tuples and dicts, in order."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif depth < 6 and isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _tensors(part, depth + 1)
-    elif depth < 6 and isinstance(value, dict):
-        for part in value.values():
-            yield from _tensors(part, depth + 1)
-
-
-def _storage(tensor):
-    try:
-        return tensor.untyped_storage().data_ptr() or None
-    except Exception:
-        return None
