@@ -16,7 +16,8 @@ from autograder.errors import UserError
 
 ONE_PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082")
+    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
 SMALL = '''# %% [markdown]
 r"""
 # A small lesson with $\\alpha$
@@ -83,6 +84,7 @@ def lesson(request):
 
 # --- building ---------------------------------------------------------------------------------------------
 
+
 def test_a_second_build_runs_and_writes_nothing(small):
     before = small.executed.stat().st_mtime_ns, small.student.stat().st_mtime_ns
     assert build(None, progress=False, root=small.root) == []
@@ -117,14 +119,18 @@ def test_readers_see_answers_without_marks(small):
     assert "###" not in cell.source
 
 
-@pytest.mark.parametrize("change", [
-    lambda lesson: lesson.source.write_text(SMALL.replace("6 * 7", "6 * 8")),
-    lambda lesson: lesson.executed.write_text(lesson.executed.read_text().replace('"shown\\n"', '"forged\\n"')
-                                              .replace("6 * 7", "6 * 8")),
-    lambda lesson: lesson.executed.write_text("not a notebook"),
-    lambda lesson: lesson.executed.unlink(),
-    lambda lesson: (lesson.images / "point.png").write_bytes(ONE_PIXEL + b"\0"),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lesson: lesson.source.write_text(SMALL.replace("6 * 7", "6 * 8")),
+        lambda lesson: lesson.executed.write_text(
+            lesson.executed.read_text().replace('"shown\\n"', '"forged\\n"').replace("6 * 7", "6 * 8")
+        ),
+        lambda lesson: lesson.executed.write_text("not a notebook"),
+        lambda lesson: lesson.executed.unlink(),
+        lambda lesson: (lesson.images / "point.png").write_bytes(ONE_PIXEL + b"\0"),
+    ],
+)
 def test_check_names_an_executed_notebook_that_is_out_of_date(small, tmp_path, change):
     copy = make(tmp_path, SMALL)
     copy.executed.write_bytes(small.executed.read_bytes())
@@ -173,14 +179,23 @@ def test_a_mistake_in_a_source_is_told_with_lesson_and_cell(tmp_path, case):
     assert not lesson.executed.exists()
 
 
-@pytest.mark.parametrize("change, words", [
-    (lambda text: text + f"\n# %% exercise: loops.softmax\n{ANSWER}", "stands in the lesson twice"),
-    (lambda text: text.replace("check(softmax)", "check(softmax); 1"), "a check cell is exactly"),
-    (lambda text: text.replace("# %% check: loops.softmax", "# %%").replace(check_text("softmax"), "x = 1"),
-     "has no cell with the title check: loops.softmax"),
-    (lambda text: f"# %% check: loops.softmax\n{check_text('softmax')}\n\n" + text,
-     "no cell before this check"),
-])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda text: text + f"\n# %% exercise: loops.softmax\n{ANSWER}", "stands in the lesson twice"),
+        (lambda text: text.replace("check(softmax)", "check(softmax); 1"), "a check cell is exactly"),
+        (
+            lambda text: text.replace("# %% check: loops.softmax", "# %%").replace(
+                check_text("softmax"), "x = 1"
+            ),
+            "has no cell with the title check: loops.softmax",
+        ),
+        (
+            lambda text: f"# %% check: loops.softmax\n{check_text('softmax')}\n\n" + text,
+            "no cell before this check",
+        ),
+    ],
+)
 def test_exercise_and_check_belong_together(tmp_path, change, words):
     source = Lesson("01_attention_from_loops").source.read_text(encoding="utf-8")
     lesson = make(tmp_path, change(source), "01_attention_from_loops")
@@ -198,9 +213,15 @@ def test_a_folder_without_lessons(tmp_path):
         build(None, root=tmp_path)
 
 
-@pytest.mark.parametrize("text", ["### BEGIN SOLUTION", "### END SOLUTION",
-                                  "# BEGIN SOLUTION\n# END SOLUTION",
-                                  "### BEGIN SOLUTION\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### BEGIN SOLUTION",
+        "### END SOLUTION",
+        "# BEGIN SOLUTION\n# END SOLUTION",
+        "### BEGIN SOLUTION\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS",
+    ],
+)
 def test_unpaired_marks(text):
     with pytest.raises(MarkError):
         find_regions(text)
@@ -214,6 +235,7 @@ def test_marks_come_out():
 
 
 # --- the real lessons -------------------------------------------------------------------------------------
+
 
 def test_the_committed_notebooks_are_current():
     assert build(None, check=True) == []
@@ -279,8 +301,9 @@ def test_every_exercise_is_a_stub_with_its_check(lesson):
 
 
 def test_the_teachers_notebook_keeps_everything(lesson):
-    assert [cell.source for cell in teacher_notebook(lesson).cells
-            if cell.cell_type == "code"] == [cell.text for cell in read_cells(lesson) if cell.is_code]
+    assert [cell.source for cell in teacher_notebook(lesson).cells if cell.cell_type == "code"] == [
+        cell.text for cell in read_cells(lesson) if cell.is_code
+    ]
 
 
 def test_the_executed_notebook_is_signed_and_has_no_marks(lesson):

@@ -1,11 +1,11 @@
 """Lesson sources to notebooks. `build` is the one entry; see its modules in this order:
 
-    marks.py      the marks ### BEGIN SOLUTION and their like
-    lesson.py     a lesson's files, and what each cell of its source is
-    pictures.py   pictures, put into the notebook
-    notebooks.py  the teacher's, the students' and the readers' notebook, without running anything
-    execute.py    runs a notebook and keeps what is the same on every run
-    stale.py      what an executed notebook depends on, and whether it is out of date
+marks.py      the marks ### BEGIN SOLUTION and their like
+lesson.py     a lesson's files, and what each cell of its source is
+pictures.py   pictures, put into the notebook
+notebooks.py  the teacher's, the students' and the readers' notebook, without running anything
+execute.py    runs a notebook and keeps what is the same on every run
+stale.py      what an executed notebook depends on, and whether it is out of date
 """
 
 import os
@@ -17,8 +17,9 @@ from autograder.errors import UserError
 __all__ = ["build", "find_lessons"]
 
 
-def build(names: list[str] | None, check: bool = False, progress: bool = True,
-          root: Path = ROOT) -> list[str]:
+def build(
+    names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
+) -> list[str]:
     """Makes the notebooks of these lessons (all where None) and gives the files that were written.
 
     Only what is out of date is run or written. With `check` nothing is run or written: what would be, is

@@ -38,8 +38,11 @@ def execute(lesson: Lesson, cells: list[Cell], notebook) -> None:
         if cell.is_code:
             made.outputs = _stored(lesson, cell, made.outputs)
             if any(ADDRESS.search(text) for text in _texts(made.outputs)):
-                raise complain(lesson, _place(number, cell), "its output shows a memory address, "
-                               "which is another one on every run")
+                raise complain(
+                    lesson,
+                    _place(number, cell),
+                    "its output shows a memory address, which is another one on every run",
+                )
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
 
@@ -47,10 +50,16 @@ def execute(lesson: Lesson, cells: list[Cell], notebook) -> None:
 def _client(notebook, folder: str):
     from nbclient import NotebookClient
 
-    return NotebookClient(notebook, timeout=SECONDS_PER_CELL, kernel_name="python3", record_timing=False,
-                          coalesce_streams=True, store_widget_state=False,
-                          extra_arguments=["--IPKernelApp.log_level=ERROR"],
-                          resources={"metadata": {"path": folder}})
+    return NotebookClient(
+        notebook,
+        timeout=SECONDS_PER_CELL,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        store_widget_state=False,
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
+        resources={"metadata": {"path": folder}},
+    )
 
 
 @contextmanager
@@ -60,9 +69,15 @@ def _environment(folder: str):
     subtle: the kernel inherits the environment of this process, so it is changed here and put back.
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    new = {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1",
-           "IPYTHONDIR": os.path.join(folder, ".ipython"), "JUPYTER_PREFER_ENV_PATH": "1",
-           "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
+    new = {
+        "PYTHONHASHSEED": "0",
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "OMP_NUM_THREADS": "1",
+        "IPYTHONDIR": os.path.join(folder, ".ipython"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "PYTHONWARNINGS": "ignore",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     old = {name: os.environ.get(name) for name in [*new, "MPLBACKEND"]}
     os.environ.update(new)
     os.environ.pop("MPLBACKEND", None)
@@ -92,14 +107,19 @@ def _stored(lesson: Lesson, cell: Cell, outputs: list) -> list:
 
 
 def _texts(outputs: list) -> list[str]:
-    return [output["text"] if output.output_type == "stream" else output.get("data", {}).get("text/plain", "")
-            for output in outputs]
+    return [
+        output["text"] if output.output_type == "stream" else output.get("data", {}).get("text/plain", "")
+        for output in outputs
+    ]
 
 
 def _failure(lesson: Lesson, cells: list[Cell], notebook, error: Exception) -> UserError:
     """Names the cell that failed: the last one that was started."""
-    started = [number for number, made in enumerate(notebook.cells, start=1)
-               if made.get("execution_count") or made.get("outputs")]
+    started = [
+        number
+        for number, made in enumerate(notebook.cells, start=1)
+        if made.get("execution_count") or made.get("outputs")
+    ]
     number = started[-1] if started else 1
     name, value = getattr(error, "ename", ""), getattr(error, "evalue", "")
     text = f"{name}: {value}" if name else str(error)

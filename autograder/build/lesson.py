@@ -171,8 +171,9 @@ def _check_exercise(lesson: Lesson, kind: str, name: str, text: str, place: str)
 
 def check_text(name: str) -> str:
     """The text of the check cell for an object of that name."""
-    return "\n".join([f"check({name})", "### BEGIN HIDDEN TESTS", f"check({name}, hidden=True)",
-                      "### END HIDDEN TESTS"])
+    return "\n".join(
+        [f"check({name})", "### BEGIN HIDDEN TESTS", f"check({name}, hidden=True)", "### END HIDDEN TESTS"]
+    )
 
 
 def _check_place(lesson: Lesson, cell: Cell, before: list[Cell], number: int) -> None:

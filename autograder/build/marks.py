@@ -40,7 +40,7 @@ def find_regions(text: str) -> list[Region]:
         elif opened is None or opened[0] != kind:
             raise MarkError(f"### END {kind} closes nothing")
         else:
-            regions.append(Region(kind, opened[1], number, lines[opened[1] + 1:number]))
+            regions.append(Region(kind, opened[1], number, lines[opened[1] + 1 : number]))
             opened = None
     if opened:
         raise MarkError(f"### BEGIN {opened[0]} is never closed")
@@ -51,7 +51,7 @@ def without_regions(text: str, kind: str) -> str:
     """The text without its regions of that kind, marks included."""
     lines = text.split("\n")
     for region in reversed([region for region in find_regions(text) if region.kind == kind]):
-        del lines[region.first:region.last + 1]
+        del lines[region.first : region.last + 1]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -59,8 +59,8 @@ def replace_marks(text: str, begin: dict[str, list[str]]) -> str:
     """The text with each BEGIN mark replaced by `begin[kind]` lines and each END mark left out."""
     lines = text.split("\n")
     for region in reversed(find_regions(text)):
-        lines[region.last:region.last + 1] = []
-        lines[region.first:region.first + 1] = begin.get(region.kind, [])
+        lines[region.last : region.last + 1] = []
+        lines[region.first : region.first + 1] = begin.get(region.kind, [])
     return "\n".join(lines)
 
 

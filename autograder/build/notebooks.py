@@ -14,8 +14,10 @@ from autograder.build.lesson import Cell, Lesson, complain, read_cells
 from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
 from autograder.build.pictures import PictureError, embed
 
-KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-          "language_info": {"name": "python"}}
+KERNEL = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
 
@@ -33,17 +35,27 @@ def student_notebook(lesson: Lesson):
     from nbgrader import preprocessors as nbgrader
 
     notebook = teacher_notebook(lesson)
-    for step in (nbgrader.LockCells(), nbgrader.ClearSolutions(), nbgrader.ClearOutput(),
-                 nbgrader.ClearHiddenTests(), nbgrader.ClearMarkScheme(enforce_metadata=False),
-                 nbgrader.ComputeChecksums(), nbgrader.CheckCellMetadata()):
+    for step in (
+        nbgrader.LockCells(),
+        nbgrader.ClearSolutions(),
+        nbgrader.ClearOutput(),
+        nbgrader.ClearHiddenTests(),
+        nbgrader.ClearMarkScheme(enforce_metadata=False),
+        nbgrader.ComputeChecksums(),
+        nbgrader.CheckCellMetadata(),
+    ):
         notebook, _ = step.preprocess(notebook, {})
     return notebook
 
 
 def reading_notebook(lesson: Lesson):
     """The lesson as one reads it: answers and marking schemes in place, without marks."""
-    return _notebook(lesson, lambda cell: replace_marks(without_regions(cell.text, HIDDEN_TESTS),
-                                                        {} if cell.is_code else HEADINGS))
+    return _notebook(
+        lesson,
+        lambda cell: replace_marks(
+            without_regions(cell.text, HIDDEN_TESTS), {} if cell.is_code else HEADINGS
+        ),
+    )
 
 
 def as_text(notebook) -> str:
@@ -72,7 +84,12 @@ def _notebook(lesson: Lesson, text_of):
 
 
 def _nbgrader_metadata(cell: Cell) -> dict:
-    metadata = {"schema_version": 3, "grade_id": cell.id, "task": False,
-                "grade": cell.kind != "exercise", "solution": cell.kind != "check",
-                "locked": cell.kind == "check"}
+    metadata = {
+        "schema_version": 3,
+        "grade_id": cell.id,
+        "task": False,
+        "grade": cell.kind != "exercise",
+        "solution": cell.kind != "check",
+        "locked": cell.kind == "check",
+    }
     return metadata | ({"points": cell.points} if metadata["grade"] else {})

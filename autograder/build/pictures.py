@@ -34,11 +34,11 @@ def pictures_of(text: str) -> list[str]:
 
 
 def _file(path: str, alt: str, images: Path) -> Path:
-    if not path.startswith(FOLDER) or "/" in path[len(FOLDER):]:
+    if not path.startswith(FOLDER) or "/" in path[len(FOLDER) :]:
         raise PictureError(f"the picture {path} is not in {FOLDER}, where pictures belong")
     if not alt.strip():
         raise PictureError(f"the picture {path} has no alternative text; say what it shows")
-    file = (images / path[len(FOLDER):]).with_suffix(".png")
+    file = (images / path[len(FOLDER) :]).with_suffix(".png")
     if not file.is_file():
         raise PictureError(f"there is no picture images/{file.name}; images/make_images.py draws it")
     return file

@@ -48,8 +48,9 @@ def notebook_text(folder: Path, work: HandsIn) -> str:
         kind = cell.metadata.get("nbgrader", {})
         if kind.get("solution") and cell.cell_type == "code":
             exercise = kind.grade_id.replace("-", ".", 1)
-            cell.source = type_answer(teacher[cell.id].source, cell.source, exercise,
-                                      work.answers.get(exercise, work.default))
+            cell.source = type_answer(
+                teacher[cell.id].source, cell.source, exercise, work.answers.get(exercise, work.default)
+            )
         elif kind.get("solution") and work.written:
             cell.source = cell.source.replace("YOUR ANSWER HERE", work.written)
         if not (work.without_checks and kind.get("locked")):
@@ -67,9 +68,9 @@ def type_answer(teacher: str, stub: str, exercise: str, answer: str) -> str:
     body = WRONG.get((exercise, answer), answer)
     first = next(region for region in find_regions(teacher) if region.kind == SOLUTION)
     mark = teacher.split("\n")[first.first]
-    indent = mark[:len(mark) - len(mark.lstrip())]
+    indent = mark[: len(mark) - len(mark.lstrip())]
     lines = teacher.split("\n")
-    lines[first.first:first.last + 1] = [indent + line for line in body.split("\n")]
+    lines[first.first : first.last + 1] = [indent + line for line in body.split("\n")]
     return "\n".join(lines)
 
 

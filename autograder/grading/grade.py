@@ -30,8 +30,9 @@ from autograder.grading.submission import (
 from autograder.grading.table import Row, read_rows, table
 
 
-def grade(folder: Path | str, lesson: str | None = None, workers: int | None = None,
-          as_json: bool = False) -> list[Row]:
+def grade(
+    folder: Path | str, lesson: str | None = None, workers: int | None = None, as_json: bool = False
+) -> list[Row]:
     """Grades what is new or changed and prints all grades, one JSON object a line with `as_json`.
 
     Raises UserError where `folder` is no course or `lesson` is none of it, and where nothing was handed in.
@@ -91,8 +92,9 @@ def _run(todo: list[Submission], workers: int, bar) -> list[Submission]:
     if not left:
         return left
     # subtle: spawn, not fork. A fork would share this process's database connection and threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker,
-                               (os.getpid(), str(todo[0].folder / "grading.log")))
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), _start_worker, (os.getpid(), str(todo[0].folder / "grading.log"))
+    )
     waiting = {pool.submit(_work, submission): submission for submission in todo}
     try:
         for future in as_completed(waiting):

@@ -17,7 +17,8 @@ class TrustTheCourse(NbGraderPreprocessor):
         with Gradebook(place["db_url"]) as gradebook:
             course_cells = cells_of_course(gradebook.find_notebook(place["notebook"], place["assignment"]))
             submission = gradebook.find_submission_notebook(
-                place["notebook"], place["assignment"], place["student"])
+                place["notebook"], place["assignment"], place["student"]
+            )
             for grade in submission.grades:
                 grade.auto_score = None
             gradebook.db.commit()
@@ -36,9 +37,16 @@ def cells_of_course(notebook) -> dict[str, NotebookNode]:
     cells = {}
     for source in notebook.source_cells:
         make = new_code_cell if source.cell_type == "code" else new_markdown_cell
-        metadata = {"schema_version": 3, "grade_id": source.name, "task": False,
-                    "cell_type": source.cell_type, "checksum": source.checksum, "locked": source.locked,
-                    "grade": source.name in points, "solution": source.name in solutions}
+        metadata = {
+            "schema_version": 3,
+            "grade_id": source.name,
+            "task": False,
+            "cell_type": source.cell_type,
+            "checksum": source.checksum,
+            "locked": source.locked,
+            "grade": source.name in points,
+            "solution": source.name in solutions,
+        }
         if source.name in points:
             metadata["points"] = points[source.name]
         cells[source.name] = make(source.source, metadata={"nbgrader": metadata})
@@ -54,8 +62,11 @@ def put_back(nb, course_cells: dict[str, NotebookNode]) -> None:
     for name, cell in course_cells.items():
         if name in there or not cell.metadata.nbgrader.grade:
             continue
-        answers = [number for number, other in enumerate(nb.cells, start=1)
-                   if _grade_id(other) == name.removeprefix("check-")]
+        answers = [
+            number
+            for number, other in enumerate(nb.cells, start=1)
+            if _grade_id(other) == name.removeprefix("check-")
+        ]
         nb.cells.insert(max(answers, default=len(nb.cells)), from_dict(cell))
 
 

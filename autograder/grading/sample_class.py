@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 FIRST, SECOND = "01_attention_from_loops", "02_attention_as_matmul"
 RIGHT, STUB = "right", "stub"
-WRITTEN = ("Without the scale a score grows with the width of the vectors, its variance is about $d_k$. "
-           "Softmax then puts nearly all weight on one word and its gradient vanishes. The square root, "
-           "because it is the standard deviation that says how large a score is.")
+WRITTEN = (
+    "Without the scale a score grows with the width of the vectors, its variance is about $d_k$. "
+    "Softmax then puts nearly all weight on one word and its gradient vanishes. The square root, "
+    "because it is the standard deviation that says how large a score is."
+)
 
 WRONG = {
     ("loops.dot_product_scores", "LOOP-05"): """\

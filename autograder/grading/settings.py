@@ -39,9 +39,18 @@ def _release(c) -> None:
     # not be recognised as such. Hidden tests leave after it: the gradebook puts them back for grading.
     c.ClearMarkScheme.enforce_metadata = False
     c.GenerateAssignment.preprocessors = [
-        stock.IncludeHeaderFooter, stock.LockCells, stock.ClearSolutions, stock.ClearMarkScheme,
-        stock.ClearOutput, stock.CheckCellMetadata, stock.ComputeChecksums, stock.SaveCells,
-        stock.ClearHiddenTests, stock.ComputeChecksums, stock.CheckCellMetadata]
+        stock.IncludeHeaderFooter,
+        stock.LockCells,
+        stock.ClearSolutions,
+        stock.ClearMarkScheme,
+        stock.ClearOutput,
+        stock.CheckCellMetadata,
+        stock.ComputeChecksums,
+        stock.SaveCells,
+        stock.ClearHiddenTests,
+        stock.ComputeChecksums,
+        stock.CheckCellMetadata,
+    ]
 
 
 def _autograde(c) -> None:
@@ -51,17 +60,30 @@ def _autograde(c) -> None:
     from autograder.grading.verdicts import SaveVerdicts, ShowMarkScheme
 
     c.Autograde.sanitize_preprocessors = [
-        TrustTheCourse, stock.ClearOutput, stock.DeduplicateIds, stock.OverwriteKernelspec,
-        stock.OverwriteCells, stock.CheckCellMetadata]
+        TrustTheCourse,
+        stock.ClearOutput,
+        stock.DeduplicateIds,
+        stock.OverwriteKernelspec,
+        stock.OverwriteCells,
+        stock.CheckCellMetadata,
+    ]
     c.Autograde.autograde_preprocessors = [
-        stock.Execute, stock.LimitOutput, SaveVerdicts, ShowMarkScheme, stock.AssignLatePenalties,
-        stock.CheckCellMetadata]
+        stock.Execute,
+        stock.LimitOutput,
+        SaveVerdicts,
+        ShowMarkScheme,
+        stock.AssignLatePenalties,
+        stock.CheckCellMetadata,
+    ]
     c.OverwriteCells.add_missing_cells = True
     c.Execute.timeout = 60
     c.Execute.startup_timeout = 120
     # One line for an error: long tracebacks bury the message and can show what a hidden test holds.
-    c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--InteractiveShell.xmode=Minimal",
-                                   "--IPKernelApp.log_level=ERROR"]
+    c.Execute.extra_arguments = [
+        "--HistoryManager.hist_file=:memory:",
+        "--InteractiveShell.xmode=Minimal",
+        "--IPKernelApp.log_level=ERROR",
+    ]
     c.LimitOutput.max_traceback = 20
 
 
@@ -72,9 +94,15 @@ def _feedback(c) -> None:
     from autograder.grading.feedback import FitForStudents
 
     c.GenerateFeedback.preprocessors = [
-        stock.ClearHiddenTests, stock.GetGrades, CSSHTMLHeaderPreprocessor, FitForStudents]
+        stock.ClearHiddenTests,
+        stock.GetGrades,
+        CSSHTMLHeaderPreprocessor,
+        FitForStudents,
+    ]
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
     # nbgrader's templates render them on their own; the two filters clean those as well.
     c.HTMLExporter.sanitize_html = True
-    c.HTMLExporter.filters = {"markdown2html": "autograder.grading.safe_html.markdown",
-                              "clean_html": "autograder.grading.safe_html.clean"}
+    c.HTMLExporter.filters = {
+        "markdown2html": "autograder.grading.safe_html.markdown",
+        "clean_html": "autograder.grading.safe_html.clean",
+    }

@@ -52,8 +52,11 @@ def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list
     """Everything under DIR/submitted for the lessons of the course, by lesson and student."""
     found = []
     for student in sorted(_folders(folder / "submitted")):
-        found += [Submission(folder, student, name) for name in _folders(folder / "submitted" / student)
-                  if name in known and lesson in (None, name)]
+        found += [
+            Submission(folder, student, name)
+            for name in _folders(folder / "submitted" / student)
+            if name in known and lesson in (None, name)
+        ]
     return sorted(found, key=lambda submission: (submission.lesson, submission.student))
 
 
@@ -61,9 +64,13 @@ def digest(submission: Submission) -> str:
     """Hex digest of what the grade depends on: submission, lesson, settings, and the autograder itself."""
     total = hashlib.sha256()
     folder, lesson = submission.folder, submission.lesson
-    files = [*sorted(path for path in submission.notebook.parent.rglob("*") if path.is_file()),
-             folder / "source" / lesson / f"{lesson}.ipynb", folder / "nbgrader_config.py",
-             folder / ".secret", *package_files()]
+    files = [
+        *sorted(path for path in submission.notebook.parent.rglob("*") if path.is_file()),
+        folder / "source" / lesson / f"{lesson}.ipynb",
+        folder / "nbgrader_config.py",
+        folder / ".secret",
+        *package_files(),
+    ]
     for path in files:
         try:
             content = path.read_bytes()
@@ -137,7 +144,8 @@ def _complete(api, submission: Submission, problem: str) -> None:
     with api.gradebook as gradebook:
         gradebook.update_or_create_submission(submission.lesson, submission.student)
         notebook = gradebook.find_submission_notebook(
-            submission.lesson, submission.lesson, submission.student)
+            submission.lesson, submission.lesson, submission.student
+        )
         for grade in notebook.grades:
             unscored = grade.auto_score is None and not grade.needs_manual_grade
             if problem or unscored:

@@ -26,12 +26,18 @@ class Row:
         if self.problem:
             return self.problem
         waiting = sum(points is None for points in self.points.values())
-        return f"{waiting} answer{'s'[:waiting > 1]} to grade by hand" if waiting else "graded"
+        return f"{waiting} answer{'s'[: waiting > 1]} to grade by hand" if waiting else "graded"
 
     def as_json(self) -> dict:
-        return {"student": self.student, "lesson": self.lesson, "points": self.points, "total": self.total,
-                "max_points": sum(self.max_points.values()), "problem": self.problem or None,
-                "needs_grading_by_hand": any(points is None for points in self.points.values())}
+        return {
+            "student": self.student,
+            "lesson": self.lesson,
+            "points": self.points,
+            "total": self.total,
+            "max_points": sum(self.max_points.values()),
+            "problem": self.problem or None,
+            "needs_grading_by_hand": any(points is None for points in self.points.values()),
+        }
 
 
 def read_rows(api, submissions: list[Submission]) -> list[Row]:
@@ -40,14 +46,20 @@ def read_rows(api, submissions: list[Submission]) -> list[Row]:
     with api.gradebook as gradebook:
         for submission in submissions:
             notebook = gradebook.find_submission_notebook(
-                submission.lesson, submission.lesson, submission.student)
+                submission.lesson, submission.lesson, submission.student
+            )
             order = {cell.name: number for number, cell in enumerate(notebook.notebook.source_cells)}
             grades = sorted(notebook.grades, key=lambda grade: order[grade.name])
             outcome = last_outcome(submission)
-            rows.append(Row(submission.student, submission.lesson,
-                            {_short(grade.name): _points(grade) for grade in grades},
-                            {_short(grade.name): grade.max_score for grade in grades},
-                            outcome.problem if outcome else "not graded yet"))
+            rows.append(
+                Row(
+                    submission.student,
+                    submission.lesson,
+                    {_short(grade.name): _points(grade) for grade in grades},
+                    {_short(grade.name): grade.max_score for grade in grades},
+                    outcome.problem if outcome else "not graded yet",
+                )
+            )
     return rows
 
 
@@ -64,8 +76,10 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
     body += [[row.student, *map(_number, row.points.values()), _number(row.total), row.state] for row in rows]
     widths = [max(map(len, [*head, *(line[column] for line in body)])) for column, head in enumerate(heads)]
     height = max(map(len, heads))
-    lines = [[head[number - height] if number >= height - len(head) else "" for head in heads]
-             for number in range(height)]
+    lines = [
+        [head[number - height] if number >= height - len(head) else "" for head in heads]
+        for number in range(height)
+    ]
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
     text = [_line(line, widths) for line in [*lines, body[0]]] + [rule]
     text += [_line(line, widths) for line in body[1:]]
@@ -74,7 +88,7 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
 
 def _summary(rows: list[Row]) -> str:
     mean, best = sum(row.total for row in rows) / len(rows), sum(rows[0].max_points.values())
-    text = f"{len(rows)} submission{'s'[:len(rows) > 1]}, on average {mean:.1f} of {best:g} points"
+    text = f"{len(rows)} submission{'s'[: len(rows) > 1]}, on average {mean:.1f} of {best:g} points"
     waiting = any(points is None for row in rows for points in row.points.values())
     return text + (f"; {BY_HAND} = to be graded by hand in formgrader" if waiting else "")
 

@@ -37,8 +37,9 @@ def verdict(outputs: list, most: float) -> float | None:
     """The points that a check cell's outputs state, None where they state none. An error is 0 points."""
     if any(output.output_type == "error" for output in outputs):
         return 0.0
-    results = [output.data.get("text/plain", "") for output in outputs
-               if output.output_type == "execute_result"]
+    results = [
+        output.data.get("text/plain", "") for output in outputs if output.output_type == "execute_result"
+    ]
     if not results or not all(PLAIN_FLOAT.fullmatch(text) for text in results):
         return None
     points = [float(text) for text in results]
