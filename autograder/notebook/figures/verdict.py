@@ -68,7 +68,7 @@ def _mark(ax, worst):
     from matplotlib.patches import Rectangle
 
     row, column = worst
-    ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=VERMILLION, linewidth=2.5, zorder=5))
+    ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=INK, linewidth=2.5, zorder=5))
 
 
 def _spoken(value):
