@@ -16,6 +16,8 @@ STABILITY = "numerical stability"
 GRADIENTS = "gradients"
 SIDE_EFFECTS = "no side effects"
 DTYPES = "float64"
+EMPTY_ROWS = "queries that may attend to nothing"
+REFUSALS = "sizes that do not fit"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,13 @@ MULTIHEAD = (
     "torch.nn.modules.activation.MultiheadAttention",
     "scripted MultiheadAttention",
 )
+# Not `Transformer.generate_square_subsequent_mask`, which is a mask and no attention.
+TRANSFORMER = (
+    "torch.nn.modules.transformer.Transformer",
+    "nn:Transformer.forward",
+    "nn:TransformerEncoder",
+    "nn:TransformerDecoder",
+)
 GROUPS = {
     "torch's softmax family": (
         "torch:softmax",
@@ -45,8 +52,8 @@ GROUPS = {
         "torch.nn.modules.activation.Softmax",
         *FUSED,
     ),
-    "fused attention": (*FUSED, *MULTIHEAD, "torch.nn.modules.transformer.Transformer", "nn:Transformer"),
-    "nn.MultiheadAttention": (*MULTIHEAD, "torch.nn.modules.transformer.Transformer", "nn:Transformer"),
+    "fused attention": (*FUSED, *MULTIHEAD, *TRANSFORMER),
+    "nn.MultiheadAttention": (*MULTIHEAD, *TRANSFORMER),
     "enable_gqa": ("enable_gqa",),
     "nn.TransformerEncoderLayer": (
         "torch.nn.modules.transformer.Transformer",
