@@ -244,11 +244,15 @@ def test_the_committed_notebooks_are_current():
 def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
     """A line inside a region that does not also stand outside one is nowhere in the students' notebook."""
     received = as_text(student_notebook(lesson))
+    received_lines = {
+        line.strip() for cell in student_notebook(lesson).cells for line in cell.source.split("\n")
+    }
     for cell in read_cells(lesson):
         regions = find_regions(cell.text)
         outside = set(map(str.strip, replace_marks(_without_all(cell.text), {}).split("\n")))
         for line in {line.strip() for region in regions for line in region.lines} - outside:
-            if len(line) > 3:
+            assert len(line) < 3 or line not in received_lines, (cell.id, line)
+            if len(line) > 8:
                 assert json.dumps(line, ensure_ascii=False)[1:-1] not in received, (cell.id, line)
     for word in ("BEGIN", "END SOLUTION", "hidden=True", "HIDDEN", "MARK SCHEME", "AUTOGRADER_SECRET"):
         assert word not in received

@@ -65,5 +65,5 @@ def package_files() -> list[Path]:
     for name in CALLED_BY_LESSONS:
         place = PACKAGE / name
         found = place.rglob("*") if place.is_dir() else [place]
-        files += sorted(path for path in found if path.is_file() and path.suffix != ".pyc")
+        files += sorted(path for path in found if path.is_file() and path.parent.name != "__pycache__")
     return files

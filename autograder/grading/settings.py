@@ -57,7 +57,7 @@ def _autograde(c) -> None:
     from nbgrader import preprocessors as stock
 
     from autograder.grading.intake import TrustTheCourse
-    from autograder.grading.verdicts import SaveVerdicts, ShowMarkScheme
+    from autograder.grading.verdicts import DropLiveWidgets, SaveVerdicts, ShowMarkScheme
 
     c.Autograde.sanitize_preprocessors = [
         TrustTheCourse,
@@ -71,6 +71,7 @@ def _autograde(c) -> None:
         stock.Execute,
         stock.LimitOutput,
         SaveVerdicts,
+        DropLiveWidgets,
         ShowMarkScheme,
         stock.AssignLatePenalties,
         stock.CheckCellMetadata,
@@ -78,6 +79,7 @@ def _autograde(c) -> None:
     c.OverwriteCells.add_missing_cells = True
     c.Execute.timeout = 60
     c.Execute.startup_timeout = 120
+    c.Execute.store_widget_state = False
     # One line for an error: long tracebacks bury the message and can show what a hidden test holds.
     c.Execute.extra_arguments = [
         "--HistoryManager.hist_file=:memory:",

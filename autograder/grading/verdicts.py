@@ -7,6 +7,7 @@ import nbformat
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
+from autograder.build.execute import WIDGET
 from autograder.build.marks import MARK_SCHEME, MarkError, find_regions
 
 PLAIN_FLOAT = re.compile(r"\d+(\.\d+)?")
@@ -44,6 +45,15 @@ def verdict(outputs: list, most: float) -> float | None:
         return None
     points = [float(text) for text in results]
     return min(points) if max(points) <= most else None
+
+
+class DropLiveWidgets(NbGraderPreprocessor):
+    """A widget is dead in a stored page and would hide the picture beside it."""
+
+    def preprocess_cell(self, cell, resources, index):
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(WIDGET, None)
+        return cell, resources
 
 
 class ShowMarkScheme(NbGraderPreprocessor):
