@@ -253,8 +253,8 @@ between 0 and 1. You notice when you add them up:
 """
 
 # %%
-scores = attention_scores(x, x)
-right, wrong = torch.softmax(scores, dim=-1), torch.softmax(scores, dim=-2)
+right = attention(x, x, torch.eye(5))  # with the identity as values, the output is the weights
+wrong = torch.softmax(attention_scores(x, x), dim=-2)
 print("sums of the rows, right:", [round(total, 2) for total in right.sum(dim=-1).tolist()])
 print("sums of the rows, wrong:", [round(total, 2) for total in wrong.sum(dim=-1).tolist()])
 names = ("softmax over the keys", "softmax over the queries")
@@ -262,8 +262,8 @@ figures.weights_side_by_side(right, wrong, tokens, names)
 
 # %% [markdown]
 r"""
-On the right, *dog* gives away 1.25 whole shares of its attention and *the* only 0.66: the words compete for
-being heard, instead of each dividing its own attention. Two more mistakes that tests on tame inputs miss:
+On the right, *dog* gives away 1.25 shares of attention and *the* only 0.66: the words compete for being
+heard, instead of each dividing its own attention. Two more mistakes that tests on tame inputs miss:
 
 - *Samples of a batch mix.* Change the second sentence; the output for the first must not move.
 - *Keys in place of values.* Invisible while you test with `attention(x, x, x)`.
@@ -295,49 +295,52 @@ print("dog in sentence 2:", [round(value, 2) for value in both[1, 4].tolist()])
 r"""
 ### What did we gain?
 
-The arithmetic is the same. What differs is how often Python has to speak to PyTorch. Let us do it three
-ways: one *pair* of words at a time, one *row* at a time, and all at once.
+The arithmetic is the same. What differs is how often Python has to speak to PyTorch. Let us fill the table
+of scores three ways: one *pair* of words at a time, one *row* at a time, and all at once.
 """
 
 # %%
-def one_pair_at_a_time(q, k, v):
-    """A score a call: N * M small calls."""
+def one_pair_at_a_time(q, k):
+    """Two loops: N * M calls, one score each."""
     rows = []
     for i in range(len(q)):
         row = [attention_scores(q[i : i + 1], k[j : j + 1]) for j in range(len(k))]
-        rows.append(torch.softmax(torch.cat(row, dim=1), dim=1) @ v)
+        rows.append(torch.cat(row, dim=1))
     return torch.cat(rows)
 
 
-def one_row_at_a_time(q, k, v):
-    """A query a call: N calls."""
-    return torch.cat([attention(q[i : i + 1], k, v) for i in range(len(q))])
+def one_row_at_a_time(q, k):
+    """One loop: N calls, one row of scores each."""
+    return torch.cat([attention_scores(q[i : i + 1], k) for i in range(len(q))])
 
 
 ways = {
     "pair by pair": one_pair_at_a_time,
     "row by row": one_row_at_a_time,
-    "one product": attention,
+    "one product": attention_scores,
 }
 for name, way in ways.items():
-    print(f"{name:12s} agrees: {torch.allclose(way(x, x, x), output, atol=1e-6)}")
+    print(f"{name:12s} agrees: {torch.allclose(way(x, x), attention_scores(x, x))}")
 print("calls for 256 words:", 256 * 256, "or", 256, "or", 1)
 
 # %% timing: 02_loops_against_matmul
-def seconds(way, n, width=64, repeats=3):
-    """The best of a few runs, so that other work on the machine counts little."""
+def seconds(way, n, width=64):
+    """The best of several runs, so that other work on the machine counts little."""
     generator = torch.Generator().manual_seed(n)
-    q, k, v = torch.randn(3, n, width, generator=generator)
+    q, k = torch.randn(2, n, width, generator=generator)
     times = []
-    for _ in range(repeats):
+    while len(times) < 3 or sum(times) < 0.1:
         start = time.perf_counter()
-        way(q, k, v)
+        way(q, k)
         times.append(time.perf_counter() - start)
     return min(times)
 
 
+threads = torch.get_num_threads()
+torch.set_num_threads(1)  # one core for all three
 sizes = [16, 32, 64, 128, 256]
 measured = {name: [seconds(way, n) for n in sizes] for name, way in ways.items()}
+torch.set_num_threads(threads)
 timing_picture = figures.timing(sizes, measured)
 timing_picture
 
@@ -433,8 +436,8 @@ r"""
 
 # %%
 q, k, v = project_qkv(x, swap, torch.eye(4), torch.eye(4))
-asked = torch.softmax(attention_scores(q, k), dim=-1)
-similar = torch.softmax(attention_scores(x, x), dim=-1)
+asked = attention(q, k, torch.eye(5))
+similar = attention(x, x, torch.eye(5))
 print("saw listened to:", {t: round(w, 2) for t, w in zip(tokens[1:], similar[2, 1:].tolist())})
 print("saw listens to: ", {t: round(w, 2) for t, w in zip(tokens[1:], asked[2, 1:].tolist())})
 names = ("looking for what is like me", "asking with W_query")
@@ -451,7 +454,8 @@ are, because it is its own transpose. With its upper triangle alone they are not
 
 # %%
 for name, w_query in (("the swap", swap), ("half of it", swap.triu())):
-    s = attention_scores(x @ w_query, x)
+    q, k, v = project_qkv(x, w_query, torch.eye(4), torch.eye(4))
+    s = attention_scores(q, k)
     print(f"{name}: scores symmetric: {torch.equal(s, s.T)}")
     print(f"    dog asks saw: {s[1, 2]:g}   saw asks dog: {s[2, 1]:g}")
 
@@ -546,7 +550,8 @@ module = SelfAttention(4, 4)
 print("parameters:", {name: tuple(p.shape) for name, p in module.named_parameters()})
 print("numbers in them:", sum(p.numel() for p in module.parameters()))
 module.load_state_dict({"W_query": swap, "W_key": torch.eye(4), "W_value": torch.eye(4)})
-print("module = functions:", torch.allclose(module(x), asked @ x, atol=1e-6))
+q, k, v = project_qkv(x, swap, torch.eye(4), torch.eye(4))
+print("module = functions:", torch.allclose(module(x), attention(q, k, v), atol=1e-6))
 
 # %% [markdown]
 r"""
@@ -587,7 +592,7 @@ figures.learning(losses)
 with torch.no_grad():
     short = ["the", "saw", "the", "dog", "saw"]
     q, k, v = project_qkv(embed(short), learner.W_query, learner.W_key, learner.W_value)
-    learned = torch.softmax(attention_scores(q, k), dim=-1)
+    learned = attention(q, k, torch.eye(5))
 print("weight on dog:", [round(w, 2) for w in learned[:, 3].tolist()])
 figures.weights(learned, short, title="What it learned to look at")
 
@@ -608,8 +613,10 @@ def look(question, pet_of_cat, word):
     moved = x.clone()
     moved[4, 2] = pet_of_cat
     w_query = (1 - question) * torch.eye(4) + question * swap
-    row = torch.softmax(attention_scores(moved @ w_query, moved), dim=-1)[tokens.index(word)]
-    return figures.one_query(row, row @ moved, tokens, FEATURES, word)
+    q, k, v = project_qkv(moved, w_query, torch.eye(4), torch.eye(4))
+    weights, heard = attention(q, k, torch.eye(5)), attention(q, k, v)
+    place = tokens.index(word)
+    return figures.one_query(weights[place], heard[place], tokens, FEATURES, word)
 
 
 words = ["saw", "dog", "cat", "the"]
@@ -697,7 +704,8 @@ def try_merge(merge):
     words = torch.randn(5, 6, generator=generator)
     a = merge(w_q, w_k)
     assert a.shape == (6, 6), f"expected (d_in, d_in) = (6, 6), got {tuple(a.shape)}"
-    want = attention_scores(words @ w_q, words @ w_k)
+    q, k, _ = project_qkv(words, w_q, w_k, w_k)
+    want = attention_scores(q, k)
     assert torch.allclose(words @ a @ words.T, want, atol=1e-4), "other scores"
     return f"right, and its rank is {torch.linalg.matrix_rank(a).item()}"
 
@@ -750,7 +758,7 @@ r"""
 
 # %%
 side_by_side = torch.cat([swap, torch.eye(4), torch.eye(4)], dim=1)
-three = (x @ side_by_side).split(4, dim=-1)
+three = project_qkv(x, side_by_side, swap, swap)[0].split(4, dim=-1)
 one_by_one = project_qkv(x, swap, torch.eye(4), torch.eye(4))
 print("one product = three:", all(map(torch.equal, three, one_by_one)))
 for name, width, layers in (("GPT-2 small", 768, 12), ("Llama 2 7B", 4096, 32)):

@@ -34,7 +34,7 @@ class Explorer:
         import ipywidgets
 
         controls = {name: _control(ipywidgets, name, choice) for name, choice in self.choices.items()}
-        image = ipywidgets.Image(value=self.start.png(), format="png", layout={"max_width": "100%"})
+        image = ipywidgets.Image(value=self.start.png(), format="png", layout={"max_width": "98%"})
 
         def follow(_change):
             image.value = self.draw(**{name: control.value for name, control in controls.items()}).png()

@@ -77,7 +77,7 @@ def _short(value):
 
 
 @styled
-def timing(sizes, seconds, title="The same attention, three ways"):
+def timing(sizes, seconds, title="The same table of scores, three ways"):
     """Time over the number of tokens, both axes logarithmic; `seconds` maps a name to its times."""
     figure = card(8.2, 4.2, title)
     ax = axes(figure, 0.95, 0.72, 5.4, 2.75)
