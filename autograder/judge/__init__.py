@@ -51,9 +51,7 @@ def judge(
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
     if not found:
         return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
-    name = name_mistake(exercise, cases, expected, records) or _broken_invariant(
-        exercise, cases, records, found
-    )
+    name = name_mistake(cases, expected, records) or _broken_invariant(exercise, cases, records, found)
     told = min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
     return Verdict(
         exercise.id,

@@ -10,6 +10,7 @@ from itertools import combinations
 import torch
 
 from autograder.exercises.exercise import Case, Exercise
+from autograder.judge.findings import findings
 from autograder.probe import probe
 from autograder.probe.build import live
 from autograder.probe.run import tensors_of
@@ -26,25 +27,35 @@ class Expected:
     @cached_property
     def right(self) -> list[dict]:
         """What is due."""
-        return self._records(self.exercise.reference, torch.float64)
+        return self.records_of(self.exercise.reference, dtype=torch.float64)
 
-    def mistakes(self):
+    @cached_property
+    def mistakes(self) -> list[tuple]:
         """(mistake, its records) for every known mistake."""
-        for mistake in self.exercise.mistakes:
-            yield mistake, self._records(mistake.answer)
+        return [(mistake, self.records_of(mistake.answer)) for mistake in self.exercise.mistakes]
+
+    @cached_property
+    def mistaken(self) -> dict[str, set[int]]:
+        """The numbers of the cases in which each known mistake is wrong, by its id."""
+        return {mistake.id: self.wrong_cases(records) for mistake, records in self.mistakes}
 
     def pairs(self):
-        """(first, second, records) for every two mistakes that can be made at once."""
+        """(first, second, answer) for every two mistakes that can be made at once."""
         if self.exercise.variant is None:
             return
         changing = [mistake for mistake in self.exercise.mistakes if mistake.changes]
         for first, second in combinations(changing, 2):
             if not set(first.changes) & set(second.changes):
-                answer = self.exercise.variant(**first.changes, **second.changes)
-                yield first, second, self._records(answer)
+                yield first, second, self.exercise.variant(**first.changes, **second.changes)
 
-    def _records(self, answer, dtype=None):
-        return probe(answer, self.cases, self.exercise.procedure, dtype, SECONDS_PER_CALL)
+    def wrong_cases(self, records: list[dict]) -> set[int]:
+        """The numbers of the cases in which something in `records` is wrong."""
+        return {finding.case for finding in findings(self.exercise, self.cases, self.right, records)}
+
+    def records_of(self, answer, cases: list[Case] | None = None, dtype=None) -> list[dict]:
+        """The records of an answer of our own, on all cases or some of them."""
+        cases = self.cases if cases is None else cases
+        return probe(answer, cases, self.exercise.procedure, dtype, SECONDS_PER_CALL)
 
 
 def arguments_as_given(case: Case) -> dict[str, torch.Tensor]:

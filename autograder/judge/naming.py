@@ -6,9 +6,8 @@ wherever either of them is wrong, but for a few cases, has it most likely. Faili
 
 from dataclasses import dataclass
 
-from autograder.exercises.exercise import Case, Exercise, Mistake
+from autograder.exercises.exercise import Case, Mistake
 from autograder.judge.expected import Expected
-from autograder.judge.findings import findings
 from autograder.judge.tolerance import same_value
 
 MOSTLY = 0.7
@@ -24,22 +23,33 @@ class Name:
     asks: str
 
 
-def name_mistake(
-    exercise: Exercise, cases: list[Case], expected: Expected, records: list[dict]
-) -> Name | None:
+def name_mistake(cases: list[Case], expected: Expected, records: list[dict]) -> Name | None:
     """The mistake that explains `records`, or None."""
-    wrong = _wrong_cases(exercise, cases, expected, records)
+    wrong = expected.wrong_cases(records)
     best, best_share = None, MOSTLY
-    for mistake, others in expected.mistakes():
-        share = _share(exercise, cases, expected, records, wrong, others)
+    for mistake, others in expected.mistakes:
+        share = _share(cases, records, others, wrong, expected.mistaken[mistake.id])
         if share == 1.0 and _same_everywhere(cases, records, others):
             return _named(mistake)
         if share > best_share or (share == best_share == 1.0 and best is None):
             best, best_share = mistake, share
     if best is not None:
         return _named(best)
-    for first, second, others in expected.pairs():
-        if _share(exercise, cases, expected, records, wrong, others) == 1.0:
+    return _two_at_once(cases, expected, records, wrong)
+
+
+def _two_at_once(cases, expected, records, wrong) -> Name | None:
+    answered = [i for i in sorted(wrong) if records[i]["status"] == "answered"]
+    if not answered:
+        return None
+    first_wrong = answered[0]
+    for first, second, answer in expected.pairs():
+        # One case rules out most pairs; only the others are worth the whole run.
+        alone = expected.records_of(answer, [cases[first_wrong]])[0]
+        if not _same(cases[first_wrong], records[first_wrong], alone):
+            continue
+        others = expected.records_of(answer)
+        if _share(cases, records, others, wrong, expected.wrong_cases(others)) == 1.0:
             return Name(
                 f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks
             )
@@ -50,13 +60,9 @@ def _named(mistake: Mistake) -> Name:
     return Name(mistake.id, mistake.sees, mistake.asks)
 
 
-def _wrong_cases(exercise, cases, expected, records) -> set[int]:
-    return {finding.case for finding in findings(exercise, cases, expected.right, records)}
-
-
-def _share(exercise, cases, expected, records, wrong, others) -> float:
+def _share(cases, records, others, wrong, wrong_others) -> float:
     """Of the cases where either answer is wrong, the share in which both give the same."""
-    either = wrong | _wrong_cases(exercise, cases, expected, others)
+    either = wrong | wrong_others
     same = [i for i in either if _same(cases[i], records[i], others[i])]
     told = [i for i in same if records[i]["status"] == "answered"]
     if len(same) < min(FEWEST, len(either)) or (not told and len(same) < len(either)):
