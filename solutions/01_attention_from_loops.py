@@ -176,7 +176,7 @@ figures.scores(scores, tokens, title="Your scores")
 r"""
 ## 2. From scores to weights
 
-**The question.** *Dog* has the scores 0, 6, $-4$, 0, 4. It wants to listen to the other words *in
+**The question.** *Dog* has the scores 0, 6, -4, 0, 4. It wants to listen to the other words *in
 proportion*. But what would "-4 parts of *saw*" mean? We need weights: none negative, and together exactly
 1.
 

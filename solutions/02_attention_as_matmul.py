@@ -349,7 +349,7 @@ r"""
 Both axes are logarithmic: each step on one is a factor. Read off how far the lines lie apart on the right,
 and how steeply each one climbs. Doubling the words makes four times as many pairs, and the uppermost line
 pays for each of them with a call. The product pays once; for a while it hardly notices that the sentence
-grows. (Run the cell: the picture will be your machine's.)
+grows. (All three on one core. Run the cell: the picture will be your machine's.)
 
 ## 3. What is a word looking for?
 
