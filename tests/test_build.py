@@ -148,6 +148,28 @@ def test_check_names_a_student_notebook_that_was_edited(small, tmp_path):
     assert not copy.student.exists()
 
 
+def test_a_notebook_that_a_learner_worked_in_is_left_alone(small, tmp_path, capsys):
+    copy = make(tmp_path, SMALL)
+    copy.executed.write_bytes(small.executed.read_bytes())
+    copy.student.parent.mkdir()
+    worked_in = small.student.read_text().replace("raise NotImplementedError()", "return 42")
+    assert worked_in != small.student.read_text()
+    copy.student.write_text(worked_in)
+    assert build(None, progress=False, root=tmp_path) == []
+    assert copy.student.read_text() == worked_in
+    assert "changes of yours" in capsys.readouterr().out
+    copy.student.unlink()
+    assert build(None, progress=False, root=tmp_path) == ["notebooks/90_small.ipynb"]
+    assert copy.student.read_bytes() == small.student.read_bytes()
+
+
+def test_a_new_source_renews_a_notebook_that_nobody_changed(small, tmp_path):
+    copy = make(tmp_path, SMALL.replace("6 * 7", "6 * 8"))
+    copy.student.parent.mkdir()
+    copy.student.write_bytes(small.student.read_bytes())
+    assert "notebooks/90_small.ipynb" in build(None, progress=False, root=tmp_path)
+
+
 # --- mistakes in a source ---------------------------------------------------------------------------------
 
 ANSWER = "def softmax(scores):\n    ### BEGIN SOLUTION\n    return scores\n    ### END SOLUTION\n"

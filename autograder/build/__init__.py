@@ -22,7 +22,7 @@ def build(
 ) -> list[str]:
     """Makes the notebooks of these lessons (all where None) and gives the files that were written.
 
-    Only what is out of date is run or written. With `check` nothing is run or written: what would be, is
+    Only what is out of date is run or written; a student notebook that somebody worked in is left alone. With `check` nothing is run or written: what would be, is
     given. Raises UserError for an unknown lesson, a source with a mistake, or a cell that fails.
     """
     from tqdm import tqdm
@@ -37,24 +37,34 @@ def build(
 
 
 def _stale_files(lesson: Lesson) -> list[str]:
-    from autograder.build.notebooks import as_text, student_notebook
     from autograder.build.stale import is_current
 
     stale = [] if is_current(lesson) else [lesson.executed]
-    if _text_of(lesson.student) != as_text(student_notebook(lesson)):
+    if _text_of(lesson.student) != student_text(lesson):
         stale.append(lesson.student)
     return [str(path.relative_to(lesson.root)) for path in stale]
 
 
 def _build_lesson(lesson: Lesson) -> list[str]:
-    from autograder.build.notebooks import as_text, student_notebook
+    from autograder.build.stale import is_changed_by_hand
 
     written = []
     for name in _stale_files(lesson):
         path = lesson.root / name
-        _write(path, executed_text(lesson) if path == lesson.executed else as_text(student_notebook(lesson)))
+        if path == lesson.student and is_changed_by_hand(path):
+            print(f"{name} holds changes of yours and is left as it is; rename it to get a fresh one.")
+            continue
+        _write(path, executed_text(lesson) if path == lesson.executed else student_text(lesson))
         written.append(name)
     return written
+
+
+def student_text(lesson: Lesson) -> str:
+    """The text of the lesson's student notebook, signed so that a learner's changes can be seen."""
+    from autograder.build.notebooks import as_text, student_notebook
+    from autograder.build.stale import sign_text
+
+    return as_text(sign_text(student_notebook(lesson)))
 
 
 def executed_text(lesson: Lesson) -> str:

@@ -52,6 +52,24 @@ def is_current(lesson: Lesson) -> bool:
     return as_text(fresh) == stored_text
 
 
+def sign_text(notebook):
+    """The notebook with a digest of its own text in it."""
+    notebook.metadata[KEY] = {"text": hashlib.sha256(as_text(notebook).encode()).hexdigest()}
+    return notebook
+
+
+def is_changed_by_hand(path: Path) -> bool:
+    """Whether the file is there and is not, to the letter, what `sign_text` signed."""
+    if not path.exists():
+        return False
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        signed = notebook.metadata.pop(KEY)["text"]
+        return hashlib.sha256(as_text(notebook).encode()).hexdigest() != signed
+    except (ValueError, KeyError, TypeError, nbformat.ValidationError, nbformat.reader.NotJSONError):
+        return True
+
+
 def _pictures(lesson: Lesson) -> list[Path]:
     cells = read_cells(lesson)
     names = {name for cell in cells if not cell.is_code for name in pictures_of(cell.text)}
