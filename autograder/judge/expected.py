@@ -35,9 +35,9 @@ class Expected:
         return [(mistake, self.records_of(mistake.answer)) for mistake in self.exercise.mistakes]
 
     @cached_property
-    def mistaken(self) -> dict[str, set[int]]:
-        """The numbers of the cases in which each known mistake is wrong, by its id."""
-        return {mistake.id: self.wrong_cases(records) for mistake, records in self.mistakes}
+    def mistaken(self) -> list[set[int]]:
+        """The numbers of the cases in which each known mistake is wrong. (One id may stand for several.)"""
+        return [self.wrong_cases(records) for _, records in self.mistakes]
 
     def pairs(self):
         """(first, second, answer) for every two mistakes that can be made at once."""

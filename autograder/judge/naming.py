@@ -27,8 +27,8 @@ def name_mistake(cases: list[Case], expected: Expected, records: list[dict]) -> 
     """The mistake that explains `records`, or None."""
     wrong = expected.wrong_cases(records)
     best, best_share = None, MOSTLY
-    for mistake, others in expected.mistakes:
-        share = _share(cases, records, others, wrong, expected.mistaken[mistake.id])
+    for (mistake, others), wrong_others in zip(expected.mistakes, expected.mistaken, strict=True):
+        share = _share(cases, records, others, wrong, wrong_others)
         if share == 1.0 and _same_everywhere(cases, records, others):
             return _named(mistake)
         if share > best_share or (share == best_share == 1.0 and best is None):

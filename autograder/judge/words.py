@@ -86,7 +86,9 @@ def expected_shape(exercise: Exercise, case: Case, shape) -> str:
 
 
 def number(value) -> str:
-    """A number short enough to compare by eye."""
+    """A number short enough to compare by eye; True or False of a mask's entry."""
+    if getattr(value, "dtype", None) is torch.bool:
+        return str(bool(value))
     return f"{float(value):.4g}"
 
 
