@@ -14,6 +14,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import mask_pictures
 import torch
 
 from autograder.notebook import figures
@@ -44,6 +45,7 @@ def pictures():
         "loops_and_matmul": figures.loops_and_matmul(),
         "self_attention": figures.self_attention(),
         "recurrence": figures.recurrence(TOKENS),
+        **mask_pictures.pictures(),
     }
 
 

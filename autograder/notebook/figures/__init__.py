@@ -10,6 +10,7 @@ tensors or nested lists and are only read. matplotlib is loaded by the first pic
     curves     what an experiment measured
     diagrams   drawings without data: shapes and how they flow
     masks      who may look at whom
+    leaks      what a mask does, and what happens without
     maps       whole tables of weights
     verdict    a wrong result beside what is due
 """
@@ -21,16 +22,8 @@ _HOMES = {
     "bars": ("softmax_steps", "scales", "weighted_average", "one_query"),
     "curves": ("saturation", "timing", "learning"),
     "diagrams": ("dot_product", "loops_and_matmul", "attention_flow", "self_attention", "recurrence"),
-    "masks": (
-        "mask",
-        "mask_patterns",
-        "mask_conventions",
-        "mask_before_or_after",
-        "mask_and_weights",
-        "mask_broadcasting",
-        "influence",
-        "by_position",
-    ),
+    "masks": ("mask", "mask_patterns", "mask_conventions", "mask_and_weights", "mask_broadcasting"),
+    "leaks": ("mask_before_or_after", "influence", "by_position"),
     "maps": ("attention_maps",),
     "verdict": ("expected_and_yours",),
     "style": ("Picture",),

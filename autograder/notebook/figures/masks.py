@@ -1,0 +1,210 @@
+"""Masks: who may look at whom, what that does to the weights, and how masks of different shapes meet."""
+
+from matplotlib.patches import Rectangle
+
+from autograder.notebook.figures.diagrams import _arrow
+from autograder.notebook.figures.matrices import _grid, _named_axes
+from autograder.notebook.figures.style import (
+    BLUE,
+    GREY,
+    INK,
+    PALE,
+    SEQUENTIAL,
+    VERMILLION,
+    Picture,
+    axes,
+    canvas,
+    card,
+    number,
+    rows,
+    styled,
+)
+
+MAY, MAY_NOT = "#8CC4E6", "#F3F4F6"
+
+
+def _mask_grid(ax, allowed, row_names, column_names, words=None):
+    """Blue where a query may attend, hatched where it may not; `words` are written for (may, may not)."""
+    for i, line in enumerate(allowed):
+        for j, may in enumerate(line):
+            ax.add_patch(
+                Rectangle(
+                    (j, i),
+                    1,
+                    1,
+                    facecolor=MAY if may else MAY_NOT,
+                    edgecolor="white" if may else "#D1D5DB",
+                    hatch=None if may else "////",
+                    linewidth=0,
+                )
+            )
+            ax.add_patch(Rectangle((j, i), 1, 1, facecolor="none", edgecolor="white", linewidth=2))
+            if words:
+                _word(ax, j + 0.5, i + 0.5, words[0] if may else words[1])
+    ax.set(xlim=(0, len(column_names)), ylim=(len(row_names), 0))
+    ax.set_xticks([j + 0.5 for j in range(len(column_names))], column_names)
+    ax.set_yticks([i + 0.5 for i in range(len(row_names))], row_names)
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _word(ax, x, y, text):
+    box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+    ax.text(x, y, text, ha="center", va="center", fontsize=8.5, bbox=box)
+
+
+def _told(allowed, row_names, column_names):
+    """Who may look at whom, in words."""
+    lines = []
+    for name, line in zip(row_names, allowed, strict=True):
+        seen = [column for column, may in zip(column_names, line, strict=True) if may]
+        lines.append(f"{name} may look at {', '.join(seen) or 'nothing'}")
+    return "; ".join(lines)
+
+
+@styled
+def mask(allowed, tokens, keys=None, title="Who may look at whom"):
+    """A Boolean mask as a table, True where the query of the row may attend to the key of the column."""
+    allowed, keys = rows(allowed), keys or tokens
+    figure = card(max(2.0 + 0.72 * len(keys), 4.4), 0.5 * len(allowed) + 1.45, title)
+    ax = axes(figure, 1.4, 0.3, 0.72 * len(keys), 0.5 * len(allowed))
+    _mask_grid(ax, allowed, tokens, keys, ("True", "False"))
+    _named_axes(ax)
+    return Picture(figure, f"{title}. A table of True and False: {_told(allowed, tokens, keys)}")
+
+
+@styled
+def mask_patterns(patterns, tokens, title="Masks of all kinds: blue may be looked at, hatched may not"):
+    """Masks side by side; `patterns` maps a name to (mask, a line of explanation)."""
+    n, cell = len(tokens), 0.33
+    panel = cell * n + 0.3
+    figure = card(len(patterns) * panel + 0.75, cell * n + 1.75, title)
+    told = []
+    for k, (name, (allowed, line)) in enumerate(patterns.items()):
+        allowed = rows(allowed)
+        ax = axes(figure, 0.75 + k * panel, 0.75, cell * n, cell * n)
+        _mask_grid(ax, allowed, tokens, tokens)
+        ax.tick_params(labelsize=8, labelleft=k == 0)
+        ax.text(n / 2, n + 0.65, name, ha="center", va="center", fontweight="bold")
+        ax.text(n / 2, n + 1.35, line, ha="center", va="center", fontsize=8.5, color=GREY)
+        told.append(f"{name} ({line}): {_told(allowed, tokens, tokens)}")
+    return Picture(figure, f"{title}. " + ". ".join(told))
+
+
+@styled
+def mask_conventions(allowed, tokens, title="One mask, written in three ways"):
+    """The same mask as True = may, as True = may not, and as numbers added to the scores."""
+    allowed = rows(allowed)
+    n, width, height = len(tokens), 0.55, 0.42
+    panel = width * n + 0.35
+    figure = card(3 * panel + 0.95, height * n + 2.0, title)
+    ways = (
+        ("True = may look", "F.scaled_dot_product_attention", "and this course", ("True", "False")),
+        ("True = may NOT look", "nn.MultiheadAttention", "the opposite!", ("False", "True")),
+        ("added to the scores", "both accept it", "", ("0", "\u2212\u221e")),
+    )
+    for k, (name, who, more, words) in enumerate(ways):
+        ax = axes(figure, 0.8 + k * panel, 1.0, width * n, height * n)
+        _mask_grid(ax, allowed, tokens, tokens, words)
+        ax.tick_params(labelleft=k == 0)
+        colour = VERMILLION if k == 1 else INK
+        ax.text(n / 2, n + 0.55, name, ha="center", va="center", fontweight="bold", color=colour)
+        ax.text(n / 2, n + 1.15, who, ha="center", va="center", fontsize=9, color=GREY)
+        ax.text(n / 2, n + 1.65, more, ha="center", va="center", fontsize=9, color=colour)
+    return Picture(
+        figure,
+        f"{title}; in all three, {_told(allowed, tokens, tokens)}. Left, for F.scaled_dot_product_attention "
+        "and this course: True where a word may look. Middle, for nn.MultiheadAttention: True where it may "
+        "not. Right, a mask of numbers that are added to the scores: 0 where it may, minus infinity where "
+        "it may not.",
+    )
+
+
+@styled
+def mask_and_weights(allowed, weights, tokens, title=""):
+    """A mask and the weights that it leaves; the explorer's figure."""
+    allowed, weights = rows(allowed), rows(weights)
+    n = len(tokens)
+    figure = card(8.6, 0.5 * n + 1.3, title or "The mask, and the weights that it leaves")
+    left = axes(figure, 0.85, 0.3, 0.62 * n, 0.5 * n)
+    _mask_grid(left, allowed, tokens, tokens, ("may", ""))
+    right = axes(figure, 1.75 + 0.62 * n, 0.3, 0.62 * n, 0.5 * n)
+    _grid(right, weights, tokens, tokens, SEQUENTIAL, 0, 1)
+    spelled = "; ".join(
+        f"{token}: {', '.join(number(w) for w in line)}" for token, line in zip(tokens, weights, strict=True)
+    )
+    return Picture(figure, f"{title}. {_told(allowed, tokens, tokens)}. Weights: {spelled}")
+
+
+@styled
+def mask_broadcasting(causal, padding, names):
+    """(N, N) and (B, N), each given axes of size 1, meet as (B, 1, N, N)."""
+    causal, padding = rows(causal), rows(padding)
+    n, size = len(causal), 0.3
+    figure = card(9.2, 3.95, "Two masks of different shapes meet")
+    ax = canvas(figure, 0, 0, 9.2, 3.95)
+    middle = 1.85
+    _small(ax, 0.5, middle + n * size / 2, causal, size)
+    _under(ax, 0.5 + n * size / 2, middle, n, size, "causal", "(N, N)", "\u2192 (1, 1, N, N)")
+    ax.text(2.4, middle, "and", ha="center", va="center", color=GREY)
+    for b, line in enumerate(padding):
+        _small(ax, 2.85, middle + 0.48 - 0.66 * b, [line], size)
+        ax.text(2.85, middle + 0.6 - 0.66 * b, names[b], fontsize=9, color=GREY, va="center")
+    _under(ax, 2.85 + n * size / 2, middle, n, size, "padding", "(B, N)", "\u2192 (B, 1, 1, N)")
+    _arrow(ax, (4.65, middle), (5.3, middle))
+    for b, line in enumerate(padding):
+        both = [[c and p for c, p in zip(across, line, strict=True)] for across in causal]
+        _small(ax, 5.6 + 1.75 * b, middle + n * size / 2, both, size)
+        ax.text(5.6 + 1.75 * b, middle + n * size / 2 + 0.18, names[b], fontsize=9, color=GREY, va="center")
+    _under(
+        ax,
+        5.6 + (n * size + 1.75) / 2,
+        middle,
+        n,
+        size,
+        "both allow",
+        "(B, 1, N, N)",
+        "every query, its own row",
+    )
+    ax.text(
+        0.5,
+        3.3,
+        "Shapes line up from the right; an axis of size 1 is repeated as often as the other mask needs.",
+        fontsize=9.5,
+        color=GREY,
+        va="center",
+    )
+    return Picture(
+        figure,
+        f"A causal mask of shape ({n}, {n}), a triangle, becomes (1, 1, N, N). A padding mask of shape "
+        f"({len(padding)}, {n}), one row a sentence, becomes (B, 1, 1, N). Together they make one mask a "
+        "sentence, shape (B, 1, N, N): the triangle, and in the shorter sentence the columns of the padding "
+        "blocked as well.",
+    )
+
+
+def _small(ax, x, y, allowed, size):
+    """A mask in small squares, its upper left corner at (x, y)."""
+    for i, line in enumerate(allowed):
+        for j, may in enumerate(line):
+            ax.add_patch(
+                Rectangle(
+                    (x + j * size, y - (i + 1) * size),
+                    size,
+                    size,
+                    facecolor=MAY if may else PALE,
+                    edgecolor="white" if may else "#D1D5DB",
+                    hatch=None if may else "////",
+                    linewidth=0.5,
+                )
+            )
+
+
+def _under(ax, x, middle, n, size, name, shape, becomes):
+    bottom = middle - n * size / 2
+    ax.text(x, bottom - 0.25, name, ha="center", va="center", fontweight="bold")
+    ax.text(x, bottom - 0.52, shape, ha="center", va="center", color=GREY)
+    ax.text(x, bottom - 0.78, becomes, ha="center", va="center", color=BLUE, fontsize=9.5)
