@@ -1,5 +1,6 @@
 """Makes a course, lets a made-up class hand in, grades it and makes the feedback: the whole in one go."""
 
+import shutil
 import time
 from pathlib import Path
 
@@ -11,14 +12,21 @@ from autograder.grading.grade import grade
 from autograder.grading.quiet import quiet
 from autograder.grading.sample_class import AGAIN, CLASS, RIGHT, STUB, WRONG, HandsIn
 
+MARK = ".made-by-demo"  # in a folder that holds nothing but made-up work
+
 
 def demo(folder: Path | str) -> None:
-    """Makes the course in `folder` (new or empty) with a graded sample class, and prints what is where.
+    """Makes the course in `folder` with a graded sample class, and prints what is where.
 
-    Raises UserError as make_course does.
+    The folder is new, empty, or one that an earlier demo made, which is replaced. Raises UserError as
+    make_course does.
     """
     began = time.monotonic()
+    if (Path(folder) / MARK).is_file():
+        print(f"The demo of before in {folder} is replaced.")
+        shutil.rmtree(folder)
     folder = make_course(folder)
+    (folder / MARK).touch()
     for work in CLASS:
         hand_in(folder, work)
     print(f"\n{len(CLASS)} notebooks are handed in. Grading them ...\n", flush=True)
