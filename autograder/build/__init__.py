@@ -22,8 +22,9 @@ def build(
 ) -> list[str]:
     """Makes the notebooks of these lessons (all where None) and gives the files that were written.
 
-    Only what is out of date is run or written; a student notebook that somebody worked in is left alone. With `check` nothing is run or written: what would be, is
-    given. Raises UserError for an unknown lesson, a source with a mistake, or a cell that fails.
+    Only what is out of date is run or written; a student notebook that somebody worked in is left alone.
+    With `check` nothing is run or written: what would be, is given. Raises UserError for an unknown lesson,
+    a source with a mistake, or a cell that fails.
     """
     from tqdm import tqdm
 
