@@ -198,7 +198,8 @@ def test_shapes_stand_on_the_edges():
     drawing = draw(attention, q, k, v)
     assert all(isinstance(edge, Edge) for edge in drawing.edges)
     assert {(3, 4), (4, 5), (3, 5), (5, 2), (3, 2)} <= {edge.shape for edge in drawing.edges}
-    assert 'label="(3, 5)"' in drawing.dot
+    assert 'label="(N, M)"' in drawing.dot
+    assert "N = 3, M = 5, D = 4, E = 2" in drawing.svg()
 
 
 def fill(q, k, v, mask):
@@ -253,7 +254,7 @@ def test_parameters_are_shown_on_their_own_or_in_their_part():
 
 
 def test_fused_attention_is_opened_and_framed():
-    drawing = draw(Layer(), *tensors((2, 5, 8)))
+    drawing = draw(Layer(), *tensors((2, 5, 8)), depth=1)
     assert [node.box for node in named(drawing, "softmax")] == ["self_attn"]
     assert {"q_proj: linear", "out_proj: linear", "norm1: layer_norm", "gelu"} <= set(labels(drawing))
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from autograder.graph import operations as ops
 from autograder.graph.fold import _numberless, folded
-from autograder.graph.model import Edge, Node, bounded, plain_text, renumbered, shape_text
+from autograder.graph.model import MAX_WHOLE, Edge, Node, bounded, plain_text, renumbered, shape_text
 from autograder.graph.roles import factor, is_quiet, role
 from autograder.graph.simplify import simplified
 
@@ -35,26 +35,40 @@ def assembled(trace):
         if number not in inlined
     ]
     edges = [
-        Edge(source, target, shape, quiet, places)
-        for (source, target), (shape, quiet, places) in links.items()
+        Edge(source, target, shape, quiet, places, letters)
+        for (source, target), (shape, quiet, places, letters) in links.items()
         if source not in inlined
     ]
     return _with_outputs(trace, nodes, edges, place)
 
 
 def _links(groups, place):
-    """(source, target) -> (shape, quiet, places), the shape merged over the repeats."""
+    """(source, target) -> (shape, quiet, places, letters), the shape merged over the repeats."""
     found = {}
     for target, group in enumerate(groups):
         for step in group:
             for parent, position, shape in step.parents:
                 source = place[parent]
                 if source != target:
-                    found.setdefault((source, target), []).append((shape, is_quiet(parent), str(position)))
+                    letters = parent.axes if shape == parent.shape else ()
+                    seen = found.setdefault((source, target), [])
+                    seen.append((shape, is_quiet(parent), str(position), letters))
     return {
-        ends: (merged([shape for shape, _, _ in seen]), seen[0][1], _sorted(at for _, _, at in seen))
+        ends: (
+            merged([shape for shape, *_ in seen]),
+            seen[0][1],
+            _sorted(at for _, _, at, _ in seen),
+            shared([letters for *_, letters in seen]),
+        )
         for ends, seen in found.items()
     }
+
+
+def shared(letters):
+    """The letters that all of them have."""
+    if len({len(words) for words in letters}) != 1:
+        return ()
+    return tuple(words[0] if len(set(words)) == 1 else "" for words in zip(*letters))
 
 
 def _sorted(places):
@@ -89,9 +103,7 @@ def _inlined(groups, links):
 
 def _boxes(groups, inlined):
     """Group -> the part that it is drawn in. A part with one step needs no frame of its own."""
-    boxes = {
-        number: _numberless(group[0].box) for number, group in enumerate(groups) if number not in inlined
-    }
+    boxes = {number: _home(group) for number, group in enumerate(groups) if number not in inlined}
     for _ in range(6):
         count = {}
         for box in boxes.values():
@@ -102,6 +114,12 @@ def _boxes(groups, inlined):
             break
         boxes.update(lone)
     return boxes
+
+
+def _home(group):
+    """heads.0 where all are of one part; heads.* where heads.0, heads.1 ... were folded."""
+    boxes = {step.box for step in group}
+    return boxes.pop() if len(boxes) == 1 else _numberless(group[0].box)
 
 
 def _prefixes(box):
@@ -116,10 +134,26 @@ def _node(number, group, box, parameters, failed):
     if first.kind != "operation":
         known = first.kind == "constant" and first.value is not None
         name = plain_text(_numberless(first.name) or first.kind)
-        return Node(number, first.kind, "", name, ops.number_text(first.value) if known else "", shape)
+        letters = shared([step.axes for step in group])
+        value = ops.number_text(first.value) if known else ""
+        return Node(number, first.kind, "", name, value, shape, box=plain_text(box), axes=letters)
     label, detail = (plain_text(text) for text in _words(group, parameters))
     node = Node(number, "operation", first.op, label, detail, shape, len(group), plain_text(box), state)
-    return replace(node, role=role(first), number=factor(first), dim=first.dim)
+    return replace(
+        node,
+        role=role(first),
+        number=factor(first),
+        dim=first.dim,
+        fill=first.fill,
+        axes=shared([step.axes for step in group]),
+        blocked=_same([step.blocked for step in group]),
+        moved=_same([step.moved for step in group]),
+        part=plain_text(first.part),
+    )
+
+
+def _same(texts):
+    return texts[0] if len(set(texts)) == 1 else ""
 
 
 def _words(group, parameters):
@@ -152,10 +186,10 @@ def _with_outputs(trace, nodes, edges, place):
     several = len(trace.outputs) > 1
     for position, (steps, shape) in enumerate(trace.outputs):
         number += 1
-        nodes.append(
-            Node(number, "output", "", f"output {position + 1}" if several else "output", "", shape)
-        )
-        edges += [Edge(place[step], number, shape) for step in dict.fromkeys(steps)]
+        letters = trace.axes[position]
+        name = f"output {position + 1}" if several else "output"
+        nodes.append(Node(number, "output", "", name, "", shape, axes=letters))
+        edges += [Edge(place[step], number, shape, axes=letters) for step in dict.fromkeys(steps)]
         used |= {place[step] for step in steps}
     if trace.too_long:
         nodes.append(Node(number + 1, "note", "", "\u2026 and more: the drawing stops here"))
@@ -165,4 +199,4 @@ def _with_outputs(trace, nodes, edges, place):
     unseen = trace.error is not None or any(node.label == "constant" for node in nodes)
     idle = [node.id for node in nodes if node.kind == "input" and node.id not in used and not unseen]
     nodes = [replace(node, state="unused") if node.id in idle else node for node in nodes]
-    return renumbered(*bounded(nodes, edges))
+    return renumbered(*bounded(nodes, edges, MAX_WHOLE))

@@ -77,7 +77,7 @@ def differences(mine, theirs):
         if side.stopped:
             return [f"{name} could not be compared. {side.stopped}"]
     try:
-        a, b = (Meaning(side.nodes, side.edges) for side in (mine, theirs))
+        a, b = (Meaning(*side.whole) for side in (mine, theirs))
         found = [part(a, b) for part in (_attentions, _residuals, _norms, _activations)]
         return list(dict.fromkeys(sentence for sentences in found for sentence in sentences))
     except Exception:

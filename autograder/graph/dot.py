@@ -7,13 +7,14 @@ stand; picture.py draws them.
 import json
 import warnings
 
+from autograder.graph.depth import levels, titled
 from autograder.graph.model import shape_text
 
 # Widths of letters relative to the size of the type: Helvetica, Arial and their like agree to a few per cent.
 _NARROW, _WIDE = set("iljtfrI.,:;'|![]() -"), set("mwMWQO@%\u2026")
 TITLE, DETAIL, SHAPE = 14, 11, 10.5
 _HEAD = """digraph computation {
-  rankdir=TB; nodesep=0.3; ranksep=0.36; splines=spline; ordering=out;
+  rankdir=TB; nodesep=0.28; ranksep=0.12; splines=spline; ordering=out;
   node [shape=box, fontname="Helvetica"];
   edge [fontname="Helvetica", fontsize=10.5, arrowsize=0.6];
 """
@@ -35,7 +36,7 @@ def lines_of(node):
     if node.detail:
         found.append((node.detail, DETAIL))
     if node.kind in ("parameter", "constant") and node.shape and not node.detail:
-        found[0] = (f"{node.label} {shape_text(node.shape)}", first)
+        found[0] = (f"{node.label} {shape_text(node.shape, node.axes)}", first)
     return found
 
 
@@ -93,7 +94,9 @@ def _layout_text(nodes, edges):
             start = f"s{number}"
             lines.append(_place(start, text_width(text, SHAPE) + 6, SHAPE * 1.25))
             lines.append(f"  n{source} -> {start} [weight=3];\n")
-        lines += [f"  {start} -> n{target};\n" for target in targets]
+        # Arrows that spread need room to bend.
+        room = " [minlen=2]" if len(targets) > 2 or not text else ""
+        lines += [f"  {start} -> n{target}{room};\n" for target in targets]
     return "".join(lines) + "}\n"
 
 
@@ -114,7 +117,9 @@ def edge_label(edge, by_id):
     """The shape that flows along; a parameter carries its shape on its own box."""
     source = by_id[edge.source]
     return (
-        "" if source.kind in ("parameter", "constant") or source.kind == "note" else shape_text(edge.shape)
+        ""
+        if source.kind in ("parameter", "constant", "note")
+        else shape_text(edge.shape, edge.axes)
     )
 
 
@@ -130,12 +135,8 @@ def _homes(shapes, by_id):
 
 def _common(box, other):
     """The innermost part that holds both."""
-    words = []
-    for a, b in zip(box.split("."), other.split(".")):
-        if a != b:
-            break
-        words.append(a)
-    return ".".join(words)
+    both = [path for path, again in zip(levels(box), levels(other)) if path == again]
+    return both[-1] if both else ""
 
 
 def _boxes(nodes, homes=None):
@@ -153,8 +154,8 @@ def _tree(nodes, homes=()):
     members = [(f"n{node.id}", node.box) for node in nodes] + list(dict(homes).items())
     for name, box in members:
         place = tree
-        for word in box.split(".") if box else ():
-            place = place.setdefault(word, {})
+        for path in levels(box):
+            place = place.setdefault(path, {})
         place.setdefault("", []).append(name)
     return tree
 
@@ -167,14 +168,9 @@ def _cluster(name, inner, number, labels):
         if word
     )
     look = (
-        f'label={quoted(_titled(name))}; fontsize=11; fontname="Helvetica"; labeljust=l;' if labels else 'label="";'
+        f'label={quoted(titled(name))}; fontsize=11; fontname="Helvetica"; labeljust=l;' if labels else 'label="";'
     )
     return f"  subgraph cluster_{number} {{ margin=22; {look}\n{nested}  {members}\n  }}\n"
-
-
-def _titled(word):
-    """heads.0, heads.1 ... were folded into heads.*"""
-    return "each" if word == "*" else word
 
 
 def cluster_names(nodes):
@@ -184,7 +180,7 @@ def cluster_names(nodes):
     def walk(tree, prefix):
         for number, (word, inner) in enumerate(tree.items()):
             if word:
-                found[f"cluster_{prefix}{number}"] = _titled(word)
+                found[f"cluster_{prefix}{number}"] = titled(word)
                 walk(inner, f"{prefix}{number}_")
 
     walk(_tree(nodes), "")

@@ -7,7 +7,9 @@ from torch import nn
 from autograder.errors import UserError
 from autograder.graph import dot, picture, words
 from autograder.graph.assemble import assembled
-from autograder.graph.model import Node
+from autograder.graph.depth import shown
+from autograder.graph.letters import consistent
+from autograder.graph.model import Node, bounded, renumbered
 from autograder.graph.run import trace
 
 
@@ -21,13 +23,15 @@ class BadUse(UserError):
 class Drawing:
     """A drawn computation.
 
-    `nodes` and `edges` are plain data (autograder.graph.model), `dot` is the graph in DOT, `svg()` the
-    picture, `str()` the text. `stopped` says in one sentence where the computation failed, and
-    is empty otherwise.
+    `nodes` and `edges` are what is shown, as plain data (autograder.graph.model); `whole` is the same with every
+    part opened and every layer. `dot` is the graph in DOT, `svg()` the picture, `str()` the text. `stopped` says in
+    one sentence where the computation failed, and is empty otherwise.
     """
 
-    def __init__(self, title, nodes, edges, stopped=""):
-        self.title, self.nodes, self.edges, self.stopped = title, list(nodes), list(edges), stopped
+    def __init__(self, title, nodes, edges, stopped="", depth=None):
+        self.title, self.stopped, self.depth = title, stopped, depth
+        self.whole = list(nodes), list(edges)
+        self.nodes, self.edges = renumbered(*consistent(*bounded(*shown(*self.whole, depth))))
         self.dot = dot.dot_text(self.nodes, self.edges)
 
     def svg(self) -> str:
@@ -58,28 +62,33 @@ class Drawing:
         return data, {"image/svg+xml": {"alt": self.alt}} if drawn else {}
 
 
-def draw(module_or_function, *inputs, **named):
+def draw(module_or_function, *inputs, depth=None, **named):
     """Draws what a function or a module computes from these inputs.
 
     The code runs once, on copies: the model, the inputs and the random state stay as they are. Where it
     fails, the drawing shows the steps up to there and the operation that failed with the shapes that met.
-    Steps that repeat, as in a loop, are folded into one box ("x 6").
+    Steps that repeat, as in a loop, are folded into one box ("x 6"), and so are layers that are alike.
+
+    depth  how many levels of parts are opened: 0 shows each part as one box. As it stands, all are open as
+           long as the picture fits on a screen.
 
     Returns a `Drawing`: a picture in a notebook, text with `print`, `.nodes`, `.edges` and `.dot` as data.
     Raises `UserError` where there is nothing to call.
     """
-    must_be_callable("draw", module_or_function, inputs, named)
+    must_be_callable("draw", module_or_function, inputs, named, depth)
     done = trace(module_or_function, inputs, named)
     stopped = words.stopped(done)
     try:
         nodes, edges = assembled(done)
     except Exception:
         nodes, edges = [Node(0, "note", "", "this computation could not be drawn")], []
-    return Drawing(done.title, nodes, edges, stopped)
+    return Drawing(done.title, nodes, edges, stopped, depth)
 
 
-def must_be_callable(name, target, inputs, named):
+def must_be_callable(name, target, inputs, named, depth=None):
     """One clear sentence where the call cannot work."""
+    if depth is not None and (type(depth) is not int or depth < 0):
+        raise BadUse(f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ...; this is {depth!r:.40}.")
     if inspect.isclass(target):
         raise BadUse(
             f"{name}: {target.__name__} is a class; make one first, for instance "

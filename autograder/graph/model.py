@@ -6,8 +6,10 @@ student's process is checked by `bounded` before it is drawn.
 
 from dataclasses import dataclass, replace
 
-KINDS = ("input", "parameter", "constant", "operation", "output", "note")
-MAX_NODES = 160
+KINDS = ("input", "parameter", "constant", "operation", "part", "output", "note")
+STATES = ("", "failed", "unused", "differs")
+MAX_NODES = 160  # in a picture
+MAX_WHOLE = 600  # kept, to be opened and compared
 MAX_TEXT = 60
 
 
@@ -23,10 +25,17 @@ class Node:
     shape: tuple | None = None  # of the result; a size that differs between repeats is a text, "1-6"
     times: int = 1  # how many such steps were folded into this one
     box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
-    state: str = ""  # "", "failed" or "unused"
+    state: str = ""  # one of STATES
     role: str = ""  # what it is as mathematics, see roles.py: "product", "scale", "mask"
     number: float | None = None  # the factor of a scale
     dim: int | None = None  # the axis, counted from the end
+    fill: float | None = None  # what a mask writes
+    axes: tuple = ()  # a letter for each axis of the shape, "" where none is certain
+    blocked: str = ""  # what a mask forbids, see patterns.py
+    moved: str = ""  # where a rearrangement puts each number, see patterns.py
+    part: str = ""  # class of the part that it belongs to
+    badge: int = 0  # number of the matching step on the other side of a comparison
+    last_badge: int = 0  # the last such number in a closed part
 
 
 @dataclass(frozen=True)
@@ -38,14 +47,17 @@ class Edge:
     shape: tuple | None = None
     quiet: bool = False  # parameters, masks and constants
     places: tuple = ()  # which arguments of `target` it is: ("0",)
+    axes: tuple = ()  # as in Node
 
 
-def shape_text(shape):
-    """(2, 5, 8) as it is read aloud and drawn; a single number is called a number."""
+def shape_text(shape, axes=()):
+    """(2, 5, 8) as it is read aloud and drawn, letters for the sizes that have one; a single number is "number"."""
     if shape is None:
         return ""
     if not shape:
         return "number"
+    if len(axes) == len(shape):
+        shape = [letter or size for letter, size in zip(axes, shape)]
     return f"({shape[0]},)" if len(shape) == 1 else "(" + ", ".join(str(size) for size in shape) + ")"
 
 

@@ -48,7 +48,11 @@ def _attention(
 
 
 def _multi_head(a, tracer):
-    """Tokens come first here: (N, B, d_model). Returns the output and the weights (B, H, N, M)."""
+    """Tokens come first here: (N, B, d_model). Returns the output and the weights (B, H, N, M).
+
+    It is computed with the batch first, as the course does: the turn there and the one in
+    `nn.MultiheadAttention` undo each other and are not drawn.
+    """
     if (
         a["bias_k"] is not None
         or a["add_zero_attn"]
@@ -59,9 +63,8 @@ def _multi_head(a, tracer):
     heads = a["num_heads"]
     width = a["query"].size(-1) // heads
 
-    def split(x):  # (N, B, d_model) -> (B, H, N, D)
-        x = x.unflatten(-1, (heads, width))
-        return x.permute(1, 2, 0, 3) if x.dim() == 4 else x.permute(1, 0, 2)
+    def split(x):  # (B, N, d_model) -> (B, H, N, D)
+        return x.unflatten(-1, (heads, width)).transpose(-3, -2)
 
     q, k, v = (split(x) for x in _projections(a, tracer))
     scores = q @ k.transpose(-2, -1) / math.sqrt(width)
@@ -70,8 +73,13 @@ def _multi_head(a, tracer):
     if a["dropout_p"] and a["training"]:
         weights = F.dropout(weights, a["dropout_p"], True)
     mixed = weights @ v
-    mixed = mixed.permute(2, 0, 1, 3) if mixed.dim() == 4 else mixed.permute(1, 0, 2)
-    return F.linear(mixed.flatten(-2), a["out_proj_weight"], a["out_proj_bias"]), weights
+    merged = mixed.transpose(-3, -2).flatten(-2)
+    return _turned(F.linear(merged, a["out_proj_weight"], a["out_proj_bias"])), weights
+
+
+def _turned(x):
+    """(N, B, d_model) -> (B, N, d_model), and back."""
+    return x.transpose(0, 1) if x.dim() == 3 else x
 
 
 def _projections(a, tracer):
@@ -87,7 +95,7 @@ def _projections(a, tracer):
         tracer.leaf(weight, "parameter", f"{part}{letter}_proj.weight")
         if bias is not None:
             tracer.leaf(bias, "parameter", f"{part}{letter}_proj.bias")
-        results.append(F.linear(x, weight, bias))
+        results.append(F.linear(_turned(x), weight, bias))
     return results
 
 

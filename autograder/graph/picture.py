@@ -7,6 +7,7 @@ for the same graph. Colour is never alone: every box says in words what it is.
 from html import escape
 
 from autograder.graph import dot
+from autograder.graph.letters import legend
 from autograder.graph.model import plain_text, shape_text
 from autograder.graph.operations import category
 
@@ -26,6 +27,7 @@ _STYLES = {
     "activation": (GREEN, "#F0F9F6"),
     "other": ("#9CA3AF", "#FFFFFF"),
     "layout": (None, "none"),
+    "part": (BLUE, "#FFFFFF"),
     "failed": (VERMILLION, "#FBE6DA"),
 }
 _FONT = "Helvetica, Arial, sans-serif"
@@ -38,7 +40,10 @@ class Panel:
     def __init__(self, nodes, edges):
         self.nodes, self.edges = nodes, edges
         self.placed = dot.layout(nodes, edges)
-        self.width, self.height = (float(number) for number in self.placed["bb"].split(",")[2:])
+        self.width, self.drawn = (float(number) for number in self.placed["bb"].split(",")[2:])
+        self.letters = legend(nodes, edges)
+        self.width = max(self.width, dot.text_width(self.letters, 11))
+        self.height = self.drawn + (26 if self.letters else 0)
 
     def elements(self):
         by_id = {node.id: node for node in self.nodes}
@@ -49,19 +54,21 @@ class Panel:
         parts += [self._arrow(item, things, shapes, quiet) for item in self.placed.get("edges", ())]
         parts += [self._shape(item, shapes) for item in things if item["name"][0] == "s" and "pos" in item]
         parts += [self._box(item, by_id) for item in things if item["name"][0] == "n" and "pos" in item]
+        if self.letters:
+            parts.append(_text(self.width / 2, self.height - 2, self.letters, 11, GREY))
         return "\n".join(parts)
 
     def _point(self, text):
         x, y = text.split(",")[:2]
-        return float(x), self.height - float(y)
+        return float(x), self.drawn - float(y)
 
     def _cluster(self, item):
         left, low, right, high = (float(number) for number in item["bb"].split(","))
         frame = _rect(
-            left, self.height - high, right - left, high - low, 8, "none", LINE, 'stroke-dasharray="4 3"'
+            left, self.drawn - high, right - left, high - low, 8, "none", LINE, 'stroke-dasharray="4 3"'
         )
         name = dot.cluster_names(self.nodes).get(item["name"], "")
-        return frame + _text(left + 8, self.height - high + 15, name, 11, GREY, anchor="start")
+        return frame + _text(left + 8, self.drawn - high + 15, name, 11, GREY, anchor="start")
 
     def _arrow(self, item, things, shapes, quiet):
         tail, head = things[item["tail"]]["name"], things[item["head"]]["name"]
@@ -95,6 +102,8 @@ class Panel:
             if line
             else _rect(left, top, width, height, 7, "#FFFFFF", "#FFFFFF")
         )
+        if node.kind == "part":
+            shapes += _rect(left + 3, top + 3, width - 6, height - 6, 5, "none", LINE)
         if node.times > 1 and line:
             shapes = _rect(left + 3.5, top + 3.5, width, height, 7, fill, line) + shapes
         return f"<g><title>{_said(node)}</title>{shapes}{_lines(node, x, top, height)}</g>"

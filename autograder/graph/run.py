@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
+from autograder.graph import axes
 from autograder.graph.steps import tensors_in
 from autograder.graph.trace import TooLong, Tracer
 
@@ -27,6 +28,7 @@ class Trace:
     title: str
     steps: list
     outputs: list = field(default_factory=list)  # of (steps, shape); empty where no tensor came back
+    axes: list = field(default_factory=list)  # letters of the outputs' axes
     returned: str = ""  # what came back instead
     error: BaseException | None = None
     failed: object = None  # the step that failed
@@ -51,17 +53,34 @@ def trace(target, inputs, named):
         else:
             names.setdefault(id(value), name)
     tracer = Tracer(names)
+    leaves = {}
     for name, value in values.items():
         if isinstance(value, nn.Module):
             _name_parts(value, name, names)
+            parts[name] = value
         found = list(tensors_in(value))
-        for position, tensor in enumerate(found):
-            tracer.leaf(tensor, "input", name if len(found) == 1 else f"{name}[{position}]")
+        leaves |= {name if len(found) == 1 else f"{name}[{i}]": tensor for i, tensor in enumerate(found)}
+    _tell_letters(tracer, target_name, owner, values, parts, leaves)
+    for name, tensor in leaves.items():
+        tracer.leaf(tensor, "input", name).axes = tracer.letters[id(tensor)]
     result = Trace(target_name, tracer.steps)
     arguments = list(values.values())
     with _undisturbed(parts.values()):
         _call(target, arguments[: len(inputs)], dict(zip(named, arguments[len(inputs) :])), tracer, result)
     return result
+
+
+def _tell_letters(tracer, title, owner, values, parts, leaves):
+    """What is known of the model before it runs: heads, classes of parts, letters of the inputs' axes."""
+    roots = [part for part in (owner, *parts.values()) if isinstance(part, nn.Module)]
+    modules = [module for root in roots for module in root.modules()]
+    tracer.heads = axes.heads_in([(value, name) for name, value in values.items()], modules)
+    tracer.classes = {tracer.names[id(m)]: type(m).__name__ for m in modules if id(m) in tracer.names}
+    shapes = {name: tuple(tensor.shape) for name, tensor in leaves.items()}
+    letters = axes.of_inputs(title, shapes, tracer.heads)
+    widths = {size for name in shapes for word, size in zip(letters[name], shapes[name]) if word == "d_model"}
+    tracer.width = widths.pop() if len(widths) == 1 else None
+    tracer.letters.update({id(tensor): letters[name] for name, tensor in leaves.items()})
 
 
 def _call(target, inputs, named, tracer, result):
@@ -70,6 +89,7 @@ def _call(target, inputs, named, tracer, result):
             value = target(*inputs, **named)
         found = list(tensors_in(value))
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
+        result.axes = [tracer.letters_of(tensor) for tensor in found[:8]]
         result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
     except TooLong:
         result.too_long = True

@@ -4,6 +4,7 @@ Nothing that touches an input is lost except steps whose result nobody uses.
 """
 
 from autograder.graph import operations as ops
+from autograder.graph.patterns import unmoved
 
 _SCALAR = {"add", "sub", "mul", "div", "pow"}
 _QUIET_CONSTANT = {"masked_fill", "where", "invert", "bool", "and", "or", "eq", "ne", *ops.LAYOUT}
@@ -109,7 +110,18 @@ def _same_as(step):
     # sum([...]) starts with 0 + x; a total that starts from a table of zeros lost that table above.
     if step.op == "add" and step.number in (0, None) and not step.reverse:
         return parent
+    if step.moved and unmoved(step.moved):
+        root = _rearranged(parent)
+        if root.shape == step.shape:
+            return root
     return parent if parent.kind == "parameter" and step.op in ops.LAYOUT else None
+
+
+def _rearranged(step):
+    """The step whose result was rearranged into this one."""
+    while step.moved and len(step.parents) == 1:
+        step = step.parents[0][0]
+    return step
 
 
 def _living(trace, stands_for):

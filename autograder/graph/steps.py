@@ -28,6 +28,11 @@ class Step:
     constant: bool = False  # depends on no input and no parameter
     failed: bool = False
     met: tuple = ()  # the shapes of the tensors that went in
+    axes: tuple = ()  # letters of the result's axes, see axes.py
+    blocked: str = ""  # what a mask forbids, see patterns.py
+    moved: str = ""  # where a rearrangement puts each number, see patterns.py
+    fill: float | None = None  # what a mask writes
+    part: str = ""  # the class of the part that ran it
 
 
 def describe(step, function, op, args, kwargs):
@@ -38,6 +43,8 @@ def describe(step, function, op, args, kwargs):
         if op in ("mul", "div", "add", "sub", "pow") and numbers:
             step.number = float(numbers[0])
             step.reverse = operations.is_reversed(function)
+        if op in operations.MASK:
+            step.fill = _fill(op, args, kwargs)
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
         if op in operations.SOFTMAX | {"sum"} and isinstance(dim, int):
             step.dim = dim if dim < 0 else dim - args[0].dim()
@@ -50,6 +57,17 @@ def describe(step, function, op, args, kwargs):
             step.name = "off" if not p or not training else ""
     except Exception:
         return
+
+
+def _fill(op, args, kwargs):
+    """The number that a mask writes, given as a number or as a tensor of one."""
+    values = [*args[1:], *kwargs.values()]
+    for value in reversed(values):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, torch.Tensor) and value.numel() == 1 and value.dtype != torch.bool:
+            return float(value)
+    return None
 
 
 def fills_mask(args):

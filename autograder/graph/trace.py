@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.graph import opened, operations
+from autograder.graph import axes, opened, operations, patterns
 from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
 
 MAX_STEPS = 6_000
@@ -44,6 +44,11 @@ class Tracer(TorchFunctionMode):
         self._writes = {}  # storage -> [(time, step)]: what was written through any view
         self._owner = {}  # storage -> step that first had it
         self._left = {}  # steps whose values became plain numbers
+        self.heads = None  # the number of heads, where it is known
+        self.width = None  # d_model, where it is known
+        self.letters = {}  # id of tensor -> letters of its axes
+        self._moved = {}  # id of tensor -> (shape it was rearranged from, places)
+        self.classes = {}  # name of a part -> name of its class
         self._alive = []  # ids stay unique while the tensors live
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -95,6 +100,9 @@ class Tracer(TorchFunctionMode):
             return
         if op in operations.THROUGH and any(True for _ in tensors_in(args)):
             source = next(tensors_in(args))
+            self.letters[id(tensors[0])] = self.letters_of(source)
+            if id(source) in self._moved:
+                self._moved[id(tensors[0])] = self._moved[id(source)]
             return self._settle(tensors[0], self.sources(source))
         if opened.is_fused(function) and self._open(function, args, kwargs, tensors):
             return
@@ -102,6 +110,36 @@ class Tracer(TorchFunctionMode):
         in_place = written is not None or any(tensors[0] is a for a in args)
         for tensor in tensors:
             self._settle(tensor, (step,), wrote=step if in_place else None)
+        with suppress(Exception):
+            self._note_axes(step, function, op, args, kwargs, tensors)
+        if op in operations.LAYOUT and not in_place:
+            self._note_places(step, function, args, kwargs, tensors)
+
+    def _note_axes(self, step, function, op, args, kwargs, tensors):
+        owner = next((p.name.split(".")[-2] for p, _, _ in step.parents if p.name.endswith(".weight")), "")
+        owner = owner or step.box.rpartition(".")[2]
+        found = axes.carried(
+            function, op, args, kwargs, tensors[0], self.letters_of, self.heads, owner, self.width
+        )
+        step.axes = found
+        for tensor in tensors:
+            alike = tensor.shape == tensors[0].shape and found != ()
+            self.letters[id(tensor)] = found if alike else ("",) * tensor.dim()
+
+    def letters_of(self, tensor):
+        return self.letters.get(id(tensor)) or ("",) * tensor.dim()
+
+    def _note_places(self, step, function, args, kwargs, tensors):
+        """Follows the numbers of one tensor through its rearrangements."""
+        given = [a for a in tensors_in([args, kwargs])]
+        if len(given) != 1 or len(tensors) != 1 or given[0].numel() > patterns.MOST:
+            return
+        shape, before = self._moved.get(id(given[0])) or (given[0].shape, patterns.places(given[0]))
+        after = patterns.moved(function, args, kwargs, given[0], before)
+        if after is None or after[0].shape != tensors[0].shape:
+            return
+        self._moved[id(tensors[0])] = (shape, after[0].contiguous())
+        step.moved = patterns.told(shape, after[0])
 
     def _operation(self, function, op, args, kwargs, result):
         parents = [] if op in operations.CREATE else self._parents(args, kwargs)
@@ -119,7 +157,10 @@ class Tracer(TorchFunctionMode):
         )
         step.met = tuple(shape for _, _, shape in parents)
         step.constant = all(parent.constant for parent, _, _ in parents)
+        step.part = self.classes.get(step.box, "")
         describe(step, function, op, args, kwargs)
+        if op in operations.MASK or op in ("add", "mul"):
+            step.blocked = patterns.blocked(op, args, kwargs, result)
         if all(parent.constant or parent.boolean or parent.blocks for parent, _, _ in parents):
             self._value(step, result)
         return step
@@ -142,6 +183,9 @@ class Tracer(TorchFunctionMode):
             return False
         for real, tensor in zip(results, meant):
             self._settle(real, self.sources(tensor))
+            self.letters[id(real)] = self.letters_of(tensor)
+            if id(tensor) in self._moved:
+                self._moved[id(real)] = self._moved[id(tensor)]
         return True
 
     def _fail(self, function, op, args, kwargs, error):
@@ -176,6 +220,8 @@ class Tracer(TorchFunctionMode):
 
     def _settle(self, tensor, steps, wrote=None):
         self._alive.append(tensor)
+        if wrote is not None:
+            self._moved.pop(id(tensor), None)
         now, storage = len(self._alive), storage_of(tensor)
         self._origin[id(tensor)] = (steps, now)
         if storage is not None:

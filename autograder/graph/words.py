@@ -1,5 +1,7 @@
 """A drawing in words: for terminals, for print, for screen readers, and the sentence where it stopped."""
 
+from autograder.graph.depth import levels, titled
+from autograder.graph.letters import legend
 from autograder.graph.model import plain_text, shape_text
 
 _SIGN = {"matmul": "@", "add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
@@ -13,7 +15,7 @@ def summary(title, nodes, stopped=""):
     steps = [
         node.label + (f" \u00d7 {node.times}" if node.times > 1 else "")
         for node in nodes
-        if node.kind == "operation"
+        if node.kind in ("operation", "part")
     ]
     shown = ", ".join(steps[:12]) + (" and more" if len(steps) > 12 else "")
     return plain_text(
@@ -22,25 +24,35 @@ def summary(title, nodes, stopped=""):
 
 
 def listing(title, nodes, edges, stopped=""):
-    """One line a step, numbered; each says which lines it takes."""
+    """One line a step, numbered; each says which lines it takes. The letters of shapes are told under the title."""
     numbers = {node.id: number for number, node in enumerate(nodes, 1)}
     takes = {node.id: [] for node in nodes}
     for edge in edges:
         takes[edge.target].append(edge.source)
     rows = []
     for node in nodes:
-        name = f"{node.label} {node.detail}".strip() if node.kind == "operation" else node.label
-        name += f", {node.times} times" if node.times > 1 else ""
-        rows.append(
-            (name, _from(node, [numbers[source] for source in takes[node.id]]), shape_text(node.shape))
-        )
+        source = _from(node, [numbers[number] for number in takes[node.id]])
+        rows.append((_name(node), source, shape_text(node.shape, node.axes)))
     wide = max((len(name) for name, _, _ in rows), default=0)
     second = max((len(source) for _, source, _ in rows), default=0)
-    lines = [
-        f"{number:>3}  {name:<{wide}}  {source:<{second}}  {shape}".rstrip()
-        for number, (name, source, shape) in enumerate(rows, 1)
-    ]
-    return "\n".join([plain_text(title), *lines, *([stopped] if stopped else [])])
+    lines, before = [], []
+    for number, (node, (name, source, shape)) in enumerate(zip(nodes, rows), 1):
+        lines += _headings(before, levels(node.box))
+        before = levels(node.box) if node.kind != "constant" else before
+        lines.append(f"{number:>3}  {name:<{wide}}  {source:<{second}}  {shape}".rstrip())
+    told = legend(nodes, edges)
+    first = [plain_text(title) + (f"    {told}" if told else "")]
+    return "\n".join([*first, *lines, *([stopped] if stopped else [])])
+
+
+def _headings(before, path):
+    """The parts that begin here."""
+    return [f"     in {titled(part)}:" for part in path if part not in before and "\u00d7" in part]
+
+
+def _name(node):
+    name = f"{node.label} {node.detail}".strip() if node.kind in ("operation", "part") else node.label
+    return name + (f", {node.times} times" if node.times > 1 else "")
 
 
 def _from(node, sources):

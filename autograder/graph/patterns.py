@@ -1,0 +1,136 @@
+"""Two things that a graph of names cannot say, kept as short texts: what a mask blocks, and how numbers move.
+
+blocked    the shape and the bits of the scores that a mask forbids
+moved      a fingerprint of where rearrangements put each number of the tensor that they started from
+"""
+
+import hashlib
+
+import torch
+
+MOST = 4096  # entries
+
+
+def blocked(op, args, kwargs, result):
+    """"2x3:bits" of what a mask step forbids, leading axes along which nothing changes left out; or ""."""
+    try:
+        found = _blocked(op, args, kwargs)
+        if found is None or found.numel() > MOST or result.numel() > MOST:
+            return ""
+        return as_text(torch.broadcast_to(found, result.shape))
+    except Exception:
+        return ""
+
+
+def _blocked(op, args, kwargs):
+    values = [*args, *kwargs.values()]
+    if op == "masked_fill":
+        return values[1] if values[1].dtype == torch.bool else None
+    if op == "where":
+        for table, sign in ((values[2], False), (values[1], True)):
+            low = table if isinstance(table, (int, float)) else table.min().item() if _flat(table) else None
+            if low is not None and low <= 0:
+                return values[0] if sign else ~values[0]
+        return None
+    tables = [value for value in values[:2] if isinstance(value, torch.Tensor)]
+    if op == "mul":
+        return next((~table.bool() for table in tables if _is_zero_one(table)), None)
+    if op == "add":
+        return next((table <= -1e4 for table in tables if bool((table <= -1e4).any())), None)
+    return None
+
+
+def _flat(table):
+    return isinstance(table, torch.Tensor) and table.numel() > 0 and table.min() == table.max()
+
+
+def _is_zero_one(table):
+    return table.dtype == torch.bool or bool(((table == 0) | (table == 1)).all())
+
+
+def as_text(bits):
+    """Bits without the leading axes along which they do not change."""
+    while bits.dim() > 2 and bool((bits == bits.narrow(0, 0, 1)).all()):
+        bits = bits[0]
+    shape = "x".join(str(size) for size in bits.shape)
+    return shape + ":" + "".join("1" if bit else "0" for bit in bits.flatten().tolist())
+
+
+def read(text):
+    """The bits of such a text."""
+    shape, _, bits = text.partition(":")
+    sizes = [int(size) for size in shape.split("x") if size]
+    return torch.tensor([bit == "1" for bit in bits]).reshape(sizes)
+
+
+def union(texts):
+    """What several masks forbid together; "" where that cannot be told."""
+    try:
+        total = None
+        for text in texts:
+            bits = read(text)
+            total = bits if total is None else total | bits
+        return "" if total is None else as_text(total)
+    except (RuntimeError, ValueError):
+        return ""
+
+
+def in_words(text):
+    """"the future", "everything" ... for a mask that has a name; otherwise ""."""
+    bits = read(text)
+    if bits.dim() != 2:
+        return "nothing" if not bits.any() else "everything" if bits.all() else ""
+    for words, pattern in (
+        ("nothing", torch.zeros_like(bits)),
+        ("everything", torch.ones_like(bits)),
+        ("the future", torch.ones_like(bits).triu(1)),
+        ("the future and the token itself", torch.ones_like(bits).triu(0)),
+        ("the past", torch.ones_like(bits).tril(-1)),
+        ("the past and the token itself", torch.ones_like(bits).tril(0)),
+        ("the token itself", torch.eye(*bits.shape, dtype=torch.bool)),
+    ):
+        if torch.equal(bits, pattern):
+            return words
+    return ""
+
+
+def places(tensor):
+    """The number of each entry's place."""
+    return torch.arange(tensor.numel()).reshape(tensor.shape)
+
+
+def moved(function, args, kwargs, tensor, indices):
+    """The same rearrangement of the places; None where it is none."""
+    try:
+        args = [indices if a is tensor else a for a in args]
+        found = function(*args, **{name: indices if a is tensor else a for name, a in kwargs.items()})
+        return list(found) if isinstance(found, (list, tuple)) else [found]
+    except Exception:
+        return None
+
+
+def told(shape, indices):
+    """What becomes of a tensor of that shape, as a short text: sizes before, sizes after, two fingerprints.
+
+    The second is that of the result with its last two axes turned, since `k.mT` and `k` may be one thing written
+    in two ways.
+    """
+    before, after = ("x".join(str(size) for size in sizes if size != 1) for sizes in (shape, indices.shape))
+    turned = indices.transpose(-2, -1) if indices.dim() > 1 else indices
+    return f"{before}>{after}:{_hash(indices)}:{_hash(turned)}"
+
+
+def _hash(indices):
+    return hashlib.sha1(repr(indices.flatten().tolist()).encode()).hexdigest()[:12]
+
+
+def unmoved(text):
+    """Did everything stay in its place? (Axes of size one do not count.)"""
+    sizes, _, prints = text.partition(":")
+    before, _, after = sizes.partition(">")
+    if before != after:
+        return False
+    count = 1
+    for size in before.split("x"):
+        count *= int(size or 1)
+    return prints.split(":")[0] == _hash(torch.arange(count))
