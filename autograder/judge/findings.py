@@ -116,7 +116,7 @@ class _Look:
     def _raised(self, error):
         where = f"; line {error['line']}" if error.get("line") else ""
         code = f": {error['code']}" if error.get("line") and error.get("code") else ""
-        text = f": {error['text'].splitlines()[0]}" if error.get("text") else ""
+        text = words.error_in_words(error)
         if error["type"] == "OutOfTime":
             return self._finding(
                 self.case.aspect,
@@ -128,10 +128,8 @@ class _Look:
         return self._finding(
             self.case.aspect,
             RUNS,
-            f"{error['type']}{text}",
-            "What are the shapes of the tensors on that line?"
-            if "shape" in text or "size" in text
-            else "What does Python say went wrong on that line?",
+            text,
+            _question_about(error),
             f"{words.arguments(self.exercise, self.case)}{where}{code}",
         )
 
@@ -196,7 +194,9 @@ class _Look:
             aspect,
             DTYPE,
             f"The result should be {given}; yours is {str(have.dtype).removeprefix('torch.')}.",
-            "Which line makes a tensor of its own type instead of taking the input's?",
+            "Which dtype did the signature promise?"
+            if dtype is torch.bool
+            else "Which line makes a tensor of its own type instead of taking the input's?",
             words.arguments(self.exercise, self.case),
             step,
         )
@@ -289,9 +289,8 @@ class _Look:
 
     def _gradients(self, due, got) -> Finding | None:
         if got["kind"] == "error":
-            text = f": {got['text'].splitlines()[0]}" if got.get("text") else ""
             return self._gradient(
-                f"The values are right, but with gradients on: {got['type']}{text}",
+                f"The values are right, but with gradients on: {words.error_in_words(got)}",
                 "Does a step write into a tensor that the gradient still needs?",
             )
         names = dict(zip(got.get("keys", ()), got.get("items", ()), strict=True))
@@ -344,3 +343,12 @@ class _Look:
         if aspect not in self.exercise.aspects:
             aspect = VALUES
         return Finding(aspect, rung, self.number, sees, asks, detail, step, index)
+
+
+def _question_about(error: dict) -> str:
+    text = error.get("text", "")
+    if error["type"] == "IndexError" and "index" in text:
+        return "From which axis does that index take its range, and which axis does it run along?"
+    if "shape" in text or "size" in text:
+        return "What are the shapes of the tensors on that line?"
+    return "What does Python say went wrong on that line?"

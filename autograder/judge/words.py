@@ -6,6 +6,8 @@ import torch
 
 from autograder.exercises.exercise import Case, Exercise, Module
 
+LONGEST_ERROR = 160
+
 
 def parameter_names(exercise: Exercise) -> list[str]:
     """The names of the exercise's arguments, as its contract names them."""
@@ -107,3 +109,11 @@ def count_in_words(value: dict) -> str:
     if kind == "tensor":
         return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
     return f"a {value.get('class', kind)}"
+
+
+def error_in_words(error: dict) -> str:
+    """Type and text of a recorded exception on one line, without what a library adds at length."""
+    text = (error.get("text") or "").partition("\n")[0].partition(" Hint:")[0].partition(": [torch.")[0]
+    if len(text) > LONGEST_ERROR:
+        text = text[:LONGEST_ERROR].rpartition(" ")[0] + " ..."
+    return f"{error['type']}: {text}" if text else error["type"]

@@ -34,7 +34,7 @@ class Usage:
     names     functions, kernels and module classes reached, by full name
     calls     number of torch operations dispatched
     lines     number of lines of the student's code run
-    products  whether a product of two matrices was among the operations (rows times columns, both more than 1)
+    products  whether a product of two matrices was among the operations (all three sizes more than 1)
     """
 
     def __init__(self):
@@ -84,9 +84,10 @@ class _Kernels(TorchDispatchMode):
 
 
 def _is_matrix_product(args) -> bool:
-    # subtle: a vector times a matrix may arrive as a matrix of one row; only rows > 1 and columns > 1 count.
+    # subtle: a vector times a matrix may arrive as a matrix of one row, an outer product as one that sums over
+    # a single entry; only where all three sizes are above 1 it is a product of two matrices.
     factors = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dim() >= 2][-2:]
-    return len(factors) == 2 and factors[0].shape[-2] > 1 and factors[1].shape[-1] > 1
+    return len(factors) == 2 and min(*factors[0].shape[-2:], factors[1].shape[-1]) > 1
 
 
 def _name(function) -> str:
