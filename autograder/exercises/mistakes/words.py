@@ -2,8 +2,11 @@
 
 Ids group mistakes by where they are made: LOOP loops, SMX softmax, SDPA scaled dot-product attention, MSK masks,
 HEAD one head, MHA many heads, XATT cross-attention, MQA shared heads, FFN feed-forward, DEC and EDL decoder
-layers. The question points at what to look at; it never says what to type.
+layers. The question points at what to look at; it never says what to type. Each lesson from 03 on has its words
+in a file of its own.
 """
+
+from autograder.exercises.mistakes.words_masking import WORDS as MASKING
 
 WORDS = {
     "LOOP-01": (
@@ -412,3 +415,5 @@ WORDS = {
         "Which names does the exercise pin, and of which kind and shape are they?",
     ),
 }
+
+WORDS |= MASKING
