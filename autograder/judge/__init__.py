@@ -7,7 +7,7 @@ words in a notebook, on the command line and in the gradebook.
 from autograder.exercises.exercise import VALUES, Case, Exercise
 from autograder.exercises.values import PUBLIC_SEED, Values
 from autograder.judge.expected import Expected
-from autograder.judge.findings import CHANGED, RUNS, Finding, findings
+from autograder.judge.findings import FINITE, RUNS, Finding, findings
 from autograder.judge.naming import Name, name_mistake
 from autograder.judge.picture import picture_of
 from autograder.judge.rules import broken_rule
@@ -96,8 +96,8 @@ def _state(found: list[Finding], lost) -> str:
 
 
 def _broken_invariant(exercise, cases, records, found) -> Name | None:
-    # Only for answers that run and give the right shape: before that, structure is what there is to tell.
-    if VALUES not in {finding.aspect for finding in found} or any(finding.rung < CHANGED for finding in found):
+    # Only for answers that run, give the right shape and repeat themselves: before that, this is what to tell.
+    if VALUES not in {finding.aspect for finding in found} or any(finding.rung < FINITE for finding in found):
         return None
     outputs = [
         record["steps"]["output"].get("data")

@@ -108,7 +108,8 @@ def count_in_words(value: dict) -> str:
         return f"a {kind} of {len(value['items'])}"
     if kind == "tensor":
         return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
-    return f"a {value.get('class', kind)}"
+    name = value.get("class", kind)
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
 def error_in_words(error: dict) -> str:

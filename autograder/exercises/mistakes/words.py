@@ -7,6 +7,7 @@ in a file of its own.
 """
 
 from autograder.exercises.mistakes.words_masking import WORDS as MASKING
+from autograder.exercises.mistakes.words_mqa import WORDS as MQA
 
 WORDS = {
     "LOOP-01": (
@@ -416,4 +417,4 @@ WORDS = {
     ),
 }
 
-WORDS |= MASKING
+WORDS |= MASKING | MQA

@@ -1,0 +1,182 @@
+"""References and cases of lesson 05's two classes, in which query heads share keys and values."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises.exercise import DTYPES, EMPTY_ROWS, REFUSALS, STABILITY, Case
+from autograder.exercises.masking import some_mask
+
+DOUBLE = torch.float64
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, n_heads, n_kv_heads):
+        super().__init__()
+        if d_model % n_heads or n_heads % n_kv_heads:
+            raise ValueError("the sizes do not divide")
+        self.d_head = d_model // n_heads
+        self.q_proj, self.out_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, n_kv_heads * self.d_head)
+        self.v_proj = nn.Linear(d_model, n_kv_heads * self.d_head)
+
+    def forward(self, x, mask=None):
+        q, k, v = (
+            layer(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)
+            for layer in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
+        return self.out_proj(output.transpose(1, 2).flatten(2))
+
+
+class MultiQueryAttention(GroupedQueryAttention):
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads, 1)
+
+
+class _Maker:
+    """Makes the cases of one of the two classes: MultiQueryAttention has one key/value head and says nothing
+    of it."""
+
+    def __init__(self, values, grouped):
+        self.values, self.grouped = values, grouped
+
+    def case(self, family, batch, tokens, sizes, mask=None, by_name=False, named_init=False, dtype=torch.float32,
+             **more):  # fmt: skip
+        """`sizes` is (d_head, n_heads, n_kv_heads); a `mask` is a tensor, or a shape for a random one."""
+        d_head, heads, _ = sizes
+        mask = some_mask(self.values, mask) if isinstance(mask, tuple) else mask
+        x = self.values.normal(batch, tokens, d_head * heads).to(dtype)
+        weights = {name: weight.to(dtype) for name, weight in self.weights(*sizes).items()}
+        args = (x,) if mask is None or by_name else (x, mask)
+        kwargs = {"mask": mask} if by_name else {}
+        return Case(family, args, kwargs, self.init(*sizes, named_init), weights, **more)
+
+    def init(self, d_head, heads, kv_heads, named=False):
+        init = {"d_model": d_head * heads, "n_heads": heads}
+        init |= {"n_kv_heads": kv_heads} if self.grouped else {}
+        return init if named else tuple(init.values())
+
+    def weights(self, d_head, heads, kv_heads):
+        """Of a size that makes scores of about one; the biases too are not zero."""
+        width, kv_width = d_head * heads, d_head * kv_heads
+        widths = {"q_proj": width, "k_proj": kv_width, "v_proj": kv_width, "out_proj": width}
+        weights = {}
+        for name, rows in widths.items():
+            weights[f"{name}.weight"] = self.values.normal(rows, width, scale=1.2 / width**0.5)
+            weights[f"{name}.bias"] = self.values.normal(rows, scale=0.5)
+        return weights
+
+
+def multi_query_cases(values):
+    make = _Maker(values, grouped=False)
+    batch, tokens, d_head, heads = values.sizes(4, 2, 7)
+    yield make.case("all sizes different", batch, tokens, (d_head, heads, 1), observe=True)
+    yield make.case("other weights in the same module", batch + 1, tokens + 2, (d_head, heads, 1))
+    yield make.case("another instance", 2, 5, (6, 3, 1), fresh=True)
+    yield make.case("as many heads as samples", 3, 5, (4, 3, 1))
+    yield make.case("as many heads as tokens", 2, 4, (3, 4, 1))
+    yield make.case("four of everything", 4, 4, (4, 4, 1))
+    yield make.case("one head", 2, 3, (6, 1, 1))
+    yield from _shared_by_both(make, 1)
+
+
+def grouped_query_cases(values):
+    make = _Maker(values, grouped=True)
+    batch, tokens, d_head = values.sizes(3, 4, 7)
+    yield make.case("six heads in three groups", batch, tokens, (d_head, 6, 3), observe=True)
+    yield make.case("six heads in two groups", batch, tokens, (d_head, 6, 2))
+    yield make.case("other weights in the same module", batch + 1, tokens + 2, (d_head, 6, 2))
+    yield make.case("another instance", 2, 5, (6, 4, 2), fresh=True)
+    yield make.case("four of everything, two groups", 4, 4, (4, 4, 2))
+    yield make.case("as many groups as samples", 3, 5, (2, 6, 3))
+    yield make.case("as many groups as tokens", 2, 3, (5, 6, 3))
+    yield make.case("nine heads in three groups", 2, 4, (2, 9, 3))
+    yield make.case("one key head for all", 2, 5, (3, 4, 1))
+    yield make.case("a key head for every head", 2, 5, (3, 4, 4))
+    yield make.case("one head", 2, 3, (6, 1, 1))
+    yield from _shared_by_both(make, 2)
+    yield from _refusals(make)
+
+
+def _shared_by_both(make, kv):
+    """Cases of both classes; `kv` key heads, but where there are too few heads for them."""
+    values = make.values
+    yield make.case("one token", 3, 1, (5, 4, kv))
+    yield make.case("one sample of one token", 1, 1, (3, 2, kv))
+    yield make.case("one feature a head", 2, 5, (1, 4, kv))
+    yield make.case("one sample", 1, 4, (3, 6, kv))
+    yield from _causal_pair(make, kv)
+    yield make.case("one mask row for all queries", 2, 5, (3, 4, kv), (1, 5))
+    yield make.case("padding", 3, 4, (5, 2, kv), (3, 1, 1, 4), by_name=True)
+    yield make.case("a mask for each sample", 2, 5, (3, 4, kv), (2, 1, 5, 5))
+    yield make.case("one mask for samples and heads", 2, 3, (4, 4, kv), (1, 1, 3, 3), by_name=True)
+    yield make.case("a mask for each head and sample", 2, 5, (3, 4, kv), (2, 4, 5, 5), by_name=True)
+    yield make.case("a mask for each head", 2, 3, (5, 6, kv), (6, 3, 3))
+    yield make.case("a mask, four of everything", 4, 4, (4, 4, kv), (4, 4))
+    yield make.case("a mask of nothing but True", 2, 3, (5, 4, kv), torch.ones(3, 3, dtype=torch.bool))
+    yield from _empty_rows(make, kv)
+    yield from _far_scores(make, kv)
+    turned = make.case("columns in memory order", 2, 4, (3, 4, kv))
+    yield Case(turned.family, (values.normal(2, 12, 4).mT,), init=turned.init, weights=turned.weights)
+    yield make.case("constructor arguments by name", 2, 3, (4, 6, kv), named_init=True)
+    yield make.case("float64", 2, 4, (3, 4, kv), dtype=DOUBLE, aspect=DTYPES)
+    yield make.case("float64 and a mask", 2, 4, (3, 4, kv), (2, 1, 4, 4), dtype=DOUBLE, aspect=DTYPES)
+
+
+def _causal_pair(make, kv):
+    """A causal mask; then another last token, and another second sample, with the same weights."""
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    case = make.case("causal", 2, 5, (3, 4, kv), causal)
+    yield case
+    x, values = case.args[0], make.values
+    last = torch.cat((x[:, :-1], values.normal(2, 1, 12)), dim=1)
+    second = torch.cat((x[:1], values.normal(1, 5, 12)))
+    for family, other in (("causal, another last token", last), ("causal, another second sample", second)):
+        yield Case(family, (other, causal), init=case.init, weights=case.weights, gradients=False)
+
+
+def _empty_rows(make, kv):
+    """Queries that may attend to nothing: by left padding under a causal mask, by a mask of queries, all."""
+    left = torch.tensor([[False, False, True, True], [True, True, True, True]])[:, None, None, :]
+    causal = torch.ones(4, 4, dtype=torch.bool).tril() & left
+    yield make.case("causal with padding on the left", 2, 4, (3, 4, kv), causal, aspect=EMPTY_ROWS)
+    queries = torch.tensor([[True], [False], [True]])
+    yield make.case("some queries see nothing", 2, 3, (5, 4, kv), queries, aspect=EMPTY_ROWS)
+    sample = torch.tensor([True, False])[:, None, None, None].expand(2, 1, 1, 3)
+    yield make.case("an empty sample", 2, 3, (4, 2, kv), sample, aspect=EMPTY_ROWS)
+
+
+def _far_scores(make, kv):
+    """Scores in the thousands, and scores near -15 000 of which some are blocked.
+
+    The head is 4 wide (its scale is 1/2) and all numbers are coarse: products are exact in float32. Where an
+    answer scales q and k each by a root of the scale, a score near -15 000 is off by 0.001, and so is a share.
+    """
+    for family, shift, steps, mask, scale in (
+        ("scores in the thousands", 0.0, 24, None, 10.0),
+        ("scores far below zero", 176.0, 1, some_mask(make.values, (2, 1, 5, 5)), 50.0),
+    ):
+        case = make.case(family, 2, 5, (4, 4, kv), mask)
+        weights = dict(case.weights)
+        for name in ("q_proj", "k_proj"):
+            rows = len(weights[f"{name}.weight"])
+            # A token's feature reaches a query or key with a weight of -1/2, 0 or 1/2, times `steps`.
+            weights[f"{name}.weight"] = make.values.integers(-1, 1, rows, 16) * 0.5 * steps
+            weights[f"{name}.bias"] = torch.zeros(rows)
+            weights[f"{name}.weight"][::4] = 0.0
+            weights[f"{name}.bias"][::4] = shift if name == "q_proj" else -shift
+        x = make.values.integers(-2, 2, 2, 5, 16) / 2
+        more = {"aspect": STABILITY, "gradients": False, "scale": scale}
+        yield Case(family, (x, *case.args[1:]), init=case.init, weights=weights, **more)
+
+
+def _refusals(make):
+    """(d_model, n_heads, n_kv_heads) of which one count does not divide the other; x would fit."""
+    for family, sizes in (
+        ("six heads over four key heads", (12, 6, 4)),
+        ("more key heads than heads", (12, 3, 6)),
+        ("a width that four heads do not divide", (10, 4, 2)),
+    ):
+        x = make.values.normal(2, 3, sizes[0])
+        yield Case(family, (x,), init=sizes, aspect=REFUSALS, gradients=False, raises="ValueError")
