@@ -6,6 +6,7 @@ pictures.py   pictures, put into the notebook
 notebooks.py  the teacher's, the students' and the readers' notebook, without running anything
 execute.py    runs a notebook and keeps what is the same on every run
 stale.py      what an executed notebook depends on, and whether it is out of date
+readme.py     the README's table of lessons
 """
 
 import os
@@ -20,7 +21,7 @@ __all__ = ["build", "find_lessons"]
 def build(
     names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
 ) -> list[str]:
-    """Makes the notebooks of these lessons (all where None) and gives the files that were written.
+    """Makes the notebooks of these lessons (all of them, and the README's table, where None) and gives the files that were written.
 
     Only what is out of date is run or written; a student notebook that somebody worked in is left alone.
     With `check` nothing is run or written: what would be, is given. Raises UserError for an unknown lesson,
@@ -34,7 +35,20 @@ def build(
         for lesson in bar:
             bar.set_description(lesson.name)
             changed += _stale_files(lesson) if check else _build_lesson(lesson)
-    return changed
+    return changed + ([] if names else _readme(root, check))
+
+
+def _readme(root: Path, check: bool) -> list[str]:
+    """Brings the README's table of lessons up to date; gives its name where it was not."""
+    from autograder.build.readme import readme_with_lessons
+
+    path = root / "README.md"
+    text = _text_of(path)
+    if text is None or readme_with_lessons(text, root) == text:
+        return []
+    if not check:
+        _write(path, readme_with_lessons(text, root))
+    return [path.name]
 
 
 def _stale_files(lesson: Lesson) -> list[str]:
