@@ -21,7 +21,8 @@ __all__ = ["build", "find_lessons"]
 def build(
     names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
 ) -> list[str]:
-    """Makes the notebooks of these lessons (all of them, and the README's table, where None) and gives the files that were written.
+    """Makes the notebooks of these lessons (where None: of all, and the README's table) and gives the files
+    that were written.
 
     Only what is out of date is run or written; a student notebook that somebody worked in is left alone.
     With `check` nothing is run or written: what would be, is given. Raises UserError for an unknown lesson,

@@ -30,6 +30,6 @@ def _table(root: Path) -> str:
 def _title(lesson: str, root: Path) -> str:
     number, _, words = lesson.partition("_")
     name = f"{number} {words.replace('_', ' ')}"
-    if (root / "notebooks" / f"{lesson}.ipynb").exists():
+    if (root / "solutions" / f"{lesson}.py").exists():
         return f"[{name}](notebooks/{lesson}.ipynb) ([worked](solutions/{lesson}.ipynb))"
     return f"{name} (exercises ready, text to come)"
