@@ -81,8 +81,9 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[dict]) -> t
                     "Can you get the same entry with a loop over positions, one dot product at a time?",
                 )
         elif used := _used(GROUPS[group], names):
+            detail = "" if used.startswith("aten::") else f" ({used.split(':')[-1]})"
             return (
-                f"The numbers are right, but they come from {group} ({used}), which is what you are "
+                f"The numbers are right, but they come from {group}{detail}, which is what you are "
                 "building here.",
                 "Which smaller steps is it made of?",
             )
@@ -92,8 +93,7 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[dict]) -> t
 def _used(patterns: Iterable[str], names: set[str]) -> str | None:
     # A name that people know rather than that of a kernel below it.
     known_first = sorted(names, key=lambda name: (name.startswith("aten::"), name))
-    found = next((name for name in known_first if name.startswith(tuple(patterns))), None)
-    return found and found.split("::")[-1].split(":")[-1].lstrip("_")
+    return next((name for name in known_first if name.startswith(tuple(patterns))), None)
 
 
 def _broken_loops(exercise, usages) -> tuple[str, str] | None:
