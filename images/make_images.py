@@ -14,6 +14,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import head_pictures
 import mask_pictures
 import torch
 
@@ -46,6 +47,7 @@ def pictures():
         "self_attention": figures.self_attention(),
         "recurrence": figures.recurrence(TOKENS),
         **mask_pictures.pictures(),
+        **head_pictures.pictures(),
     }
 
 

@@ -4,9 +4,9 @@ r"""
 
 Until now every word looks at every word. Sometimes that is too much.
 
-A model that *writes* guesses the next word. If it could see the next word, guessing would be copying, and it
-would learn nothing. And when sentences of different lengths share one batch, the short ones are filled up with
-something that is no word at all. Nobody should listen to that.
+A model that *writes* guesses the next word. If it could see the next word, guessing would be copying, and
+it would learn nothing. And when sentences of different lengths share one batch, the short ones are filled
+up with something that is no word at all. Nobody should listen to that.
 
 A *mask* says who may look at whom. In this lesson you will **build**
 
@@ -15,7 +15,8 @@ A *mask* says who may look at whom. In this lesson you will **build**
 3. attention that obeys any mask, and stays calm when a word may look at nothing,
 4. the two masks together, for a whole batch.
 
-Then you show that the mask holds: once by pulling at a word, once by training a model that would love to cheat.
+Then you show that the mask holds: once by pulling at a word, once by training a model that would love to
+cheat.
 
 **You need** lesson 02, and a little about truth values: `&` is *and*, `|` is *or*, `~` is *not*.
 
@@ -29,8 +30,8 @@ Then you show that the mask holds: once by pulling at a word, once by training a
 | `combine_masks` | 4 | 6 |
 | a written question: why before softmax? | 3 | 8 |
 
-Write an answer, run the check below it, read what it says. When you are stuck, `hint("masking.causal_mask")`
-(and likewise for the others) gives one hint at a time.
+Write an answer, run the check below it, read what it says. When you are stuck,
+`hint("masking.causal_mask")` (and likewise for the others) gives one hint at a time.
 
 Run this cell first. It tells you whether everything is in order.
 """
@@ -139,7 +140,8 @@ r"""
 
 - *The first row is all False.* A word that may not even look at itself: off by one, on the diagonal.
 - *The triangle upside down.* Ask: who sees the whole sentence, the first word or the last?
-- *Zeros and ones in place of False and True.* They print almost alike, but `~` does not mean *not* for them:
+- *Zeros and ones in place of False and True.* They print almost alike, but `~` does not mean *not* for
+  them:
 """
 
 # %%
@@ -191,12 +193,12 @@ As it is, *saw* looks at the future and at nothing else. *Cat*, the last word, h
 
 ## 2. Sentences of different lengths
 
-**The question.** Two sentences in one batch: *the dog saw the cat* and *the cat saw*. A tensor has no ragged
-rows, so the second is filled up to five. What do we fill in, and who sees it?
+**The question.** Two sentences in one batch: *the dog saw the cat* and *the cat saw*. A tensor has no
+ragged rows, so the second is filled up to five. What do we fill in, and who sees it?
 
-We fill in zeros. But a filler is not silent by itself! Its key is zero, so its score is 0, and lesson 01 has
-shown what softmax makes of a score of 0: the exponential of 0 is 1, a share like any other. By hand, for
-*cat* in *the cat saw* with two fillers: the scores are 0, 3, -2, and 0, 0 for the fillers.
+We fill in zeros. But a filler is not silent by itself! Its key is zero, so its score is 0, and lesson 01
+has shown what softmax makes of a score of 0: the exponential of 0 is 1, a share like any other. By hand,
+for *cat* in *the cat saw* with two fillers: the scores are 0, 3, -2, and 0, 0 for the fillers.
 """
 
 # %%
@@ -206,9 +208,11 @@ print("weights of cat over the, cat, saw, filler, filler:", shares)
 
 # %% [markdown]
 r"""
-Each filler gets as much attention as *the*. With a hundred fillers they would win. So we need a second mask.
+Each filler gets as much attention as *the*. With a hundred fillers they would win. So we need a second
+mask.
 
-**The formula.** The sentence says how many real words it has; position $j$ is real when it comes before that:
+**The formula.** The sentence says how many real words it has; position $j$ is real when it comes before
+that:
 
 $$P_{bj} = (j < \ell_b)$$
 
@@ -287,11 +291,12 @@ and three zeros, sum 0.71. Masked before softmax: 0.05, 0.95 and three zeros, su
 
 By hand: the exponentials of *dog*'s scores are 1 and 20.09 for *the* and *dog*; 0.14, 1 and 7.39 for the
 words after it. Zeroed *after* softmax, what is left is divided by a total in which the hidden words still
-count. The weights add up to 0.71 only. Worse, the hidden words can still be *felt*: put *saw* in the place of
-*cat*, and *dog*'s weight on itself goes from 0.68 to 0.90, although it may not see that place at all.
+count. The weights add up to 0.71 only. Worse, the hidden words can still be *felt*: put *saw* in the place
+of *cat*, and *dog*'s weight on itself goes from 0.68 to 0.90, although it may not see that place at all.
 """
 
 # %%
+print("exponentials:", [round(math.exp(score), 2) for score in (0, 3, -2, 0, 2)])
 for last, score in (("cat", 2), ("saw", -2)):
     exponentials = [math.exp(s) for s in (0, 3, -2, 0, score)]
     shares = [e / sum(exponentials) for e in exponentials]
@@ -302,9 +307,9 @@ print("masked before softmax:", [round(e / sum(visible), 2) for e in visible])
 
 # %% [markdown]
 r"""
-So the mask must act before the total is formed. Which score makes a weight exactly zero? Not 0: that is the
-filler's score, and it counts. Not $-100$: real scores can be there too. Only the exponential of $-\infty$ is
-zero, whatever the others are:
+So the mask must act before the total is formed. Which score makes a weight exactly zero? Not 0: that is
+the filler's score, and it counts. Not $-100$: real scores can be there too. Only the exponential of
+$-\infty$ is zero, whatever the others are:
 """
 
 # %%
@@ -329,8 +334,8 @@ $$S_{ij} = \begin{cases} q_i \cdot k_j / \sqrt{D} & \text{where } m_{ij} \text{ 
 
 ### A word that may look at nothing
 
-The last line of the list needs a word. Sometimes a whole row of the mask is False: a sentence of no words, or
-a filler that stands before the first word. What is the average of nothing? Softmax does not know:
+The last line of the list needs a word. Sometimes a whole row of the mask is False: a sentence of no words,
+or a filler that stands before the first word. What is the average of nothing? Softmax does not know:
 """
 
 # %%
@@ -348,7 +353,7 @@ Can one not simply replace the `nan` in the output? The numbers would be right. 
 
 # %%
 q_row = torch.tensor([1.0, 2.0], requires_grad=True)
-scores = torch.stack([q_row.sum(), q_row.prod()]) + nothing
+scores = torch.eye(2) @ q_row + nothing  # two keys, both hidden
 cleaned = (torch.softmax(scores, dim=-1) @ torch.ones(2)).nan_to_num()
 cleaned.backward()
 print("output, cleaned up:", cleaned.item())
@@ -360,8 +365,8 @@ One such row is enough. The weights that make queries and keys are shared by all
 all of them, and after one step of training the whole model is `nan`. The output looked fine all the while.
 
 Multiplying by zero does not help either: zero times `nan` is `nan`. A `nan` has to be *replaced*, and early
-enough. Between scores, weights and output, where is that? And does it matter whether a hidden score is replaced
-by $-\infty$ or has $-\infty$ added to it?
+enough. Between scores, weights and output, where is that? And does it matter whether a hidden score is
+replaced by $-\infty$ or has $-\infty$ added to it?
 
 ### Exercise: `masked_attention`
 
@@ -409,7 +414,8 @@ check(masked_attention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The scores are multiplied by the mask.* A hidden word then has the score 0, and you know what that is worth.
+- *The scores are multiplied by the mask.* A hidden word then has the score 0, and you know what that is
+  worth.
 - *The vectors of hidden words are set to zero.* The same in other clothes: a zero key has the score 0.
 - *The mask is added to the scores.* True counts as 1, False as 0: everybody is seen, some a little more.
 - *Right without empty rows, `nan` with them.* Where does the first `nan` appear? Print the weights.
@@ -417,7 +423,8 @@ r"""
 - *The second call differs.* `masked_fill_`, with the underscore, writes into the tensor itself. If that is
   the caller's, it stays changed.
 
-**See it run.** First the rung below: with a mask that hides nothing, the numbers of lesson 01 and 02 come back.
+**See it run.** First the rung below: with a mask that hides nothing, the numbers of lesson 01 and 02 come
+back.
 """
 
 # %%
@@ -465,8 +472,8 @@ r"""
 **The question.** A batch of sentences for a model that writes: nobody may look ahead, *and* nobody may look
 at fillers. One mask is $(N, N)$, the other $(B, N)$. How do the two meet?
 
-PyTorch lines shapes up *from the right*. An axis of size 1 is repeated as often as the other side needs; this
-is *broadcasting*. So each mask gets axes of size 1 until every axis stands over its own kind:
+PyTorch lines shapes up *from the right*. An axis of size 1 is repeated as often as the other side needs;
+this is *broadcasting*. So each mask gets axes of size 1 until every axis stands over its own kind:
 
 ![A causal mask, a triangle of shape (N, N), becomes (1, 1, N, N). A padding mask, one row a sentence, shape
 (B, N), becomes (B, 1, 1, N). Both together give one mask a sentence, shape (B, 1, N, N): the triangle, and
@@ -489,8 +496,8 @@ r"""
 $$A_{b,1,i,j} = C_{ij} \wedge P_{bj}$$
 
 - $C$, shape $(N, N)$: the causal mask; $P$, shape $(B, N)$: the padding mask; $\wedge$: and
-- $A$, shape $(B, 1, N, N)$: one mask a sentence. The axis of size 1 will be the one of the heads, from lesson
-  04 on: all heads share the mask.
+- $A$, shape $(B, 1, N, N)$: one mask a sentence. The axis of size 1 will be the one of the heads, from
+  lesson 04 on: all heads share the mask.
 
 ### Exercise: `combine_masks`
 
@@ -531,9 +538,9 @@ r"""
 - *Or in place of and.* Then a word needs only one of two permissions.
 - *Rows in place of columns.* Padding hides what is looked *at*, the keys: the last axis. On the wrong axis,
   fillers may not look, and everybody may look at fillers.
-- *Fine for two sentences of five words, silently wrong for five of five.* Without the new axes, $(B, N)$ lines
-  up with $(N, N)$ as soon as $B = N$, and sentence 2 is masked by the length of sentence 2 in its *second row*
-  only. Test with different sizes, then with equal ones.
+- *Fine for two sentences of five words, silently wrong for five of five.* Without the new axes, $(B, N)$
+  lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every
+  sentence. Test with different sizes, then with equal ones.
 
 **See it run.** The short sentence must get, inside the batch, what it gets alone:
 """
@@ -569,8 +576,9 @@ r"""
 ## 5. Pull at a word: does the future leak?
 
 A mask that looks right is not yet a mask that *is* right. Here is a test that needs no reference at all:
-change a later word a little, and watch the outputs before it. If one of them moves, something leaks. PyTorch
-can do it for all words at once: the *Jacobian* holds how strongly every output depends on every input.
+change a later word a little, and watch the outputs before it. If one of them moves, something leaks.
+PyTorch can do it for all words at once: the *Jacobian* holds how strongly every output depends on every
+input.
 
 We try no mask, weights zeroed after softmax, and your `masked_attention`.
 """
@@ -594,7 +602,8 @@ def masked_before(x):
     return masked_attention(x, x, x, causal)
 
 
-maps = {way.__name__.replace("_", " "): influence(way) for way in (no_mask, zeroed_after, masked_before)}
+ways = {"no mask": no_mask, "zeroed after": zeroed_after, "masked before": masked_before}
+maps = {name: influence(way) for name, way in ways.items()}
 for name, table in maps.items():
     leaks = (table.triu(1) > 1e-6).sum().item()
     print(f"{name:13s} outputs that move with a later word: {leaks:2d} of 10 pairs")
@@ -603,8 +612,8 @@ figures.influence(maps, tokens)
 # %% [markdown]
 r"""
 In the middle, the weights above the diagonal are zero, every single one. And yet the framed cells are not:
-the future comes in through the total of softmax. Only the mask before softmax keeps it out. (The numbers are
-halved to fit the colours.)
+the future comes in through the total of softmax. Only the mask before softmax keeps it out. (The numbers
+are halved to fit the colours.)
 
 The same test, without any calculus. Change *cat* into *saw* and look who notices:
 """
@@ -612,14 +621,14 @@ The same test, without any calculus. Change *cat* into *saw* and look who notice
 # %%
 changed = x.clone()
 changed[4] = embed(["saw"])[0]
-for name, way in (("no mask", no_mask), ("zeroed after", zeroed_after), ("masked before", masked_before)):
+for name, way in ways.items():
     moved = (way(changed) - way(x)).abs().amax(dim=-1)
     print(f"{name:13s} the outputs move by", [round(step, 2) for step in moved.tolist()])
 
 # %% [markdown]
 r"""
-Zeroed after softmax, *dog* and *saw* notice what they must not know. (Both *the* do not, for a reason that is no
-merit of the mask: *the* scores *cat* and *saw* alike, with 0.)
+Zeroed after softmax, *dog* and *saw* notice what they must not know. (Both *the* do not, for a reason that
+is no merit of the mask: *the* scores *cat* and *saw* alike, with 0.)
 
 ## 6. A task that proves the mask
 
@@ -629,8 +638,8 @@ symbol.
 - In the *first half* nothing can be known. There are eight symbols; whoever guesses pays $\ln 8 = 2.08$.
 - In the *second half* everything can be known, by whoever looks back to the mirrored place. The price is 0.
 
-A model with a right causal mask must reach these two numbers, no more and *no less*. A lower loss in the first
-half is not a better model. It is a leak.
+A model with a right causal mask must reach these two numbers, no more and *no less*. A lower loss in the
+first half is not a better model. It is a leak.
 """
 
 # %%
@@ -734,8 +743,8 @@ figures.attention_maps(maps, spelled[:-1], title="Where the next symbol is looke
 # %% [markdown]
 r"""
 Left, the second half walks back through the first: the mirror, found by training alone. In the first half
-there is nothing to find, and the guessers keep to what is sure to be of no use. Right, the first half looks
-straight at what it is supposed to guess.
+there is nothing to find, and so it looks at the start sign, which tells nothing. Right, the first half
+looks straight at what it is supposed to guess: at the next place, or at its copy in the second half.
 
 **Take it along.** A loss that is too good is the commonest symptom of a leaking mask. Build yourself a task
 whose best possible loss you know, and be suspicious on *both* sides of it.
@@ -743,8 +752,8 @@ whose best possible loss you know, and be suspicious on *both* sides of it.
 ## Explore
 
 Choose a pattern and its size: how far a window reaches, how long a prefix or an unpadded sentence is. Guess
-first: which size of the window makes the causal mask? With which padding does *dog* forget *cat*? When do the
-two *the* agree?
+first: which size of the window makes the causal mask? With which padding does *dog* forget *cat*? When do
+the two *the* agree?
 """
 
 # %% explore
@@ -755,8 +764,9 @@ def look(pattern, size):
         "window": causal_mask(5) & (place[:, None] - place < size),
         "prefix": causal_mask(5) | (place < size),
         "padding": padding_mask(torch.tensor([size]), 5).expand(5, 5),
-        "causal and padding": combine_masks(causal_mask(5), padding_mask(torch.tensor([size]), 5))[0, 0],
     }
+    both = combine_masks(patterns["causal"], patterns["padding"][:1])
+    patterns["causal and padding"] = both[0, 0]
     allowed = patterns[pattern]
     return figures.mask_and_weights(allowed, masked_attention(x, x, torch.eye(5), allowed), tokens)
 
@@ -793,43 +803,43 @@ r"""
 Three to six sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** Softmax divides by a total over all keys. If hidden keys are in that total, the remaining
-weights do not add up to 1, so the output is too small; and they depend on the hidden keys, so information
-about the future leaks into the output and its gradient although no hidden value is ever added.
+**A worked answer.** Softmax divides by a total over all keys. If hidden keys are in that total, the
+remaining weights do not add up to 1, so the output is too small; and they depend on the hidden keys, so
+information about the future leaks into the output and its gradient although no hidden value is ever added.
 
-A hidden key must contribute nothing to the total, and the exponential is zero only at $-\infty$. A score of 0
-contributes 1, as much as any neutral word. A number like $-100$ works only as long as all allowed scores are
-far above it.
+A hidden key must contribute nothing to the total, and the exponential is zero only at $-\infty$. A score of
+0 contributes 1, as much as any neutral word. A number like $-100$ works only as long as all allowed scores
+are far above it.
 
-Dividing again by what is left is the same on paper: the common total cancels. On a computer it can fail: if a
-hidden score is larger than the allowed ones by about a hundred, the allowed weights underflow to 0 before they
-are divided again, and 0 divided by 0 is `nan`. It also still needs an answer for rows with nothing left.
+Dividing again by what is left is the same on paper: the common total cancels. On a computer it can fail: if
+a hidden score is larger than the allowed ones by about a hundred, the allowed weights underflow to 0 before
+they are divided again, and 0 divided by 0 is `nan`. It also still needs an answer for rows with nothing
+left.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
 **1 point** for both faults: the row no longer adds up to 1, and hidden keys still act through the total (a
 leak). Half for one of them.
 
-**1 point** for $-\infty$: only its exponential is zero; 0 counts as 1, and a finite fill fails for low scores.
-Half without the reason against 0 or against finite numbers.
+**1 point** for $-\infty$: only its exponential is zero; 0 counts as 1, and a finite fill fails for low
+scores. Half for one of the two.
 
-**1 point** for: equal in exact arithmetic, fails when allowed weights underflow (or: for empty rows). Half for
-"the same" or for "it goes wrong" with no reason.
+**1 point** for: equal in exact arithmetic, fails when allowed weights underflow (or: for empty rows). Half
+for "the same" or for "it goes wrong" with no reason.
 
 **Sample answers.**
 
-*3 points.* "After softmax the hidden words have already been counted in the denominator, so the rest sums to
-less than 1 and changes when a future word changes. exp(-inf) = 0 exactly, exp(0) = 1, exp(-100) is only small
-compared with normal scores. Renormalising gives the same fraction mathematically, but if the hidden score is
-huge the visible weights are 0 in floating point and you get 0/0."
+*3 points.* "After softmax the hidden words have already been counted in the denominator, so the rest sums
+to less than 1 and changes when a future word changes. exp(-inf) = 0 exactly, exp(0) = 1, exp(-100) is only
+small compared with normal scores. Renormalising gives the same fraction mathematically, but if the hidden
+score is huge the visible weights are 0 in floating point and you get 0/0."
 
-*1.5 points.* "The weights would not sum to one any more. -inf because the softmax of it is 0, with 0 the word
-would still get weight 1 before normalising. Renormalising fixes it." (First part half: no leak. Second full:
-the reason against 0 is given, though not against finite numbers. Third: no limit named.) Strict markers give
-half for the second part and half for the third; agree on one way before you begin.
+*One and a half points.* "The weights would not sum to one any more. -inf because the softmax of it is 0,
+with 0 the word would still get weight 1 before normalising. Renormalising fixes it." (Half: no leak. Half:
+nothing against finite numbers. Half: no limit named.)
 
-*0.5 points.* "Because softmax needs all values to be set before, otherwise the gradient is wrong." (Something
-about the gradient is true; no reason, no mechanism.)
+*Half a point.* "Softmax must come last because its rows add up to 1, and we use -inf because that is the
+smallest number." (Half for the sum; no leak, and no reason for minus infinity.)
 ### END MARK SCHEME
 """
 
@@ -839,9 +849,9 @@ r"""
 
 Not graded, and harder than they look.
 
-**New words only.** A model that writes has kept all keys. Two new words arrive: two queries, five keys. Write
-`causal_for_new(n_queries, n_keys)`: the queries are the *last* words of the sentence. Where does the triangle
-sit? (PyTorch's shortcut `is_causal=True` puts it elsewhere when the two numbers differ. Try it.)
+**New words only.** A model that writes has kept all keys. Two new words arrive: two queries, five keys.
+Write `causal_for_new(n_queries, n_keys)`: the queries are the *last* words of the sentence. Where does the
+triangle sit? (PyTorch's shortcut `is_causal=True` puts it elsewhere when the two numbers differ. Try it.)
 """
 
 # %%
@@ -861,9 +871,9 @@ def try_causal_for_new(causal_for_new):
 
 # %% [markdown]
 r"""
-**Several texts in one row.** Instead of filling short texts up, one can write them behind each other into one
-row. Then nobody may look into another text. Write `packed_mask(text_of)`: `text_of` says for each position to
-which text it belongs, like `[0, 0, 0, 1, 1, 2]`; the mask is causal inside each text.
+**Several texts in one row.** Instead of filling short texts up, one can write them behind each other into
+one row. Then nobody may look into another text. Write `packed_mask(text_of)`: `text_of` says for each
+position to which text it belongs, like `[0, 0, 0, 1, 1, 2]`; the mask is causal inside each text.
 """
 
 # %%
@@ -888,8 +898,8 @@ def try_packed_mask(packed_mask):
 
 # %% [markdown]
 r"""
-**Break it.** Train `Mirror` with a mask whose diagonal is off by one in either direction. Before you run it,
-write down both losses that you expect, for the first and the second half.
+**Break it.** Train `Mirror` with a mask whose diagonal is off by one in either direction. Before you run
+it, write down both losses that you expect, for the first and the second half.
 """
 
 # %% [markdown]
@@ -913,7 +923,8 @@ print(f"Mistral's reach: {32 * 4096:,} words")
 print(f"a mask of eight sentences: {8 * n * n / 2**20:.0f} MiB")
 q, k, v = torch.randn(3, 1, 1, 6, 4, generator=torch.Generator().manual_seed(0))
 shortcut = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-print("is_causal = your mask:", torch.allclose(shortcut, masked_attention(q, k, v, causal_mask(6)), atol=1e-6))
+mine = masked_attention(q, k, v, causal_mask(6))
+print("is_causal = your mask:", torch.allclose(shortcut, mine, atol=1e-6))
 
 # %% [markdown]
 r"""
@@ -927,8 +938,8 @@ r"""
   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Section 3.2 draws and compares the mask patterns.
 - Beltagy, Peters, Cohan: *Longformer*, 2020, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150). Windows,
   windows with gaps, and a few words that see everything.
-- Jiang et al.: *Mistral 7B*, 2023, [arXiv:2310.06825](https://arxiv.org/abs/2310.06825). A window in a model of
-  today, and how far it reaches over many layers.
+- Jiang et al.: *Mistral 7B*, 2023, [arXiv:2310.06825](https://arxiv.org/abs/2310.06825). A window in a
+  model of today, and how far it reaches over many layers.
 - PyTorch: [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html).
   The convention that this course follows, with a reference written out in Python.
 

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 from autograder.notebook import figures
 from autograder.notebook.explore import explore
+from autograder.notebook.look import head_weights
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 ROOT = Path(__file__).resolve().parents[1]
 X = embed()
 WEIGHTS = torch.softmax(X @ X.T / 2, dim=-1)
+CAUSAL = torch.ones(5, 5, dtype=torch.bool).tril()
 MEASURED = [{"d_k": d, **{f"{key}_{name}": d / 64 for key in ("variance", "largest", "gradient")
                           for name in ("raw", "scaled")}} for d in (4, 64)]
 DRAWINGS = {
@@ -34,6 +37,21 @@ DRAWINGS = {
     "attention_flow": figures.attention_flow,
     "self_attention": figures.self_attention,
     "recurrence": lambda: figures.recurrence(TOKENS),
+    "mask": lambda: figures.mask(CAUSAL, TOKENS),
+    "mask_patterns": lambda: figures.mask_patterns({"causal": (CAUSAL, "not ahead")}, TOKENS),
+    "mask_conventions": lambda: figures.mask_conventions(CAUSAL, TOKENS),
+    "mask_and_weights": lambda: figures.mask_and_weights(CAUSAL, WEIGHTS, TOKENS),
+    "mask_broadcasting": lambda: figures.mask_broadcasting(CAUSAL, CAUSAL[[4, 2]], ("long", "short")),
+    "mask_before_or_after": lambda: figures.mask_before_or_after([0, 3, -2, 0, 2], CAUSAL[1], TOKENS, "dog"),
+    "influence": lambda: figures.influence({"free": WEIGHTS, "masked": WEIGHTS.tril()}, TOKENS),
+    "by_position": lambda: figures.by_position({"a": [2.1, 0.0], "b": [0.0, 0.0]}, 2.08, ["s1", "s2"]),
+    "attention_maps": lambda: figures.attention_maps({"a": WEIGHTS, "b": WEIGHTS.tril()}, TOKENS),
+    "reshaping": lambda: figures.reshaping(X, TOKENS, FEATURES),
+    "split_trap": lambda: figures.split_trap(TOKENS),
+    "heads_of_a_word": lambda: figures.heads_of_a_word(WEIGHTS[:2], TOKENS, "saw"),
+    "multihead_flow": figures.multihead_flow,
+    "cross_flow": figures.cross_flow,
+    "learning_alike": lambda: figures.learning_alike([2.0, 1.0], [2.0, 1.1]),
 }
 
 
@@ -51,6 +69,27 @@ def test_a_picture_shows_itself_with_its_text():
     data, metadata = picture._repr_mimebundle_()
     assert base64.b64decode(data["image/png"]) == picture.png()
     assert picture.alt in data["text/plain"] and metadata["image/png"]["alt"] == picture.alt
+
+
+def test_a_mask_is_told_in_words_and_influence_counts_its_leaks():
+    assert "dog may look at the, dog; saw may look at" in DRAWINGS["mask"]().alt
+    assert "the may look at nothing" in figures.mask(CAUSAL & False, TOKENS).alt
+    told = DRAWINGS["influence"]().alt
+    assert "free: 10 of 10 outputs" in told and "masked: 0 of 10 outputs" in told
+
+
+def test_head_weights_are_those_of_pytorchs_module():
+    torch.manual_seed(0)
+    theirs, mine = nn.MultiheadAttention(8, 2, batch_first=True), nn.Module()
+    mine.q_proj, mine.k_proj = nn.Linear(8, 8), nn.Linear(8, 8)
+    with torch.no_grad():
+        theirs.in_proj_bias.normal_()
+        for part, rows in ((mine.q_proj, slice(0, 8)), (mine.k_proj, slice(8, 16))):
+            part.weight.copy_(theirs.in_proj_weight[rows])
+            part.bias.copy_(theirs.in_proj_bias[rows])
+    x, context, mask = torch.randn(3, 8), torch.randn(5, 8), CAUSAL[2:]
+    want = theirs(x, context, context, attn_mask=~mask, average_attn_weights=False)[1]
+    assert torch.allclose(head_weights(mine, x, 2, mask, context), want, atol=1e-6)
 
 
 def test_pictures_leave_their_numbers_alone():

@@ -11,6 +11,7 @@ tensors or nested lists and are only read. matplotlib is loaded by the first pic
     diagrams   drawings without data: shapes and how they flow
     masks      who may look at whom
     leaks      what a mask does, and what happens without
+    heads      how features are shared out, what each head sees
     maps       whole tables of weights
     verdict    a wrong result beside what is due
 """
@@ -24,6 +25,7 @@ _HOMES = {
     "diagrams": ("dot_product", "loops_and_matmul", "attention_flow", "self_attention", "recurrence"),
     "masks": ("mask", "mask_patterns", "mask_conventions", "mask_and_weights", "mask_broadcasting"),
     "leaks": ("mask_before_or_after", "influence", "by_position"),
+    "heads": ("reshaping", "split_trap", "heads_of_a_word", "multihead_flow", "cross_flow", "learning_alike"),
     "maps": ("attention_maps",),
     "verdict": ("expected_and_yours",),
     "style": ("Picture",),

@@ -69,8 +69,9 @@ def _told(allowed, row_names, column_names):
 def mask(allowed, tokens, keys=None, title="Who may look at whom"):
     """A Boolean mask as a table, True where the query of the row may attend to the key of the column."""
     allowed, keys = rows(allowed), keys or tokens
-    figure = card(max(2.0 + 0.72 * len(keys), 4.4), 0.5 * len(allowed) + 1.45, title)
-    ax = axes(figure, 1.4, 0.3, 0.72 * len(keys), 0.5 * len(allowed))
+    left = max(1.4, 0.85 + 0.085 * max(map(len, tokens)))
+    figure = card(max(left + 0.6 + 0.72 * len(keys), 4.4), 0.5 * len(allowed) + 1.45, title)
+    ax = axes(figure, left, 0.3, 0.72 * len(keys), 0.5 * len(allowed))
     _mask_grid(ax, allowed, tokens, keys, ("True", "False"))
     _named_axes(ax)
     return Picture(figure, f"{title}. A table of True and False: {_told(allowed, tokens, keys)}")
