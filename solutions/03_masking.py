@@ -274,7 +274,8 @@ for b, words in enumerate(sentences):
 padding = padding_mask(lengths, 5)
 print("lengths:", lengths.tolist(), " mask:", tuple(padding.shape), "= (B sentences, M keys)")
 names = [" ".join(words) for words in sentences]
-figures.mask(padding, names, [f"key {j}" for j in range(5)], title="Real words, and fillers")
+keys = [f"key {j}" for j in range(5)]
+figures.mask(padding, names, keys, title="Real words, and fillers", rows_are="sentence")
 
 # %% [markdown]
 r"""
@@ -753,7 +754,7 @@ whose best possible loss you know, and be suspicious on *both* sides of it.
 
 Choose a pattern and its size: how far a window reaches, how long a prefix or an unpadded sentence is. Guess
 first: which size of the window makes the causal mask? With which padding does *dog* forget *cat*? When do
-the two *the* agree?
+the two *the* agree? And what is left of a sentence of size 0?
 """
 
 # %% explore
@@ -857,12 +858,16 @@ triangle sit? (PyTorch's shortcut `is_causal=True` puts it elsewhere when the tw
 # %%
 def try_causal_for_new(causal_for_new):
     """Raises AssertionError with a sentence where `causal_for_new` is not right."""
-    for n_queries, n_keys in ((1, 5), (2, 5), (5, 5), (3, 4)):
-        mask = causal_for_new(n_queries, n_keys)
-        size = f"{n_queries} queries and {n_keys} keys"
-        assert mask.shape == (n_queries, n_keys), f"{size}: got {tuple(mask.shape)}"
-        want = causal_mask(n_keys)[n_keys - n_queries :]
-        assert torch.equal(mask, want), f"{size}: which words came before the first new one?"
+    generator = torch.Generator().manual_seed(0)
+    for new, n in ((1, 5), (2, 5), (5, 5), (3, 4)):
+        size = f"{new} queries and {n} keys"
+        q, k, v = torch.randn(3, n, 4, generator=generator)
+        mask = causal_for_new(new, n)
+        assert mask.shape == (new, n), f"{size}: got {tuple(mask.shape)}"
+        all_at_once = masked_attention(q, k, v, causal_mask(n))
+        last = masked_attention(q[-new:], k, v, mask)
+        same = torch.allclose(last, all_at_once[-new:], atol=1e-6)
+        assert same, f"{size}: not what the last words hear when all are computed at once"
     return "right: the triangle sits at the lower right"
 
 

@@ -66,7 +66,7 @@ def _told(allowed, row_names, column_names):
 
 
 @styled
-def mask(allowed, tokens, keys=None, title="Who may look at whom"):
+def mask(allowed, tokens, keys=None, title="Who may look at whom", rows_are="query: the word that looks"):
     """A Boolean mask as a table, True where the query of the row may attend to the key of the column."""
     allowed, keys = rows(allowed), keys or tokens
     left = max(1.4, 0.85 + 0.085 * max(map(len, tokens)))
@@ -74,6 +74,7 @@ def mask(allowed, tokens, keys=None, title="Who may look at whom"):
     ax = axes(figure, left, 0.3, 0.72 * len(keys), 0.5 * len(allowed))
     _mask_grid(ax, allowed, tokens, keys, ("True", "False"))
     _named_axes(ax)
+    ax.set_ylabel(rows_are, color=GREY, labelpad=6)
     return Picture(figure, f"{title}. A table of True and False: {_told(allowed, tokens, keys)}")
 
 
