@@ -517,7 +517,7 @@ def softmax_twice(q, k, v):
     (no_softmax, "Theirs applies softmax once; yours not at all."),
     (softmax_twice, "Yours applies softmax twice; theirs once."),
     (over_queries, "Theirs applies softmax over axis -1, yours over axis -2."),
-    (keys_as_values, "Yours mixes with the softmax weights what it also used as keys; theirs mixes the values."),
+    (keys_as_values, "Theirs takes the values from v, yours from k."),
 ])
 def test_what_is_wrong_in_attention_is_named(answer, sentence):
     assert compare(answer, fused, *qkv()).differences == [sentence]
@@ -537,7 +537,7 @@ def test_a_missing_output_projection_is_named():
     ("norm", ["Theirs normalises twice; yours once."]),
     ("post-norm", ["Yours normalises after the sum, theirs before the part that is added."]),
     ("relu", ["Theirs applies gelu, yours relu."]),
-    ("no activation", ["Theirs applies an activation once; yours not at all."]),
+    ("no activation", ["Theirs applies gelu once; yours not at all."]),
     ("late activation", ["Theirs applies gelu before its last linear step, yours after it."]),
 ])
 def test_what_is_wrong_in_a_layer_is_named(change, sentences):

@@ -1,11 +1,25 @@
 """See what you built: draw a computation, compare two.
 
-Reading order: model (the data), steps, trace, opened and run (what ran), simplify, fold, assemble (what is shown),
-dot and picture (how), words (in words), drawing, compare.
+Reading order: model (the data), steps, trace, opened and run (what ran; axes and patterns: what is noted on the
+way), simplify, fold, assemble (what is kept), depth, letters, dot and picture (what is shown), words (in words),
+drawing. Then meaning, attention, attentions, joins and differences (what differs), match and compare (side by
+side), plain (to and from another process).
 """
 
-from autograder.graph.compare import Comparison, compare
+from autograder.graph.compare import Comparison, compare, compared
 from autograder.graph.drawing import Drawing, draw
 from autograder.graph.model import Edge, Node
+from autograder.graph.plain import BadGraph, as_data, from_data
 
-__all__ = ["Comparison", "Drawing", "Edge", "Node", "compare", "draw"]
+__all__ = [
+    "BadGraph",
+    "Comparison",
+    "Drawing",
+    "Edge",
+    "Node",
+    "as_data",
+    "compare",
+    "compared",
+    "draw",
+    "from_data",
+]

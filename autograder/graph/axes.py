@@ -183,7 +183,8 @@ def _reshaped(before, letters, after, heads, width):
     cut = after[start : len(after) - end]
     # subtle: axes of size one may be put in or taken out on either side, so the count must be clear.
     if 1 in (*before[start : len(before) - end], *cut):
-        return ("",) * len(after) if len(before) != len(after) else letters[:start] + tuple(middle) + _tail(letters, end)
+        clear = len(before) == len(after)
+        return (*letters[:start], *middle, *_tail(letters, end)) if clear else ("",) * len(after)
     if len(before) - start - end == 1 and len(cut) == 2 and heads in cut and cut[0] != cut[1]:
         middle = ["H", "D"] if cut[0] == heads else ["D", "H"]
     if cut == (width,) and letters[start : len(before) - end] == ("H", "D"):

@@ -1,6 +1,8 @@
 """draw(module_or_function, *inputs): the computation as a picture and as text."""
 
+import base64
 import inspect
+from html import escape
 
 from torch import nn
 
@@ -20,7 +22,34 @@ class BadUse(UserError):
         return [str(self)]
 
 
-class Drawing:
+class Shown:
+    """Something with `svg()`, `alt` and a text, as a notebook shows it.
+
+    subtle: JupyterLab shows image/svg+xml as an image without a name, and not at all in a notebook that is not
+    trusted; an <img> in text/html keeps its name in both, in nbconvert's pages and through our feedback's filter.
+    """
+
+    def _repr_svg_(self):
+        try:
+            return self.svg()
+        except Exception:
+            return None
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        data, drawn = {"text/plain": str(self)}, self._repr_svg_()
+        if drawn:
+            data["text/html"] = as_image(drawn, self.alt)
+            data["image/svg+xml"] = drawn
+        return data, {"image/svg+xml": {"alt": self.alt}} if drawn else {}
+
+
+def as_image(svg, alt):
+    """The picture as one HTML element that carries its name; nothing in it is fetched from anywhere."""
+    code = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="{escape(alt, quote=True)}" src="data:image/svg+xml;base64,{code}" style="max-width: 100%">'
+
+
+class Drawing(Shown):
     """A drawn computation.
 
     `nodes` and `edges` are what is shown, as plain data (autograder.graph.model); `whole` is the same with every
@@ -48,18 +77,6 @@ class Drawing:
 
     def __repr__(self):
         return f"<drawing: {self.alt}>"
-
-    def _repr_svg_(self):
-        try:
-            return self.svg()
-        except Exception:
-            return None
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        data, drawn = {"text/plain": str(self)}, self._repr_svg_()
-        if drawn:
-            data["image/svg+xml"] = drawn
-        return data, {"image/svg+xml": {"alt": self.alt}} if drawn else {}
 
 
 def draw(module_or_function, *inputs, depth=None, **named):

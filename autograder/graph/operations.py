@@ -102,6 +102,8 @@ def detail_of(op, function, args, kwargs):
     if op in _SIGNS and numbers:
         turned = is_reversed(function) and op in _TURNED
         return (_TURNED if turned else _SIGNS)[op].format(number_text(numbers[0]))
+    if op == "gelu":
+        return "tanh form" if "tanh" in (*args[1:], kwargs.get("approximate")) else ""
     if op == "einsum":
         return next((a.replace(" ", "") for a in args if isinstance(a, str)), "")
     if op == "getitem":

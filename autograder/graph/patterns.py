@@ -40,6 +40,12 @@ def _blocked(op, args, kwargs):
     return None
 
 
+def lowest(args, kwargs):
+    """The lowest number of the table that is added as a mask."""
+    tables = [value for value in [*args, *kwargs.values()][:2] if isinstance(value, torch.Tensor)]
+    return min((float(table.min()) for table in tables if bool((table <= -1e4).any())), default=None)
+
+
 def _flat(table):
     return isinstance(table, torch.Tensor) and table.numel() > 0 and table.min() == table.max()
 

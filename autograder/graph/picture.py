@@ -95,6 +95,7 @@ class Panel:
         x, y = self._point(item["pos"])
         width, height = dot.size_of(node)
         line, fill = _style(node)
+        line = VERMILLION if node.state == "differs" else line
         left, top = x - width / 2, y - height / 2
         dash = 'stroke-dasharray="4 3"' if node.state == "unused" else ""
         shapes = (
@@ -106,7 +107,8 @@ class Panel:
             shapes += _rect(left + 3, top + 3, width - 6, height - 6, 5, "none", LINE)
         if node.times > 1 and line:
             shapes = _rect(left + 3.5, top + 3.5, width, height, 7, fill, line) + shapes
-        return f"<g><title>{_said(node)}</title>{shapes}{_lines(node, x, top, height)}</g>"
+        shapes += _lines(node, x, top, height) + _badge(node, left, top)
+        return f"<g><title>{_said(node)}</title>{shapes}</g>"
 
 
 def svg(panels, title, description, notes=(), titles=()):
@@ -139,6 +141,22 @@ def _style(node):
     if node.kind != "operation":
         return _STYLES[node.kind]
     return _STYLES["failed" if node.state == "failed" else "mask" if node.role == "mask" else category(node.op)]
+
+
+def _badge(node, left, top):
+    """The number that the matching step carries on the other side, or the sign of a difference."""
+    if node.state == "differs":
+        return _disc(left, top, 8, VERMILLION) + _text(left, top + 4, "\u2260", 12, "#FFFFFF", bold=True)
+    if not node.badge:
+        return ""
+    text = str(node.badge) if node.last_badge <= node.badge else f"{node.badge}\u2013{node.last_badge}"
+    wide = 15 + 6 * (len(text) - 1)
+    frame = _rect(left - wide / 2, top - 7.5, wide, 15, 7.5, "#FFFFFF", LINE)
+    return frame + _text(left, top + 3.5, text, 10, GREY)
+
+
+def _disc(x, y, radius, fill):
+    return _rect(x - radius, y - radius, 2 * radius, 2 * radius, radius, fill, "#FFFFFF")
 
 
 def _lines(node, x, top, height):

@@ -14,7 +14,7 @@ from autograder.graph import operations as ops
 
 def is_quiet(step):
     """Parameters, constants and masks stand back in a picture."""
-    return step.kind in ("parameter", "constant") or step.boolean or step.blocks
+    return step.kind in ("parameter", "constant") or step.boolean or step.blocks or step.of_masks
 
 
 def role(step):
@@ -24,7 +24,7 @@ def role(step):
     parents = [parent for parent, _, _ in step.parents]
     if step.op in ops.MASK or (step.op == "add" and any(p.blocks for p in parents)):
         return "mask"
-    if step.op == "mul" and any(p.boolean for p in parents):
+    if step.op == "mul" and len(parents) > 1 and any(p.boolean or p.of_masks for p in parents):
         return "mask"
     if factor(step) is not None:
         return "scale"
@@ -38,6 +38,8 @@ def role(step):
 
 def factor(step):
     """What a scale multiplies by; None where that is not one number."""
+    if step.op == "neg":
+        return -1.0
     if step.number is None or len(step.parents) != 1 or step.reverse or step.op not in ("mul", "div"):
         return None
     if step.op == "div":

@@ -6,6 +6,8 @@ import torch
 
 from autograder.graph import operations
 
+_REDUCE = {"sum", "max", "amax", "mean"}
+
 
 @dataclass(eq=False)
 class Step:
@@ -25,6 +27,7 @@ class Step:
     dim: int | None = None  # counted from the end
     boolean: bool = False
     blocks: bool = False  # a float mask: zeros, and large negative numbers
+    of_masks: bool = False  # made of masks and constants alone
     constant: bool = False  # depends on no input and no parameter
     failed: bool = False
     met: tuple = ()  # the shapes of the tensors that went in
@@ -46,8 +49,10 @@ def describe(step, function, op, args, kwargs):
         if op in operations.MASK:
             step.fill = _fill(op, args, kwargs)
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
-        if op in operations.SOFTMAX | {"sum"} and isinstance(dim, int):
+        if op in operations.SOFTMAX | _REDUCE and isinstance(dim, int):
             step.dim = dim if dim < 0 else dim - args[0].dim()
+        if op == "layer_norm":
+            step.dim = -len(args[1] if len(args) > 1 else kwargs["normalized_shape"])
         if op == "dropout":
             p, training = (
                 (*args[1:3], 0.5, True)[:2]

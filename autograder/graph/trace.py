@@ -131,7 +131,7 @@ class Tracer(TorchFunctionMode):
 
     def _note_places(self, step, function, args, kwargs, tensors):
         """Follows the numbers of one tensor through its rearrangements."""
-        given = [a for a in tensors_in([args, kwargs])]
+        given = list(tensors_in([args, kwargs]))
         if len(given) != 1 or len(tensors) != 1 or given[0].numel() > patterns.MOST:
             return
         shape, before = self._moved.get(id(given[0])) or (given[0].shape, patterns.places(given[0]))
@@ -161,7 +161,10 @@ class Tracer(TorchFunctionMode):
         describe(step, function, op, args, kwargs)
         if op in operations.MASK or op in ("add", "mul"):
             step.blocked = patterns.blocked(op, args, kwargs, result)
-        if all(parent.constant or parent.boolean or parent.blocks for parent, _, _ in parents):
+            if op == "add" and step.blocked:
+                step.fill = patterns.lowest(args, kwargs)
+        if all(parent.constant or parent.boolean or parent.blocks or parent.of_masks for parent, _, _ in parents):
+            step.of_masks = bool(parents) and not step.constant
             self._value(step, result)
         return step
 
