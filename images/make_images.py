@@ -16,6 +16,7 @@ from pathlib import Path
 
 import head_pictures
 import mask_pictures
+import sharing_pictures
 import torch
 
 from autograder.notebook import figures
@@ -48,6 +49,7 @@ def pictures():
         "recurrence": figures.recurrence(TOKENS),
         **mask_pictures.pictures(),
         **head_pictures.pictures(),
+        **sharing_pictures.pictures(),
     }
 
 

@@ -12,6 +12,8 @@ tensors or nested lists and are only read. matplotlib is loaded by the first pic
     masks      who may look at whom
     leaks      what a mask does, and what happens without
     heads      how features are shared out, what each head sees
+    sharing    heads that share keys and values
+    caches     the key/value cache, and what sharing costs
     maps       whole tables of weights
     verdict    a wrong result beside what is due
 """
@@ -26,6 +28,8 @@ _HOMES = {
     "masks": ("mask", "mask_patterns", "mask_conventions", "mask_and_weights", "mask_broadcasting"),
     "leaks": ("mask_before_or_after", "influence", "by_position"),
     "heads": ("reshaping", "split_trap", "heads_of_a_word", "multihead_flow", "cross_flow", "learning_alike"),
+    "sharing": ("kv_sharing", "sharing_order"),
+    "caches": ("writing", "cache_sizes", "price_of_sharing", "groups_and_memory"),
     "maps": ("attention_maps",),
     "verdict": ("expected_and_yours",),
     "style": ("Picture",),
