@@ -8,6 +8,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -114,6 +115,9 @@ def not_portable(text: str) -> list[str]:
     return [line for line in text.splitlines() if not re.fullmatch(f"{pin}|{remark}|{reason}|", line)]
 
 
+_homes = cache(metadata.packages_distributions)  # module -> the packages that bring it; half a second a call
+
+
 def undeclared(source: str, declared: list[Requirement]) -> set[str]:
     """Modules that a Python source imports from packages that are not among the declared requirements."""
     modules = set()
@@ -123,7 +127,7 @@ def undeclared(source: str, declared: list[Requirement]) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             modules.add(node.module.split(".")[0])
     known = {canonicalize_name(need.name) for need in declared}
-    homes = metadata.packages_distributions()
+    homes = _homes()
     return {
         module for module in modules - sys.stdlib_module_names - {"autograder", "tests", "images"}
         if module in homes and not known & {canonicalize_name(home) for home in homes[module]}
