@@ -98,6 +98,9 @@ def _attention_from_loops_cases(values):
     yield Case("one query", _qkv(values, 1, 4, 3, 5))
     yield Case("one feature", _qkv(values, 3, 4, 1, 2))
     yield Case("columns in memory order", tuple(values.normal(n, 4).T for n in (5, 5, 3)))
+    # With the identity as values the output is the table of weights: mistakes in them can be told.
+    yield Case("values that show the weights", (values.normal(4, 3), values.normal(5, 3), torch.eye(5)))
+    yield Case("values that show more weights", (values.normal(5, 7), values.normal(3, 7), torch.eye(3)))
     q, k, v = values.eighths(4, 6, limit=400), values.eighths(5, 6, limit=400), values.normal(5, 3)
     yield Case("scores in the thousands", (q, k, v), aspect=STABILITY, gradients=False, scale=10.0)
     yield Case("a long sentence", _qkv(values, 11, 12, 13, 10), observe=True, gradients=False)

@@ -68,6 +68,9 @@ def _attention_cases(values):
     yield Case("one feature", _qkv(values, (2,), 3, 4, 1, 2))
     yield Case("one sample of one token", _qkv(values, (1,), 1, 1, 3, 3))
     yield Case("columns in memory order", tuple(values.normal(2, n, 5).mT for n in (3, 3, 4)))
+    # With the identity as values the output is the table of weights: mistakes in them can be told.
+    yield Case("values that show the weights", (values.normal(4, 3), values.normal(5, 3), torch.eye(5)))
+    yield Case("values that show more weights", (values.normal(5, 7), values.normal(3, 7), torch.eye(3)))
     q, k, v = values.eighths(3, 4, 6, limit=400), values.eighths(3, 5, 6, limit=400), values.normal(3, 5, 2)
     yield Case("scores in the thousands", (q, k, v), aspect=STABILITY, gradients=False, scale=10.0)
     yield Case("float64", _qkv(values, (2,), 3, 4, 5, 6, DOUBLE), aspect=DTYPES)
@@ -137,6 +140,9 @@ def _self_attention_cases(values):
     yield _module_case(values, "one feature out", (3, 4), 3, 1)
     yield _module_case(values, "one feature in", (4,), 1, 3)
     yield _module_case(values, "constructor arguments by name", (3, 4), 5, 6, by_name=True)
+    # x and W_value are the identity: the output is the table of weights, and mistakes in them can be told.
+    shown = {name: values.normal(5, 5) for name in ("W_query", "W_key")} | {"W_value": torch.eye(5)}
+    yield Case("values that show the weights", (torch.eye(5),), init=(5, 5), weights=shown)
     yield _module_case(
         values, "large scores", (3, 5), 4, 6, stretch=12.0, aspect=STABILITY, gradients=False, scale=10.0
     )

@@ -7,9 +7,10 @@ words in a notebook, on the command line and in the gradebook.
 from autograder.exercises.exercise import VALUES, Case, Exercise
 from autograder.exercises.values import PUBLIC_SEED, Values
 from autograder.judge.expected import Expected
-from autograder.judge.findings import FINITE, RUNS, Finding, findings
+from autograder.judge.findings import FINITE, NUMBERS, RUNS, Finding, findings
 from autograder.judge.naming import Name, name_mistake
 from autograder.judge.picture import picture_of
+from autograder.judge.relations import relation
 from autograder.judge.rules import broken_rule
 from autograder.judge.verdict import (
     DOES_NOT_RUN,
@@ -51,8 +52,12 @@ def judge(
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
     if not found:
         return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
-    name = name_mistake(cases, expected, records) or _broken_invariant(exercise, cases, records, found)
     told = min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
+    name = (
+        name_mistake(cases, expected, records, VALUES in lost)
+        or _broken_invariant(exercise, cases, records, found)
+        or _relation(exercise, cases, expected, records, told)
+    )
     return Verdict(
         exercise.id,
         _state(found, lost),
@@ -109,6 +114,14 @@ def _broken_invariant(exercise, cases, records, found) -> Name | None:
         if invariant.broken(cases, outputs):
             return Name(None, invariant.sees, invariant.asks)
     return None
+
+
+def _relation(exercise, cases, expected, records, told) -> Name | None:
+    if told.rung not in (NUMBERS, FINITE):
+        return None
+    seen = relation(exercise, cases, expected.right, records)
+    # Where a NaN came from is the better question, whichever inputs it came with.
+    return Name(None, seen[0], told.asks if told.rung == FINITE else seen[1]) if seen else None
 
 
 def _message(told: Finding, name: Name | None, hidden: bool) -> str:

@@ -23,8 +23,10 @@ class Name:
     asks: str
 
 
-def name_mistake(cases: list[Case], expected: Expected, records: list[dict]) -> Name | None:
-    """The mistake that explains `records`, or None."""
+def name_mistake(
+    cases: list[Case], expected: Expected, records: list[dict], pairs: bool = True
+) -> Name | None:
+    """The mistake that explains `records`, or None. `pairs` says whether two at once are thought of."""
     wrong = expected.wrong_cases(records)
     best, best_share = None, MOSTLY
     for (mistake, others), wrong_others in zip(expected.mistakes, expected.mistaken, strict=True):
@@ -35,7 +37,7 @@ def name_mistake(cases: list[Case], expected: Expected, records: list[dict]) -> 
             best, best_share = mistake, share
     if best is not None:
         return _named(best)
-    return _two_at_once(cases, expected, records, wrong)
+    return _two_at_once(cases, expected, records, wrong) if pairs else None
 
 
 def _two_at_once(cases, expected, records, wrong) -> Name | None:

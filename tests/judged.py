@@ -1,0 +1,56 @@
+"""Verdicts for the tests: cases and what is due are made once for each exercise and seed."""
+
+import functools
+
+from answers import answers
+from worked import answer_in, worked_file, worked_sources
+
+from autograder.exercises import all_exercises, find
+from autograder.judge import Expected, Verdict, cases_of, judge
+from autograder.probe import probe
+
+IDS = [exercise.id for exercise in all_exercises()]
+PUBLIC, OTHER, HIDDEN = ("public", False), ("other", False), ("a secret", True)
+
+
+@functools.cache
+def expected_of(exercise_id: str, seed: str, hidden: bool) -> Expected:
+    """What is due, and what the known mistakes give, on the cases of a seed."""
+    exercise = find(exercise_id)
+    return Expected(exercise, cases_of(exercise, seed, hidden))
+
+
+def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
+    """What an answer does on the cases of a check."""
+    return probe(answer, expected_of(exercise_id, *check).cases, find(exercise_id).procedure)
+
+
+def verdict_on(exercise_id: str, records: list[dict], check=PUBLIC) -> Verdict:
+    """The verdict on records."""
+    expected = expected_of(exercise_id, *check)
+    return judge(find(exercise_id), expected.cases, records, check[1], expected)
+
+
+def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
+    """The verdict on an answer."""
+    return verdict_on(exercise_id, records_of(exercise_id, answer, check), check)
+
+
+@functools.cache
+def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
+    """The verdicts on the wrong answers that are no known mistake, by name."""
+    _, wrong = answers(find(exercise_id))
+    return {name: verdict(exercise_id, answer) for name, answer in wrong.items()}
+
+
+def named(judged: Verdict) -> bool:
+    """Whether a message says more than that an entry is another: the mistake, or what kind of thing is wrong."""
+    return judged.mistake is not None or "Work this one" not in judged.message
+
+
+def worked_answer(exercise_id: str):
+    """The worked answer of the lesson, or where the lesson is not written yet the first right form."""
+    exercise = find(exercise_id)
+    if exercise_id in worked_sources(exercise.lesson):
+        return answer_in(worked_file(exercise), exercise.name)
+    return next(iter(answers(exercise)[0].values()), exercise.reference)

@@ -1,0 +1,315 @@
+"""The judge on trial: right answers pass however they are written, wrong ones do not, mistakes are named."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+from answers import answers
+from judged import (
+    HIDDEN,
+    IDS,
+    OTHER,
+    PUBLIC,
+    expected_of,
+    named,
+    records_of,
+    verdict,
+    verdict_on,
+    worked_answer,
+    wrong_verdicts,
+)
+from torch import nn
+from worked import answer_in, worked_file, worked_sources
+
+from autograder import check
+from autograder.exercises import find
+from autograder.exercises.exercise import GRADIENTS
+from autograder.judge import Expected, cases_of, judge
+from autograder.judge.rules import broken_rule
+from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT
+from autograder.notebook.check import CheckFailed
+from autograder.probe import probe
+from autograder.probe.wire import pack_cases, unpack_cases
+
+every_exercise = pytest.mark.parametrize("exercise_id", IDS)
+checks = pytest.mark.parametrize("which", [PUBLIC, OTHER, HIDDEN], ids=["visible", "other seed", "hidden"])
+WITH_ANSWERS = [exercise_id for exercise_id in IDS if answers(find(exercise_id))[0]]
+
+
+def stub(*args, **kwargs):
+    raise NotImplementedError()
+
+
+class StubInit(nn.Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        raise NotImplementedError()
+
+
+class StubForward(nn.Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, *args, **kwargs):
+        raise NotImplementedError()
+
+
+@every_exercise
+def test_a_stub_is_not_started_and_has_no_points(exercise_id):
+    for answer in [stub, StubInit] if find(exercise_id).procedure == "class" else [stub]:
+        judged = verdict(exercise_id, answer)
+        assert (judged.state, judged.points, judged.passed) == (NOT_STARTED, 0.0, False), judged
+
+
+@every_exercise
+def test_the_worked_answer_passes_on_twenty_seeds(exercise_id):
+    exercise, answer = find(exercise_id), worked_answer(exercise_id)
+    for seed in map(str, range(20)):
+        for hidden in (False, True):
+            cases = cases_of(exercise, seed, hidden)
+            judged = judge(exercise, cases, probe(answer, cases, exercise.procedure), hidden)
+            assert judged.passed and judged.points == exercise.points, (seed, hidden, judged)
+
+
+@checks
+@pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
+def test_right_answers_pass_however_written(exercise_id, which):
+    right, _ = answers(find(exercise_id))
+    assert len(right) >= 8
+    judged = {name: verdict(exercise_id, answer, which) for name, answer in right.items()}
+    assert not {name: (v.state, v.message) for name, v in judged.items() if not v.passed}
+
+
+@checks
+@every_exercise
+def test_every_mistake_is_named_by_its_own_sentence(exercise_id, which):
+    exercise, expected = find(exercise_id), expected_of(exercise_id, *which)
+    assert len(exercise.mistakes) >= 6
+    for mistake in exercise.mistakes:
+        judged = verdict(exercise_id, mistake.answer, which)
+        assert not judged.passed and judged.mistake == mistake.id, (mistake.id, judged)
+        assert mistake.sees in judged.message and mistake.asks in judged.message
+        assert judged.points < exercise.points
+    assert expected.mistaken and all(expected.mistaken)
+
+
+@every_exercise
+def test_no_mistake_is_taken_for_another(exercise_id):
+    ids = [mistake.id for mistake in find(exercise_id).mistakes]
+    assert len(ids) == len(set(ids))
+    for seed in ("1", "2"):
+        expected = expected_of(exercise_id, seed, False)
+        for mistake, records in expected.mistakes:
+            assert verdict_on(exercise_id, records, (seed, False)).mistake == mistake.id
+
+
+@pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
+def test_other_wrong_answers_do_not_pass(exercise_id):
+    judged = wrong_verdicts(exercise_id)
+    assert not [name for name, v in judged.items() if v.passed or v.points >= v.max_points]
+    share = sum(map(named, judged.values())) / max(1, len(judged))
+    assert share >= NAMED_AT_LEAST, sorted(name for name, v in judged.items() if not named(v))
+
+
+NAMED_AT_LEAST = 0.75  # of wrong answers that are written to be none of the known mistakes
+
+
+@pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
+def test_other_wrong_answers_do_not_pass_hidden(exercise_id):
+    exercise, (_, wrong) = find(exercise_id), answers(find(exercise_id))
+    expected = expected_of(exercise_id, *HIDDEN)
+    for name, answer in wrong.items():
+        records = records_of(exercise_id, answer, HIDDEN)
+        told = expected.wrong_cases(records) or broken_rule(exercise, expected.cases, records)
+        assert told, name
+
+
+# Messages
+
+
+ZERO_BY_ZERO = "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
+
+
+def all_messages(exercise_id):
+    """Messages to right, wrong and mistaken answers, visible and hidden: (hidden, text)."""
+    judged = list(wrong_verdicts(exercise_id).values())
+    for which in (PUBLIC, HIDDEN):
+        judged += [verdict_on(exercise_id, r, which) for _, r in expected_of(exercise_id, *which).mistakes]
+        yield from ((which[1], v.message) for v in judged)
+        judged = [
+            verdict(exercise_id, answer, HIDDEN)
+            for answer in list(answers(find(exercise_id))[1].values())[::4]
+        ]
+
+
+@every_exercise
+def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id):
+    texts = {text for m in find(exercise_id).mistakes for text in (m.sees, m.asks)} | {ZERO_BY_ZERO}
+    texts |= {case.family for case in expected_of(exercise_id, *HIDDEN).cases}
+    for hidden, message in all_messages(exercise_id):
+        lines = message.splitlines()
+        assert 1 <= len(lines) <= 3 and all(len(line) < 320 for line in lines), message
+        assert "Traceback" not in message and "autograder" not in message
+        if hidden:
+            left = message
+            for text in texts:
+                left = left.replace(text, "")
+            assert not re.search(r"\d", left), message
+
+
+# Each case family is there for something
+
+
+# Families that no wrong answer of our own needs alone, and what they are for.
+KEPT = (
+    (r"(one|a single) \w+", "degenerate: sums of one term, softmax over one score, axes that broadcast"),
+    (r"all sizes|as many|as wide|as long|six of each|of everything|keys as wide|a square", "coincidence of sizes, where mixed-up axes stay silent"),  # noqa: E501
+    (r"more|all sizes different|a batch|batch|wider|a table|one sentence|groups", "sizes all distinct, each rank of input"),  # noqa: E501
+    (r"memory|swapped", "inputs whose entries do not lie in order"),
+    (r"large|thousand|hundred|far|10 000|small|long|entries|scores", "sizes of numbers and of inputs"),
+    (r"six|eight|64|features|any weights|float64", "widths that tell scales apart"),
+    (r"other weights|another|by name|constructor", "what a module keeps between calls"),
+)
+
+
+def needed_families(exercise_id) -> set[str]:
+    """Families without which some wrong answer is not seen, or two mistakes are not told apart."""
+    exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
+    families = [case.family for case in expected.cases]
+    wrong = [records_of(exercise_id, answer) for answer in answers(exercise)[1].values()]
+    everything = [records for _, records in expected.mistakes] + wrong
+    needed = set()
+    for records in everything:
+        seen = {families[i] for i in expected.wrong_cases(records)}
+        needed |= seen if len(seen) == 1 else set()
+    for i, (_, first) in enumerate(expected.mistakes):
+        for _, second in expected.mistakes[:i]:
+            apart = {families[n] for n in _different(expected.cases, first, second)}
+            needed |= apart if len(apart) == 1 else set()
+    return needed
+
+
+def _different(cases, first, second):
+    from autograder.judge.naming import _same
+
+    return [i for i, three in enumerate(zip(cases, first, second, strict=True)) if not _same(*three)]
+
+
+@every_exercise
+def test_each_family_of_cases_is_there_for_something(exercise_id):
+    exercise, cases = find(exercise_id), expected_of(exercise_id, *PUBLIC).cases
+    needed = needed_families(exercise_id)
+    for case in cases:
+        by_rule = case.observe and exercise.rules != type(exercise.rules)()
+        kept = any(re.search(words, case.family) for words, _ in KEPT)
+        assert case.family in needed or by_rule or case.raises or kept, case.family
+
+
+@every_exercise
+def test_cases_survive_the_way_to_another_process(exercise_id):
+    for case, told in zip(
+        cases := expected_of(exercise_id, *HIDDEN).cases, unpack_cases(pack_cases(cases)), strict=True
+    ):
+        assert (told.gradients, told.observe, told.fresh) == (case.gradients, case.observe, case.fresh)
+        for mine, theirs in zip(case.args, told.args, strict=True):
+            if isinstance(mine, torch.Tensor):
+                assert torch.equal(mine, theirs) and mine.dtype == theirs.dtype
+                assert mine.stride() == theirs.stride() or mine.is_contiguous()
+
+
+# Points
+
+
+CUT_OFF = """
+
+_right = {name}
+
+
+def {name}(*args, **kwargs):
+    return _cut(_right(*args, **kwargs))
+"""
+CUT_OFF_CLASS = """
+
+_Right = {name}
+
+
+class {name}(_Right):
+    def forward(self, *args, **kwargs):
+        return _cut(super().forward(*args, **kwargs))
+"""
+CUT = """
+
+def _cut(value):
+    return tuple(map(_cut, value)) if isinstance(value, tuple) else value.detach()
+"""
+
+
+def cut_off(exercise):
+    """A file whose answer is right but for its gradients."""
+    wrapper = CUT_OFF_CLASS if exercise.procedure == "class" else CUT_OFF
+    return worked_file(exercise) + CUT + wrapper.format(name=exercise.name)
+
+
+PARTLY = [
+    exercise_id
+    for exercise_id in IDS
+    if GRADIENTS in find(exercise_id).aspects
+    and find(exercise_id).procedure in ("class", "function")
+    and exercise_id in worked_sources(find(exercise_id).lesson)
+]
+
+
+@pytest.mark.parametrize("exercise_id", PARTLY)
+def test_partial_credit_is_the_sum_of_the_aspects(exercise_id, capsys):
+    exercise = find(exercise_id)
+    answer = answer_in(cut_off(exercise), exercise.name)
+    judged = verdict(exercise_id, answer)
+    assert judged.state == PARTLY_RIGHT
+    assert judged.points == exercise.points - exercise.aspects[GRADIENTS] > 0
+    assert judged.points == sum(aspect.points for aspect in judged.aspects)
+    assert check(answer, exercise_id) == judged.points
+    assert type(check(worked_answer(exercise_id), exercise_id)) is float
+
+
+@pytest.mark.parametrize("exercise_id", [PARTLY[0], PARTLY[-1]])
+def test_the_command_line_gives_the_same_numbers(exercise_id, tmp_path):
+    exercise = find(exercise_id)
+    file = tmp_path / "answer.py"
+    file.write_text(cut_off(exercise), encoding="utf-8")
+    command = [sys.executable, "-m", "autograder", "check", exercise_id, str(file), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    row = json.loads(done.stdout)
+    mine = verdict(exercise_id, answer_in(cut_off(exercise), exercise.name))
+    assert done.returncode == 1 and not row["passed"]
+    assert (row["points"], row["max_points"], row["mistake"]) == (mine.points, mine.max_points, mine.mistake)
+    # The line number and the file differ; what is seen and asked does not.
+    assert row["message"].splitlines()[:2] == mine.message.splitlines()[:2]
+
+
+def test_a_wrong_answer_raises_with_the_same_words():
+    exercise = find("loops.softmax")
+    answer = exercise.mistakes[0].answer
+    judged = verdict(exercise.id, answer)
+    if judged.state == PARTLY_RIGHT:
+        assert check(answer, exercise.id) == judged.points
+    else:
+        with pytest.raises(CheckFailed, match=re.escape(judged.message.splitlines()[0])):
+            check(answer, exercise.id)
+
+
+def test_two_mistakes_at_once_are_both_named():
+    exercise = find("matmul.attention")
+    answer = exercise.variant(scale=lambda s, q, k, v: s, weigh=lambda s: torch.softmax(s, dim=-2))
+    judged = verdict(exercise.id, answer)
+    assert judged.mistake == "SDPA-01+SDPA-07"
+
+
+def test_the_same_records_give_the_same_verdict():
+    exercise = find("matmul.attention")
+    records = records_of(exercise.id, exercise.mistakes[0].answer)
+    cases = expected_of(exercise.id, *PUBLIC).cases
+    first = judge(exercise, cases, records)
+    assert judge(exercise, cases, records, expected=Expected(exercise, cases)) == first

@@ -1,0 +1,77 @@
+"""Slips of the pen in the worked answers: the visible cases see every one that changes what is computed."""
+
+import functools
+import re
+
+import pytest
+from mutants import mutants
+from worked import answer_in, worked_file, worked_sources
+
+from autograder.exercises import all_exercises
+from autograder.judge import Expected, cases_of
+from autograder.judge.findings import findings
+from autograder.judge.rules import broken_rule
+from autograder.probe import probe
+
+SECONDS = 0.5
+
+# Mutants that compute the same as the worked answer, and why: first those of one kind, wherever they stand,
+SAME_KIND = (
+    (r"torch\.(randn|rand|empty|zeros)\(.* -> self\.", "the values that a parameter starts with are replaced"),
+    (r"transpose\(-2, -1\).* -> .*transpose\(-1, -2\)", "a pair of axes is swapped in either order"),
+    (r"\bq\.(shape|size).* -> .*\bk\.(shape|size)", "queries and keys are equally wide by the contract"),
+    (r"device=\w+\.device.* -> ", "the machine that runs the tests has one device"),
+)
+# then single ones.
+EQUIVALENT = {
+    "loops.dot_product_scores": {
+        "scores[i, j] = (x[i] * x[j]).sum() -> scores[j, i] = (x[i] * x[j]).sum()": "the table is symmetric",
+    },
+    "loops.weighted_sum": {
+        "output = values.new_zeros(weights.shape[0], values.shape[1]) -> "
+        "output = weights.new_zeros(weights.shape[0], values.shape[1])": "both inputs have one type",
+    },
+    "loops.attention_from_loops": {
+        "rows.append(sum((w * v_j for w, v_j in zip(weights, v)))) -> "
+        "rows.append(sum((w * v_j for w, v_j in zip(v, weights))))": "a product has no order",
+    },
+}
+
+
+def killed(exercise, cases, right, answer) -> bool:
+    """Whether some case, or a rule, tells the answer from a right one."""
+    for case, due in zip(cases, right, strict=True):
+        records = probe(answer, [case], exercise.procedure, seconds=SECONDS)
+        if findings(exercise, [case], [due], records):
+            return True
+    records = probe(answer, cases, exercise.procedure, seconds=SECONDS)
+    return bool(findings(exercise, cases, right, records) or broken_rule(exercise, cases, records))
+
+
+@functools.cache
+def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
+    """How many mutants there are, and which are not told from the worked answer."""
+    exercise = next(exercise for exercise in all_exercises() if exercise.id == exercise_id)
+    source = worked_sources(exercise.lesson).get(exercise.id)
+    if source is None:
+        return 0, ()
+    cases = cases_of(exercise)
+    right = Expected(exercise, cases).right
+    count, survivors = 0, []
+    for what, changed in mutants(source):
+        count += 1
+        try:
+            answer = answer_in(worked_file(exercise, changed), exercise.name)
+        except Exception:
+            continue
+        if not killed(exercise, cases, right, answer):
+            survivors.append(what)
+    return count, tuple(survivors)
+
+
+@pytest.mark.parametrize("exercise_id", [exercise.id for exercise in all_exercises()])
+def test_every_slip_is_seen_that_changes_anything(exercise_id):
+    _, survivors = tried(exercise_id)
+    single = {what for what in survivors if not any(re.search(kind, what) for kind, _ in SAME_KIND)}
+    listed = set(EQUIVALENT.get(exercise_id, {}))
+    assert single == listed, {"unseen": sorted(single - listed), "seen": sorted(listed - single)}
