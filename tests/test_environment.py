@@ -30,7 +30,7 @@ RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DIRECT = RUNTIME + [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
 
 # conda-forge's names where they differ; there `graphviz` is the `dot` program, which is not in the lock.
-CONDA_NAMES = {"python-graphviz": "graphviz", "pytorch-cpu": "torch"}
+CONDA_NAMES = {"pytorch-cpu": "torch"}
 CONDA_ONLY = ("graphviz", "pip", f"python {PROJECT['requires-python']}")
 # What a PyTorch built for GPUs asks for besides; a user may well have that one.
 GPU_PACKAGES = ("cuda-", "nvidia-", "triton")

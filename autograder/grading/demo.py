@@ -1,6 +1,8 @@
 """Makes a course, lets a made-up class hand in, grades it and makes the feedback: the whole in one go."""
 
+import shlex
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -98,5 +100,5 @@ def _say_where(folder: Path, seconds: float) -> None:
     for page in pages[:3]:
         print(f"  {page}")
     print("Written answers are graded by hand, in the browser, in formgrader:")
-    print(f"  cd {folder} && python -m jupyterlab")
+    print(f"  cd {shlex.quote(str(folder))} && {sys.executable} -m jupyterlab")
     print(f"All this took {seconds:.0f} seconds.")
