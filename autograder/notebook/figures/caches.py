@@ -111,7 +111,13 @@ def price_of_sharing(counts, lines, guessing, title="What sharing costs a traine
     shares between 0 and 1."""
     figure = card(9.2, 3.7, title)
     ax = axes(figure, 0.9, 0.7, 4.9, 2.35)
-    looks = ((GREEN, "D", "-"), (BLUE, "s", "-"), (ORANGE, "^", "--"), (VERMILLION, "o", "-."))
+    looks = (
+        (BLUE, "s", "-"),
+        (ORANGE, "^", "--"),
+        (VERMILLION, "o", "-."),
+        (GREEN, "D", "-"),
+        (PURPLE, "v", "--"),
+    )
     for (name, shares), (colour, marker, style) in zip(lines.items(), looks, strict=False):
         percents = [100 * share for share in shares]
         ax.plot(range(len(counts)), percents, style, color=colour, marker=marker, linewidth=2, label=name)
