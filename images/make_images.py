@@ -25,7 +25,10 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 IMAGES = Path(__file__).resolve().parent
 LESSONS = IMAGES.parent / "solutions"
 # Pictures of the clock: file name -> (lesson, name of the picture in it).
-MEASURED = {"02_loops_against_matmul": ("02_attention_as_matmul", "timing_picture")}
+MEASURED = {
+    "02_loops_against_matmul": ("02_attention_as_matmul", "timing_picture"),
+    "05_reading_the_cache": ("05_multi_query_attention", "timing_picture"),
+}
 
 
 def pictures():

@@ -1,0 +1,1033 @@
+# %% [markdown]
+r"""
+# 05 Share keys and values: what does a model reread for every word it writes?
+
+In lesson 04 every head has keys and values of its own. While a model reads, that costs little. When it
+*writes*, word after word, it has to keep all those keys and values, and to read all of them again for every
+single word. The computer then spends its time fetching numbers, not computing with them.
+
+So let heads share. In this lesson you will **build**
+
+1. multi-query attention: many heads ask, and all read one and the same head of keys and values,
+2. grouped-query attention: a few of those, one for each group of heads; most of today's models do this,
+3. the formula for the memory that a model needs while it writes,
+4. the step that turns a model trained *without* sharing into one that shares.
+
+Then you break a trained model by sharing too much, and mend it with a handful of training steps.
+
+**You need** lesson 04: heads, `split_heads`, and the table of shapes in your mind. You may use
+`F.scaled_dot_product_attention`, but not its option `enable_gqa`: that is what you build.
+
+**You spend** about 75 minutes, more than half of them on the exercises.
+
+| exercise | points | minutes |
+|---|---|---|
+| `MultiQueryAttention` | 9 | 15 |
+| `GroupedQueryAttention` | 10 | 20 |
+| `kv_cache_bytes` | 3 | 4 |
+| `pool_kv_heads` | 5 | 8 |
+| a written question: what is given up, and who pays? | 3 | 8 |
+
+Write an answer, run the check below it, read what it says. When you are stuck,
+`hint("mqa.MultiQueryAttention")` (and likewise for the others) gives one hint at a time.
+
+Run this cell first. It tells you whether everything is in order.
+"""
+
+# %%
+import math
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+try:
+    from autograder import check, compare, draw, hint
+    from autograder.notebook import figures
+    from autograder.notebook.explore import explore
+    from autograder.notebook.sentence import FEATURES, TOKENS, embed
+except ModuleNotFoundError as missing:
+    advice = "run `make lab` in the course's folder: it sets up all."
+    raise ModuleNotFoundError(f"{missing}; {advice}") from None
+
+assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
+assert all(callable(tool) for tool in (check, hint, draw, compare))
+version = torch.__version__.split("+")[0]
+print(f"In order: PyTorch {version} computes; check, hint, draw and compare are at hand.")
+
+# %% [markdown]
+r"""
+## The sentence again
+
+The same five words, the same four features, and the causal mask of lesson 03.
+"""
+
+# %%
+tokens = list(TOKENS)
+x = embed(tokens)
+causal = torch.ones(5, 5, dtype=torch.bool).tril()
+figures.table(x, tokens, FEATURES, title="x: one row a word")
+
+# %% [markdown]
+r"""
+## 1. What happens when a model writes?
+
+**The question.** A model has written *the dog saw the* and now writes *cat*. It needs the output for *cat*.
+Must it compute everything again, for all five words?
+
+No. The causal mask says that no word looks ahead. So nothing about *the*, *dog*, *saw* changes when *cat*
+comes: not their outputs, and not their keys and values. Only *cat* itself is new. One query, one key, one
+value. Everything else is kept. What is kept is called the *key/value cache*.
+
+![Five rows, one for each word of the sentence as it is written. At every step there is one query, one new
+pair of key and value in blue, and the pairs kept from before in grey. The first step reads 1 pair, the last
+step 5](../images/writing.svg)
+
+By hand, the last step: the query of *cat* meets the five keys, with the scores 0, 2, -2, 0 and 3. That is
+the last row of lesson 01's table. Nobody asked for the other rows.
+"""
+
+# %%
+kept, outputs = [], []
+for word in x:  # keys and values are the words themselves, as in lesson 01
+    kept.append(word)
+    keys = values = torch.stack(kept)
+    outputs.append(F.scaled_dot_product_attention(word[None], keys, values))
+scores = (x[4] @ torch.stack(kept).T / math.sqrt(4)).tolist()
+print("scores of cat with all that is kept:", [round(score) for score in scores])
+at_once = F.scaled_dot_product_attention(x, x, x, attn_mask=causal)
+print("word by word = all at once, masked: ", torch.allclose(torch.cat(outputs), at_once))
+
+# %% [markdown]
+r"""
+No mask was needed while writing: there is no future yet that one could look at.
+
+### Why reading is the slow part
+
+Count for one head of width $D$ and a cache of $M$ words. One score is $D$ products, added up: $2D$
+operations. All scores: $2MD$. The average of the values, the same again. Together $4MD$ operations.
+
+And how much is read? $M$ keys and $M$ values, $2MD$ numbers. At two bytes a number that is $4MD$ bytes.
+**One operation for every byte.**
+
+By hand, for *cat* and one head of width 4: $4 \cdot 5 \cdot 4 = 80$ operations, and 80 bytes.
+
+Is that much or little? A graphics processor of the kind that such models run on, NVIDIA's A100, does 312
+trillion operations in a second, and reads 2.039 trillion bytes in a second from its memory (NVIDIA's data
+sheet). To be busy, it needs 153 operations for every byte. It gets one:
+"""
+
+# %%
+operations, read = 4 * 5 * 4, 2 * 5 * 4 * 2
+print("cat, one head of width 4:", operations, "operations,", read, "bytes")
+print(f"an A100: 312 / 2.039 = {312 / 2.039:.0f} operations in the time of a byte")
+print(f"busy with arithmetic: {100 / (312 / 2.039):.1f} % of the time")
+
+# %% [markdown]
+r"""
+Over 99 % of the time it waits. (When a model *reads* a long text, all its words ask at once, and every key
+that is fetched serves thousands of queries. That is why reading is fast and writing is slow. To write many
+texts at a time does not help here: each has a cache of its own.)
+
+How could one byte serve more than one query, when there is only one new word? The word has many heads, and
+each has a query of its own. If $H$ heads that ask read from only $G$ heads of keys and values (*key/value
+heads* from now on), every byte serves $H / G$ queries:
+
+$$\frac{\text{operations}}{\text{bytes}} = \frac{H \cdot 4 M D}{G \cdot 2 M D \cdot b}
+= \frac{2}{b} \cdot \frac{H}{G}$$
+
+- $H$: heads that ask, the query heads; $G$: key/value heads, $G \le H$
+- $M$: words in the cache; $D$: the width of a head; they cancel
+- $b$: bytes of a number, 2 as a rule
+
+**See it run.** 32 heads of width 128, a cache of up to 4096 words, and the *same* queries and arithmetic
+each time. Only the number of key/value heads differs: 32, 8 or 1.
+"""
+
+# %%
+def read_the_cache(q, k, v):
+    """One new word: q (G, H / G, D) asks, all heads of a group read the same k and v (G, M, D)."""
+    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v
+
+
+H, D, M = 32, 128, 4096
+for G in (32, 8, 1):
+    million = 4 * H * M * D / 1e6
+    megabytes = 2 * G * M * D * 4 / 1e6
+    print(f"{G:2d} key/value head(s): {million:.0f} million operations,", end=" ")
+    print(f"{megabytes:5.1f} million bytes to read")
+
+# %% timing: 05_reading_the_cache
+def seconds(n_kv_heads, n_words):
+    """The best of several runs, so that other work on the machine counts little."""
+    generator = torch.Generator().manual_seed(0)
+    q = torch.randn(n_kv_heads, H // n_kv_heads, D, generator=generator)
+    k, v = torch.randn(2, n_kv_heads, n_words, D, generator=generator)
+    times = []
+    while len(times) < 3 or sum(times) < 0.1:
+        start = time.perf_counter()
+        read_the_cache(q, k, v)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+threads = torch.get_num_threads()
+torch.set_num_threads(1)  # one core for all three
+lengths = [256, 512, 1024, 2048, 4096]
+names = {"32 key/value heads": 32, "8 key/value heads": 8, "1 key/value head": 1}
+measured = {name: [seconds(G, n) for n in lengths] for name, G in names.items()}
+torch.set_num_threads(threads)
+title = "One new word reads the cache: the same arithmetic, three times"
+timing_picture = figures.timing(lengths, measured, title)
+timing_picture
+
+# %% [markdown]
+r"""
+Read off how far the lines lie apart on the right. The arithmetic is the same to the last operation; what
+differs is what has to be fetched. (Where the cache is small, it stays close to the processor, and the lines
+come closer. Run the cell: the picture will be your machine's.)
+
+## 2. What if all heads read the same keys and values?
+
+**The question.** What must a head have of its own? Its *question*, surely: asking several questions is what
+heads are for. But keys and values describe the words. Could not all heads look into the same description?
+
+They could. *Multi-query attention* keeps the query heads and lets all of them read one head of keys and
+values. *Grouped-query attention*, in section 3, stands between the two:
+
+![Three ways to share, eight query heads each. Multi-head: every query head has its own key/value head, all
+of the memory is needed. Grouped-query: four neighbours share a key/value head, two of them are kept, 1 part
+in 4. Multi-query: all eight read from a single one, 1 part in 8](../images/kv_sharing.svg)
+
+By hand, you have done it already. In lesson 04 *saw* asked two questions, $(2, 2)$ and $(2, -2)$: who, and
+whom? Look at the keys that the two heads used:
+"""
+
+# %%
+w_query = torch.tensor([[0.0, 0, 0, 0], [1, 1, 1, -1], [0, 0, 0, 0], [0, 0, 0, 0]])
+w_key = torch.tensor([[1.0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0]])
+for word in ("dog", "cat"):
+    key = (x @ w_key)[tokens.index(word)].tolist()
+    print(f"{word}: head 0 finds it by {key[:2]}, head 1 by {key[2:]}")
+shared = w_key[:, :2]
+print("kept for each word: 2 heads * 2 numbers, half of them twice")
+
+# %% [markdown]
+r"""
+Both heads used (*thing*, *pet*). The same keys were kept twice. Once is enough: *dog* is $(2, 1)$ for both,
+scores $2 \cdot 2 + 2 \cdot 1 = 6$ in head 0 and $2 \cdot 2 - 2 \cdot 1 = 2$ in head 1, just as before.
+
+**The formula.** For head $h$ of $H$:
+
+$$o_h = \operatorname{attention}(q_h,\; k,\; v) \qquad
+\operatorname{MQA}(x) = \operatorname{merge}(o_0, \ldots, o_{H-1})\, W_o^{\mathsf T} + b_o$$
+
+- $q$: `q_proj(x)` of shape $(B, N, d_{\text{model}})$, split into $q_h$ of shape $(B, N, d_{\text{head}})$
+- $k$, $v$: `k_proj(x)` and `v_proj(x)`, shape $(B, N, d_{\text{head}})$: one head wide, the same for every
+  $h$
+- $d_{\text{head}} = d_{\text{model}} / H$; the scale inside `attention` is $\sqrt{d_{\text{head}}}$
+- the mask broadcasts to $(B, H, N, N)$
+
+Sharing saves parameters too. By hand, for words of width 4 and two heads: the layers for queries and output
+own $4 \cdot 4 + 4 = 20$ numbers each, those for keys and values $2 \cdot 4 + 2 = 10$ each. Together 60;
+multi-head attention has 80.
+
+### Exercise: `MultiQueryAttention`
+
+Split the queries as in lesson 04. The one key head meets all of them: write down both shapes, and line them
+up from the right.
+"""
+
+# %% exercise: mqa.MultiQueryAttention
+class MultiQueryAttention(nn.Module):
+    """Self-attention with n_heads query heads and one head of keys and values for all of them.
+
+    Parts:
+        q_proj, out_proj: nn.Linear(d_model, d_model)
+        k_proj, v_proj: nn.Linear(d_model, d_head), d_head = d_model / n_heads
+    Shapes:
+        x: (B, N, d_model)
+        mask: truth values that broadcast to (B, H, N, N), True = may look; None hides nothing
+        returns: (B, N, d_model)
+
+    >>> module = MultiQueryAttention(6, 3)
+    >>> tuple(module.k_proj.weight.shape), tuple(module(torch.zeros(2, 5, 6)).shape)
+    ((2, 6), (2, 5, 6))
+
+    Shazeer 2019, section 3.
+    """
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.d_head = d_model // n_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, self.d_head)
+        self.v_proj = nn.Linear(d_model, self.d_head)
+        self.out_proj = nn.Linear(d_model, d_model)
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        q = self.q_proj(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)  # (B, H, N, d_head)
+        k, v = self.k_proj(x)[:, None], self.v_proj(x)[:, None]  # (B, 1, N, d_head)
+        heads = F.scaled_dot_product_attention(q, k.expand_as(q), v.expand_as(q), attn_mask=mask)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))
+        ### END SOLUTION
+
+
+# %% check: mqa.MultiQueryAttention
+check(MultiQueryAttention)
+### BEGIN HIDDEN TESTS
+check(MultiQueryAttention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Keys without an axis for heads.* Queries are $(B, H, N, d_{\text{head}})$, keys
+  $(B, N, d_{\text{head}})$: from the right, the *sentences* of the keys stand under the *heads* of the
+  queries. An error, as a rule. But with as many sentences as heads it fits, and head 1 reads the keys of
+  sentence 1, whatever sentence it is in.
+- *Only the keys are shared.* Then half of the cache is still there in full.
+- *Keys and values are repeated along the words.* Every key is there twice, softmax divides by twice as
+  much, and the output is the same. Until a mask comes, which knows nothing of the copies.
+- *The scale of `d_model`.* As in lesson 04: queries and keys meet in `d_head` features.
+
+**See it run.** The two questions of *saw* in 60 numbers. Beside it the rung below: PyTorch's multi-head
+attention (yours, as lesson 04 has shown) with the same keys and values copied into both of its heads.
+"""
+
+# %%
+module = MultiQueryAttention(4, 2)
+theirs = nn.MultiheadAttention(4, num_heads=2, batch_first=True)
+with torch.no_grad():
+    for parameter in (*module.parameters(), *theirs.parameters()):
+        parameter.zero_()
+    inside = ((module.q_proj, w_query), (module.k_proj, shared), (module.v_proj, shared))
+    for layer, weight in inside:
+        layer.weight.copy_(weight.T)  # a linear layer keeps its weight on its side
+    theirs.in_proj_weight.copy_(torch.cat([w_query, w_key, w_key], dim=1).T)
+    for layer in (module.out_proj, theirs.out_proj):
+        layer.weight.copy_(torch.eye(4))
+    heard = module(x[None])[0, 2].tolist()
+    due = theirs(x[None], x[None], x[None], need_weights=False)[0]
+    same = torch.allclose(module(x[None]), due, atol=1e-6)
+names = ("thing", "pet", "thing", "pet")
+print("saw hears:", [f"{name} {value:.2f}" for name, value in zip(names, heard)])
+print("multi-head attention that keeps all of it twice says the same:", same)
+for name, attention in (("multi-query", module), ("multi-head", theirs)):
+    print(f"{name}: {sum(p.numel() for p in attention.parameters())} numbers")
+
+# %% [markdown]
+r"""
+Head 0 still hears a *pet* above zero, the dog, and head 1 one below, the cat. Here sharing cost nothing,
+because both heads wanted the same description.
+
+What if they do not? Then something is lost. With two key/value heads of width 2, a word can be described by
+four features; with one, by two, and all heads have to make do with them. **Multi-query attention keeps the
+questions apart and makes the words simpler.**
+
+## 3. Groups: where is the middle?
+
+**The question.** A key/value head for each query head is expensive, one for all is meagre. What lies
+between?
+
+Groups. With $H = 6$ query heads and $G = 3$ key/value heads, two share one. Which two? Neighbours, by
+agreement: query heads 0 and 1 read key/value head 0, 2 and 3 read 1, 4 and 5 read 2.
+
+Queries now have six heads and keys three. To let them meet, one can copy each key/value head for those that
+read it. And here is **the trap of this lesson**: there are two natural orders for the copies.
+
+![Six query heads in a row over copies of three key heads. Left, neighbours share: the copies stand in the
+order 0, 0, 1, 1, 2, 2. Right, the whole row again: 0, 1, 2, 0, 1, 2, and the query heads 1, 2, 3 and 4 meet
+a key head that is not theirs](../images/sharing_order.svg)
+
+By hand: call the three key/value heads 10, 20 and 30, and copy them both ways. Query head 1 should read 10.
+"""
+
+# %%
+kv_heads = torch.tensor([10, 20, 30])
+print("repeat_interleave:", kv_heads.repeat_interleave(2).tolist())
+print("repeat:           ", kv_heads.repeat(2).tolist())
+for G in (1, 2, 3, 6):
+    kv_heads = torch.arange(G)
+    same = torch.equal(kv_heads.repeat_interleave(6 // G), kv_heads.repeat(6 // G))
+    print(f"6 query heads, {G} key/value: {'the same order' if same else 'different orders'}")
+
+# %% [markdown]
+r"""
+Look at the last four lines. With one key/value head, and with one for each query head, both orders are the
+same. So a test that only knows multi-query and multi-head attention finds nothing. And a model *trained*
+with the wrong order is a good model: it has learned with that sharing. Only when you load somebody else's
+weights does everything fall apart.
+
+**The formula.** For query head $h$ of $H$, and $G$ key/value heads:
+
+$$o_h = \operatorname{attention}\bigl(q_h,\; k_{g(h)},\; v_{g(h)}\bigr) \qquad
+g(h) = \left\lfloor \frac{h}{H / G} \right\rfloor$$
+
+- $g(h)$: the key/value head that query head $h$ reads; $H / G$ neighbours share one; $\lfloor\;\rfloor$
+  rounds down
+- $q$: `q_proj(x)`, shape $(B, N, H \cdot d_{\text{head}})$, split into $H$ heads
+- $k$, $v$: `k_proj(x)` and `v_proj(x)`, shape $(B, N, G \cdot d_{\text{head}})$, split into $G$ heads
+- $d_{\text{head}} = d_{\text{model}} / H$, for all of them: it is counted in *query* heads
+
+$G = 1$ is multi-query attention, and $G = H$ is multi-head attention.
+
+### Exercise: `GroupedQueryAttention`
+
+When heads cannot share out features evenly, or groups cannot share out heads, say so with a `ValueError`,
+as soon as the module is made. And do not use `enable_gqa`.
+"""
+
+# %% exercise: mqa.GroupedQueryAttention
+class GroupedQueryAttention(nn.Module):
+    """Self-attention with n_heads query heads over n_kv_heads key/value heads; neighbours share.
+
+    Parts:
+        q_proj, out_proj: nn.Linear(d_model, d_model)
+        k_proj, v_proj: nn.Linear(d_model, n_kv_heads * d_head), d_head = d_model / n_heads
+    Shapes:
+        x: (B, N, d_model)
+        mask: truth values that broadcast to (B, H, N, N), True = may look; None hides nothing
+        returns: (B, N, d_model)
+    Raises:
+        ValueError: n_heads does not divide d_model, or n_kv_heads does not divide n_heads
+
+    >>> module = GroupedQueryAttention(12, 6, 3)
+    >>> tuple(module.k_proj.weight.shape), tuple(module(torch.zeros(2, 5, 12)).shape)
+    ((6, 12), (2, 5, 12))
+
+    Ainslie et al. 2023, section 2.2.
+    """
+
+    def __init__(self, d_model, n_heads, n_kv_heads):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d_model % n_heads or n_heads % n_kv_heads:
+            raise ValueError(f"{d_model} features, {n_heads} heads, {n_kv_heads} shared: not even")
+        self.d_head, self.n_sharing = d_model // n_heads, n_heads // n_kv_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, n_kv_heads * self.d_head)
+        self.v_proj = nn.Linear(d_model, n_kv_heads * self.d_head)
+        self.out_proj = nn.Linear(d_model, d_model)
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        layers = (self.q_proj, self.k_proj, self.v_proj)
+        q, k, v = (layer(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2) for layer in layers)
+        k, v = (part.repeat_interleave(self.n_sharing, dim=1) for part in (k, v))
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))
+        ### END SOLUTION
+
+
+# %% check: mqa.GroupedQueryAttention
+check(GroupedQueryAttention)
+### BEGIN HIDDEN TESTS
+check(GroupedQueryAttention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The whole row again.* See above: right for $G = 1$ and $G = H$, wrong for everything between.
+- *Keys in one order, values in the other.* Then a head looks at one word and hears what belongs to another
+  key.
+- *Copied $G$ times in place of $H / G$ times.* The same for $H = 4$ and $G = 2$. Try six query heads over
+  two.
+- *`out_proj` as wide as the keys.* What is merged are the *query* heads, $H$ of them.
+- *Heads averaged until the numbers fit.* Sharing a head is not the same as blending heads.
+
+**See it run.** The rungs of the ladder. With a key/value head for each query head it must be multi-head
+attention; with one, your `MultiQueryAttention`; between the two, what PyTorch gives with `enable_gqa=True`:
+"""
+
+# %%
+def noisy(module):
+    """Random numbers in all parameters: fresh biases of zero hide mistakes (lesson 04)."""
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    return module
+
+
+torch.manual_seed(0)
+words = torch.randn(2, 5, 12)
+with torch.no_grad():
+    grouped = noisy(GroupedQueryAttention(12, 6, 6))
+    theirs = nn.MultiheadAttention(12, num_heads=6, batch_first=True)
+    layers = (grouped.q_proj, grouped.k_proj, grouped.v_proj)
+    theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+    theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+    theirs.out_proj.load_state_dict(grouped.out_proj.state_dict())
+    # Lesson 03: there, True is blocked.
+    due = theirs(words, words, words, attn_mask=~causal, need_weights=False)[0]
+    same = torch.allclose(grouped(words, causal), due, atol=1e-4)
+    print("6 key/value heads = multi-head attention: ", same)
+
+    grouped, single = noisy(GroupedQueryAttention(12, 6, 1)), MultiQueryAttention(12, 6)
+    single.load_state_dict(grouped.state_dict())
+    same = torch.allclose(grouped(words, causal), single(words, causal), atol=1e-4)
+    print("1 key/value head  = multi-query attention:", same)
+
+    for G in (2, 3):
+        grouped = noisy(GroupedQueryAttention(12, 6, G))
+        layers = (grouped.q_proj, grouped.k_proj, grouped.v_proj)
+        q, k, v = (layer(words).unflatten(-1, (-1, 2)).transpose(1, 2) for layer in layers)
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=causal, enable_gqa=True)
+        due = grouped.out_proj(heads.transpose(1, 2).flatten(2))
+        same = torch.allclose(grouped(words, causal), due, atol=1e-4)
+        print(f"{G} key/value heads = PyTorch's enable_gqa:  {same}")
+
+# %% [markdown]
+r"""
+Notice how the weights of one module went into the other: `MultiQueryAttention` and `GroupedQueryAttention`
+with one key/value head have the same parts, of the same names and shapes.
+
+## 4. How large is the cache?
+
+**The question.** You want to serve a model. Its own size is on the label, 7 billion numbers. What else must
+fit into the memory, and how much is it?
+
+Every word leaves behind, in every layer, a key and a value for each key/value head. By hand, one word in
+Llama 2 7B: 32 layers, 32 key/value heads of width 128, keys *and* values, two bytes each:
+
+$$32 \cdot 32 \cdot 128 \cdot 2 \cdot 2 = 524{,}288 \text{ bytes}$$
+
+Half a MiB for a single word. Our five words leave behind 2.5 MiB.
+"""
+
+# %%
+one_word = 32 * 32 * 128 * 2 * 2
+print(f"one word: {one_word:,} bytes = {one_word / 2**10:.0f} KiB")
+print(f"five words: {5 * one_word / 2**20} MiB")
+
+# %% [markdown]
+r"""
+**The formula.**
+
+$$\text{bytes} = 2 \cdot B \cdot N \cdot L \cdot G \cdot d_{\text{head}} \cdot b$$
+
+- 2: keys and values
+- $B$: texts in the batch; $N$: words of each, what is read and what is written together
+- $L$: layers; $G$: key/value heads of a layer; $d_{\text{head}}$: the width of a head
+- $b$: bytes of a number, 2 in half precision
+
+The number of *query* heads does not occur. That is the whole trick.
+
+### Exercise: `kv_cache_bytes`
+
+Whole numbers in, a whole number out.
+"""
+
+# %% exercise: mqa.kv_cache_bytes
+def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2):
+    """Bytes of the key/value cache: 2 * batch * seq_len * n_layers * n_kv_heads * d_head * bytes.
+
+    Shapes:
+        batch, seq_len: whole numbers, how many texts, and how many words in each
+        n_layers, n_kv_heads, d_head: whole numbers, the shape of the model
+        bytes_per_element: a whole number, the bytes of one number
+        returns: a whole number, for keys and values together
+
+    >>> kv_cache_bytes(1, 5, 32, 32, 128)
+    2621440
+
+    Counted as in Shazeer 2019, sections 2.4 and 3: the memory that each step of writing reads.
+    """
+    ### BEGIN SOLUTION
+    numbers = batch * seq_len * n_layers * n_kv_heads * d_head
+    return 2 * numbers * bytes_per_element
+    ### END SOLUTION
+
+
+# %% check: mqa.kv_cache_bytes
+check(kv_cache_bytes)
+### BEGIN HIDDEN TESTS
+check(kv_cache_bytes, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Half of it.* Keys or values, not both.
+- *Numbers in place of bytes.* Or two bytes even where four are asked for.
+- *Query heads in place of key/value heads.* For Llama 2 7B it is the same number. For its larger sister the
+  result is eight times too large.
+- *A division at the end.* "In GiB" is for people; a function that counts bytes gives a whole number.
+
+**See it run.** Models as published (sources under "Read more"), one text of the full length that each was
+made for:
+"""
+
+# %%
+# name: (layers, query heads, key/value heads, width of a head, words of a text)
+models = {
+    "GPT-3 175B": (96, 96, 96, 128, 2048),
+    "PaLM 540B": (118, 48, 1, 256, 2048),
+    "Llama 2 7B": (32, 32, 32, 128, 4096),
+    "Llama 2 70B": (80, 64, 8, 128, 4096),
+    "Falcon 7B": (32, 71, 1, 64, 2048),
+    "Mistral 7B": (32, 32, 8, 128, 8192),
+    "Llama 3 8B": (32, 32, 8, 128, 8192),
+    "Llama 3.1 405B": (126, 128, 8, 128, 131072),
+}
+sizes = {}
+for name, (layers, n_heads, n_kv_heads, d_head, length) in models.items():
+    a_word = kv_cache_bytes(1, 1, layers, n_kv_heads, d_head) / 2**10
+    own = kv_cache_bytes(1, length, layers, n_kv_heads, d_head) / 2**30
+    every = kv_cache_bytes(1, length, layers, n_heads, d_head) / 2**30
+    sizes[name] = (own, every)
+    shared = f"{n_heads:3d} query heads, {n_kv_heads:2d} key/value"
+    print(f"{name:14s} {shared}: {a_word:4.0f} KiB a word,", end=" ")
+    print(f"{length:6d} words {own:6.3f} GiB, unshared {every:8.3f}")
+figures.cache_sizes(sizes)
+
+# %% [markdown]
+r"""
+GPT-3 leaves behind 4608 KiB for every word. Llama 2 70B, with two thirds of its heads and nearly as many
+layers, makes do with 320. Llama 3.1 405B takes 63 GiB for one long text; without sharing it would be 1008.
+
+**Who pays?** Whoever serves the model. A card with 80 billion bytes holds the 6.74 billion numbers of Llama
+2 7B at two bytes each. What is left decides how many people it can serve at a time:
+"""
+
+# %%
+left = 80e9 - 2 * 6.74e9
+print(f"the model: 2 * 6.74 = {2 * 6.74:.1f} billion bytes")
+print(f"left for caches: {left / 1e9:.1f} billion bytes")
+for n_kv_heads in (32, 8, 1):
+    texts = left // kv_cache_bytes(1, 4096, 32, n_kv_heads, 128)
+    print(f"{n_kv_heads:2d} key/value head(s): {texts:3.0f} texts of 4096 words at a time")
+
+# %% [markdown]
+r"""
+Thirty people at a time, or 123, or nearly a thousand, with the same card. And more texts at a time help
+twice: all of them share the reading of the model's own weights.
+
+## 5. Can a trained model learn to share?
+
+**The question.** Somebody has trained a model with multi-head attention, for months. Must all be done
+again, to make its heads share?
+
+Ainslie et al. (2023) say no. Make each shared head from the heads that it replaces: take the *mean* of
+their matrices. Then train on, for a twentieth of the steps. They call it *uptraining*.
+
+By hand: two heads of width 2 for words of width 2 become one. The rows of `k_proj.weight` are the features
+of head 0, then those of head 1:
+
+$$\begin{pmatrix} 1 & 2 \\ 3 & 4 \\ 5 & 6 \\ 7 & 8 \end{pmatrix} \quad\longrightarrow\quad
+\begin{pmatrix} (1 + 5) / 2 & (2 + 6) / 2 \\ (3 + 7) / 2 & (4 + 8) / 2 \end{pmatrix} =
+\begin{pmatrix} 3 & 4 \\ 5 & 6 \end{pmatrix}$$
+
+The first feature of head 0 meets the first feature of head 1. Not its neighbour, the second feature of its
+own head!
+"""
+
+# %%
+print("first rows of both heads: ", [(a + b) / 2 for a, b in zip([1, 2], [5, 6])])
+print("second rows of both heads:", [(a + b) / 2 for a, b in zip([3, 4], [7, 8])])
+
+# %% [markdown]
+r"""
+**The formula.**
+
+$$\bar W_{g \cdot d_{\text{head}} + e} = \frac{G}{H} \sum_{h \,:\, g(h) = g} W_{h \cdot d_{\text{head}} + e}$$
+
+- $W$, shape $(H \cdot d_{\text{head}}, d_{\text{model}})$: the weight of `k_proj` or `v_proj`; $W_r$ is its
+  row $r$
+- $\bar W$, shape $(G \cdot d_{\text{head}}, d_{\text{model}})$: the weight of the layer that is shared
+- $e$: a feature of a head, from 0 to $d_{\text{head}} - 1$; $g(h)$: the group of head $h$, as in section 3
+
+### Exercise: `pool_kv_heads`
+
+Give heads and groups axes of their own, and ask over which of them the mean runs.
+"""
+
+# %% exercise: mqa.pool_kv_heads
+def pool_kv_heads(weight, n_heads, n_kv_heads):
+    """The weight of a shared key or value layer: the mean over the heads of each group.
+
+    Shapes:
+        weight: (n_heads * d_head, d_model)
+        n_heads, n_kv_heads: whole numbers; the second divides the first
+        returns: (n_kv_heads * d_head, d_model)
+
+    >>> weight = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
+    >>> pool_kv_heads(weight, 2, 1)
+    tensor([[3., 4.],
+            [5., 6.]])
+
+    Ainslie et al. 2023, section 2.1.
+    """
+    ### BEGIN SOLUTION
+    d_model = weight.shape[1]
+    groups = weight.reshape(n_kv_heads, n_heads // n_kv_heads, -1, d_model)
+    return groups.mean(dim=1).reshape(-1, d_model)
+    ### END SOLUTION
+
+
+# %% check: mqa.pool_kv_heads
+check(pool_kv_heads)
+### BEGIN HIDDEN TESTS
+check(pool_kv_heads, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Neighbouring rows averaged.* Then features of one head are blended. Where a head is one feature wide, or
+  all rows are alike, nobody notices.
+- *Heads from different groups averaged.* The trap of section 3 once more: 0 with 2 and 1 with 3, in place
+  of 0 with 1 and 2 with 3.
+- *The sum in place of the mean.* Keys twice as long make scores twice as large, and softmax sharper.
+- *The biases forgotten.* A layer has a bias for each row. It is pooled in the same way.
+
+**See it run.** A model with eight heads learns to report, for every word, the four words before it. Then we
+let them share: four key/value heads, two, one. We make the shared ones in three ways: the mean of each
+group, the first head of each group, or new random ones.
+"""
+
+# %%
+class Reporter(nn.Module):
+    """Reports, for every symbol of a sequence of twelve, the four symbols before it."""
+
+    def __init__(self, n_kv_heads, width=64):
+        super().__init__()
+        self.symbol, self.place = nn.Embedding(8, width), nn.Embedding(12, width)
+        self.attention = GroupedQueryAttention(width, 8, n_kv_heads)
+        self.report = nn.Linear(width, 4 * 8)
+
+    def forward(self, sequences):
+        words = self.symbol(sequences) + self.place(torch.arange(12))
+        mask = torch.ones(12, 12, dtype=torch.bool).tril()
+        return self.report(self.attention(words, mask)).unflatten(-1, (4, 8))
+
+
+def guesses_and_truth(model, n_sequences, generator):
+    """The reports on fresh sequences, from the fifth symbol on, and what they should be."""
+    sequences = torch.randint(0, 8, (n_sequences, 12), generator=generator)
+    truth = torch.stack([sequences.roll(back, dims=1) for back in (1, 2, 3, 4)], dim=-1)
+    return model(sequences)[:, 4:].flatten(0, 2), truth[:, 4:].flatten()
+
+
+def train(model, steps, seed):
+    generator = torch.Generator().manual_seed(seed)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.005)
+    for _ in range(steps):
+        loss = F.cross_entropy(*guesses_and_truth(model, 64, generator))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return model
+
+
+def right(model):
+    """The share of right reports on 1000 fresh sequences."""
+    with torch.no_grad():
+        guesses, truth = guesses_and_truth(model, 1000, torch.Generator().manual_seed(9))
+    return (guesses.argmax(dim=-1) == truth).float().mean().item()
+
+
+threads = torch.get_num_threads()
+torch.set_num_threads(1)  # products this small are slower on two cores than on one
+torch.manual_seed(0)
+trained = train(Reporter(8), steps=160, seed=0)
+print(f"eight heads, nothing shared, 160 steps: {100 * right(trained):.0f} % right")
+
+# %%
+def first_head(weight, n_heads, n_kv_heads):
+    """The first head of each group, in place of the mean."""
+    return weight.unflatten(0, (n_kv_heads, n_heads // n_kv_heads, -1))[:, 0].flatten(0, 1)
+
+
+def shared_out(model, n_kv_heads, pool):
+    """A copy of `model` whose heads share; None for `pool` leaves the shared ones random."""
+    torch.manual_seed(1)
+    copy, weights = Reporter(n_kv_heads), model.state_dict()
+    for name, fresh in copy.state_dict().items():
+        if fresh.shape != weights[name].shape:
+            rows = weights[name].reshape(len(weights[name]), -1)  # a bias as one column
+            pooled = fresh if pool is None else pool(rows, 8, n_kv_heads)
+            weights[name] = pooled.reshape(fresh.shape)
+    copy.load_state_dict(weights)
+    return copy
+
+
+counts = [8, 4, 2, 1]
+pools = {
+    "mean of each group": pool_kv_heads,
+    "first head of each": first_head,
+    "new random heads": None,
+}
+shares = {}
+for name, pool in pools.items():
+    shares[name] = [right(shared_out(trained, count, pool)) for count in counts]
+for name, pool in list(pools.items())[::2]:
+    more = [train(shared_out(trained, count, pool), steps=8, seed=1) for count in counts[1:]]
+    shares[f"{name}, 8 steps"] = [shares[name][0], *map(right, more)]
+for name, row in shares.items():
+    print(f"{name:27s}", ", ".join(f"{c}: {100 * s:3.0f} %" for c, s in zip(counts, row)))
+print(f"guessing: {100 / 8} %")
+figures.price_of_sharing(counts, shares, guessing=1 / 8)
+
+# %% [markdown]
+r"""
+The more heads share, the less is left: 74, 47 and 27 % of the reports are right. The mean keeps more than
+the first head does, at least for four and for two. New random heads know nothing: one report in eight is
+right by chance, which is 12.5 %.
+
+Then come 8 steps of training, one twentieth of the 160. With the mean, the model is back at 99 and 95 %,
+and at 75 % with a single key/value head. With random heads it is at 31 % or below. What the model knows is
+still there in the mean; it is only a little out of tune.
+
+And a model that has shared from its first day?
+"""
+
+# %%
+fresh = {}
+for count in (2, 1):
+    torch.manual_seed(0)
+    fresh[count] = right(train(Reporter(count), steps=160, seed=0))
+    print(f"{count} key/value head(s) from the start: {100 * fresh[count]:.0f} % right")
+torch.set_num_threads(threads)
+
+# %% [markdown]
+r"""
+All right, even with one. So the trained model had not *needed* eight descriptions of each word. It had got
+used to them. That is the experience with large models, too: those that grow up sharing lose little. Our toy
+task is too easy to show how little. Ainslie et al. measured it on real ones: with eight key/value heads
+nearly the quality of multi-head attention, and nearly the speed of multi-query attention.
+
+## Explore
+
+A model like Llama 2 7B on the card of section 4: choose how many key/value heads it has, how long the texts
+are, and how many are written at a time. Guess first: which helps more, half as many key/value heads or half
+as many texts? From which length on is even a single one too much for 64 texts?
+"""
+
+# %% explore
+def look(key_value_heads, words, texts):
+    gibibytes = kv_cache_bytes(texts, words, 32, key_value_heads, 128) / 2**30
+    title = f"{key_value_heads} key/value head(s) for 32; {texts} text(s) of {words:,} words"
+    return figures.groups_and_memory(32, key_value_heads, gibibytes, left / 2**30, title)
+
+
+shared_by = [32, 16, 8, 4, 2, 1]
+explore(look, key_value_heads=shared_by, words=(1024, 65536, 1024, 4096), texts=[8, 1, 16, 32, 64])
+
+# %% [markdown]
+r"""
+## See the whole computation
+
+Four query heads over two key/value heads. Find the place where keys and values are copied, and their shape
+before it.
+"""
+
+# %%
+draw(GroupedQueryAttention(8, 4, 2), torch.zeros(1, 5, 8))
+
+# %% [markdown]
+r"""
+## Explain it
+
+In your own words, for somebody who has to decide.
+"""
+
+# %% [markdown] written: mqa.who_pays (3 points)
+r"""
+### What does multi-query attention give up, and who pays for the cache?
+
+1. Multi-head attention with $H$ heads becomes multi-query attention. What can a layer no longer do? What
+   can it still do?
+2. Why does sharing make *writing* so much faster, although the number of scores stays the same? Why does it
+   help *training* so little?
+3. Your team serves a model to many people at a time, each with a long text. Would you take $G = H$, $G = 1$
+   or something between? Name one thing that you would measure before you decide.
+
+Four to eight sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** All heads have to find words by the same $d_{\text{head}}$ features, and pass on the
+same $d_{\text{head}}$ features; before, a layer kept $H$ such descriptions of each word. Each head can
+still ask its own question, so heads still look at different words. What is lost is room for describing the
+words, and with it some quality.
+
+When a model writes, there is one query for each head, and all keys and values must be fetched for it: about
+one operation a byte, while a processor could do over a hundred. Time is spent on reading, so reading $H$
+times less saves almost $H$ times the time of that step. In training all words of a text ask at the same
+time. Every key that is read serves thousands of queries, arithmetic is the limit, and the arithmetic of the
+scores has not changed.
+
+Something between: with a few key/value heads, most of the memory is saved, so many more texts fit on the
+machine, and quality stays close to that of multi-head attention. I would measure the quality on our own
+task against $G$, and how many texts fit at our usual length. The cache grows with texts and lengths, the
+weights do not; so for short texts and few people the cache may not matter at all.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for: keys and values (the description of the words) are shared, so less capacity; queries stay
+different, so heads still look at different places. Half for one of the two.
+
+**1 point** for: writing is limited by reading the cache, not by arithmetic; in training many queries share
+what is read. Half for one of the two, or for "less memory traffic" with no comparison.
+
+**1 point** for a choice with a reason that names both sides (memory or speed, and quality) and one sensible
+measurement. Half for a choice with one side only.
+
+**Sample answers.**
+
+*3 points.* "MQA has only one K and V per token, so every head sees the same representation, but they can
+still have different attention patterns because Q differs. Decoding is memory-bound: one query reads the
+entire cache; sharing divides the bytes by H. During training you have N queries per key so it's
+compute-bound. I'd use GQA with e.g. 8 groups: almost the quality of MHA, a fraction of the cache; measure
+validation loss and the batch size that fits."
+
+*One and a half points.* "It loses expressiveness since the K and V heads are shared. It's faster because
+less is loaded from memory for each token. I'd take GQA, because everyone does." (Half: not what remains.
+Half: nothing on training. Half: a choice, no measurement and no reason of its own.)
+
+*0 points.* "Multi-query attention computes fewer attention scores, so it is faster, but it can only look at
+one word." (There are as many scores as before, and heads still differ.)
+### END MARK SCHEME
+"""
+
+# %% [markdown]
+r"""
+## On your own
+
+Not graded, and harder than they look.
+
+**Write word by word.** Give your `MultiQueryAttention` a cache. Write `step(module, word, cache)`: `word`
+is one new word of each sentence, shape $(B, 1, d_{\text{model}})$; `cache` is `None` at the first step,
+then whatever your last step returned. It returns the output for the word, and the new cache. No key may be
+computed twice.
+"""
+
+# %%
+def try_step(step):
+    """Raises AssertionError with a sentence where `step` is not right."""
+    torch.manual_seed(0)
+    module, sentences, seen = noisy(MultiQueryAttention(12, 3)), torch.randn(2, 5, 12), []
+    due = module(sentences, causal)
+
+    def count(_module, inputs, _output):
+        seen.append(inputs[0].shape[1])
+
+    hook = module.k_proj.register_forward_hook(count)
+    cache, outputs = None, []
+    for word in sentences.split(1, dim=1):
+        output, cache = step(module, word, cache)
+        sizes = f"expected {tuple(word.shape)}, got {tuple(output.shape)}"
+        assert output.shape == word.shape, sizes
+        outputs.append(output)
+    hook.remove()
+    same = torch.allclose(torch.cat(outputs, dim=1), due, atol=1e-4)
+    assert same, "word by word gives other numbers than all at once with a causal mask"
+    assert sum(seen) == 5, f"keys were computed for {sum(seen)} words; only 5 were ever new"
+    return "right: the same numbers, and every key computed once"
+
+
+# def step(module, word, cache): ...
+# try_step(step)
+
+# %% [markdown]
+r"""
+**Who should share?** Neighbours share, by agreement. But nothing says that neighbours resemble each other.
+Before a model is pooled, one may put its heads into another order (queries, keys, values and the columns of
+`out_proj`, all alike), and nothing changes. Write `partners(weight, n_heads)`: it returns the heads in
+pairs, like `[(0, 3), (1, 2)]`, so that the two of each pair have rows as alike as possible.
+"""
+
+# %%
+def try_partners(partners):
+    """Raises AssertionError with a sentence where `partners` is not right."""
+    generator = torch.Generator().manual_seed(0)
+    for planted in ([(0, 3), (1, 2)], [(0, 5), (1, 3), (2, 4)]):
+        n_heads = 2 * len(planted)
+        heads = torch.empty(n_heads, 4, 7)
+        for a, b in planted:
+            heads[a] = torch.randn(4, 7, generator=generator)
+            heads[b] = heads[a] + 0.1 * torch.randn(4, 7, generator=generator)
+        pairs = partners(heads.flatten(0, 1), n_heads)
+        got = sorted(tuple(sorted(map(int, pair))) for pair in pairs)
+        assert got == planted, f"{n_heads} heads: got {got}, but others are nearly twins"
+    return "right: twins share"
+
+
+# def partners(weight, n_heads): ...
+# try_partners(partners)
+
+# %% [markdown]
+r"""
+**Make it hurt.** In section 5 a single key/value head was enough when it was there from the start. Make the
+task harder until it is not: more words to report, longer sequences, narrower heads. Which of the three
+matters most? What does that tell about "the same quality", as papers like to say?
+"""
+
+# %% [markdown]
+r"""
+## In practice
+
+- **One for all.** PaLM shares one key/value head among 48 query heads, Falcon 7B among 71 (Chowdhery et al.
+  2022; Almazrouei et al. 2023).
+- **Eight.** Llama 2 70B, Mistral 7B and all of Llama 3 have eight. Large models are often spread over eight
+  cards, and then each card holds one; with a single one, all cards would hold the same copy.
+- **Half as many bytes.** The cache can be kept in one byte a number. For a full text of Llama 3 8B that
+  makes 0.5 GiB out of 1.0.
+- **Or forget.** Mistral 7B keeps only the last 4096 words of each layer (lesson 03, windows): 0.5 GiB,
+  however long the text becomes (Jiang et al. 2023).
+- **Or keep something smaller.** DeepSeek-V2 keeps 576 numbers a word and layer, from which it makes the
+  keys and values of 128 heads anew: 67.5 KiB a word for all its 60 layers (DeepSeek-AI 2024).
+- **No copies.** `repeat_interleave` shows the idea, and writes keys and values out as often as there are
+  query heads: what was saved is spent again. Real code lets each of them meet its group by broadcasting, as
+  in section 1, or inside a fused kernel.
+"""
+
+# %%
+full = kv_cache_bytes(1, 8192, 32, 8, 128) / 2**30
+one_byte = kv_cache_bytes(1, 8192, 32, 8, 128, bytes_per_element=1) / 2**30
+print(f"Llama 3 8B, 8192 words: {full} GiB at two bytes, {one_byte} GiB at one")
+print(f"Mistral 7B, the last 4096 words: {kv_cache_bytes(1, 4096, 32, 8, 128) / 2**30} GiB")
+print(f"DeepSeek-V2: {576 * 60 * 2 / 2**10} KiB a word")
+q, k = torch.randn(1, 6, 5, 4), torch.randn(1, 3, 5, 4)
+copied = q @ k.repeat_interleave(2, dim=1).mT
+broadcast = q.unflatten(1, (3, 2)) @ k[:, :, None].mT
+same = torch.allclose(copied, broadcast.flatten(1, 2), atol=1e-6)
+print("without copies, the same scores:", same)
+
+# %% [markdown]
+r"""
+## Read more
+
+- Shazeer: *Fast Transformer Decoding: One Write-Head is All You Need*, 2019,
+  [arXiv:1911.02150](https://arxiv.org/abs/1911.02150). Multi-query attention, and the count of operations
+  against bytes, in a few clear pages.
+- Ainslie et al.: *GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*,
+  2023, [arXiv:2305.13245](https://arxiv.org/abs/2305.13245). Groups, pooling and uptraining; compares the
+  mean with the first head and with random ones, as you did.
+- Pope et al.: *Efficiently Scaling Transformer Inference*, 2022,
+  [arXiv:2211.05102](https://arxiv.org/abs/2211.05102). What limits writing on many chips, and what
+  multi-query attention is good for there.
+- Kwon et al.: *Efficient Memory Management for Large Language Model Serving with PagedAttention*, 2023,
+  [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). How the caches of many people share one memory.
+- DeepSeek-AI: *DeepSeek-V2*, 2024, [arXiv:2405.04434](https://arxiv.org/abs/2405.04434). Sharing taken
+  further: one small vector from which all keys and values are made.
+- NVIDIA: [*A100 Tensor Core GPU*](https://www.nvidia.com/en-us/data-center/a100/), data sheet. The two
+  numbers of section 1, for the model with 80 GB.
+- The shapes of section 4: Brown et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165) (GPT-3);
+  Chowdhery et al. 2022, [arXiv:2204.02311](https://arxiv.org/abs/2204.02311) (PaLM); Touvron et al. 2023,
+  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2); Almazrouei et al. 2023,
+  [arXiv:2311.16867](https://arxiv.org/abs/2311.16867) (Falcon); Jiang et al. 2023,
+  [arXiv:2310.06825](https://arxiv.org/abs/2310.06825) (Mistral); Grattafiori et al. 2024,
+  [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3 and 3.1).
+
+**Next:** in lesson 06 attention becomes a layer of a model that writes.
+"""
