@@ -32,16 +32,24 @@ def differences(a, b, mine, theirs, swapped=False):
     yield from _keys(mine, theirs)
     if not mine.masks_before:
         yield from _sources(a, b, mine, theirs)
+    yield from _partly_normed(a, b, mine, theirs)
     yield from _arrangement(a, b, mine, theirs)
     if mine.turned_after and not theirs.turned and mine.ordered and _ends(a, mine) == _ends(b, theirs):
         text = "Yours lays the softmax weights on their side before it mixes the values; theirs does not."
         yield text, (mine.mix or mine.id,), (theirs.mix or theirs.id,)
     if theirs.mix is not None and mine.mix is None:
         yield "Theirs mixes the values with the softmax weights; yours stops before that.", (mine.id,), (theirs.mix,)
-    elif theirs.projected and not mine.projected and len(a.learned()) < len(b.learned()):
+    elif theirs.projected and not mine.projected and _unknown(a, b, theirs) and len(a.learned()) < len(b.learned()):
         yield "Theirs puts a projection after the mixed values; yours does not.", (mine.mix,), theirs.projected
     elif mine.projected and not theirs.projected and len(a.learned()) > len(b.learned()):
         yield "Yours puts a projection after the mixed values; theirs does not.", mine.projected, (theirs.mix,)
+
+
+def _unknown(a, b, theirs):
+    """Does my side use none of the parameters of their projection?"""
+    names = {b.owner(b.nodes[number]) for number in theirs.projected}
+    used = {name.rpartition(".")[2] for name in _parameters(a)}
+    return not any(name and (name in used or name.rpartition(".")[2] in used) for name in names)
 
 
 def _scale(mine, theirs):
@@ -199,6 +207,28 @@ def _sources(a, b, mine, theirs):
         return
     for text in _source_said(a, b, "values", mine.values, theirs.values):
         yield text, (mine.mix,), (theirs.mix,)
+
+
+def _partly_normed(a, b, mine, theirs):
+    """Some of queries, keys and values are made of the normalised input, others are not."""
+    parts = ("queries", "keys", "values")
+    flags = [
+        [_from_norm(graph, getattr(core, part)) for part in parts] for graph, core in ((a, mine), (b, theirs))
+    ]
+    if None in flags[0] + flags[1] or not all(flags[1]) or all(flags[0]) or not any(flags[0]):
+        return
+    told = " and ".join(part for part, flag in zip(parts, flags[0]) if not flag)
+    text = f"Theirs makes queries, keys and values of the normalised input; yours not the {told}."
+    yield text, (mine.product,), (theirs.product,)
+
+
+def _from_norm(graph, number):
+    """Is it projected from the result of a norm? None where it is not projected."""
+    end = None if number is None else graph.back(number, {"layout", "scale", "bias"})
+    if end is None or not graph.is_learned(end):
+        return None
+    source = graph.back(graph.main(end), {"layout"})
+    return source is not None and graph.nodes[source].role == "norm"
 
 
 def comparable(a, b):

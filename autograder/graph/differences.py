@@ -9,10 +9,14 @@ from autograder.graph import attentions, joins
 from autograder.graph.attention import levels
 from autograder.graph.meaning import Meaning
 from autograder.graph.model import shape_text
+from autograder.graph.operations import number_text
 
 _TIMES = {0: "not at all", 1: "once", 2: "twice"}
 _MAKES_NORM = ("var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize")
-_MAKES_ACTIVATION = ("erf", "tanh", "exp", "clamp", "maximum", "pow", "sigmoid", "where", "max")
+_MAKES_ACTIVATION = (
+    "erf", "tanh", "exp", "clamp", "maximum", "pow", "sigmoid", "where", "max",
+    "special_erf", "erfc", "special_ndtr", "ndtr", "minimum",
+)  # fmt: skip
 _DISTANCES = {"cosine_similarity", "cdist", "pairwise_distance", "norm"}
 _REDUCTIONS = {"mean": "mean", "sum": "sum", "amax": "maximum", "max": "maximum", "median": "median"}
 
@@ -72,6 +76,17 @@ def _products(a, b):
         factors = [_scale_of_result(graph, end.id) for graph, end in ((a, mine), (b, theirs))]
         if None not in factors:
             yield from attentions.scales(*factors[0], *factors[1], "the product")
+            yield from _factors(a, b, mine.id, theirs.id)
+
+
+def _factors(a, b, mine, theirs):
+    """What goes into the last product: are its numbers in the same places?"""
+    ends = [graph.back(graph.main(end), {"layout", "scale"}) for graph, end in ((a, mine), (b, theirs))]
+    if any(graph.nodes[end].op not in ("matmul", "bmm") for graph, end in zip((a, b), ends)):
+        return
+    sides = [{edge.places: graph.nodes[edge.source] for edge in graph.into[end]} for graph, end in zip((a, b), ends)]
+    if any(attentions.rearranged(sides[0][at], sides[1][at]) for at in sides[0].keys() & sides[1].keys()):
+        yield "Yours puts numbers in other places than theirs before the product.", (ends[0],), (ends[1],)
 
 
 def _scale_of_result(graph, output):
@@ -124,6 +139,11 @@ def _residuals(a, b):
     yield from counted(what, len(mine), len(theirs), mine, theirs)
     if len(mine) != len(theirs):
         return
+    weights = [[graph.weight_of_kept(n) for n in graph.residuals()] for graph in (a, b)]
+    if mine and set(weights[1]) == {1.0} and set(weights[0]) - {1.0, None}:
+        number = next(weight for weight in weights[0] if weight not in (1.0, None))
+        yield f"Yours multiplies an input by {number_text(number)} as it adds it back; theirs does not.", mine, theirs
+        return
     normed = [[n for n in graph.residuals() if graph.adds_back_norm(n)] for graph in (a, b)]
     if len(normed[0]) > len(normed[1]) and a.norms_after_sum() == b.norms_after_sum():
         yield "Yours adds back the normalised input; theirs adds back the input itself.", normed[0], theirs
@@ -143,16 +163,21 @@ def _norms(a, b):
             " the part that is added."
         )
         yield text.format(after, before), _ids(mine), _ids(theirs)
-    yield from _other_norms(mine, theirs)
+    elif len(a.norms_on_branch()) > len(b.norms_on_branch()):
+        text = "Yours normalises the result of the part that is added; theirs does not."
+        yield text, a.norms_on_branch(), _ids(theirs)
+    yield from _other_norms(a, b, mine, theirs)
 
 
-def _other_norms(mine, theirs):
+def _other_norms(a, b, mine, theirs):
     """The same number of norms, but other ones, or over other axes."""
-    names = [[node.label.split(": ")[0] for node in side if ": " in node.label] for side in (mine, theirs)]
-    pinned = len(names[1]) == len(theirs) and set(names[0]) <= set(names[1]) and len(set(names[1])) > 1
-    if pinned and names[0] != names[1]:
-        said = [" and ".join(part) for part in (names[1], names[0])]
-        yield f"Theirs normalises with {said[0]}, yours with {said[1]}.", _ids(mine), _ids(theirs)
+    names = [[graph.owner(node) for node in side] for graph, side in ((a, mine), (b, theirs))]
+    if all(names[1]) and len(set(names[1])) > 1:
+        if all(names[0]) and names[0] != names[1] and set(names[0]) <= set(names[1]):
+            said = [" and ".join(part) for part in (names[1], names[0])]
+            yield f"Theirs normalises with {said[0]}, yours with {said[1]}.", _ids(mine), _ids(theirs)
+        elif not any(names[0]) and not any(edge.quiet for node in mine for edge in a.into[node.id]):
+            yield "Theirs normalises with a learned scale and shift, yours without.", _ids(mine), _ids(theirs)
     for one, other in zip(mine, theirs):
         if one.op == other.op and None not in (one.dim, other.dim) and one.dim != other.dim:
             axes = ["the last axis" if n.dim == -1 else f"the last {-n.dim} axes" for n in (other, one)]
@@ -172,9 +197,14 @@ def _activations(a, b):
         names = [f"{node.op} ({node.detail})" if node.detail else node.op for node in (one, other)]
         if names[0] != names[1]:
             yield f"Theirs applies {names[1]}, yours {names[0]}.", (one.id,), (other.id,)
-        elif expected and not between:
+        elif expected and not between and not _works_after(a, one.id):
             text = f"Theirs applies {other.op} before its last linear step, yours after it."
             yield text, (one.id,), (other.id,)
+
+
+def _works_after(graph, number):
+    """Is there any product after this step, also one by hand?"""
+    return any(number in graph.above[n.id] for n in graph.nodes.values() if n.role in ("product", "times"))
 
 
 def _counts(a, b):

@@ -45,8 +45,18 @@ def _axes(a, b, mine, theirs):
         if lost and any(size != 1 and due == 1 for size, due in pairs):
             said = shape_text(expected), shape_text(shape)
             yield f"Theirs joins {name} as {said[0]}, yours as {said[1]}.", (mine.id,), (theirs.id,)
-        elif shape == expected and moved != reference:
+        elif _bare(shape) == _bare(expected) and moved.partition(":")[0] == reference.partition(":")[0] != "" and (
+            moved != reference
+        ):
             yield f"Yours puts the entries of {name} in other places than theirs.", (mine.id,), (theirs.id,)
+
+
+def _bare(shape):
+    """Without axes of size one in front."""
+    sizes = list(shape)
+    while sizes and sizes[0] == 1:
+        sizes.pop(0)
+    return sizes
 
 
 def _ways(graph, join):

@@ -83,7 +83,7 @@ class Meaning:
         """A product with a parameter (written on the box, or beside it)."""
         node = self.nodes[number]
         beside = any(self.nodes[edge.source].kind == "parameter" for edge in self.into[number])
-        return node.role == "product" and (beside or node.op in ("linear", "addmm"))
+        return node.role == "product" and (beside or ": " in node.label or node.op in ("linear", "addmm"))
 
     def is_product(self, number):
         """A matrix product, or one by hand: entries multiplied and summed."""
@@ -99,17 +99,25 @@ class Meaning:
         return [node for node in self.nodes.values() if self.is_learned(node.id)]
 
     def sources(self, number):
-        """(inputs, parameters) by name that a result comes from."""
+        """(inputs, owners of parameters) by name that a result comes from; masks are left out."""
         inputs, parameters = set(), set()
         for other in {number} | self.above[number]:
             node = self.nodes[other]
-            if node.kind == "input":
+            if node.kind == "input" and not any(edge.quiet for edge in self.out[other]):
                 inputs.add(node.label)
             elif node.kind == "parameter":
-                parameters.add(node.label)
-            elif ": " in node.label and self.is_learned(other):
-                parameters.add(node.label.split(": ")[0])
+                parameters.add(node.label.removesuffix(".weight").removesuffix(".bias"))
+            elif self.owner(node) and self.is_learned(other):
+                parameters.add(".".join(word for word in (node.box, self.owner(node)) if word))
         return frozenset(inputs), frozenset(parameters)
+
+    def owner(self, node):
+        """The part whose parameters a step uses, "" where it is unclear."""
+        if ": " in node.label:
+            return node.label.split(": ")[0]
+        beside = [self.nodes[edge.source] for edge in self.into[node.id]]
+        names = {n.label.rpartition(".")[0] for n in beside if n.kind == "parameter"}
+        return names.pop() if len(names) == 1 else ""
 
     def unused(self):
         return {n.label for n in self.nodes.values() if n.kind == "input" and n.state == "unused"}
@@ -128,10 +136,21 @@ class Meaning:
         if len(sides) != 2:
             return None
         for side, other in (sides, sides[::-1]):
-            start = self._without_mean(side)
-            if start in self.above[other] and self._works_between(start, other):
+            start = self.back(self._without_mean(side), {"layout", "scale"})
+            if start is not None and start in self.above[other] and self._works_between(start, other):
                 return side
         return None
+
+    def weight_of_kept(self, number):
+        """What a residual multiplies by as it adds back; None where it is unclear."""
+        passed, total = [], 1.0
+        self.back(self.kept(number), {"layout", "scale"}, passed)
+        for item in passed:
+            if item.role == "scale":
+                if item.number is None:
+                    return None
+                total *= item.number
+        return total
 
     def _without_mean(self, number):
         node = self.nodes[number]
@@ -156,6 +175,17 @@ class Meaning:
         for norm in self.norms():
             source = self.back(self.main(norm.id), {"layout"})
             found.append(source in sums and len(self.out[source]) == 1)
+        return found
+
+    def norms_on_branch(self):
+        """Norms of which the result is only added to what their input was computed from."""
+        found = []
+        for norm in self.norms():
+            after = self.ahead(norm.id, {"layout"})
+            sums = [n for n in after if self.nodes[n].role == "add" and self.kept(n) is not None]
+            kept = [self.back(self.kept(n), {"layout"}) for n in sums]
+            if len(after) == len(sums) == 1 and kept[0] != norm.id:
+                found.append(norm.id)
         return found
 
     def activations(self):

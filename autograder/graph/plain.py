@@ -112,7 +112,7 @@ def _number(value):
 
 
 def _dim(value):
-    if value is None or value == "all" and type(value) is str:
+    if value is None or (type(value) is str and value == "all"):
         return value
     return _count(value, -20, 20)
 
