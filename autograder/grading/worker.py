@@ -152,6 +152,7 @@ def _kill_group(pid: int) -> None:
 def _child(write_end, path, name, procedure, cases) -> None:
     """Runs one answer and writes what was recorded. Never returns to the template."""
     os.setsid()
+    _close_all_but(write_end)
     _limit()
     _no_output()
     from autograder.grading.answer import run_file
@@ -177,6 +178,13 @@ def _child(write_end, path, name, procedure, cases) -> None:
     with os.fdopen(write_end, "wb") as file:
         file.write(message)
     os._exit(0)
+
+
+def _close_all_but(write_end: int) -> None:
+    """An answer may not write into the pipes by which other answers are judged."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    os.closerange(3, write_end)
+    os.closerange(write_end + 1, min(most, 1 << 16))
 
 
 def _limit() -> None:

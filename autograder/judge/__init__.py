@@ -60,7 +60,7 @@ def judge(
     )
     return Verdict(
         exercise.id,
-        _state(found, lost),
+        _state(found, lost, records),
         _aspects(exercise, lost),
         _message(told, name, hidden),
         name.id if name else None,
@@ -81,7 +81,11 @@ def unable_to_run(exercise: Exercise, message: str) -> Verdict:
 
 def _is_stub(records) -> bool:
     first = next((record for record in records if record["status"] in ("raised", "answered")), None)
-    return bool(first) and first["status"] == "raised" and "NotImplementedError" in first["error"]["bases"]
+    if first is None or first["status"] == "answered":
+        return False
+    error = first["error"]
+    # subtle: PyTorch raises the same where a module has no forward, which is started, and wrong.
+    return "NotImplementedError" in error["bases"] and "missing the required" not in error.get("text", "")
 
 
 def _aspects(exercise, lost) -> tuple[Aspect, ...]:
@@ -93,11 +97,12 @@ def _aspects(exercise, lost) -> tuple[Aspect, ...]:
     )
 
 
-def _state(found: list[Finding], lost) -> str:
+def _state(found: list[Finding], lost, records) -> str:
     if VALUES not in lost:
         return PARTLY_RIGHT
     base = [finding for finding in found if finding.aspect == VALUES]
-    return DOES_NOT_RUN if all(finding.rung == RUNS for finding in base) else WRONG
+    ran = any(record["status"] == "answered" for record in records)
+    return WRONG if ran or any(finding.rung != RUNS for finding in base) else DOES_NOT_RUN
 
 
 def _broken_invariant(exercise, cases, records, found) -> Name | None:

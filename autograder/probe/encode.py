@@ -4,6 +4,8 @@ A recorded value is a dict with a "kind" and, for numbers, a plain copy of them.
 types survives: a tensor subclass becomes its class's name and its raw numbers.
 """
 
+from itertools import islice
+
 import torch
 
 LARGEST_TENSOR = 2_000_000
@@ -19,9 +21,10 @@ def encode(value, depth: int = 0) -> dict:
         return _encode_tensor(value)
     if value is None or kind in (bool, int, float, str):
         return _encode_plain(value)
-    if depth < DEEPEST and issubclass(kind, (tuple, list)) and tuple.__len__ is not None:
-        items = list(value)[:MOST_ITEMS]
-        word = "tuple" if issubclass(kind, tuple) else "list"
+    if depth < DEEPEST and issubclass(kind, (tuple, list)):
+        # subtle: a subclass may say that it is endless; only the items it really holds count.
+        base, word = (tuple, "tuple") if issubclass(kind, tuple) else (list, "list")
+        items = list(islice(base.__iter__(value), MOST_ITEMS))
         return {"kind": word, "items": [encode(item, depth + 1) for item in items]}
     if depth < DEEPEST and kind is dict:
         items = list(value.items())[:MOST_ITEMS]
