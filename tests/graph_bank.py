@@ -35,7 +35,7 @@ INPUTS = {
     "heads.split_heads": (None, (normal(2, 5, 12), 3)),
     "heads.merge_heads": (None, (normal(2, 3, 5, 4),)),
     "heads.MultiheadSelfAttention": ((18, 3), (normal(2, 5, 18), _mask(2, 1, 5, 5))),
-    "heads.MultiheadCrossAttention": ((18, 3), (normal(2, 4, 18), normal(2, 5, 18), _mask(2, 1, 4, 5))),
+    "heads.MultiheadCrossAttention": ((18, 3), (normal(2, 5, 18), normal(2, 5, 18), _mask(2, 1, 5, 5))),
     "mqa.MultiQueryAttention": ((18, 3), (normal(2, 5, 18), _mask(2, 1, 5, 5))),
     "mqa.GroupedQueryAttention": ((36, 6, 2), (normal(2, 5, 36), _mask(2, 1, 5, 5))),
     "mqa.pool_kv_heads": (None, (normal(24, 12), 6, 2)),

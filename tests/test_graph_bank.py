@@ -32,7 +32,8 @@ SILENT = {
     FOLDED: "LOOP-01 LOOP-03 LOOP-05 LOOP-07 LOOP-09 LOOP-25 LOOP-31 LOOP-35 LOOP-43 MHA-11 MHA-23 MHA-25",
     SETUP: "MSK-83 MHA-41 MQA-15 MQA-25 MQA-27 HEAD-27",
     RESULT: "QKV-07 HEAD-13 DEC-59",
-    UNSURE: "SMX-03 SMX-27 LOOP-39 MSK-43 MHA-47 MQA-07 MQA-13 MQA-85 MQA-87 MQA-93 MQA-81 HEAD-33 FFN-17 EDL-31 EDL-35 DEC-53",
+    UNSURE: "SMX-03 SMX-27 LOOP-39 MSK-43 MHA-47 MQA-07 MQA-13 MQA-85 MQA-87 MQA-93 MQA-81 HEAD-33 FFN-17 "
+    "EDL-31 EDL-35 DEC-53",
 }
 WHY = {mistake: reason for reason, mistakes in SILENT.items() for mistake in mistakes.split()}
 
@@ -51,7 +52,7 @@ SAYS = {
     "SMX-29": r"turns the sign",
     "SDPA-09 SDPA-43 QKV-05 QKV-09 HEAD-19 HEAD-23 LOOP-11 MQA-09 MQA-05 MQA-17 MQA-23 MQA-29 MQA-33": STOPS,
     "MHA-03 MHA-13 MHA-29 MHA-39 FFN-19 FFN-23 FFN-27 DEC-57 EDL-01 EDL-19 XATT-07 SMX-05 MSK-17": STOPS,
-    "SDPA-15": r"Theirs (uses v; yours does not|takes the values from|makes the values with v_proj|makes the values with W_v)",
+    "SDPA-15": r"Theirs (uses v; yours does not|takes the values from|makes the values with (v_proj|W_v))",
     "SDPA-23": r"yours stops before that|^Theirs gives one result, yours 2",
     "SDPA-21": r"keys, yours with 10|" + STOPS,
     "SDPA-25 MHA-01 MHA-31 MQA-35 MQA-37 MQA-01 MQA-03 MQA-19 MQA-21": PLACES,
@@ -94,7 +95,10 @@ SAYS = {
     "FFN-25": r"yours after it",
     "FFN-35 DEC-33 EDL-13": r"^Yours normalises .* theirs",
     "DEC-01": r"^Yours adds back the normalised input",
-    "DEC-03 DEC-21 DEC-45": r"normalises after the sum",
+    "DEC-03 DEC-21 DEC-45": r"normalises after the sum|^Theirs adds an input back",
+    "XATT-01 XATT-03 XATT-11 XATT-13": r"^Theirs takes the (queries|keys|values) from (x|context), yours from",
+    "XATT-05": r"^Yours blocks",
+    "XATT-15": r"keys, yours with 10|" + STOPS,
     "DEC-05 DEC-27 EDL-41 EDL-43": r"^Theirs normalises with norm1 and norm2.*, yours with norm",
     "DEC-09 DEC-29 DEC-31 EDL-05 EDL-37 EDL-39": r"^Theirs normalises",
     "DEC-11": r"^Yours (adds an input back|multiplies an input by 2)",
@@ -118,6 +122,9 @@ NOT_HERE = {
     "masking.combine_masks": "MSK-93",  # several joins: which is which is unclear
     "mqa.MultiQueryAttention": "SDPA-23",  # a pair with None: one tensor comes back, as is due
     "mqa.GroupedQueryAttention": "SDPA-23",
+    "heads.MultiheadCrossAttention": "MHA-29",  # x and context are equally long here, so that roles can be told
+    "decoder.TransformerDecoderLayer": "DEC-11",  # one form adds both at once
+    "decoder.CrossAttentionDecoderLayer": "DEC-11",
 }
 
 EXERCISES = [exercise.id for exercise in with_graphs()]

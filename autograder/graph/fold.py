@@ -120,7 +120,8 @@ def _refined(heads, parents, outputs, chains):
     classes = _numbered(
         {head: (*_look(head), ends.get(head), head.kind == "input" and head.index) for head in heads}
     )
-    for _ in range(_ROUNDS):
+    # A chain of thousands of steps does not fold, however often it is looked at.
+    for _ in range(min(_ROUNDS, max(10, 60_000 // max(len(heads), 1)))):
         finer = _numbered(
             {
                 head: (

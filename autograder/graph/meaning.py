@@ -108,7 +108,9 @@ class Meaning:
             elif node.kind == "parameter":
                 parameters.add(node.label.removesuffix(".weight").removesuffix(".bias"))
             elif self.owner(node) and self.is_learned(other):
-                parameters.add(".".join(word for word in (node.box, self.owner(node)) if word))
+                owner, box = self.owner(node), node.box
+                inside = not box or box == owner or box.endswith("." + owner)
+                parameters.add((box or owner) if inside else f"{box}.{owner}")
         return frozenset(inputs), frozenset(parameters)
 
     def owner(self, node):

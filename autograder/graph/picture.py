@@ -107,7 +107,7 @@ class Panel:
             shapes += _rect(left + 3, top + 3, width - 6, height - 6, 5, "none", LINE)
         if node.times > 1 and line:
             shapes = _rect(left + 3.5, top + 3.5, width, height, 7, fill, line) + shapes
-        shapes += _lines(node, x, top, height) + _badge(node, left, top)
+        shapes += _lines(node, x, top, height) + _badge(node, left, y)
         return f"<g><title>{_said(node)}</title>{shapes}</g>"
 
 
@@ -143,16 +143,16 @@ def _style(node):
     return _STYLES["failed" if node.state == "failed" else "mask" if node.role == "mask" else category(node.op)]
 
 
-def _badge(node, left, top):
+def _badge(node, left, middle):
     """The number that the matching step carries on the other side, or the sign of a difference."""
     if node.state == "differs":
-        return _disc(left, top, 8, VERMILLION) + _text(left, top + 4, "\u2260", 12, "#FFFFFF", bold=True)
+        return _disc(left, middle, 8, VERMILLION) + _text(left, middle + 4, "\u2260", 12, "#FFFFFF", bold=True)
     if not node.badge:
         return ""
     text = str(node.badge) if node.last_badge <= node.badge else f"{node.badge}\u2013{node.last_badge}"
     wide = 15 + 6 * (len(text) - 1)
-    frame = _rect(left - wide / 2, top - 7.5, wide, 15, 7.5, "#FFFFFF", LINE)
-    return frame + _text(left, top + 3.5, text, 10, GREY)
+    frame = _rect(left - wide / 2, middle - 7.5, wide, 15, 7.5, "#FFFFFF", LINE)
+    return frame + _text(left, middle + 3.5, text, 10, GREY)
 
 
 def _disc(x, y, radius, fill):
