@@ -151,6 +151,7 @@ def _badge(node, left, middle):
         return ""
     text = str(node.badge) if node.last_badge <= node.badge else f"{node.badge}\u2013{node.last_badge}"
     wide = 15 + 6 * (len(text) - 1)
+    left -= wide / 2 - 4
     frame = _rect(left - wide / 2, middle - 7.5, wide, 15, 7.5, "#FFFFFF", LINE)
     return frame + _text(left, middle + 3.5, text, 10, GREY)
 
