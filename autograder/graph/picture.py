@@ -31,7 +31,7 @@ _STYLES = {
     "failed": (VERMILLION, "#FBE6DA"),
 }
 _FONT = "Helvetica, Arial, sans-serif"
-MARGIN = 18
+MARGIN = 30
 
 
 class Panel:
