@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import head_pictures
+import layer_pictures
 import mask_pictures
 import sharing_pictures
 import torch
@@ -53,6 +54,7 @@ def pictures():
         **mask_pictures.pictures(),
         **head_pictures.pictures(),
         **sharing_pictures.pictures(),
+        **layer_pictures.pictures(),
     }
 
 

@@ -14,6 +14,7 @@ tensors or nested lists and are only read. matplotlib is loaded by the first pic
     heads      how features are shared out, what each head sees
     sharing    heads that share keys and values
     caches     the key/value cache, and what sharing costs
+    layers     decoder layers, and what depth does
     maps       whole tables of weights
     verdict    a wrong result beside what is due
 """
@@ -30,6 +31,7 @@ _HOMES = {
     "heads": ("reshaping", "split_trap", "heads_of_a_word", "multihead_flow", "cross_flow", "learning_alike"),
     "sharing": ("kv_sharing", "sharing_order"),
     "caches": ("writing", "cache_sizes", "price_of_sharing", "groups_and_memory"),
+    "layers": ("decoder_flow", "cross_layer_flow", "over_depth", "activations"),
     "maps": ("attention_maps",),
     "verdict": ("expected_and_yours",),
     "style": ("Picture",),
