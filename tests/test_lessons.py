@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import copy
 import doctest
 import io
 import math
@@ -196,3 +197,75 @@ def test_merge_and_blocks_are_judged_rightly():
     assert "right" in names["try_in_blocks"](only_queries)
     with pytest.raises(AssertionError, match="blocks of 7"):
         names["try_in_blocks"](lambda q, k, v, size: only_queries(q, k[:size], v[:size], size))
+
+
+def test_masking_and_heads_give_the_numbers_of_the_loops():
+    masking, heads = ran("03_masking")[0], ran("04_heads")[0]
+    x = embed()
+    assert torch.allclose(masking["masked_attention"](x, x, x, torch.ones(5, 5) > 0), from_loops(), atol=5.1e-5)
+    head, module = heads["SelfAttentionHead"](4), heads["MultiheadSelfAttention"](4, 1)
+    for made in (head, module):
+        heads["put_in"](made, torch.eye(4))
+        assert torch.allclose(made(x[None])[0], from_loops(), atol=5.1e-5)
+    assert torch.equal(heads["causal"], masking["causal"])
+    assert masking["tokens"] == heads["tokens"] == list(TOKENS)
+
+
+def test_the_mirror_is_learned_behind_the_mask_and_only_there():
+    names, _ = ran("03_masking")
+    honest, cheat = names["honest_losses"], names["cheat_losses"]
+    assert (honest[:6] - math.log(8)).abs().max() < 0.05 and honest[6:].max() < 0.01
+    assert cheat.max() < 0.01
+
+
+def test_new_words_and_packed_texts_are_judged_rightly():
+    names, _ = ran("03_masking")
+    causal_mask = names["causal_mask"]
+    assert "lower right" in names["try_causal_for_new"](lambda n, m: causal_mask(m)[m - n :])
+    with pytest.raises(AssertionError, match="1 queries and 5 keys"):
+        names["try_causal_for_new"](lambda n, m: causal_mask(m)[:n])
+
+    def packed(text_of):
+        return (text_of[:, None] == text_of) & causal_mask(len(text_of))
+
+    assert "by itself" in names["try_packed_mask"](packed)
+    with pytest.raises(AssertionError, match="text 1 hears"):
+        names["try_packed_mask"](lambda text_of: causal_mask(len(text_of)))
+
+
+def test_two_heads_divide_the_work_and_one_cannot():
+    names, _ = ran("04_heads")
+    x, mask = names["reporters"][2].embed(names["sentence"]), names["mask"]
+    seen = names["head_weights"](names["reporters"][2].attention, x, 2, mask)
+    before = seen[:, range(2, 10), range(1, 9)].mean(dim=-1)
+    first = seen[:, 2:, 0].mean(dim=-1)
+    assert (before.max(), first.max()) > (0.95, 0.95) and before.argmax() != first.argmax()
+    assert names["comparison"].differences == []
+
+
+def _cut(module, n_heads, head_class):
+    """The heads of a multi-head module, one module each."""
+    parts = ("q_proj", "k_proj", "v_proj")
+    heads = [head_class(12, 12 // n_heads) for _ in range(n_heads)]
+    for name in parts:
+        layer = getattr(module, name)
+        for head, weight, bias in zip(heads, layer.weight.chunk(n_heads), layer.bias.chunk(n_heads), strict=True):
+            getattr(head, name).load_state_dict({"weight": weight, "bias": bias})
+    return heads
+
+
+def test_lists_of_heads_and_silent_heads_are_judged_rightly():
+    names, _ = ran("04_heads")
+    assert "cut in rows" in names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"]))
+    with pytest.raises(AssertionError, match="which rows are whose"):
+        names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"])[::-1])
+
+    def without_head(module, n_heads, h):
+        quiet = copy.deepcopy(module)
+        with torch.no_grad():
+            quiet.out_proj.weight.unflatten(1, (n_heads, -1))[:, h] = 0
+        return quiet
+
+    assert "one head less" in names["try_without_head"](without_head)
+    with pytest.raises(AssertionError, match="every part once"):
+        names["try_without_head"](lambda module, n_heads, h: without_head(module, n_heads, 0))
