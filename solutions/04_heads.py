@@ -1,0 +1,1172 @@
+# %% [markdown]
+r"""
+# 04 Split attention into heads: can a word ask several questions at once?
+
+*Saw* has two companions, *dog* and *cat*. One attention gives it one average of them, and in an average the
+two melt together. So let it ask twice, each time with a question of its own. Each asking is a *head*.
+
+In this lesson you will **build**
+
+1. one head as PyTorch would write it, with linear layers,
+2. the cut that turns one wide attention into several narrow ones, and the way back,
+3. multi-head self-attention, the part that today's models are made of,
+4. a bridge that carries PyTorch's weights into your module: the best reason to trust it,
+5. cross-attention, where one sentence asks and another answers.
+
+Then you train a small model and watch one of its heads learn to look at the word before.
+
+**You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
+`F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
+
+**You spend** about 90 minutes, most of them on the exercises.
+
+| exercise | points | minutes |
+|---|---|---|
+| `SelfAttentionHead` | 9 | 12 |
+| `split_heads` | 5 | 6 |
+| `merge_heads` | 5 | 4 |
+| `MultiheadSelfAttention` | 10 | 20 |
+| `copy_weights` | 5 | 8 |
+| `MultiheadCrossAttention` | 9 | 10 |
+| a written question: what may d_k and d_v be? | 3 | 6 |
+| a written question: which weights are shared? | 3 | 6 |
+
+Write an answer, run the check below it, read what it says. When you are stuck, `hint("heads.split_heads")`
+(and likewise for the others) gives one hint at a time.
+
+Run this cell first. It tells you whether everything is in order.
+"""
+
+# %%
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+try:
+    from autograder import check, compare, draw, hint
+    from autograder.notebook import figures
+    from autograder.notebook.explore import explore
+    from autograder.notebook.look import head_weights
+    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
+except ModuleNotFoundError as missing:
+    advice = "run `make lab` in the course's folder: it sets up all."
+    raise ModuleNotFoundError(f"{missing}; {advice}") from None
+
+assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
+assert all(callable(tool) for tool in (check, hint, draw, compare))
+version = torch.__version__.split("+")[0]
+print(f"In order: PyTorch {version} computes; check, hint, draw and compare are at hand.")
+
+# %% [markdown]
+r"""
+## The sentence again
+
+Five words, four features. Four is two times two: two heads will share them out evenly.
+"""
+
+# %%
+tokens = list(TOKENS)
+x = embed(tokens)
+output_from_loops = from_loops()
+
+
+def causal_mask(n):
+    """PyTorch's own causal mask holds 0 where a word may look; ours is True there."""
+    return nn.Transformer.generate_square_subsequent_mask(n) == 0
+
+
+causal = causal_mask(5)
+figures.table(x, tokens, FEATURES, title="x: one row a word")
+
+# %% [markdown]
+r"""
+## 1. One head, and what it cannot do
+
+**The question.** In lesson 02 *saw* learned to ask for things that are no actions. It found *dog* and
+*cat*, 0.46 each. What did it *hear*?
+"""
+
+# %%
+swap = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+weights = F.scaled_dot_product_attention(x @ swap, x, torch.eye(5))
+heard = F.scaled_dot_product_attention(x @ swap, x, x)
+print("saw listens to:", [round(w, 2) for w in weights[2].tolist()])
+print(f"saw hears:      a thing of {heard[2, 0]:.2f} with pet {heard[2, 2].abs():.2f}")
+
+# %% [markdown]
+r"""
+Things, and nothing about pets at all! *Dog* has *pet* 1, *cat* has $-1$, and half of each makes 0. *Saw*
+knows that two things were there, and not that they were a dog and a cat. One softmax makes one average, and
+an average forgets.
+
+Now two questions, each in a small space of its own with two features. By hand:
+
+- As keys, both heads use (*thing*, *pet*): *dog* is $(2, 1)$, *cat* is $(2, -1)$.
+- Head 0 lets *saw* ask $(2, 2)$: a thing, with *pet* positive. *Dog* scores $4 + 2 = 6$, *cat* $4 - 2 = 2$.
+- Head 1 lets *saw* ask $(2, -2)$: a thing, with *pet* negative. *Dog* scores 2, *cat* 6.
+"""
+
+# %%
+w_query = torch.tensor([[0.0, 0, 0, 0], [1, 1, 1, -1], [0, 0, 0, 0], [0, 0, 0, 0]])
+w_key = torch.tensor([[1.0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0]])
+queries, keys = x @ w_query, x @ w_key
+halves = (slice(0, 2), slice(2, 4))
+for head, part in enumerate(halves):
+    ask, dog, cat = (row[part].tolist() for row in (queries[2], keys[1], keys[4]))
+    scores = [sum(a * b for a, b in zip(ask, key)) for key in (dog, cat)]
+    print(f"head {head}: saw asks {ask}; dog {dog} scores {scores[0]:g}, cat {cat} {scores[1]:g}")
+seen = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], torch.eye(5)) for p in halves]
+figures.heads_of_a_word(torch.stack(seen)[:, 2], tokens, "saw")
+
+# %% [markdown]
+r"""
+And the same four columns used as *one* head of width 4? Then the scores of the two questions are added
+before softmax, $6 + 2$ for *dog* and $2 + 6$ for *cat*: the same again, and we are back at the average.
+"""
+
+# %%
+together = F.scaled_dot_product_attention(queries, keys, keys)[2]
+apart = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], keys[:, p])[2] for p in halves]
+print(f"one head:  saw hears a thing of {together[0]:.2f} with pet {together[1].abs():.2f}")
+for head, (thing, pet) in enumerate(apart):
+    print(f"head {head}:    saw hears a thing of {thing:.2f} with pet {pet:.2f}")
+
+# %% [markdown]
+r"""
+That is the whole point of heads: **several softmaxes**, so that several things can be fetched without being
+mixed. It costs nothing: the same columns, cut in two.
+
+**The formula** of one head, as PyTorch would write it:
+
+$$\operatorname{head}(x) = \operatorname{attention}\bigl(x W_q^{\mathsf T} + b_q,\;\; x W_k^{\mathsf T} + b_k,
+\;\; x W_v^{\mathsf T} + b_v\bigr)$$
+
+- $x$, shape $(B, N, d_{\text{model}})$: $B$ sentences of $N$ words
+- `q_proj`, `k_proj`, `v_proj`: three `nn.Linear(d_model, d_head)`; each owns a weight $W$ of shape
+  $(d_{\text{head}}, d_{\text{model}})$ and a bias $b$ of shape $(d_{\text{head}})$
+- the result, shape $(B, N, d_{\text{head}})$
+
+Two things are new since lesson 02. A linear layer keeps its weight *lying on its side*: output features
+first. And it adds a bias.
+
+### Exercise: `SelfAttentionHead`
+
+A head may be narrower than the words; without `d_head` it is as wide. The check puts its numbers into your
+parts by name.
+"""
+
+# %% exercise: heads.SelfAttentionHead
+class SelfAttentionHead(nn.Module):
+    """One head of self-attention: attention(q_proj(x), k_proj(x), v_proj(x)).
+
+    Parts:
+        q_proj, k_proj, v_proj: nn.Linear(d_model, d_head), d_head = d_model where it is None
+    Shapes:
+        x: (B, N, d_model)
+        mask: truth values that broadcast to (B, N, N), True = may look; None hides nothing
+        returns: (B, N, d_head)
+
+    >>> tuple(SelfAttentionHead(8, 3)(torch.zeros(2, 5, 8)).shape)
+    (2, 5, 3)
+
+    Vaswani et al. 2017, section 3.2.2: one head_i.
+    """
+
+    def __init__(self, d_model, d_head=None):
+        super().__init__()
+        ### BEGIN SOLUTION
+        d_head = d_model if d_head is None else d_head
+        self.q_proj = nn.Linear(d_model, d_head)
+        self.k_proj = nn.Linear(d_model, d_head)
+        self.v_proj = nn.Linear(d_model, d_head)
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        ### END SOLUTION
+
+
+# %% check: heads.SelfAttentionHead
+check(SelfAttentionHead)
+### BEGIN HIDDEN TESTS
+check(SelfAttentionHead, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *One layer used for two roles.* Then every word asks for what it is, and the scores are symmetric.
+- *Layers made in `forward`.* They are new and random at every call, and no optimiser knows them. Call the
+  module twice with the same input.
+- *The mask forgotten on the way.* It is an argument of `forward`, and must be handed on.
+- *The scale of `d_model`.* Queries and keys meet in `d_head` features. (Whoever lets PyTorch do it is
+  safe.)
+
+**See it run.** One head is the rung below. With the matrices of lesson 02 inside, and no bias, its numbers
+must come back:
+"""
+
+# %%
+head = SelfAttentionHead(4)
+print({name: tuple(p.shape) for name, p in head.named_parameters()})
+
+
+def put_in(module, w_query):
+    """The question w_query, identity for keys and values, no bias."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(torch.eye(4) if parameter.dim() == 2 else torch.zeros(4))
+        module.q_proj.weight.copy_(w_query.T)  # a linear layer keeps its weight on its side
+
+
+put_in(head, torch.eye(4))
+difference = (head(x[None])[0] - output_from_loops).abs().max().item()
+assert difference < 1e-4, "one head and the loops disagree"
+print("identity inside: difference to the loops of lesson 01 below 0.0001")
+put_in(head, swap)
+row_of_saw = head_weights(head, x, 1)[0, 2]
+print("the swap inside: saw looks at", [round(w, 2) for w in row_of_saw.tolist()])
+
+# %% [markdown]
+r"""
+## 2. How do several heads share one tensor?
+
+**The question.** Eight heads could be eight modules in a list, called one after the other. That is right,
+and slow: eight small products in place of one large one. How can one product serve all heads?
+
+By computing all columns at once, and cutting afterwards. Head 0 takes the first `d_head` features, head 1
+the next, and so on. Then the head becomes an axis *in front of* the words, where `attention` treats it like
+one more batch:
+
+![Left, the sentence as a table of five words and four features, the first two features blue, the last two
+orange. Right, two tables of five words and two features: head 0 has thing and action, head 1 has pet and
+small. Arrows lead both ways, named split_heads and merge_heads](../images/reshaping.svg)
+
+By hand: the score of *dog* and *cat* was 4 in lesson 01. Cut in two heads it is $2 \cdot 2 + (-1)(-1) = 5$
+in head 0 and $1 \cdot (-1) + 0 = -1$ in head 1. Together 4, as it must be: a dot product, added up in two
+parts.
+"""
+
+# %%
+dog, cat = x[1], x[4]
+print("head 0:", (dog[:2] @ cat[:2]).item(), " head 1:", (dog[2:] @ cat[2:]).item())
+print("all four features:", (dog @ cat).item())
+
+# %% [markdown]
+r"""
+**The formula.** Nothing is computed, the numbers only move:
+
+$$\operatorname{split}(x)_{b,h,n,e} = x_{b,\; n,\; h \cdot d_{\text{head}} + e}$$
+
+- $x$, shape $(B, N, d_{\text{model}})$, with $d_{\text{model}} = H \cdot d_{\text{head}}$
+- the result, shape $(B, H, N, d_{\text{head}})$: $h$ counts heads, $e$ the features inside a head
+
+**The trap of the whole lesson.** `view` and `reshape` read numbers in order and cut them anew. They never
+change the order; only `transpose` and its kin do. Somebody who reshapes straight into $(B, H, N,
+d_{\text{head}})$ gets the right shape and torn words:
+
+![Two ways to make two heads of five words with the features 0 to 3. Right: row i of each head belongs to
+word i, head 0 has its features 0 and 1, head 1 its features 2 and 3. Wrong: head 0 holds all of the and dog
+and half of saw, one half below the other, and head 1 the rest](../images/split_trap.svg)
+
+On the right, *dog* would look for keys among halves of itself. No error, and a network even learns
+something with it. You notice it only by following one word: do its numbers stay together?
+
+### Exercise: `split_heads`
+
+Two steps. Write down the shape after each.
+"""
+
+# %% exercise: heads.split_heads
+def split_heads(x, n_heads):
+    """Features shared out to heads: result[b, h, n, e] = x[b, n, h * d_head + e].
+
+    Shapes:
+        x: (B, N, d_model)
+        n_heads: a whole number H that divides d_model
+        returns: (B, H, N, d_head), d_head = d_model / H
+
+    >>> split_heads(torch.tensor([[[2.0, -1.0, 1.0, 0.0], [-1.0, 2.0, 0.0, 0.0]]]), 2)
+    tensor([[[[ 2., -1.],
+              [-1.,  2.]],
+    <BLANKLINE>
+             [[ 1.,  0.],
+              [ 0.,  0.]]]])
+
+    Vaswani et al. 2017, section 3.2.2, all heads in one tensor.
+    """
+    ### BEGIN SOLUTION
+    b, n, d_model = x.shape
+    heads = x.reshape(b, n, n_heads, d_model // n_heads)
+    return heads.transpose(1, 2)
+    ### END SOLUTION
+
+
+# %% check: heads.split_heads
+check(split_heads)
+### BEGIN HIDDEN TESTS
+check(split_heads, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+### Exercise: `merge_heads`
+
+And back again: the two steps of `split_heads`, undone in the opposite order.
+"""
+
+# %% exercise: heads.merge_heads
+def merge_heads(x):
+    """Heads side by side again: result[b, n, h * d_head + e] = x[b, h, n, e].
+
+    Shapes:
+        x: (B, H, N, d_head)
+        returns: (B, N, d_model), d_model = H * d_head
+
+    >>> merge_heads(torch.tensor([[[[2.0, -1.0], [-1.0, 2.0]], [[1.0, 0.0], [0.0, 0.0]]]]))
+    tensor([[[ 2., -1.,  1.,  0.],
+             [-1.,  2.,  0.,  0.]]])
+
+    Vaswani et al. 2017, section 3.2.2: Concat(head_1, ..., head_h).
+    """
+    ### BEGIN SOLUTION
+    b, h, n, d_head = x.shape
+    return x.transpose(1, 2).reshape(b, n, h * d_head)
+    ### END SOLUTION
+
+
+# %% check: heads.merge_heads
+check(merge_heads)
+### BEGIN HIDDEN TESTS
+check(merge_heads, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Right for one head or one word, wrong otherwise.* The trap above. Where one of the two sizes is 1,
+  reshaping and transposing are the same.
+- *"view size is not compatible with input tensor's size and stride".* A transposed tensor lies in memory in
+  its old order, and `view` refuses to copy. `reshape` copies where it must. That error is your friend: it
+  says that the order has changed.
+- *Merging without the way back.* A reshape straight from $(B, H, N, d_{\text{head}})$ puts words of one
+  head where heads of one word belong. Whoever makes both mistakes gets the input back from
+  `merge_heads(split_heads(x, H))` and believes that all is well.
+
+**See it run.** A round trip, and a word followed through it:
+"""
+
+# %%
+parts = split_heads(x[None], 2)
+print("shape:", tuple(parts.shape), "= (B, H, N, d_head)")
+print("dog in head 0:", parts[0, 0, 1].tolist(), " dog in head 1:", parts[0, 1, 1].tolist())
+print("there and back:", torch.equal(merge_heads(parts), x[None]))
+torn = x.reshape(1, 2, 5, 2)
+print("second row of head 0, torn:", torn[0, 0, 1].tolist(), "(the end of the first word)")
+
+# %% [markdown]
+r"""
+## 3. All heads, and one layer that mixes them
+
+**The question.** Each head has fetched something. They lie side by side, strictly apart. Who brings them
+together?
+
+A last linear layer, `out_proj`. Each output feature of a word may draw on all heads of that word.
+
+![A flow chart: x of shape (B, N, d_model) goes through q_proj, k_proj and v_proj; each result is split into
+(B, H, N, d_head); attention runs H times, each head on its own; the heads are merged to (B, N, d_model),
+and out_proj mixes them](../images/multihead_flow.svg)
+
+By hand, how many numbers does it own? For words of width 4: four layers of $4 \cdot 4$ weights and 4
+biases, $4 \cdot (16 + 4) = 80$. The number of heads does not occur in this calculation.
+
+**The formula.**
+
+$$\operatorname{MultiHead}(x) = \operatorname{merge}\Bigl(\operatorname{attention}\bigl(
+\operatorname{split}(q),\; \operatorname{split}(k),\; \operatorname{split}(v)\bigr)\Bigr)\, W_o^{\mathsf T} + b_o$$
+
+- $q$, $k$, $v$, shape $(B, N, d_{\text{model}})$: `q_proj(x)`, `k_proj(x)`, `v_proj(x)`, for all heads at
+  once
+- split, merge: section 2; between them everything is $(B, H, N, d_{\text{head}})$
+- $W_o$, $b_o$: weight and bias of `out_proj`, an `nn.Linear(d_model, d_model)`
+- the scale inside `attention` is $\sqrt{d_{\text{head}}}$, the width in which queries and keys meet
+- the mask broadcasts to $(B, H, N, N)$, like the $(B, 1, N, N)$ of lesson 03
+
+### Exercise: `MultiheadSelfAttention`
+
+When the features cannot be shared out evenly, say so with a `ValueError`, as soon as the module is made.
+"""
+
+# %% exercise: heads.MultiheadSelfAttention
+class MultiheadSelfAttention(nn.Module):
+    """Self-attention with n_heads heads: out_proj(merge(attention(split(q), split(k), split(v)))).
+
+    Parts:
+        q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
+    Shapes:
+        x: (B, N, d_model)
+        mask: truth values that broadcast to (B, H, N, N), True = may look; None hides nothing
+        returns: (B, N, d_model)
+    Raises:
+        ValueError: n_heads does not divide d_model
+
+    >>> tuple(MultiheadSelfAttention(6, 3)(torch.zeros(2, 5, 6)).shape)
+    (2, 5, 6)
+
+    Vaswani et al. 2017, section 3.2.2; torch.nn.MultiheadAttention.
+    """
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d_model % n_heads:
+            raise ValueError(f"{n_heads} heads cannot share {d_model} features evenly")
+        self.n_heads = n_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.out_proj = nn.Linear(d_model, d_model)
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        parts = (self.q_proj, self.k_proj, self.v_proj)
+        q, k, v = (split_heads(part(x), self.n_heads) for part in parts)
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.out_proj(merge_heads(heads))
+        ### END SOLUTION
+
+
+# %% check: heads.MultiheadSelfAttention
+check(MultiheadSelfAttention)
+### BEGIN HIDDEN TESTS
+check(MultiheadSelfAttention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *x is cut first, and each piece projected by itself.* Then head 1 never sees features 0 and 1 of a word.
+  First project, then cut: every head may choose from all features.
+- *The scale of `d_model`.* Two heads of width 2 need $\sqrt 2$, not $\sqrt 4$. With one head nobody
+  notices.
+- *No `out_proj`, or one for each head.* There is one, after the merge.
+- *Heads in a Python list.* `[nn.Linear(...), ...]` hides them from `parameters()`; `nn.ModuleList` does
+  not.
+- *Features left over.* 10 features and 4 heads: `10 // 4` is 2, and two features disappear without a word.
+
+**See it run.** First the rung below: one head, identity inside, and the numbers of lesson 01 again. Then
+the two questions of *saw*, in one module:
+"""
+
+# %%
+single = MultiheadSelfAttention(4, 1)
+put_in(single, torch.eye(4))
+difference = (single(x[None])[0] - output_from_loops).abs().max().item()
+assert difference < 1e-4, "one head of many and the loops disagree"
+print("one head: difference to the loops below 0.0001")
+
+double = MultiheadSelfAttention(4, 2)
+put_in(double, w_query)
+with torch.no_grad():
+    double.k_proj.weight.copy_(w_key.T)
+    double.v_proj.weight.copy_(w_key.T)
+names = ("thing", "pet", "thing", "pet")
+heard = double(x[None])[0, 2].tolist()
+print("two heads: saw hears", [f"{name} {value:.2f}" for name, value in zip(names, heard)])
+print("numbers inside:", sum(p.numel() for p in double.parameters()), "with two heads,", end=" ")
+print(sum(p.numel() for p in single.parameters()), "with one")
+first, second = head_weights(double, x, 2)
+print(f"saw looks at dog: {first[2, 1]:.2f} in head 0; at cat: {second[2, 4]:.2f} in head 1")
+names = ("head 0: a dog?", "head 1: a cat?")
+figures.weights_side_by_side(first, second, tokens, names)
+
+# %% [markdown]
+r"""
+Read the rows of *saw*: 0.92 on *dog* in one head, 0.92 on *cat* in the other. (The other words ask nothing
+sensible here: we gave a question to actions only.)
+
+## 4. Three ways to trust a module
+
+**The question.** Your module is green. But checks are made by people, too. How would *you* find out that a
+module does what PyTorch's does?
+
+There are three ways, and they see different things:
+
+1. **Copy the weights** of PyTorch's module into yours and compare the outputs. Same numbers in, same
+   numbers out: nothing is stronger, as long as *all* numbers are copied.
+2. **Train both** and watch the losses. This sees what the first way does not: whether gradients flow.
+3. **Draw both** computations and compare their structure. This tells you *where* two modules differ.
+
+### The first way: copy
+
+`nn.MultiheadAttention` keeps its numbers otherwise than you do. It stacks the three matrices into one, the
+rows of the queries first, then the keys, then the values:
+"""
+
+# %%
+theirs = nn.MultiheadAttention(4, num_heads=2, batch_first=True)
+for name, parameter in theirs.named_parameters():
+    print(f"{name:16s} {tuple(parameter.shape)}")
+print("biases of a fresh module:", theirs.in_proj_bias.tolist()[:4], "...")
+
+# %% [markdown]
+r"""
+By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
+values. The bias is cut in the same three parts. `out_proj` is what yours is.
+
+Look at the last line. **A fresh module has biases of zero.** Whoever forgets to copy them will not notice,
+until the module has been trained. So: put random numbers into all parameters *before* you compare.
+
+**The formula.** For the part `q_proj` (and likewise for `k_proj` and `v_proj`, further down the stack):
+
+$$W_q = W_{\text{in}}[0 : d_{\text{model}}] \qquad b_q = b_{\text{in}}[0 : d_{\text{model}}]$$
+
+- $W_{\text{in}}$, shape $(3\, d_{\text{model}}, d_{\text{model}})$: `in_proj_weight`; $b_{\text{in}}$,
+  shape $(3\, d_{\text{model}})$: `in_proj_bias`
+
+### Exercise: `copy_weights`
+
+Copy the *numbers*, not the parameters themselves: training one of the two must leave the other alone.
+"""
+
+# %% exercise: heads.copy_weights
+def copy_weights(source, target):
+    """Copies the numbers of an nn.MultiheadAttention into a module with our four parts.
+
+    Shapes:
+        source: an nn.MultiheadAttention of width d_model; in_proj_weight (3 d_model, d_model) and
+            in_proj_bias (3 d_model) hold queries, keys, values in this order
+        target: a module with q_proj, k_proj, v_proj, out_proj, each an nn.Linear(d_model, d_model)
+        returns: nothing
+
+    >>> theirs, mine = nn.MultiheadAttention(4, 2), nn.Module()
+    >>> mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj = (nn.Linear(4, 4) for _ in range(4))
+    >>> copy_weights(theirs, mine)
+    >>> torch.equal(mine.k_proj.weight, theirs.in_proj_weight[4:8])
+    True
+
+    The order of the stack: torch.nn.MultiheadAttention, in_proj_weight.
+    """
+    ### BEGIN SOLUTION
+    parts = (target.q_proj, target.k_proj, target.v_proj)
+    stacks = zip(parts, source.in_proj_weight.chunk(3), source.in_proj_bias.chunk(3))
+    with torch.no_grad():
+        for part, weight, bias in stacks:
+            part.weight.copy_(weight)
+            part.bias.copy_(bias)
+        target.out_proj.weight.copy_(source.out_proj.weight)
+        target.out_proj.bias.copy_(source.out_proj.bias)
+    ### END SOLUTION
+
+
+# %% check: heads.copy_weights
+check(copy_weights)
+### BEGIN HIDDEN TESTS
+check(copy_weights, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Biases forgotten.* Hidden by a fresh module, see above.
+- *The thirds in another order.* Renaming the thirds of a fresh random matrix changes nothing that you could
+  see in training; with somebody else's trained numbers everything is wrong.
+- *Assigned in place of copied.* `mine.out_proj = theirs.out_proj` makes *one* layer with two owners. Train
+  one, and the other learns too.
+- *"a leaf Variable that requires grad is being used in an in-place operation".* Copying is no computation
+  to be differentiated. Tell PyTorch so.
+
+**See it run.** Random numbers into all of theirs, then over into yours, without and with a mask. Remember
+lesson 03: the two modules disagree about what True means.
+"""
+
+# %%
+torch.manual_seed(0)
+theirs = nn.MultiheadAttention(8, num_heads=2, batch_first=True)
+mine = MultiheadSelfAttention(8, 2)
+words = torch.randn(3, 5, 8)
+
+
+def differ(mask=None):
+    """The largest difference of the two outputs; our mask, turned round for theirs."""
+    blocked = None if mask is None else ~mask
+    with torch.no_grad():
+        wanted = theirs(words, words, words, attn_mask=blocked, need_weights=False)[0]
+        return (mine(words, mask) - wanted).abs().max().item()
+
+
+print("before copying, the same outputs:          ", differ() < 1e-5)
+copy_weights(theirs, mine)
+print("copied from a fresh module:                ", differ() < 1e-5)
+with torch.no_grad():
+    for layer in (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj):
+        layer.bias.zero_()
+print("... and all biases forgotten, the same too:", differ() < 1e-5)
+for parameter in theirs.parameters():
+    nn.init.normal_(parameter, std=0.5)
+copy_weights(theirs, mine)
+print("copied after randomising everything:       ", differ() < 1e-5)
+print("... with a causal mask:                    ", differ(causal) < 1e-5)
+
+# %% [markdown]
+r"""
+The third line is the one to remember: a test that passes for the wrong reason.
+
+### The second way: train both
+
+The task: each word reports the word before it. Both modules start from the same numbers, see the same
+sentences, and take the same steps. If they are the same function with the same gradients, their losses fall
+together.
+"""
+
+# %%
+def symbols(n_sentences, generator, length=10, kinds=8):
+    """Sentences of random symbols, as whole numbers."""
+    return torch.randint(0, kinds, (n_sentences, length), generator=generator)
+
+
+def losses_of(attend, module, steps=150):
+    """The losses while `module` learns to report the word before."""
+    torch.manual_seed(1)
+    generator = torch.Generator().manual_seed(1)
+    symbol, place, report = nn.Embedding(8, 16), nn.Embedding(10, 16), nn.Linear(16, 8)
+    parameters = [p for part in (symbol, place, report, module) for p in part.parameters()]
+    optimiser = torch.optim.Adam(parameters, lr=0.01)
+    losses = []
+    for _ in range(steps):
+        sentences = symbols(64, generator)
+        x = symbol(sentences) + place(torch.arange(10))
+        guesses = report(attend(x))[:, 1:].transpose(1, 2)
+        loss = F.cross_entropy(guesses, sentences[:, :-1])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+threads = torch.get_num_threads()
+torch.set_num_threads(1)  # products this small are slower on two cores than on one
+torch.manual_seed(0)
+theirs = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
+mine = MultiheadSelfAttention(16, 2)
+copy_weights(theirs, mine)
+my_losses = losses_of(mine, mine)
+their_losses = losses_of(lambda x: theirs(x, x, x, need_weights=False)[0], theirs)
+torch.set_num_threads(threads)
+print(f"loss at first: {my_losses[0]:.2f} and {their_losses[0]:.2f}")
+print(f"loss at last:  {my_losses[-1]:.2f} and {their_losses[-1]:.2f}")
+gap = max(abs(a - b) for a, b in zip(my_losses, their_losses))
+print("largest gap in 150 steps below 0.01:", gap < 0.01)
+figures.learning_alike(my_losses, their_losses)
+
+# %% [markdown]
+r"""
+A parameter that the gradient does not reach would stay where it is, and the curves would part.
+
+But beware of the weaker form of this test, with any starting numbers and a glance at the curve. Heads torn
+by the reshape of section 2 learn as well:
+"""
+
+# %%
+def torn(x):
+    """Your module's parts, with heads torn in the way of section 2."""
+    parts = (mine.q_proj, mine.k_proj, mine.v_proj)
+    q, k, v = (part(x).reshape(len(x), 2, 10, 8) for part in parts)
+    return mine.out_proj(F.scaled_dot_product_attention(q, k, v).reshape(x.shape))
+
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+mine = MultiheadSelfAttention(16, 2)
+torn_losses = losses_of(torn, mine)
+torch.set_num_threads(threads)
+print(f"torn heads: {torn_losses[0]:.2f} at first, {sum(torn_losses[-20:]) / 20:.2f} at last")
+print(f"one guess in nine costs {math.log(8) / 9:.2f}")
+
+# %% [markdown]
+r"""
+A fine curve, only that it does not end at zero. Torn heads hold five words each, so the sixth word cannot
+see the fifth: one report in nine stays a guess among eight symbols. Know which loss is *possible*, as in
+lesson 03.
+
+### The third way: draw both
+
+`compare` runs both, takes each computation apart, and puts the pictures side by side. Names and the order
+of steps may differ; what is computed from what may not.
+"""
+
+# %%
+comparison = compare(mine, theirs, torch.randn(2, 5, 16))
+print("differences:", comparison.differences or "none")
+comparison
+
+# %% [markdown]
+r"""
+And with something broken? Here is your module once more, with its output layer taken out:
+"""
+
+# %%
+headless = MultiheadSelfAttention(16, 2)
+headless.out_proj = nn.Identity()
+for sentence in compare(headless, theirs, torch.randn(2, 5, 16)).differences:
+    print("-", sentence)
+
+# %% [markdown]
+r"""
+## 5. A head that learns to look at the word before
+
+**The question.** Nobody tells a head what to do. Do heads really divide the work, when training is all they
+get?
+
+A task with two questions: every word shall report the word *before* it, and the *first* word of the
+sentence. We give it to a model with one head and to a model with two, of the same width and with equally
+many numbers. Everything else is as above: symbols, places, a causal mask.
+"""
+
+# %%
+class Reporter(nn.Module):
+    """Reports, for every word, the word before and the first word of the sentence."""
+
+    def __init__(self, n_heads, width=32):
+        super().__init__()
+        self.symbol, self.place = nn.Embedding(8, width), nn.Embedding(10, width)
+        self.attention = MultiheadSelfAttention(width, n_heads)
+        self.before, self.first = nn.Linear(width, 8), nn.Linear(width, 8)
+
+    def embed(self, sentences):
+        return self.symbol(sentences) + self.place(torch.arange(sentences.shape[-1]))
+
+    def forward(self, sentences, mask):
+        heard = self.attention(self.embed(sentences), mask)
+        return self.before(heard), self.first(heard)
+
+
+def trained(n_heads, steps=600):
+    """A trained Reporter, and its shares of right reports: the word before, the first word."""
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
+    model, mask = Reporter(n_heads), causal_mask(10)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for step in range(steps + 1):
+        sentences = symbols(64 if step < steps else 2000, generator)
+        before, first = (guess[:, 1:].transpose(1, 2) for guess in model(sentences, mask))
+        true_before, true_first = sentences[:, :-1], sentences[:, :1].expand(-1, 9)
+        if step < steps:
+            loss = F.cross_entropy(before, true_before) + F.cross_entropy(first, true_first)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    pairs = ((before, true_before), (first, true_first))
+    return model, [(guess.argmax(dim=1) == true).float().mean().item() for guess, true in pairs]
+
+
+torch.set_num_threads(1)
+reporters = {}
+for n_heads in (1, 2):
+    reporters[n_heads], (before, first) = trained(n_heads)
+    numbers = sum(p.numel() for p in reporters[n_heads].parameters())
+    print(f"{n_heads} head(s), {numbers} numbers:", end=" ")
+    print(f"word before {100 * before:.0f} % right, first word {100 * first:.0f} % right")
+torch.set_num_threads(threads)
+
+# %%
+sentence = symbols(1, torch.Generator().manual_seed(3))[0]
+mask = causal_mask(10)
+maps = {}
+for n_heads, model in reporters.items():
+    seen = head_weights(model.attention, model.embed(sentence), n_heads, mask)
+    for head in range(n_heads):
+        maps[f"head {head} of {n_heads}"] = seen[head]
+names = ["abcdefgh"[s] for s in sentence]
+figures.attention_maps(maps, names, title="Who looks where, after training")
+
+# %% [markdown]
+r"""
+With two heads each has taken one question: one looks at the word before, the other at the first word, and
+all reports are right. The single head has to look at two places with one average. It gets far, and not all
+the way.
+
+(Which of the two heads takes which question is chance; another seed may swap them. And a head that looks at
+the word before is no toy: such heads are found in real language models. See *induction heads* below.)
+
+## 6. When one sentence asks another
+
+**The question.** A translator writes a German sentence while it reads an English one. The queries come from
+what it writes. And the keys and values?
+
+From what it reads. That is *cross-attention*, and it is all the difference:
+
+![A flow chart: queries come from x of shape (B, N, d_model), keys and values from context of shape (B, M,
+d_model); the weights have shape (B, H, N, M), and the output is as long as x](../images/cross_flow.svg)
+
+Our second sentence is German: *dass der Hund die Katze sah*, "that the dog saw the cat". Six words, and the
+verb comes last. We give each word the embedding of its English counterpart. By hand: *Hund* $(2, -1, 1, 0)$
+scores 6 with *dog* and 4 with *cat*, as *dog* itself did in lesson 01.
+"""
+
+# %%
+german = ["dass", "der", "Hund", "die", "Katze", "sah"]
+y = embed(["the", "the", "dog", "the", "cat", "saw"])
+print("Hund . dog =", (y[2] @ x[1]).item(), "  Hund . cat =", (y[2] @ x[4]).item())
+print("scores:", tuple((y @ x.T).shape), "= (N words that ask, M words that answer)")
+
+# %% [markdown]
+r"""
+**The formula.**
+
+$$q = \text{q\_proj}(x) \qquad k = \text{k\_proj}(c) \qquad v = \text{v\_proj}(c)$$
+
+and then everything as before.
+
+- $x$, shape $(B, N, d_{\text{model}})$: the sentence that asks; it decides how many rows come out
+- $c$, shape $(B, M, d_{\text{model}})$: the *context*, the sentence that answers; $M$ need not be $N$
+- the mask broadcasts to $(B, H, N, M)$. It hides fillers of the context. A causal mask has no business
+  here: the sentence that is read is complete, and nothing in it lies in the future
+
+### Exercise: `MultiheadCrossAttention`
+
+The same four parts as before.
+"""
+
+# %% exercise: heads.MultiheadCrossAttention
+class MultiheadCrossAttention(nn.Module):
+    """Attention with queries from x, and keys and values from context.
+
+    Parts:
+        q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
+    Shapes:
+        x: (B, N, d_model)
+        context: (B, M, d_model)
+        mask: truth values that broadcast to (B, H, N, M), True = may look; None hides nothing
+        returns: (B, N, d_model)
+    Raises:
+        ValueError: n_heads does not divide d_model
+
+    >>> tuple(MultiheadCrossAttention(6, 3)(torch.zeros(2, 5, 6), torch.zeros(2, 7, 6)).shape)
+    (2, 5, 6)
+
+    Vaswani et al. 2017, section 3.2.3: "encoder-decoder attention" layers.
+    """
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d_model % n_heads:
+            raise ValueError(f"{n_heads} heads cannot share {d_model} features evenly")
+        self.n_heads = n_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.out_proj = nn.Linear(d_model, d_model)
+        ### END SOLUTION
+
+    def forward(self, x, context, mask=None):
+        ### BEGIN SOLUTION
+        q = split_heads(self.q_proj(x), self.n_heads)
+        k = split_heads(self.k_proj(context), self.n_heads)
+        v = split_heads(self.v_proj(context), self.n_heads)
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.out_proj(merge_heads(heads))
+        ### END SOLUTION
+
+
+# %% check: heads.MultiheadCrossAttention
+check(MultiheadCrossAttention)
+### BEGIN HIDDEN TESTS
+check(MultiheadCrossAttention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The roles exchanged.* Count the rows of the output: as many as words that ask, or as words that answer?
+- *The context ignored.* Replace it by zeros. Does the output move?
+- *The length of x used for the keys.* Fine, as long as both sentences are equally long.
+- *Invisible while you test with `module(x, x)`.* That is self-attention. Test with two sentences.
+
+**See it run.** The question is a triple of the embedding, so that attention gets sharp enough to read:
+"""
+
+# %%
+cross = MultiheadCrossAttention(4, 1)
+put_in(cross, 3 * torch.eye(4))
+read = cross(y[None], x[None])
+print("output:", tuple(read.shape), "= as long as the German sentence")
+for word in ("Hund", "sah"):
+    print(f"{word} has read", [round(value, 1) for value in read[0, german.index(word)].tolist()])
+put_in(single, 3 * torch.eye(4))
+same = torch.allclose(cross(x[None], x[None]), single(x[None]), atol=1e-6)
+print("a sentence that asks itself gives self-attention:", same)
+seen = head_weights(cross, y, 1, context=x)[0]
+figures.weights(seen, german, tokens, title="Which word is translated here?")
+
+# %% [markdown]
+r"""
+*Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Pictures
+like this one made attention famous: nobody had told those translators which words belong together either.
+
+## Explore
+
+Choose the number of heads and a word. Guess first: which two words can a head not tell apart that sees only
+*thing* and *action*? What does a head do that sees zeros only? With four heads, which one knows *dog* from
+*cat*?
+"""
+
+# %% explore
+def look(n_heads, word, sharpness):
+    module = nn.Module()
+    module.q_proj = lambda words: sharpness * words
+    module.k_proj = nn.Identity()
+    seen = head_weights(module, x, n_heads)[:, tokens.index(word)]
+    return figures.heads_of_a_word(seen, tokens, word)
+
+
+explore(look, n_heads=[2, 1, 4], word=["dog", "cat", "saw", "the"], sharpness=(0.0, 4.0, 0.25, 1.0))
+
+# %% [markdown]
+r"""
+## See the whole computation
+
+Your module with two heads, drawn from a run. Find the two places where the shape gets a fourth axis and
+loses it again.
+"""
+
+# %%
+draw(double, x[None])
+
+# %% [markdown]
+r"""
+## Explain it
+
+Two questions. The first is about sizes, the second about who owns what.
+"""
+
+# %% [markdown] written: heads.widths (3 points)
+r"""
+### What may $d_k$ and $d_v$ be?
+
+Queries and keys of a head have width $d_k$, its values width $d_v$; words have width $d_{\text{model}}$,
+and there are $H$ heads.
+
+1. Must queries and keys be equally wide? Must values be as wide as keys? Why?
+2. The usual choice is $d_k = d_v = d_{\text{model}} / H$. Is it necessary? What is it good for?
+3. Which layer would have to change its shape, and to what, if $d_v$ were chosen freely?
+
+Three to six sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** Queries and keys meet in a dot product, so they must be equally wide; that width is
+$d_k$. Values are only averaged with the weights, so $d_v$ may be anything: it decides how wide the head's
+output is.
+
+$d_{\text{model}} / H$ is a convention. With it the heads side by side are exactly as wide as the words, so
+that one square layer makes the queries of all heads, the output fits onto the input (to be added to it,
+lesson 06), and numbers and arithmetic stay the same for every number of heads. Wider heads are possible and
+are used: the largest T5 has $H \cdot d_k$ sixteen times as large as $d_{\text{model}}$.
+
+Merged, the heads have width $H \cdot d_v$; so `out_proj` must go from $H \cdot d_v$ to $d_{\text{model}}$,
+and `v_proj` from $d_{\text{model}}$ to $H \cdot d_v$.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for: queries and keys equally wide because of the dot product, values free because they are only
+averaged. Half without a reason.
+
+**1 point** for: a convention, with one good use (merged heads as wide as the words, cost independent of the
+number of heads). Half for one of the two.
+
+**1 point** for `out_proj` from $H d_v$ to $d_{\text{model}}$ (`v_proj` may be named as well). Half for the
+right layer with a wrong or missing shape.
+
+**Sample answers.**
+
+*3 points.* "q and k have to match, otherwise no dot product; v can have any size since it's just a weighted
+sum. d_model/H isn't needed, but then concatenating H heads gives d_model back and total cost doesn't depend
+on H. Otherwise W_O becomes (H*d_v) x d_model."
+
+*2 points.* "d_k must be equal for q and k because they're multiplied. d_v can be different. People use
+d_model/H so that the concatenation has the size d_model again. The output projection would have to change."
+(Full; half: a use, but not whether it is necessary; half: no shape.)
+
+*Half a point.* "d_k and d_v must both be d_model/H, because together the heads must be d_model wide." (Half
+for the use; it takes the convention for a law.)
+### END MARK SCHEME
+"""
+
+# %% [markdown] written: heads.shared (3 points)
+r"""
+### Which weights are shared, and which are not?
+
+Take `MultiheadSelfAttention(512, 8)`. For each pair, say whether the two use the *same* numbers, and what
+that means:
+
+1. the first and the tenth word of a sentence; a sentence of 5 and a sentence of 500 words
+2. head 0 and head 1; queries and keys of one head
+3. Does the module have more parameters with 16 heads than with 8? Why?
+
+Three to six sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** All words of all sentences go through the same four layers. Nothing in the module
+belongs to a place; so it takes any length, and without something added to the embeddings it does not know
+the order.
+
+Heads do not share: head $h$ has rows $h \cdot d_{\text{head}}$ and following of `q_proj`, `k_proj`,
+`v_proj` for itself, which lets heads ask different questions. Queries, keys and values do not share either;
+with one matrix for queries and keys every word would look for its like and scores would be symmetric. Only
+`out_proj` reads from all heads together.
+
+No: the four layers are 512 by 512, with their biases, for any number of heads. More heads cut the same rows
+into more and narrower slices.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for: shared over positions and lengths, with a consequence (any length; order unknown). Half
+without a consequence.
+
+**1 point** for: neither heads nor the three roles share, with a consequence (different questions; scores
+not symmetric). Half for only one of the two, or for both without a consequence.
+
+**1 point** for: the same number of parameters, because the same layers are cut into narrower heads. Half
+without the reason.
+
+**Sample answers.**
+
+*3 points.* "The projections are applied to every token identically, so any sequence length works and word
+order isn't visible. Each head has its own rows of W_q, W_k, W_v, so heads can specialise, and W_q differs
+from W_k so that attention isn't symmetric. 16 heads have the same parameter count, d_head is just 32 in
+place of 64."
+
+*One and a half points.* "All tokens share weights. Heads don't share weights because each should learn
+something different. Parameters stay the same." (Half, half, half.)
+
+*0 points.* "Every word has its own query, key and value, so nothing is shared. With 16 heads there are
+twice as many weights." (Confuses activations with weights.)
+### END MARK SCHEME
+"""
+
+# %% [markdown]
+r"""
+## On your own
+
+Not graded, and harder than they look.
+
+**Two heads, one list.** Show that your module is nothing but several `SelfAttentionHead`s. Write
+`as_list(module, n_heads)`: it takes a `MultiheadSelfAttention` and returns a list of heads with its numbers
+inside, so that their outputs side by side, through `out_proj`, are the module's output.
+"""
+
+# %%
+def try_as_list(as_list):
+    """Raises AssertionError with a sentence where `as_list` is not right."""
+    torch.manual_seed(0)
+    module, sentences = MultiheadSelfAttention(12, 3), torch.randn(2, 5, 12)
+    heads = as_list(module, 3)
+    assert len(heads) == 3, f"three heads are due, got {len(heads)}"
+    outputs = [head(sentences, causal) for head in heads]
+    assert outputs[0].shape == (2, 5, 4), f"a head's output has shape {tuple(outputs[0].shape)}"
+    merged = module.out_proj(torch.cat(outputs, dim=-1))
+    same = torch.allclose(merged, module(sentences, causal), atol=1e-5)
+    assert same, "other numbers: which rows are whose?"
+    return "right: several heads are one module, cut in rows"
+
+
+# def as_list(module, n_heads): ...
+# try_as_list(as_list)
+
+# %% [markdown]
+r"""
+**Switch a head off.** Which columns of `out_proj.weight` belong to head $h$? Set them to zero in the
+trained `reporters[2]` and measure: which report suffers, which does not? Write `without_head(module,
+n_heads, h)` that returns a copy with head $h$ silent. (People do this to find heads that a large model can
+do without.)
+"""
+
+# %%
+def try_without_head(without_head):
+    """Raises AssertionError with a sentence where `without_head` is not right."""
+    torch.manual_seed(0)
+    module, sentences = MultiheadSelfAttention(12, 3), torch.randn(2, 5, 12)
+    before = module(sentences)
+    quiet = [without_head(module, 3, head)(sentences) for head in range(3)]
+    assert torch.equal(module(sentences), before), "the module itself must stay as it was"
+    # Each copy lacks the part of one head; the three together lack all but the bias.
+    lost = sum(before - output for output in quiet)
+    once = torch.allclose(lost, before - module.out_proj.bias, atol=1e-5)
+    assert once, "together the three should lack every part once: is it one head each time?"
+    assert not any(torch.allclose(output, before) for output in quiet), "no head is silent"
+    return "right: one head less each time"
+
+
+# def without_head(module, n_heads, h): ...
+# try_without_head(without_head)
+
+# %% [markdown]
+r"""
+**Three questions.** Add a third question to `Reporter`, the word *two* before. Can two heads do it? Can
+three? Does a model with one head do it, if it is wide enough? Why should the width help at all?
+"""
+
+# %% [markdown]
+r"""
+## In practice
+
+- **How many heads.** The original Transformer has 8 heads of width 64, GPT-3 has 96 of width 128, Llama 2
+  7B has 32 of width 128 (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). Models grow in the
+  number of heads; the width of a head has hardly changed.
+- **Heads that need not fit.** T5 with 11 billion parameters has words of width 1024 and 128 heads of width
+  128: 16,384 features between split and merge (Raffel et al. 2020).
+- **One layer for three.** Like PyTorch, most code keeps queries, keys and values in one stacked matrix.
+  When you load weights from elsewhere, ask for the order of the stack, and whether weights lie on their
+  side.
+- **Many heads can go.** In trained translators most heads can be switched off with little loss; the ones
+  that matter have jobs that people can name, such as looking at the neighbour (Voita et al. 2019; Michel et
+  al. 2019).
+"""
+
+# %%
+models = {
+    "Transformer (2017)": (512, 8, 64),
+    "GPT-3 175B": (12288, 96, 128),
+    "Llama 2 7B": (4096, 32, 128),
+    "T5 11B": (1024, 128, 128),
+}
+for name, (d_model, n_heads, d_head) in models.items():
+    wide = f"{n_heads:3d} heads of {d_head:3d}: {n_heads * d_head:6,d} in all"
+    print(f"{name:19s} words {d_model:5d} wide, {wide}")
+count = sum(p.numel() for p in MultiheadSelfAttention(512, 8).parameters())
+print(f"multi-head attention of the first Transformer: {count:,} numbers a layer")
+
+# %% [markdown]
+r"""
+## Read more
+
+- Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
+  Section 3.2.2 is this lesson; the appendix shows what single heads look at.
+- Bahdanau, Cho, Bengio, 2015, [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Figure 3: cross-attention
+  as a picture of a translation.
+- Voita et al.: *Analyzing Multi-Head Self-Attention*, 2019,
+  [arXiv:1905.09418](https://arxiv.org/abs/1905.09418). What heads specialise in, and which can be pruned.
+- Michel, Levy, Neubig: *Are Sixteen Heads Really Better than One?*, 2019,
+  [arXiv:1905.10650](https://arxiv.org/abs/1905.10650). Often not, after training.
+- Olsson et al.: [*In-context Learning and Induction
+  Heads*](https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html), 2022. What a
+  head that looks at the word before is good for: together with a second one it learns to repeat.
+- The models named under "In practice": Brown et al. 2020,
+  [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Touvron et al. 2023,
+  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288); Raffel et al. 2020,
+  [arXiv:1910.10683](https://arxiv.org/abs/1910.10683).
+
+**Next:** in lesson 05 heads begin to share after all: keys and values, to save memory.
+"""
