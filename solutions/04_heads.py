@@ -913,8 +913,9 @@ figures.weights(seen, german, tokens, title="Which word is translated here?")
 
 # %% [markdown]
 r"""
-*Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Pictures
-like this one made attention famous: nobody had told those translators which words belong together either.
+*Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Pictures like
+this one made attention famous. Our words carry in their embeddings what belongs together; those translators
+found it out by training alone.
 
 ## Explore
 
