@@ -69,9 +69,13 @@ def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
     return count, tuple(survivors)
 
 
+def is_listed(exercise_id: str, what: str) -> bool:
+    """Whether a mutant is known to compute the same as the worked answer."""
+    return what in EQUIVALENT.get(exercise_id, {}) or any(re.search(kind, what) for kind, _ in SAME_KIND)
+
+
 @pytest.mark.parametrize("exercise_id", [exercise.id for exercise in all_exercises()])
 def test_every_slip_is_seen_that_changes_anything(exercise_id):
     _, survivors = tried(exercise_id)
-    single = {what for what in survivors if not any(re.search(kind, what) for kind, _ in SAME_KIND)}
-    listed = set(EQUIVALENT.get(exercise_id, {}))
-    assert single == listed, {"unseen": sorted(single - listed), "seen": sorted(listed - single)}
+    assert not [what for what in survivors if not is_listed(exercise_id, what)]
+    assert not set(EQUIVALENT.get(exercise_id, {})) - set(survivors)

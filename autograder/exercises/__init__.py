@@ -10,7 +10,7 @@ from importlib import import_module
 from autograder.errors import UserError
 from autograder.exercises.exercise import Exercise
 
-TOPICS = ("loops", "matmul", "masking", "mqa")
+TOPICS = ("loops", "matmul", "masking", "heads", "mqa", "decoder")
 
 
 @cache

@@ -38,6 +38,7 @@ class Case:
     kwargs     the same by keyword
     init       arguments of the constructor (class exercises); a mapping is given by keyword
     weights    values of the module's parameters by name (class exercises)
+    whole      whether `weights` is all that the module's state dict may hold
     aspect     the aspect that a wrong value here costs
     gradients  whether gradients are compared
     raises     name of the exception that is right here
@@ -51,6 +52,7 @@ class Case:
     kwargs: Mapping = field(default_factory=dict)
     init: tuple | Mapping = ()
     weights: Mapping = field(default_factory=dict)
+    whole: bool = False
     aspect: str = VALUES
     gradients: bool = True
     raises: str | None = None

@@ -54,6 +54,16 @@ def past_only(first: str, second: str) -> Invariant:
     )
 
 
+def must_differ(first: str, second: str, sees: str, asks: str) -> Invariant:
+    """Two cases that differ in what should matter must not give the same."""
+
+    def broken(cases, outputs):
+        pair = _named(cases, outputs, first, second)
+        return bool(pair) and _fits(pair) and _all_alike(pair, lambda output: output)
+
+    return Invariant(f"{first} matters", sees, asks, broken)
+
+
 def shares_sum_to_one(family: str) -> Invariant:
     """In a case whose values are all 1, every output must be 1."""
 

@@ -23,30 +23,59 @@ class Expected:
 
     def __init__(self, exercise: Exercise, cases: list[Case]):
         self.exercise, self.cases = exercise, cases
+        self._alone, self._whole = {}, {}
 
     @cached_property
     def right(self) -> list[dict]:
         """What is due."""
         return self.records_of(self.exercise.reference, dtype=torch.float64)
 
-    @cached_property
-    def mistakes(self) -> list[tuple]:
-        """(mistake, its records) for every known mistake."""
-        return [(mistake, self.records_of(mistake.answer)) for mistake in self.exercise.mistakes]
+    def mistake(self, number: int) -> tuple[list[dict], set[int]]:
+        """The records of a known mistake, and the numbers of the cases in which it is wrong."""
+        if number not in self._whole:
+            records = self.records_of(self.exercise.mistakes[number].answer)
+            self._whole[number] = records, self.wrong_cases(records)
+        return self._whole[number]
 
-    @cached_property
+    def alone(self, number: int, case: int) -> dict:
+        """The record of a known mistake on one case, without the whole run where that is not made yet."""
+        if number in self._whole:
+            return self._whole[number][0][case]
+        if (number, case) not in self._alone:
+            answer = self.exercise.mistakes[number].answer
+            self._alone[number, case] = self.records_of(answer, [self.cases[case]])[0]
+        return self._alone[number, case]
+
+    def wrong_alone(self, number: int, case: int) -> bool:
+        """Whether a known mistake is wrong in one case."""
+        due, record = self.right[case], self.alone(number, case)
+        return bool(findings(self.exercise, [self.cases[case]], [due], [record]))
+
+    @property
+    def mistakes(self) -> list[tuple]:
+        """(mistake, its records) for every known mistake. (One id may stand for several.)"""
+        return [(mistake, self.mistake(number)[0]) for number, mistake in enumerate(self.exercise.mistakes)]
+
+    @property
     def mistaken(self) -> list[set[int]]:
-        """The numbers of the cases in which each known mistake is wrong. (One id may stand for several.)"""
-        return [self.wrong_cases(records) for _, records in self.mistakes]
+        """The numbers of the cases in which each known mistake is wrong."""
+        return [self.mistake(number)[1] for number in range(len(self.exercise.mistakes))]
 
     def pairs(self):
-        """(first, second, answer) for every two mistakes that can be made at once."""
+        """The numbers of every two mistakes that can be made at once."""
         if self.exercise.variant is None:
             return
-        changing = [mistake for mistake in self.exercise.mistakes if mistake.changes]
-        for first, second in combinations(changing, 2):
-            if not set(first.changes) & set(second.changes):
-                yield first, second, self.exercise.variant(**first.changes, **second.changes)
+        changing = [
+            (i, mistake.changes) for i, mistake in enumerate(self.exercise.mistakes) if mistake.changes
+        ]
+        for (first, some), (second, others) in combinations(changing, 2):
+            if not set(some) & set(others):
+                yield first, second
+
+    def both(self, first: int, second: int):
+        """An answer with both mistakes."""
+        some, others = (self.exercise.mistakes[number].changes for number in (first, second))
+        return self.exercise.variant(**some, **others)
 
     def wrong_cases(self, records: list[dict]) -> set[int]:
         """The numbers of the cases in which something in `records` is wrong."""

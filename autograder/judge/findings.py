@@ -69,6 +69,8 @@ class _Look:
         first = self._value("output", due["output"], steps["output"])
         yield first
         yield self._unchanged(steps["after"])
+        if first is not None and first.rung == NUMBERS and "evaluated" in steps:
+            yield self._right_in_evaluation(due["output"], steps["evaluated"])
         if first is None or first.rung >= FINITE:
             yield from (
                 self._repeated(step, steps["output"], steps[step])
@@ -103,12 +105,20 @@ class _Look:
                 f"{name}(...) does not give an nn.Module.",
                 "Which class should yours inherit from, and what does its __init__ call first?",
             )
-        due = ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in expected.items())
-        has = ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in found.items()) or "none"
+        beyond = {part: shape for part, shape in found.items() if part not in expected}
+        if found == expected | beyond:
+            return self._finding(
+                self.case.aspect,
+                PARTS,
+                f"The state dict should hold {_listed(expected)} and nothing else; "
+                f"yours also holds: {_listed(beyond)}.",
+                "Which of your parts is not among those that the exercise names?",
+                words.arguments(self.exercise, self.case),
+            )
         return self._finding(
             self.case.aspect,
             PARTS,
-            f"The parameters expected are {due}; found: {has}.",
+            f"The parameters expected are {_listed(expected)}; found: {_listed(found)}.",
             "Which of your module's parameters does PyTorch know, and by what names?",
             words.arguments(self.exercise, self.case),
         )
@@ -284,6 +294,18 @@ class _Look:
             self._side(), REPEATS, sees, asks, words.arguments(self.exercise, self.case), step
         )
 
+    def _right_in_evaluation(self, due, got):
+        if self._value("evaluated", due, got) is not None:
+            return None
+        return self._finding(
+            self.case.aspect,
+            REPEATS,
+            "In evaluation mode your result is right; in training mode it is another.",
+            "Which part behaves differently in training and in evaluation, and is it asked for here?",
+            words.arguments(self.exercise, self.case),
+            "evaluated",
+        )
+
     def _side(self):
         return SIDE_EFFECTS if SIDE_EFFECTS in self.exercise.aspects else VALUES
 
@@ -352,3 +374,7 @@ def _question_about(error: dict) -> str:
     if "shape" in text or "size" in text:
         return "What are the shapes of the tensors on that line?"
     return "What does Python say went wrong on that line?"
+
+
+def _listed(parts: dict) -> str:
+    return ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in parts.items()) or "none"

@@ -12,6 +12,7 @@ from autograder.judge.tolerance import same_value
 
 MOSTLY = 0.7
 FEWEST = 2
+LOOKS = 4
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,11 @@ def name_mistake(
     """The mistake that explains `records`, or None. `pairs` says whether two at once are thought of."""
     wrong = expected.wrong_cases(records)
     best, best_share = None, MOSTLY
-    for (mistake, others), wrong_others in zip(expected.mistakes, expected.mistaken, strict=True):
+    for number, mistake in enumerate(expected.exercise.mistakes):
+        # A few cases rule out most mistakes; only the others are worth the whole run.
+        if not any(_same(cases[i], records[i], expected.alone(number, i)) for i in _some_of(wrong)):
+            continue
+        others, wrong_others = expected.mistake(number)
         share = _share(cases, records, others, wrong, wrong_others)
         if share == 1.0 and _same_everywhere(cases, records, others):
             return _named(mistake)
@@ -40,22 +45,40 @@ def name_mistake(
     return _two_at_once(cases, expected, records, wrong) if pairs else None
 
 
+def _some_of(wrong) -> list[int]:
+    """The first case, the last, and as many between as LOOKS leaves."""
+    order = sorted(wrong)
+    return [order[round(i * (len(order) - 1) / (LOOKS - 1))] for i in range(min(LOOKS, len(order)))]
+
+
 def _two_at_once(cases, expected, records, wrong) -> Name | None:
     answered = [i for i in sorted(wrong) if records[i]["status"] == "answered"]
     if not answered:
         return None
-    first_wrong = answered[0]
-    for first, second, answer in expected.pairs():
-        # One case rules out most pairs; only the others are worth the whole run.
-        alone = expected.records_of(answer, [cases[first_wrong]])[0]
-        if not _same(cases[first_wrong], records[first_wrong], alone):
+    looked_at = answered[0]
+    record = records[looked_at]
+    for first, second in expected.pairs():
+        if not _may_be_both(cases[looked_at], expected, looked_at, record, first, second):
+            continue
+        answer = expected.both(first, second)
+        alone = expected.records_of(answer, [cases[looked_at]])[0]
+        if not _same(cases[looked_at], record, alone):
             continue
         others = expected.records_of(answer)
         if _share(cases, records, others, wrong, expected.wrong_cases(others)) == 1.0:
+            first, second = expected.exercise.mistakes[first], expected.exercise.mistakes[second]
             return Name(
                 f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks
             )
     return None
+
+
+def _may_be_both(case, expected, number, record, first, second) -> bool:
+    # Where one of the two changes nothing in a case, the other alone must give what is seen there.
+    for one, other in ((first, second), (second, first)):
+        if not expected.wrong_alone(one, number):
+            return _same(case, record, expected.alone(other, number))
+    return True
 
 
 def _named(mistake: Mistake) -> Name:

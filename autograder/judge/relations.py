@@ -80,11 +80,17 @@ def _weights(wrong, pairs):
             "For one query, what should its weights over all keys add up to?"
         )
     if not all(_sums_to_one(p.have) for p in shares):
-        return "Your rows of weights do not sum to one.", "What turns positive numbers into shares of a whole?"
+        return (
+            "Your rows of weights do not sum to one.",
+            "What turns positive numbers into shares of a whole?",
+        )
     if any(bool((p.have < -SAME).any()) for p in shares):
         return "Some of your weights are negative.", "Which step makes every score positive?"
     if any(bool(((p.have == 0) & (p.want > SAME)).any()) for p in shares):
-        return "Some keys get no weight at all.", "Which keys may a query look at, and at which does yours look?"
+        return (
+            "Some keys get no weight at all.",
+            "Which keys may a query look at, and at which does yours look?",
+        )
     return _steepness(shares)
 
 
@@ -151,14 +157,20 @@ def _added(wrong, pairs):
             isinstance(x, torch.Tensor) and x.shape == p.want.shape and _close(p.have - p.want, x.double())
             for p, x in zip(wrong, inputs, strict=True)
         ):
-            return "Your result is what is due plus one of the inputs.", "Does this exercise ask for that sum?"
+            return (
+                "Your result is what is due plus one of the inputs.",
+                "Does this exercise ask for that sum?",
+            )
     return None
 
 
 def _turned(wrong, pairs):
     square = [p for p in wrong if p.want.dim() >= 2 and p.want.shape[-1] == p.want.shape[-2] > 1]
     if square and len(square) == len(wrong) and all(close(p.want.mT, p.have) for p in square):
-        return "Rows and columns of your result have changed places.", "Which axis should stand first, and why?"
+        return (
+            "Rows and columns of your result have changed places.",
+            "Which axis should stand first, and why?",
+        )
     return None
 
 
@@ -175,7 +187,10 @@ def _zeros(wrong, pairs):
     if not all(bool((p.have[p.far] == 0).all()) for p in wrong):
         return None
     if all(bool((p.want[p.far] < 0).all()) for p in wrong):
-        return "Wherever a negative number is due, yours is zero.", "Which step lets no negative number through?"
+        return (
+            "Wherever a negative number is due, yours is zero.",
+            "Which step lets no negative number through?",
+        )
     return f"Your result is zero {_where(wrong) or 'in places where another number is due'}.", (
         "Which positions does your code never fill?"
     )
@@ -274,7 +289,10 @@ def _families(wrong, pairs):
         return None
     quoted = " and ".join(f'"{family}"' for family in families)
     kinds = "one kind" if len(families) == 1 else "two kinds"
-    return f"Only inputs of {kinds} go wrong: {quoted}.", "What is special about them, and which step feels it?"
+    return (
+        f"Only inputs of {kinds} go wrong: {quoted}.",
+        "What is special about them, and which step feels it?",
+    )
 
 
 def _order(wrong, pairs):
@@ -286,7 +304,10 @@ def _order(wrong, pairs):
     if not several:
         return None
     if all(_matches(group) == set(range(len(group))) for group in several):
-        return "Your results are right, but in another order.", "In which order does the signature promise them?"
+        return (
+            "Your results are right, but in another order.",
+            "In which order does the signature promise them?",
+        )
     if all(any(_equal(a.have, b.have) for a, b in combinations(group, 2)) for group in several):
         return "Two of your results are one and the same.", "Which inputs should each of them be made from?"
     return None

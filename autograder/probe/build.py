@@ -7,21 +7,20 @@ from autograder.exercises.exercise import Module
 
 
 class FourProjections(nn.Module):
-    """A module with the four parts of `MultiheadSelfAttention` and nothing else, for `copy_weights`."""
+    """A module with the four parts of `MultiheadSelfAttention`, made in any order, and nothing else, for
+    `copy_weights`."""
 
-    def __init__(self, d_model: int):
+    def __init__(self, d_model: int, order: tuple = ("q_proj", "k_proj", "v_proj", "out_proj")):
         super().__init__()
-        self.q_proj = nn.Linear(d_model, d_model)
-        self.k_proj = nn.Linear(d_model, d_model)
-        self.v_proj = nn.Linear(d_model, d_model)
-        self.out_proj = nn.Linear(d_model, d_model)
+        for name in order:
+            self.add_module(name, nn.Linear(d_model, d_model))
 
 
 KINDS = {"Linear": nn.Linear, "MultiheadAttention": nn.MultiheadAttention, "FourProjections": FourProjections}
 
 
 class WrongParts(Exception):
-    """The module lacks a part the exercise pins, or has it in another shape."""
+    """The module lacks a part the exercise pins, has it in another shape, or holds more than it may."""
 
     def __init__(self, expected: dict, found: dict):
         self.expected = expected
@@ -51,16 +50,17 @@ def with_strides(numbers: torch.Tensor, strides) -> torch.Tensor:
 
 
 def live_module(spec: Module, dtype=None) -> nn.Module:
-    """The module that `spec` describes, with its weights."""
+    """The module that `spec` describes, with its weights, and of their type where no other is given."""
     module = KINDS[spec.kind](**spec.init)
-    load_weights(module, spec.weights, dtype)
+    load_weights(module, spec.weights, dtype or next((w.dtype for w in spec.weights.values()), None))
     return module
 
 
-def load_weights(module: nn.Module, weights, dtype=None) -> None:
+def load_weights(module: nn.Module, weights, dtype=None, whole: bool = False) -> None:
     """Copies `weights` into the module's parameters by name.
 
-    Raises WrongParts where a name is missing or has another shape. Parameters beyond those are left alone.
+    Raises WrongParts where a name is missing or has another shape. Parameters beyond those are left alone,
+    unless `whole` says that the state dict may hold nothing else.
     """
     if dtype is not None:
         module.to(dtype)
@@ -69,6 +69,11 @@ def load_weights(module: nn.Module, weights, dtype=None) -> None:
     expected = {name: tuple(value.shape) for name, value in weights.items()}
     if any(shapes.get(name) != shape for name, shape in expected.items()):
         raise WrongParts(expected, shapes)
+    if whole:
+        state = nn.Module.state_dict(module)
+        held = shapes | {name: tuple(getattr(value, "shape", ())) for name, value in state.items()}
+        if held.keys() != expected.keys():
+            raise WrongParts(expected, held)
     with torch.no_grad():
         for name, value in weights.items():
             found[name].copy_(value)

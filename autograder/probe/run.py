@@ -23,7 +23,7 @@ from torch import nn
 
 from autograder.exercises.exercise import Case
 from autograder.probe.build import WrongParts, live, load_weights
-from autograder.probe.encode import encode
+from autograder.probe.encode import LARGEST_TENSOR, encode
 from autograder.probe.guard import guarded
 from autograder.probe.observe import observe
 from autograder.probe.procedures import PROCEDURES
@@ -32,10 +32,11 @@ SECONDS_PER_CALL = 5.0
 
 
 def probe(
-    answer, cases: list[Case], procedure: str = "function", dtype=None, seconds: float = SECONDS_PER_CALL
+    answer, cases: list[Case], procedure: str = "function", dtype=None, seconds: float | None = None
 ) -> list[dict]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference)."""
     records, instances = [], {}
+    seconds = SECONDS_PER_CALL if seconds is None else seconds
     with _undisturbed():
         for case in cases:
             if records and records[-1]["status"] in ("out of time", "skipped"):
@@ -56,6 +57,8 @@ class _Probe:
         self.steps = {}
 
     def record(self) -> dict:
+        # subtle: what an answer draws at random, when made and when called, is the same in every run of a case.
+        _seed(0)
         call = self.answer
         if self.is_class:
             call, error = self._guarded(self._instance)
@@ -84,7 +87,8 @@ class _Probe:
             self.instances[key] = built
         instance = self.instances[key].train()
         try:
-            load_weights(instance, self.case.weights, self.dtype or _float_type(self.case))
+            dtype = self.dtype or _float_type(self.case)
+            load_weights(instance, self.case.weights, dtype, self.case.whole)
         except WrongParts as wrong:
             return wrong
         return instance
@@ -93,6 +97,7 @@ class _Probe:
         return lambda *args, **kwargs: self.function(answer, *args, **kwargs)
 
     def _calls(self, call) -> dict:
+        _seed(1)
         args, kwargs = self._arguments(requires_grad=False)
         error = self._step("output", lambda: call(*args, **kwargs))
         if error is not None:
@@ -152,7 +157,7 @@ def _weighted_sum(value):
     The weights are cos(0.7 i + 0.3): of both signs, no two rows alike, so that no gradient cancels by chance.
     """
     if isinstance(value, torch.Tensor):
-        if not value.is_floating_point():
+        if not value.is_floating_point() or value.numel() > LARGEST_TENSOR:
             return None
         weights = torch.cos(torch.arange(value.numel(), dtype=torch.float64) * 0.7 + 0.3)
         return (value * weights.to(value.dtype).reshape(value.shape)).sum()
@@ -186,6 +191,9 @@ def _shapes(parts) -> dict:
     return {str(name)[:100]: list(getattr(part, "shape", part)) for name, part in list(parts.items())[:100]}
 
 
+# subtle: torch.manual_seed does the same, but notes a traceback for GPUs that are not there, at 1 ms a time.
+_seed = torch.default_generator.manual_seed
+
 # subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
 _set_deterministic = torch._C._set_deterministic_algorithms
 
@@ -206,11 +214,14 @@ def _undisturbed():
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     python_state, numpy_state = random.getstate(), np.random.get_state()
+    default_type, deepest = torch.get_default_dtype(), sys.getrecursionlimit()
     try:
         with torch.random.fork_rng(devices=[]), torch.enable_grad(), _uncompiled():
             _set_deterministic(True, warn_only=True)
             yield
     finally:
         _set_deterministic(was[0], warn_only=was[1])
+        torch.set_default_dtype(default_type)
+        sys.setrecursionlimit(deepest)
         random.setstate(python_state)
         np.random.set_state(numpy_state)

@@ -76,7 +76,7 @@ def unpack_cases(data: bytes) -> list[Case]:
 
 
 def _case_as_data(case):
-    told = ("args", "kwargs", "init", "weights", "gradients", "observe", "fresh")
+    told = ("args", "kwargs", "init", "weights", "whole", "gradients", "observe", "fresh")
     return {"family": ""} | {name: _describe(getattr(case, name)) for name in told}
 
 

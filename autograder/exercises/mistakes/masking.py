@@ -164,13 +164,13 @@ def zero_empty(scores, mask):
     return weights if mask is None else weights * mask.any(dim=-1, keepdim=True)
 
 
-def _cut_afterwards(scores, mask):
+def cut_afterwards(scores, mask):
     weights = torch.softmax(scores, dim=-1)
     return weights if mask is None else weights * mask
 
 
 def _shared_out_again(scores, mask):
-    weights = _cut_afterwards(scores, mask)
+    weights = cut_afterwards(scores, mask)
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
@@ -243,7 +243,7 @@ MASK_USE = {
     "MSK-09": {"weigh": lambda s, m: torch.softmax(s, dim=-1)},
     "MSK-29": {"see": no_row},
     "MSK-69": {"see": lambda mask, scores: None},
-    "MSK-71": {"weigh": _cut_afterwards, "block": lambda s, m: s},
+    "MSK-71": {"weigh": cut_afterwards, "block": lambda s, m: s},
     "MSK-73": {"see": one_axis_more},
     "MSK-77": {"see": lying_down},
     "MSK-81": {"weigh": _infinite_afterwards, "block": lambda s, m: s},
@@ -274,6 +274,7 @@ MASKED_ATTENTION = from_variants(
     known("MSK-03", masked_with(block=filled(0.0), weigh=zero_empty)),
     known("MSK-05", masked_with(block=lambda s, m: s + m, weigh=zero_empty)),
     known("MSK-07", masked_with(block=filled(-1e4), weigh=zero_empty)),
+    known("MSK-07", masked_with(block=filled(-1e4), weigh=cut_afterwards)),
     known("MSK-07", masked_with(block=filled(-10.0))),
     known("MSK-07", masked_with(block=added(-1e4))),
     known("MSK-33", masked_with(block=added(-1e9))),

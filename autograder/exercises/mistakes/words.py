@@ -6,6 +6,8 @@ layers. The question points at what to look at; it never says what to type. Each
 in a file of its own.
 """
 
+from autograder.exercises.mistakes.words_decoder import WORDS as DECODER
+from autograder.exercises.mistakes.words_heads import WORDS as HEADS
 from autograder.exercises.mistakes.words_masking import WORDS as MASKING
 from autograder.exercises.mistakes.words_mqa import WORDS as MQA
 
@@ -417,4 +419,4 @@ WORDS = {
     ),
 }
 
-WORDS |= MASKING | MQA
+WORDS |= MASKING | MQA | DECODER | HEADS

@@ -1,0 +1,81 @@
+"""Prints the proof as a table, one line an exercise: `python tests/table.py [BEGINNING OF IDS]`.
+
+Right forms accepted, known mistakes caught and named, other wrong answers caught and named, mutants killed (of
+those that are not equivalent), and the median time of a visible and of a hidden check of the worked answer.
+"""
+
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+
+from answers import answers  # noqa: E402
+from judged import (  # noqa: E402
+    HIDDEN,
+    IDS,
+    PUBLIC,
+    expected_of,
+    named,
+    verdict,
+    verdict_on,
+    worked_answer,
+    wrong_verdicts,
+)
+from test_mutants import is_listed, tried  # noqa: E402
+
+from autograder.exercises import find  # noqa: E402
+from autograder.judge import cases_of, judge  # noqa: E402
+from autograder.probe import probe  # noqa: E402
+
+TIMES = 7
+COLUMNS = ("exercise", "right", "caught", "named", "others", "named", "mutants", "visible", "hidden")
+LAYOUT = "{:32}{:>8}{:>9}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}"
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part}/{whole}"
+
+
+def median_time(exercise_id: str, hidden: bool) -> str:
+    """What a check of the worked answer takes, cases and what is due included."""
+    exercise, answer, times = find(exercise_id), worked_answer(exercise_id), []
+    for seed in range(TIMES):
+        start = time.perf_counter()
+        cases = cases_of(exercise, str(seed), hidden)
+        judge(exercise, cases, probe(answer, cases, exercise.procedure), hidden)
+        times.append(time.perf_counter() - start)
+    return f"{statistics.median(times):.2f} s"
+
+
+def row(exercise_id: str) -> tuple[str, ...]:
+    right, _ = answers(find(exercise_id))
+    accepted = sum(all(verdict(exercise_id, a, c).passed for c in (PUBLIC, HIDDEN)) for a in right.values())
+    mistakes = [(m, verdict_on(exercise_id, r)) for m, r in expected_of(exercise_id, *PUBLIC).mistakes]
+    others = wrong_verdicts(exercise_id).values()
+    count, survivors = tried(exercise_id)
+    unlisted = [what for what in survivors if not is_listed(exercise_id, what)]
+    real = count - len(survivors) + len(unlisted)
+    return (
+        exercise_id,
+        share(accepted, len(right)),
+        share(sum(not v.passed for _, v in mistakes), len(mistakes)),
+        share(sum(v.mistake == m.id for m, v in mistakes), len(mistakes)),
+        share(sum(not v.passed for v in others), len(others)),
+        share(sum(map(named, others)), len(others)),
+        share(real - len(unlisted), real),
+        median_time(exercise_id, False),
+        median_time(exercise_id, True),
+    )
+
+
+def main() -> None:
+    print(LAYOUT.format(*COLUMNS))
+    for exercise_id in IDS:
+        if exercise_id.startswith(sys.argv[1] if len(sys.argv) > 1 else ""):
+            print(LAYOUT.format(*row(exercise_id)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
