@@ -417,7 +417,8 @@ def test_what_students_write_is_safe_to_look_at(html):
 
 
 def test_what_is_harmless_stays():
-    html = '<table><tbody><tr><th style="text-align: left;">a</th></tr></tbody></table><img src="data:image/png;base64,AA" alt="b">'
+    table = '<table><tbody><tr><th style="text-align: left;">a</th></tr></tbody></table>'
+    html = table + '<img src="data:image/png;base64,AA" alt="b">'
     assert clean(html) == html
 
 
