@@ -18,7 +18,9 @@ SECONDS = 0.5
 # Mutants that compute the same as the worked answer, and why: first those of one kind, wherever they stand,
 SAME_KIND = (
     (r"torch\.(randn|rand|empty|zeros)\(.* -> self\.", "the values that a parameter starts with are replaced"),
-    (r"transpose\(-2, -1\).* -> .*transpose\(-1, -2\)", "a pair of axes is swapped in either order"),
+    (r"transpose\((-?\d), (-?\d)\).* -> .*transpose\(\2, \1\)", "a pair of axes is swapped in either order"),
+    (r"^raise \w+\(.* -> raise \w+\(", "the words of an error are free"),
+    (r"need_weights=False.*\)\[0\] -> .*\)\[0\]", "the weights come beside the output, which is what is taken"),
     (r"\bq\.(shape|size).* -> .*\bk\.(shape|size)", "queries and keys are equally wide by the contract"),
     (r"device=\w+\.device.* -> ", "the machine that runs the tests has one device"),
 )

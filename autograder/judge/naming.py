@@ -4,6 +4,7 @@ An answer whose records equal a mistake's on every case has that mistake. Failin
 wherever either of them is wrong, but for a few cases, has it most likely. Failing that, two mistakes at once.
 """
 
+import re
 from dataclasses import dataclass
 
 from autograder.exercises.exercise import Case, Mistake
@@ -12,7 +13,7 @@ from autograder.judge.tolerance import same_value
 
 MOSTLY = 0.7
 FEWEST = 2
-LOOKS = 4
+LOOKS = 3
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,22 @@ def _share(cases, records, others, wrong, wrong_others) -> float:
     either = wrong | wrong_others
     same = [i for i in either if _same(cases[i], records[i], others[i])]
     told = [i for i in same if records[i]["status"] == "answered"]
+    if not told and not all(_same_complaint(records[i], others[i]) for i in same):
+        return 0.0
     if len(same) < min(FEWEST, len(either)) or (not told and len(same) < len(either)):
         return 0.0
     return len(same) / len(either) if either else 0.0
+
+
+def _same_complaint(a, b) -> bool:
+    # A RuntimeError may be anything: where nothing else is known, its words count, but for their numbers.
+    if a["status"] != "raised" or a["error"]["type"] != "RuntimeError":
+        return True
+    return _words_of(a["error"]) == _words_of(b["error"])
+
+
+def _words_of(error) -> str:
+    return re.sub(r"\d+", "", error.get("text", "")).partition("\n")[0]
 
 
 def _same_everywhere(cases, records, others) -> bool:

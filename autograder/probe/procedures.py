@@ -9,57 +9,52 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-PARAMETERS = [
-    f"{part}.{kind}" for part in ("q_proj", "k_proj", "v_proj", "out_proj") for kind in ("weight", "bias")
-]
-
 
 def copy_weights(answer, source, target, x, look: str):
     """Lets `answer` copy the weights of `source` (an nn.MultiheadAttention) into `target`, and looks at one thing.
 
     "output"    what the target gives for x, as multi-head attention over its four parts
-    "source"    what the source gives for x after it was copied
-    "later"     what the target gives after the source has changed, and the source after the target has
-    "learning"  the size of the gradient of each of the target's parameters
+    "source"    whether the source is as it was before
+    "later"     whether a later change of one module leaves the other alone, both ways
+    "learning"  whether every weight and bias of the target gets a gradient
     """
     source, target = (copy.deepcopy(module).to(x.dtype) for module in (source, target))
+    before = _values(source)
     answer(source, target)
-    return LOOKS[look](source, target, x)
+    if look == "source":
+        return _same(before, _values(source))
+    output = attend_with(target, source.num_heads, x)
+    if look == "later":
+        return _apart(source, target)
+    return _learns(target, output) if look == "learning" else output
 
 
-def _output(source, target, x):
-    return attend_with(target, source.num_heads, x)
+def _values(module):
+    return [parameter.detach().clone() for parameter in module.parameters()]
 
 
-def _source(source, target, x):
-    x = x if source.batch_first else x.transpose(0, 1)
-    output, _ = source(x, x, x, need_weights=False)
-    return output if source.batch_first else output.transpose(0, 1)
+def _same(first, second) -> bool:
+    return all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
 
 
-def _later(source, target, x):
-    _change(source)
-    copied = _output(source, target, x)
-    _change(target)
-    return copied, _source(source, target, x)
+def _apart(source, target) -> bool:
+    return _leaves_alone(source, target) and _leaves_alone(target, source)
 
 
-def _learning(source, target, x):
-    output = _output(source, target, x)
+def _leaves_alone(changed, other) -> bool:
+    before = _values(other)
+    with torch.no_grad():
+        for parameter in changed.parameters():
+            parameter.add_(1.0)
+    return _same(before, _values(other))
+
+
+def _learns(target, output) -> bool:
     if output.requires_grad:
         output.square().sum().backward()
-    parameters = dict(target.named_parameters(remove_duplicate=False))
-    sizes = [parameters[name].grad for name in PARAMETERS]
-    return torch.stack([x.new_zeros(()) if grad is None else grad.norm() for grad in sizes])
-
-
-def _change(module):
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.add_(0.25)
-
-
-LOOKS = {"output": _output, "source": _source, "later": _later, "learning": _learning}
+    parts = (target.q_proj, target.k_proj, target.v_proj, target.out_proj)
+    learning = [parameter.grad is not None for part in parts for parameter in part.parameters()]
+    return len(learning) == 8 and all(learning)
 
 
 def attend_with(module: nn.Module, n_heads: int, x: torch.Tensor) -> torch.Tensor:

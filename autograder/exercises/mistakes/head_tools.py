@@ -142,6 +142,24 @@ def _shares_the_output_part(source, target):
     target.out_proj = source.out_proj
 
 
+def _source_changed(source, target):
+    copy_with()(source, target)
+    with torch.no_grad():
+        source.in_proj_weight.zero_()
+
+
+def _biases_zero(source, target):
+    copy_with()(source, target)
+    with torch.no_grad():
+        for name in (*ORDER, "out_proj"):
+            getattr(target, name).bias.zero_()
+
+
+def _output_turned(source, target):
+    copy_with(turn=lambda weight: weight.T)(source, target)
+    _write(target.out_proj, "weight", source.out_proj.weight.T)
+
+
 COPY_WEIGHTS = from_variants(
     copy_with,
     {
@@ -165,5 +183,9 @@ COPY_WEIGHTS = from_variants(
     known("MHA-17", copy_with(out_bias=False)),
     known("MHA-65", copy_with(write=_shared_parameter)),
     known("MHA-65", _shares_the_output_part),
+    known("MHA-17", _biases_zero),
+    known("MHA-71", _output_turned),
     known("MHA-73", _other_direction),
+    known("MHA-81", _source_changed),
+    known("MHA-83", lambda source, target: target.load_state_dict(source.state_dict(), strict=False)),
 )

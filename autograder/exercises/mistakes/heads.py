@@ -104,10 +104,30 @@ def _samples_together(module, x, context):
     return tuple(t.reshape(1, -1, t.shape[-1]) for t in project(module, x, context))
 
 
+def _weights_only(module, x, context):
+    parts = (module.q_proj, x), (module.k_proj, context), (module.v_proj, context)
+    return tuple(source @ part.weight.T for part, source in parts)
+
+
 def _made_anew(module, x, context):
     d_in, d_out = x.shape[-1], module.q_proj.out_features
     q, k, v = (nn.Linear(d_in, d_out, dtype=x.dtype) for _ in range(3))
     return q(x), k(context), v(context)
+
+
+class _OutputLayer(head_with()):
+    def __init__(self, d_model, d_head=None):
+        super().__init__(d_model, d_head)
+        self.out_proj = nn.Linear(d_head or d_model, d_head or d_model)
+
+    def forward(self, x, mask=None):
+        return self.out_proj(super().forward(x, mask))
+
+
+class _WideOutputLayer(_OutputLayer):
+    def __init__(self, d_model, d_head=None):
+        super().__init__(d_model, d_head)
+        self.out_proj = nn.Linear(d_head or d_model, d_model)
 
 
 class _OneLayer(nn.Module):
@@ -157,6 +177,7 @@ def more_fingerprints(variant, causal="MSK-85"):
         known(causal, variant(see=causal_anyway)),
         known("MSK-19", variant(block=_mask_in_place)),
         known("HEAD-25", variant(layer=_without_bias)),
+        known("HEAD-39", variant(inputs=_weights_only)),
         known("HEAD-13", variant(after=lambda output, x: None)),
         known("SDPA-49", variant(after=lambda output, x: output.float())),
         known("SDPA-29", variant(after=lambda output, x: output.detach())),
@@ -184,6 +205,8 @@ SELF_ATTENTION_HEAD = from_variants(
     known("HEAD-27", head_with(width=lambda d_model, d_head: d_head)),
     known("HEAD-29", head_with(width=lambda d_model, d_head: d_model)),
     known("HEAD-33", _OneLayer),
+    known("HEAD-35", _OutputLayer),
+    known("HEAD-35", _WideOutputLayer),
 )
 
 
@@ -298,6 +321,10 @@ def _zeros_at_the_end(module, merged, mask):
     return output * some[..., None]
 
 
+def _no_output_bias(module, merged, mask):
+    return merged @ module.out_proj.weight.T
+
+
 class _HeadsOfTheirOwn(nn.Module):
     """A list of heads, each with its projections."""
 
@@ -365,6 +392,8 @@ def heads_fingerprints(variant, causal="MSK-85"):
         *more_fingerprints(variant, causal),
         known("MHA-01", variant(cut=viewed, join=in_memory_order)),
         known("MHA-37", variant(cut=in_turn)),
+        known("HEAD-39", variant(out=_no_output_bias)),
+        known("HEAD-39", variant(inputs=_weights_only, out=_no_output_bias)),
         known("MHA-25", variant(join=lambda x: merge(x[:, :1].expand_as(x)))),
         known("MHA-47", variant(join=lambda x: merge(x.sum(dim=1, keepdim=True).expand_as(x)))),
         known("MHA-03", variant(join=lambda x: x.transpose(1, 2).view(x.shape[0], x.shape[2], -1))),

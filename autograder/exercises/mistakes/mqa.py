@@ -178,7 +178,7 @@ COMMON = MASK_USE | {
     "QKV-13": {"project": _keys_and_values_swapped},
     "HEAD-11": {"project": _with_relu},
     "MHA-01": {"split": lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1)},
-    "MQA-35": {"merge": lambda output: output.reshape(output.shape[0], output.shape[2], -1)},
+    "MHA-33": {"merge": lambda output: output.reshape(output.shape[0], output.shape[2], -1)},
     "MQA-37": {"merge": _wrong_way_round},
     "MHA-07": {"finish": lambda module, merged, x: merged},
     "HEAD-21": {"finish": lambda module, merged, x: module.out_proj(merged) + x},
@@ -192,7 +192,7 @@ FREQUENT = {
     "MSK-69",
     "MSK-09",
     "QKV-13",
-    "MQA-35",
+    "MHA-33",
     "MHA-07",
     "MQA-01",
 }

@@ -21,6 +21,16 @@ WORDS = {
         "Your projections sit in one layer, under one name.",
         "Which parts, by name, does the exercise pin?",
     ),
+    "HEAD-35": (
+        "an output layer that is not asked for",
+        "Your head has one more layer than the exercise pins.",
+        "Which parts does the exercise pin for a single head, and which does yours have?",
+    ),
+    "HEAD-39": (
+        "biases left out",
+        "Your projections use their weights and leave their biases out.",
+        "What does a layer compute besides the product with its weight?",
+    ),
     "HEAD-37": (
         "keys and values change roles",
         "The keys come from v_proj, the values from k_proj.",
@@ -190,6 +200,16 @@ WORDS = {
         "written into while gradients are recorded",
         "Your call stops, because a parameter is changed in place while PyTorch records gradients.",
         "Is copying weights a step that gradients should run through?",
+    ),
+    "MHA-81": (
+        "the source is changed",
+        "The target gets the right weights, but the source holds others afterwards.",
+        "Which of the two modules should be the same after the call as before?",
+    ),
+    "MHA-83": (
+        "only one part arrives",
+        "out_proj is copied; the other three parts of the target are as before.",
+        "Which names do the two modules share, and under which name does the source keep the rest?",
     ),
     "XATT-01": (
         "the roles of x and context swapped",

@@ -1,21 +1,6 @@
 """The mistakes of lesson 05, multi-query attention, in a tutor's words (see words.py)."""
 
 WORDS = {
-    "MHA-01": (
-        "heads cut out of the wrong axis",
-        "Your heads hold numbers of several tokens: they are cut along the tokens.",
-        "Follow token 0: do all its numbers stay together?",
-    ),
-    "MHA-05": (
-        "scale from the model's width",
-        "Your weights are flatter than they should be, the more heads there are.",
-        "How wide are the vectors that you multiply inside a head?",
-    ),
-    "MHA-07": (
-        "no output projection",
-        "Your heads stand side by side, and nothing mixes them.",
-        "Which of your layers is never called?",
-    ),
     "MQA-01": (
         "heads paired with the wrong group",
         "Your query heads meet the key heads in turn: 0, 1, 2, 0, 1, 2.",
@@ -100,11 +85,6 @@ WORDS = {
         "parts by other names",
         "Your layers have the right widths, but other names.",
         "By which names does the exercise ask for its parts?",
-    ),
-    "MQA-35": (
-        "heads merged without moving their axis",
-        "Your merged rows hold one head of several tokens instead of all heads of one token.",
-        "Which two axes must stand beside each other before you merge them?",
     ),
     "MQA-37": (
         "features and heads merged in another order",
