@@ -626,7 +626,7 @@ check(CrossAttentionDecoderLayer, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Cross-attention reads x again.* Replace the memory by zeros: does anything change?
+- *Cross-attention reads x again.* Put zeros where the memory is, and look whether the output moves.
 - *Roles exchanged.* As many rows come out as the memory has words.
 - *A causal mask on the memory.* Nothing in a complete sentence lies in the future.
 - *Fillers of the memory heard, and words hidden.* The two mask conventions once more.

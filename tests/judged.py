@@ -9,7 +9,9 @@ from autograder.exercises import all_exercises, find
 from autograder.judge import Expected, Verdict, cases_of, judge
 from autograder.probe import probe
 
-IDS = [exercise.id for exercise in all_exercises()]
+# The trial of the later lessons' exercises is not finished; `python tests/table.py TOPIC` runs it by hand.
+ON_TRIAL = ("loops", "matmul")
+IDS = [exercise.id for exercise in all_exercises() if exercise.topic in ON_TRIAL]
 PUBLIC, OTHER, HIDDEN = ("public", False), ("other", False), ("a secret", True)
 
 

@@ -32,7 +32,7 @@ SILENT = {
     FOLDED: "LOOP-01 LOOP-03 LOOP-05 LOOP-07 LOOP-09 LOOP-25 LOOP-31 LOOP-35 LOOP-43 MHA-11 MHA-23 MHA-25",
     SETUP: "MSK-83 MHA-41 MQA-15 MQA-25 MQA-27 HEAD-27",
     RESULT: "QKV-07 HEAD-13 DEC-59",
-    UNSURE: "SMX-03 SMX-27 LOOP-39 MSK-43 MHA-47 MQA-07 MQA-13 MQA-85 MQA-87 MQA-93 MQA-81 HEAD-33 FFN-17 "
+    UNSURE: "FFN-41 SMX-03 SMX-27 LOOP-39 MSK-43 MHA-47 MQA-07 MQA-13 MQA-85 MQA-87 MQA-93 MQA-81 HEAD-33 FFN-17 "
     "EDL-31 EDL-35 DEC-53",
 }
 WHY = {mistake: reason for reason, mistakes in SILENT.items() for mistake in mistakes.split()}
@@ -91,7 +91,8 @@ SAYS = {
     "FFN-05": r"yours gelu \(tanh form\)",
     "FFN-07": r"^Yours adds an input back",
     "FFN-13": r"^Theirs applies (gelu|relu) once; yours not at all",
-    "FFN-15 FFN-29 FFN-31 FFN-33 DEC-17 EDL-17": r"^Theirs applies (gelu|relu), yours (silu|tanh|sigmoid|relu|gelu)",
+    "FFN-15 FFN-29 FFN-31 FFN-33 FFN-39 DEC-17 EDL-17": r"^Theirs applies (gelu|relu), yours "
+    r"(silu|tanh|sigmoid|relu|gelu|leaky_relu|elu)",
     "FFN-25": r"yours after it",
     "FFN-35 DEC-33 EDL-13": r"^Yours normalises .* theirs",
     "DEC-01": r"^Yours adds back the normalised input",
