@@ -10,7 +10,7 @@ from itertools import combinations
 import torch
 
 from autograder.exercises.exercise import Case, Exercise
-from autograder.judge.findings import findings
+from autograder.judge.findings import findings, output_is_right
 from autograder.probe import probe
 from autograder.probe.build import live
 from autograder.probe.run import tensors_of
@@ -19,11 +19,20 @@ SECONDS_PER_CALL = 20.0
 
 
 class Expected:
-    """Records of the reference and of the mistakes of one exercise on given cases, each made when asked for."""
+    """Records of the reference and of the mistakes of one exercise on given cases, each made once, when asked for.
+
+    A whole run is dear: `output` and `output_of_both` look at one case and at the output alone, so that most
+    mistakes can be ruled out without one.
+    """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):
         self.exercise, self.cases = exercise, cases
-        self._alone, self._whole = {}, {}
+        self._made = {}
+
+    def _once(self, make, *key):
+        if (make.__name__, *key) not in self._made:
+            self._made[make.__name__, *key] = make(*key)
+        return self._made[make.__name__, *key]
 
     @cached_property
     def right(self) -> list[dict]:
@@ -32,24 +41,52 @@ class Expected:
 
     def mistake(self, number: int) -> tuple[list[dict], set[int]]:
         """The records of a known mistake, and the numbers of the cases in which it is wrong."""
-        if number not in self._whole:
-            records = self.records_of(self.exercise.mistakes[number].answer)
-            self._whole[number] = records, self.wrong_cases(records)
-        return self._whole[number]
+        return self._once(self._mistake, number)
+
+    def _mistake(self, number):
+        records = self.records_of(self.exercise.mistakes[number].answer)
+        return records, self.wrong_cases(records)
+
+    def output(self, number: int, case: int) -> dict:
+        """What a known mistake returns in one case: a record without what follows."""
+        return self._once(self._output, number, case)
+
+    def _output(self, number, case):
+        return self._returned(self.exercise.mistakes[number].answer, case)
 
     def alone(self, number: int, case: int) -> dict:
-        """The record of a known mistake on one case, without the whole run where that is not made yet."""
-        if number in self._whole:
-            return self._whole[number][0][case]
-        if (number, case) not in self._alone:
-            answer = self.exercise.mistakes[number].answer
-            self._alone[number, case] = self.records_of(answer, [self.cases[case]])[0]
-        return self._alone[number, case]
+        """The whole record of a known mistake in one case."""
+        return self._once(self._alone, number, case)
 
-    def wrong_alone(self, number: int, case: int) -> bool:
-        """Whether a known mistake is wrong in one case."""
-        due, record = self.right[case], self.alone(number, case)
-        return bool(findings(self.exercise, [self.cases[case]], [due], [record]))
+    def _alone(self, number, case):
+        answer = self.exercise.mistakes[number].answer
+        return self.records_of(answer, cases=[self.cases[case]])[0]
+
+    def output_of_both(self, first: int, second: int, case: int) -> dict:
+        """The same of an answer with two mistakes."""
+        return self._once(self._output_of_both, first, second, case)
+
+    def _output_of_both(self, first, second, case):
+        return self._returned(self.both(first, second), case)
+
+    def shows(self, number: int, case: int) -> bool:
+        """Whether what a known mistake returns is wrong in one case."""
+        return self._once(self._shows, number, case)
+
+    def _shows(self, number, case):
+        return not self.is_returned(case, self.output(number, case))
+
+    def is_returned(self, case: int, record: dict) -> bool:
+        """Whether what a record holds as the output of one case is what is due."""
+        return output_is_right(self.exercise, self.cases[case], self.right[case], record)
+
+    def pair(self, first: int, second: int) -> tuple[list[dict], set[int]]:
+        """The records of an answer with two mistakes, and the numbers of the cases in which it is wrong."""
+        return self._once(self._pair, first, second)
+
+    def _pair(self, first, second):
+        records = self.records_of(self.both(first, second))
+        return records, self.wrong_cases(records)
 
     @property
     def mistakes(self) -> list[tuple]:
@@ -61,16 +98,19 @@ class Expected:
         """The numbers of the cases in which each known mistake is wrong."""
         return [self.mistake(number)[1] for number in range(len(self.exercise.mistakes))]
 
-    def pairs(self):
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
         """The numbers of every two mistakes that can be made at once."""
         if self.exercise.variant is None:
-            return
+            return []
         changing = [
             (i, mistake.changes) for i, mistake in enumerate(self.exercise.mistakes) if mistake.changes
         ]
-        for (first, some), (second, others) in combinations(changing, 2):
-            if not set(some) & set(others):
-                yield first, second
+        return [
+            (first, second)
+            for (first, some), (second, others) in combinations(changing, 2)
+            if not set(some) & set(others)
+        ]
 
     def both(self, first: int, second: int):
         """An answer with both mistakes."""
@@ -81,10 +121,14 @@ class Expected:
         """The numbers of the cases in which something in `records` is wrong."""
         return {finding.case for finding in findings(self.exercise, self.cases, self.right, records)}
 
-    def records_of(self, answer, cases: list[Case] | None = None, dtype=None) -> list[dict]:
+    def records_of(self, answer, dtype=None, cases: list[Case] | None = None) -> list[dict]:
         """The records of an answer of our own, on all cases or some of them."""
         cases = self.cases if cases is None else cases
         return probe(answer, cases, self.exercise.procedure, dtype, SECONDS_PER_CALL)
+
+    def _returned(self, answer, case):
+        cases = [self.cases[case]]
+        return probe(answer, cases, self.exercise.procedure, None, SECONDS_PER_CALL, briefly=True)[0]
 
 
 def arguments_as_given(case: Case) -> dict[str, torch.Tensor]:

@@ -30,10 +30,10 @@ def name_mistake(
 ) -> Name | None:
     """The mistake that explains `records`, or None. `pairs` says whether two at once are thought of."""
     wrong = expected.wrong_cases(records)
+    looked_at = _some_of(wrong)
     best, best_share = None, MOSTLY
     for number, mistake in enumerate(expected.exercise.mistakes):
-        # A few cases rule out most mistakes; only the others are worth the whole run.
-        if not any(_same(cases[i], records[i], expected.alone(number, i)) for i in _some_of(wrong)):
+        if not any(_may_be(cases[i], expected, records[i], number, i) for i in looked_at):
             continue
         others, wrong_others = expected.mistake(number)
         share = _share(cases, records, others, wrong, wrong_others)
@@ -52,21 +52,22 @@ def _some_of(wrong) -> list[int]:
     return [order[round(i * (len(order) - 1) / (LOOKS - 1))] for i in range(min(LOOKS, len(order)))]
 
 
+def _may_be(case, expected, record, number, i) -> bool:
+    # The outputs of a few cases rule out most mistakes, what follows them some more; only the others are worth
+    # the whole run.
+    return _returns_the_same(case, record, expected.output(number, i)) and _same(
+        case, record, expected.alone(number, i)
+    )
+
+
 def _two_at_once(cases, expected, records, wrong) -> Name | None:
     answered = [i for i in sorted(wrong) if records[i]["status"] == "answered"]
-    if not answered:
+    returned_wrong = [i for i in answered if not expected.is_returned(i, records[i])]
+    if not returned_wrong:
         return None
-    looked_at = answered[0]
-    record = records[looked_at]
-    for first, second in expected.pairs():
-        if not _may_be_both(cases[looked_at], expected, looked_at, record, first, second):
-            continue
-        answer = expected.both(first, second)
-        alone = expected.records_of(answer, [cases[looked_at]])[0]
-        if not _same(cases[looked_at], record, alone):
-            continue
-        others = expected.records_of(answer)
-        if _share(cases, records, others, wrong, expected.wrong_cases(others)) == 1.0:
+    for first, second in _pairs_like(cases, expected, records, _some_of(returned_wrong)):
+        others, wrong_others = expected.pair(first, second)
+        if _share(cases, records, others, wrong, wrong_others) == 1.0:
             first, second = expected.exercise.mistakes[first], expected.exercise.mistakes[second]
             return Name(
                 f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks
@@ -74,12 +75,21 @@ def _two_at_once(cases, expected, records, wrong) -> Name | None:
     return None
 
 
-def _may_be_both(case, expected, number, record, first, second) -> bool:
-    # Where one of the two changes nothing in a case, the other alone must give what is seen there.
-    for one, other in ((first, second), (second, first)):
-        if not expected.wrong_alone(one, number):
-            return _same(case, record, expected.alone(other, number))
-    return True
+def _pairs_like(cases, expected, records, looked_at):
+    """The pairs of mistakes that together return in a few cases what the answer returns there."""
+
+    def alike(i, other):
+        return _returns_the_same(cases[i], records[i], other)
+
+    for first, second in expected.pairs:
+        shown = [one for one in (first, second) if expected.shows(one, looked_at[0])]
+        if not shown:
+            continue
+        # Where one of the two changes nothing in a case, the other alone must give what is seen there.
+        if len(shown) == 1 and not alike(looked_at[0], expected.output(shown[0], looked_at[0])):
+            continue
+        if all(alike(i, expected.output_of_both(first, second, i)) for i in looked_at):
+            yield first, second
 
 
 def _named(mistake: Mistake) -> Name:
@@ -114,6 +124,13 @@ def _same_everywhere(cases, records, others) -> bool:
 
 
 def _same(case, a, b) -> bool:
+    if not _returns_the_same(case, a, b):
+        return False
+    rest = ("after", "again", "evaluated", "gradients") if a["status"] == "answered" else ()
+    return all(same_value(a["steps"].get(step), b["steps"].get(step), case.scale) for step in rest)
+
+
+def _returns_the_same(case, a, b) -> bool:
     if a["status"] != b["status"]:
         return False
     if a["status"] == "raised":
@@ -122,5 +139,4 @@ def _same(case, a, b) -> bool:
         return a["found"] == b["found"]
     if a["status"] != "answered":
         return True
-    steps = ("output", "after", "again", "evaluated", "gradients")
-    return all(same_value(a["steps"].get(step), b["steps"].get(step), case.scale) for step in steps)
+    return same_value(a["steps"]["output"], b["steps"]["output"], case.scale)

@@ -32,9 +32,15 @@ SECONDS_PER_CALL = 5.0
 
 
 def probe(
-    answer, cases: list[Case], procedure: str = "function", dtype=None, seconds: float | None = None
+    answer,
+    cases: list[Case],
+    procedure: str = "function",
+    dtype=None,
+    seconds: float | None = None,
+    briefly: bool = False,
 ) -> list[dict]:
-    """One record for each case. `dtype` overrides the float type of all inputs (for a reference)."""
+    """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `briefly`
+    records the output alone."""
     records, instances = [], {}
     seconds = SECONDS_PER_CALL if seconds is None else seconds
     with _undisturbed():
@@ -42,15 +48,16 @@ def probe(
             if records and records[-1]["status"] in ("out of time", "skipped"):
                 records.append({"status": "skipped", "steps": {}})
                 continue
-            records.append(_Probe(answer, case, procedure, dtype, seconds, instances).record())
+            records.append(_Probe(answer, case, procedure, dtype, seconds, instances, briefly).record())
     return records
 
 
 class _Probe:
     """The calls of one case."""
 
-    def __init__(self, answer, case, procedure, dtype, seconds, instances):
+    def __init__(self, answer, case, procedure, dtype, seconds, instances, briefly):
         self.answer, self.case, self.dtype, self.seconds = answer, case, dtype, seconds
+        self.briefly = briefly
         self.is_class = procedure == "class"
         self.function = PROCEDURES.get(procedure)
         self.instances = instances
@@ -102,6 +109,8 @@ class _Probe:
         error = self._step("output", lambda: call(*args, **kwargs))
         if error is not None:
             return self._stopped("output", error)
+        if self.briefly:
+            return {"status": "answered", "steps": self.steps}
         self.steps["after"] = encode(tensors_of(args, kwargs))
         self._step("again", lambda: call(*args, **kwargs))
         if self.is_class:
