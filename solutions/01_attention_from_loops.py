@@ -23,7 +23,7 @@ In this lesson you **build** it with nothing but Python loops, so that no step h
 | `softmax` | 7 | 10 |
 | `weighted_sum` | 4 | 8 |
 | `attention_from_loops` | 6 | 12 |
-| a written question: why scale? | 3 | 8 |
+| a written question: why dot products, why scale? | 4 | 10 |
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("loops.softmax")` (and
 likewise for the others) gives one hint at a time.
@@ -56,7 +56,9 @@ print(f"In order: PyTorch {version} computes; check, hint, draw and compare are 
 r"""
 ## Meet the sentence
 
-The whole course uses one sentence of five words: **the dog saw the cat**.
+The whole course uses one sentence of five words: **the dog saw the cat**. (The field says *token* for what
+we call a word, because real models cut text into pieces that are often shorter. The checks and hints say
+token, too.)
 
 A network knows a word as a list of numbers, its *embedding*. Real embeddings have hundreds of numbers,
 learned from text. Ours have four, chosen by hand, so that you can check everything on paper:
@@ -110,7 +112,8 @@ scores:
 $$S_{ij} = x_i \cdot x_j = \sum_{d=1}^{D} x_{id}\, x_{jd}$$
 
 - $x$, shape $(N, D)$: the embeddings, one row a word; $N$ words of $D$ features
-- $x_i$, shape $(D)$: row $i$ of $x$, the word that looks; $x_j$: the word looked at
+- $x_i$, shape $(D)$: row $i$ of $x$, the word that looks, called the *query*; $x_j$: the word looked at,
+  called the *key*
 - $S$, shape $(N, N)$: the scores; row $i$ holds how well word $i$ agrees with every word
 
 ![The score matrix of the sentence: five rows named by the words that look, five columns named by the words
@@ -118,6 +121,10 @@ looked at; the row of dog reads 0, 6, -4, 0, 4](../images/score_matrix.svg)
 
 Find the three numbers that you just saw. Why is the table symmetric? And which row tells you what *saw*
 thinks of *cat*?
+
+**Why just this score?** The first attention scored each pair with a small network of its own (Bahdanau et
+al. 2015). A dot product has nothing to learn and costs little, and lesson 02 will compute all of them as
+one matrix product. It has a price as well: long vectors make large scores. Section 4 deals with that.
 
 ### Exercise: `dot_product_scores`
 
@@ -437,7 +444,7 @@ be found by is its *key*, what it passes on is its *value*:
 $$\operatorname{attention}(q, k, v)_i =
 \sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqrt{D}}\right) v_j$$
 
-- $q$, shape $(N, D)$: one query for each word that looks
+- $q$, shape $(N, D)$: one query for each word that looks; its width $D$ is what papers call $d_k$
 - $k$, shape $(M, D)$: one key for each word that can be found; as wide as a query, or there would be no dot
   product
 - $v$, shape $(M, E)$: one value for each key
@@ -557,20 +564,25 @@ r"""
 Now in your own words. If you can say why, you will not forget it.
 """
 
-# %% [markdown] written: loops.why_scale (3 points)
+# %% [markdown] written: loops.why_scale (4 points)
 r"""
-### Why are the scores divided by $\sqrt{d_k}$?
+### Why dot products, and why divided by $\sqrt{d_k}$?
 
-Take a query and a key of width $d_k$ whose entries are independent, with mean 0 and variance 1.
+1. What does the dot product of a query and a key measure? Name one advantage over a small network that
+   scores each pair.
+2. Take a query and a key of width $d_k$ whose entries are independent, with mean 0 and variance 1. What are
+   mean and variance of their dot product, and why?
+3. What happens to softmax, and to learning, if the scores are not scaled and $d_k$ is large?
+4. Why the square root, and not $d_k$ itself?
 
-1. What are mean and variance of their dot product, and why?
-2. What happens to softmax, and to learning, if the scores are not scaled and $d_k$ is large?
-3. Why the square root, and not $d_k$ itself?
-
-Three to six sentences are enough.
+Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The dot product is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
+**A worked answer.** The dot product adds up, feature by feature, how far the two agree: it is large where
+both are large with the same sign, and negative where they point in opposite directions. It needs no numbers
+of its own, and all pairs together are a single matrix product, which computers do very fast.
+
+It is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
 factors are independent with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of
 independent terms add, so the dot product has mean 0 and variance $d_k$.
 
@@ -585,6 +597,9 @@ would start as a plain average.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
+**1 point** for agreement (or similarity) of the two vectors, and one advantage: nothing to learn, cheap, or
+one matrix product for all pairs. Half for one of the two.
+
 **1 point** for mean 0 and variance $d_k$, with the reason (a sum of $d_k$ independent terms of variance 1).
 Half for the result without a reason.
 
@@ -594,6 +609,21 @@ for one of them.
 **1 point** for the square root: standard deviation, not variance, measures the size of a score; or:
 dividing by $d_k$ would make the variance $1/d_k$ and the weights nearly equal. Half for "so that the
 variance is 1" with no argument.
+
+**Sample answers.**
+
+*4 points.* "It measures how much both vectors point the same way, and you get all N x M of them with one
+matmul, no extra parameters. It's a sum of d_k independent terms with mean 0 and variance 1, so the mean is
+0 and the variance d_k. With d_k = 512 the scores are about +-23, softmax is nearly one-hot and its gradient
+is nearly zero. The typical size is the standard deviation sqrt(d_k); dividing by d_k would squash the
+scores to about 1/sqrt(d_k), so attention would just average."
+
+*Two and a half points.* "The dot product says how similar query and key are and is fast. The variance is
+d_k. If it is too big, softmax saturates. We divide by sqrt(d_k) so that the variance is 1 again." (Full;
+half: no reason for the variance; half: nothing on the gradient; half: no argument for the root.)
+
+*Half a point.* "Dot products measure similarity. We scale because the numbers get too big for the computer,
+and the root makes them small." (Half for what it measures; overflow is not the reason.)
 ### END MARK SCHEME
 """
 
@@ -661,6 +691,8 @@ heads = {"Transformer (2017)": 512 // 8, "GPT-3 175B": 12288 // 96, "Llama 2 7B"
 for name, width in heads.items():
     print(f"{name:19s} head width {width:4d}   scores divided by {math.sqrt(width):.1f}")
 print("exp(12) in half precision:", torch.exp(torch.tensor(12.0, dtype=torch.float16)).item())
+huge = torch.softmax(torch.tensor([10000.0, 9999.0]), dim=-1)
+print("torch.softmax of 10000 and 9999:", [round(weight, 2) for weight in huge.tolist()])
 for n in (4096, 8192):
     print(f"scores for {n} words: {n**2 / 1e6:.1f} million")
 

@@ -681,6 +681,20 @@ lacks it: permute the words, the outputs are permuted. Half without the demonstr
 relations. Half for one of the two.
 
 **1 point** for cost: linear but sequential against quadratic but parallel. Half for one side only.
+
+**Sample answers.**
+
+*3 points.* "An RNN reads in order, so order is built in; self-attention is permutation equivariant: shuffle
+the tokens and each output just moves with its token. First to last is N-1 steps in the RNN, so gradients
+vanish or explode; in attention it's 1 step. Doubling N doubles the RNN's work, but it can't be
+parallelised; attention does 4x the scores, all at once on a GPU."
+
+*One and a half points.* "RNNs know the order of the words and attention doesn't. In an RNN information has
+to go through all the words in between. Attention is quadratic." (Half: no demonstration. Half: no
+consequence. Half: one side of the cost.)
+
+*0 points.* "Recurrence has a memory and attention has none, so attention forgets long sentences. That is
+why Transformers need many layers." (It is the other way round: attention keeps every word.)
 ### END MARK SCHEME
 """
 

@@ -205,11 +205,12 @@ for *cat* in *the cat saw* with two fillers: the scores are 0, 3, -2, and 0, 0 f
 exponentials = [math.exp(score) for score in (0, 3, -2, 0, 0)]
 shares = [round(e / sum(exponentials), 2) for e in exponentials]
 print("weights of cat over the, cat, saw, filler, filler:", shares)
+print("share of a hundred fillers:", round(100 / (sum(exponentials[:3]) + 100), 2))
 
 # %% [markdown]
 r"""
-Each filler gets as much attention as *the*. With a hundred fillers they would win. So we need a second
-mask.
+Each filler gets as much attention as *the*. A hundred of them take 0.82 of all attention. So we need a
+second mask.
 
 **The formula.** The sentence says how many real words it has; position $j$ is real when it comes before
 that:
@@ -494,10 +495,10 @@ print("the filler at position 4 may look at:", sorted(allowed_by_order & allowed
 r"""
 **The formula.**
 
-$$A_{b,1,i,j} = C_{ij} \wedge P_{bj}$$
+$$A_{b,0,i,j} = C_{ij} \wedge P_{bj}$$
 
 - $C$, shape $(N, N)$: the causal mask; $P$, shape $(B, N)$: the padding mask; $\wedge$: and
-- $A$, shape $(B, 1, N, N)$: one mask a sentence. The axis of size 1 will be the one of the heads, from
+- $A$, shape $(B, 1, N, N)$: one mask a sentence, for query $i$ and key $j$. The axis of size 1 will be the one of the heads, from
   lesson 04 on: all heads share the mask.
 
 ### Exercise: `combine_masks`

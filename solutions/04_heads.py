@@ -671,8 +671,29 @@ figures.learning_alike(my_losses, their_losses)
 
 # %% [markdown]
 r"""
-A parameter that the gradient does not reach would stay where it is, and the curves would part.
+This sees what copied weights cannot show. Here is your module with the values cut off from the gradient by
+`detach`. It gives the same outputs; only, what lies before the values does not learn:
+"""
 
+# %%
+def cut_off(x):
+    """Your module, except that no gradient comes back through its values."""
+    parts = (mine.q_proj, mine.k_proj, mine.v_proj)
+    q, k, v = (split_heads(part(x), 2) for part in parts)
+    return mine.out_proj(merge_heads(F.scaled_dot_product_attention(q, k, v.detach())))
+
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+copy_weights(nn.MultiheadAttention(16, num_heads=2, batch_first=True), mine)
+words = torch.randn(3, 10, 16)
+print("the same outputs:", torch.allclose(cut_off(words), mine(words), atol=1e-6))
+cut_losses = losses_of(cut_off, mine)
+torch.set_num_threads(threads)
+print(f"loss after 50 steps: {cut_losses[49]:.2f}; PyTorch's: {their_losses[49]:.2f}")
+
+# %% [markdown]
+r"""
 But beware of the weaker form of this test, with any starting numbers and a glance at the curve. Heads torn
 by the reshape of section 2 learn as well:
 """
@@ -939,12 +960,12 @@ explore(look, n_heads=[2, 1, 4], word=["dog", "cat", "saw", "the"], sharpness=(0
 r"""
 ## See the whole computation
 
-Your module with two heads, drawn from a run. Find the two places where the shape gets a fourth axis and
-loses it again.
+Your module with two heads, drawn from a run with words of width 16. Find the two places where the shape
+gets a fourth axis and loses it again.
 """
 
 # %%
-draw(double, x[None])
+draw(MultiheadSelfAttention(16, 2), torch.zeros(1, 5, 16))
 
 # %% [markdown]
 r"""
@@ -1085,6 +1106,85 @@ def try_as_list(as_list):
 
 # def as_list(module, n_heads): ...
 # try_as_list(as_list)
+
+# %% [markdown]
+r"""
+**Which way finds it?** Four suspects claim to be `MultiheadSelfAttention`. For each, guess which of the
+three ways of section 4 tell it from PyTorch's module: `"copy"` (fresh numbers copied, outputs compared),
+`"train"` (the same start, losses compared), `"draw"` (structures compared). Write your guess as `guess =
+{"A": {"copy", "train"}, "B": set(), ...}`. A suspect that none of them finds may be innocent.
+"""
+
+# %%
+class SuspectA(MultiheadSelfAttention):
+    """Scales by the width of the words in place of the width of a head."""
+
+    def forward(self, x):
+        q, k, v = (split_heads(p(x), 2) for p in (self.q_proj, self.k_proj, self.v_proj))
+        heads = F.scaled_dot_product_attention(q, k, v, scale=x.shape[-1] ** -0.5)
+        return self.out_proj(merge_heads(heads))
+
+
+class SuspectB(MultiheadSelfAttention):
+    """Cuts the queries off from the gradient."""
+
+    def forward(self, x):
+        q, k, v = (split_heads(p(x), 2) for p in (self.q_proj, self.k_proj, self.v_proj))
+        return self.out_proj(merge_heads(F.scaled_dot_product_attention(q.detach(), k, v)))
+
+
+class SuspectC(MultiheadSelfAttention):
+    """Has one layer more, which begins with zeros."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads)
+        self.more = nn.Linear(d_model, d_model)
+        nn.init.zeros_(self.more.weight), nn.init.zeros_(self.more.bias)
+
+    def forward(self, x):
+        return super().forward(x) + self.more(x)
+
+
+class SuspectD(MultiheadSelfAttention):
+    """Writes both products as sums over named axes."""
+
+    def forward(self, x):
+        q, k, v = (split_heads(p(x), 2) for p in (self.q_proj, self.k_proj, self.v_proj))
+        scores = torch.einsum("bhnd,bhmd->bhnm", q, k) / q.shape[-1] ** 0.5
+        heads = torch.einsum("bhnm,bhmd->bhnd", scores.softmax(dim=-1), v)
+        return self.out_proj(merge_heads(heads))
+
+
+def found_by(suspect):
+    """The ways that tell a suspect from PyTorch's module, by trying all three."""
+    torch.manual_seed(0)
+    theirs = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
+    mine, words, found = suspect(16, 2), torch.randn(2, 10, 16), set()
+    copy_weights(theirs, mine)
+    due = theirs(words, words, words, need_weights=False)[0]
+    if not torch.allclose(mine(words), due, atol=1e-5):
+        found.add("copy")
+    if compare(mine, theirs, words).differences:
+        found.add("draw")
+    losses = losses_of(lambda x: theirs(x, x, x, need_weights=False)[0], theirs, steps=40)
+    if max(abs(a - b) for a, b in zip(losses_of(mine, mine, steps=40), losses)) > 0.01:
+        found.add("train")
+    return found
+
+
+def try_guess(guess):
+    """Raises AssertionError with a sentence where the guess is not what the three ways find."""
+    suspects = {"A": SuspectA, "B": SuspectB, "C": SuspectC, "D": SuspectD}
+    assert set(guess) == set(suspects), "a guess has the keys A, B, C and D"
+    for name, suspect in suspects.items():
+        found = found_by(suspect)
+        told = " and ".join(sorted(found)) or "none of the three"
+        assert guess[name] == found, f"suspect {name} is found by {told}: why?"
+    return "right: each way sees something that another one misses"
+
+
+# guess = ...
+# try_guess(guess)
 
 # %% [markdown]
 r"""

@@ -211,7 +211,7 @@ for word in ("dog", "cat"):
     key = (x @ w_key)[tokens.index(word)].tolist()
     print(f"{word}: head 0 finds it by {key[:2]}, head 1 by {key[2:]}")
 shared = w_key[:, :2]
-print("kept for each word: 2 heads * 2 numbers, half of them twice")
+print("numbers kept as keys of a word:", w_key.shape[1], "and without the copies:", shared.shape[1])
 
 # %% [markdown]
 r"""
@@ -832,7 +832,7 @@ before it.
 """
 
 # %%
-draw(GroupedQueryAttention(8, 4, 2), torch.zeros(1, 5, 8))
+draw(GroupedQueryAttention(24, 4, 2), torch.zeros(1, 5, 24))
 
 # %% [markdown]
 r"""
