@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.graph import axes, opened, operations, patterns
+from autograder.graph import carry, opened, operations, patterns
 from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
 
 MAX_STEPS = 6_000
@@ -118,7 +118,7 @@ class Tracer(TorchFunctionMode):
     def _note_axes(self, step, function, op, args, kwargs, tensors):
         owner = next((p.name.split(".")[-2] for p, _, _ in step.parents if p.name.endswith(".weight")), "")
         owner = owner or step.box.rpartition(".")[2]
-        found = axes.carried(
+        found = carry.carried(
             function, op, args, kwargs, tensors[0], self.letters_of, self.heads, owner, self.width
         )
         step.axes = found

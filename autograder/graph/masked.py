@@ -1,0 +1,75 @@
+"""What differs between the masks of two attentions, in sentences (see attentions.py)."""
+
+from autograder.graph import patterns
+from autograder.graph.attention import ADDING, blocked
+from autograder.graph.operations import number_text
+
+_TOO_SMALL = -1e5  # what is filled with more than this still counts
+
+
+def differences(a, b, mine, theirs):
+    # A product that adds something at once may add the mask.
+    if any(core.product is not None and g.nodes[core.product].op in ADDING for g, core in ((a, mine), (b, theirs))):
+        return
+    if mine.added_masks and theirs.masked and not mine.masked:
+        text = "Yours adds the mask to the scores; theirs blocks with it."
+        yield text, mine.added_masks, theirs.masks
+        return
+    if theirs.masked and not mine.masked:
+        if mine.masks_after:
+            text = "Theirs masks the scores before softmax; yours masks the weights after it."
+            yield text, mine.masks_after, theirs.masks
+        elif mine.masks_before and not theirs.masks_before:
+            text = "Theirs masks the scores before softmax; yours masks what goes into their product."
+            yield text, mine.masks_before, theirs.masks
+        elif not (mine.looped or theirs.looped):
+            yield "Theirs masks the scores before softmax; yours does not.", (mine.id,), theirs.masks
+        return
+    if mine.masked and not theirs.masked:
+        if not (mine.looped or theirs.looped):
+            yield "Yours masks the scores before softmax; theirs does not.", mine.masks, (theirs.id,)
+        return
+    yield from _fills(a, b, mine, theirs)
+    yield from _patterns(a, b, mine, theirs)
+
+
+def _fills(a, b, mine, theirs):
+    """A fill that is not far below every score blocks nothing."""
+    fills = [[graph.nodes[n].fill for n in core.masks] for graph, core in ((a, mine), (b, theirs))]
+    if not fills[0] or not fills[1] or None in fills[0] + fills[1] or mine.shared_again:
+        return
+    if a.nodes[mine.id].op != "softmax":
+        return
+    if max(fills[0]) > _TOO_SMALL and max(fills[1]) <= _TOO_SMALL:
+        said = [number_text(max(part)).replace("-", "\u2212") for part in (fills[1], fills[0])]
+        yield f"Theirs fills what is blocked with {said[0]}, yours with {said[1]}.", mine.masks, theirs.masks
+
+
+def _patterns(a, b, mine, theirs):
+    """What is blocked, on these inputs."""
+    texts = blocked(a, mine.masks), blocked(b, theirs.masks)
+    if mine.looped or theirs.looped or mine.turned or not all(texts) or mine.shape != theirs.shape:
+        return
+    if a.nodes[mine.id].op != "softmax" or mine.shared_again:
+        return
+    ours, reference = (patterns.read(text) for text in texts)
+    try:
+        spread = patterns.torch.broadcast_tensors(ours, reference)
+    except RuntimeError:
+        return
+    if patterns.torch.equal(*spread):
+        return
+    yield _pattern_said(texts, *spread), mine.masks, theirs.masks
+
+
+def _pattern_said(texts, ours, reference):
+    names = [patterns.in_words(text) for text in texts]
+    if bool((ours == ~reference).all()):
+        return "Yours blocks exactly what theirs allows."
+    if all(names):
+        return f"Theirs blocks {names[1]}, yours {names[0]}."
+    if bool((ours | ~reference).all()):
+        return "Yours blocks all that theirs blocks, and more."
+    if bool((reference | ~ours).all()):
+        return "Yours blocks only a part of what theirs blocks."
+    return "Yours blocks other positions than theirs."

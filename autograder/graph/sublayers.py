@@ -1,0 +1,99 @@
+"""What differs in residuals, norms and activations, in sentences (see differences.py)."""
+
+from autograder.graph.operations import number_text
+
+_TIMES = {0: "not at all", 1: "once", 2: "twice"}
+_MAKES_NORM = ("var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize")
+_MAKES_ACTIVATION = (
+    "erf", "tanh", "exp", "clamp", "maximum", "pow", "sigmoid", "where", "max",
+    "special_erf", "erfc", "special_ndtr", "ndtr", "minimum",
+)  # fmt: skip
+
+
+def _residuals(a, b):
+    mine, theirs = a.residuals(), b.residuals()
+    what = "adds an input back to what was computed from it"
+    yield from counted(what, len(mine), len(theirs), mine, theirs)
+    if len(mine) != len(theirs):
+        return
+    weights = [[graph.weight_of_kept(n) for n in graph.residuals()] for graph in (a, b)]
+    if mine and set(weights[1]) == {1.0} and set(weights[0]) - {1.0, None}:
+        number = next(weight for weight in weights[0] if weight not in (1.0, None))
+        yield f"Yours multiplies an input by {number_text(number)} as it adds it back; theirs does not.", mine, theirs
+        return
+    normed = [[n for n in graph.residuals() if graph.adds_back_norm(n)] for graph in (a, b)]
+    if len(normed[0]) > len(normed[1]) and a.norms_after_sum() == b.norms_after_sum():
+        yield "Yours adds back the normalised input; theirs adds back the input itself.", normed[0], theirs
+
+
+def _norms(a, b):
+    if not (a.is_sure(*_MAKES_NORM) and b.is_sure(*_MAKES_NORM)):
+        return
+    mine, theirs = a.norms(), b.norms()
+    if len(mine) != len(theirs):
+        yield from counted("normalises", len(mine), len(theirs), ids(mine), ids(theirs))
+        return
+    places = a.norms_after_sum(), b.norms_after_sum()
+    if len(a.residuals()) == len(b.residuals()) and sum(places[0]) != sum(places[1]):
+        after, before = "normalises after the sum", "before"
+        text = ("Yours {}, theirs {}" if sum(places[0]) > sum(places[1]) else "Theirs {}, yours {}") + (
+            " the part that is added."
+        )
+        yield text.format(after, before), ids(mine), ids(theirs)
+    elif len(a.norms_on_branch()) > len(b.norms_on_branch()):
+        text = "Yours normalises the result of the part that is added; theirs does not."
+        yield text, a.norms_on_branch(), ids(theirs)
+    yield from _other_norms(a, b, mine, theirs)
+
+
+def _other_norms(a, b, mine, theirs):
+    """The same number of norms, but other ones, or over other axes."""
+    names = [[graph.owner(node) for node in side] for graph, side in ((a, mine), (b, theirs))]
+    if all(names[1]) and len(set(names[1])) > 1:
+        if all(names[0]) and names[0] != names[1] and set(names[0]) <= set(names[1]):
+            said = [" and ".join(part) for part in (names[1], names[0])]
+            yield f"Theirs normalises with {said[0]}, yours with {said[1]}.", ids(mine), ids(theirs)
+        elif not any(names[0]) and not any(edge.quiet for node in mine for edge in a.into[node.id]):
+            yield "Theirs normalises with a learned scale and shift, yours without.", ids(mine), ids(theirs)
+    for one, other in zip(mine, theirs):
+        if one.op == other.op and None not in (one.dim, other.dim) and one.dim != other.dim:
+            axes = ["the last axis" if n.dim == -1 else f"the last {-n.dim} axes" for n in (other, one)]
+            yield f"Theirs normalises over {axes[0]}, yours over {axes[1]}.", (one.id,), (other.id,)
+
+
+def _activations(a, b):
+    mine, theirs = a.activations(), b.activations()
+    if len(mine) != len(theirs):
+        if a.is_sure(*_MAKES_ACTIVATION) and b.is_sure(*_MAKES_ACTIVATION):
+            more = theirs if len(theirs) > len(mine) else mine
+            names = " and ".join(dict.fromkeys(node.op for node, _ in more))
+            steps = [ids([node for node, _ in side]) for side in (mine, theirs)]
+            yield from counted(f"applies {names}", len(mine), len(theirs), *steps)
+        return
+    for (one, between), (other, expected) in zip(mine, theirs):
+        names = [f"{node.op} ({node.detail})" if node.detail else node.op for node in (one, other)]
+        if names[0] != names[1]:
+            yield f"Theirs applies {names[1]}, yours {names[0]}.", (one.id,), (other.id,)
+        elif expected and not between and not _works_after(a, one.id):
+            text = f"Theirs applies {other.op} before its last linear step, yours after it."
+            yield text, (one.id,), (other.id,)
+
+
+def _works_after(graph, number):
+    """Is there any product after this step, also one by hand?"""
+    return any(number in graph.above[n.id] for n in graph.nodes.values() if n.role in ("product", "times"))
+
+
+def ids(nodes):
+    return tuple(node.id for node in nodes)
+
+
+def counted(what, mine, theirs, my_steps=(), their_steps=()):
+    """"Theirs adds ... twice; yours once." and the steps that do it."""
+    if mine != theirs:
+        who, other = ("Theirs", "yours") if theirs > mine else ("Yours", "theirs")
+        fewer, more = (_TIMES.get(count, f"{count} times") for count in sorted((mine, theirs)))
+        yield f"{who} {what} {more}; {other} {fewer}.", tuple(my_steps), tuple(their_steps), True
+
+
+RULES = (_residuals, _norms, _activations)
