@@ -94,6 +94,11 @@ def _add_grade(commands):
     command.add_argument(
         "--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)"
     )
+    command.add_argument(
+        "--unsafe-no-sandbox",
+        action="store_true",
+        help="run students' code with your own rights, where no sandbox can be had",
+    )
     command.add_argument("--json", action="store_true", help="one JSON object a submission")
 
 
@@ -207,7 +212,13 @@ def _grade(arguments) -> None:
 
     from autograder.grading.grade import grade
 
-    grade(Path(arguments.folder), arguments.lesson, arguments.workers, arguments.json)
+    grade(
+        Path(arguments.folder),
+        arguments.lesson,
+        arguments.workers,
+        arguments.json,
+        sandboxed=not arguments.unsafe_no_sandbox,
+    )
 
 
 def _demo(arguments) -> None:

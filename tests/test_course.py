@@ -22,6 +22,7 @@ from autograder.grading import course as course_module
 from autograder.grading.course import make_course, open_course
 from autograder.grading.demo import hand_in, notebook_text
 from autograder.grading.grade import grade
+from autograder.grading.intake import Refused, read_notebook
 from autograder.grading.safe_html import clean
 from autograder.grading.sample_class import (
     AGAIN,
@@ -35,7 +36,7 @@ from autograder.grading.sample_class import (
     WRONG,
     HandsIn,
 )
-from autograder.grading.submission import Submission, find_submissions, is_done, unreadable
+from autograder.grading.submission import Submission, find_submissions, is_done
 from autograder.grading.table import Row, read_rows, table
 from autograder.grading.verdicts import verdict
 
@@ -428,13 +429,16 @@ def test_what_is_harmless_stays():
 )
 def test_files_that_are_no_notebooks(tmp_path, text):
     (tmp_path / "a.ipynb").write_text(text)
-    assert unreadable(tmp_path / "a.ipynb")
+    with pytest.raises(Refused):
+        read_notebook(tmp_path / "a.ipynb")
 
 
 def test_links_are_not_followed(tmp_path, empty_course):
-    os.symlink(empty_course / "release" / FIRST / f"{FIRST}.ipynb", tmp_path / "link.ipynb")
-    assert unreadable(tmp_path / "link.ipynb")
-    assert not unreadable(empty_course / "release" / FIRST / f"{FIRST}.ipynb")
+    released = empty_course / "release" / FIRST / f"{FIRST}.ipynb"
+    os.symlink(released, tmp_path / "link.ipynb")
+    with pytest.raises(Refused, match="is a link"):
+        read_notebook(tmp_path / "link.ipynb")
+    assert read_notebook(released).cells
 
 
 def test_the_table():

@@ -14,8 +14,8 @@ from torch import nn
 
 from autograder import check
 from autograder.exercises import find
-from autograder.grading import worker
 from autograder.grading.check_files import check_files
+from autograder.grading.session import Allowance
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 from autograder.notebook.check import CheckFailed
 from autograder.probe import run
@@ -473,13 +473,12 @@ FILES = {
 }
 
 
-def test_dangerous_answers_end_only_their_own_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "SECONDS_PER_ANSWER", 6.0)
+def test_dangerous_answers_end_only_their_own_process(tmp_path):
     files = {name: tmp_path / f"{n}.py" for n, name in enumerate(FILES)}
     for name, (text, _) in FILES.items():
         files[name].write_text(PRELUDE + text + "\n", encoding="utf-8")
     with unharmed():
-        judged = list(check_files(SOFTMAX, [str(file) for file in files.values()]))
+        judged = list(check_files(SOFTMAX, list(map(str, files.values())), allowance=Allowance(6.0, 6.0)))
     for (name, (_, state)), verdict_ in zip(FILES.items(), judged, strict=True):
         assert state is None or verdict_.state == state, (name, verdict_)
         assert verdict_.state == RIGHT or is_kind(verdict_.message), (name, verdict_)

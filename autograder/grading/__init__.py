@@ -1,13 +1,14 @@
-"""Grading a class in a standard nbgrader course. Read in this order:
+"""Grading a class in a standard nbgrader course. Students' code runs in a sandbox, the verdict is made outside.
 
-course.py       makes a course
-settings.py     nbgrader's settings, each with what it prevents
-intake.py       a submission before it runs
-verdicts.py     its scores after it ran
-feedback.py     a graded notebook before it becomes a feedback page
-safe_html.py    what students wrote, safe to look at
-submission.py   grades one submission and remembers how it went
-grade.py        grades them all
-table.py        the grades as a table
-demo.py         all of it in one go, with a made-up class (sample_class.py)
+A course         course.py makes one; settings.py has nbgrader's settings, each with what it prevents
+One submission   submission.py (where it lies, whether it is done), intake.py (before it runs), unit.py (what is
+                 run of it), run.py (runs and judges it), outputs.py (what it shows, made safe), results.py (kept)
+Its process      sandbox.py (bubblewrap), template.py (the warm process), session.py (the talk with it),
+                 inside/ (what runs there), questions.py (what is asked of an answer)
+A class          grade.py (reads, runs, records), pool.py (in parallel), record.py and verdicts.py (into nbgrader's
+                 gradebook), table.py (the grades)
+What is read     feedback.py, safe_html.py (what students wrote, safe to look at)
+To try it        demo.py, with a made-up class (sample_class.py)
+
+check_files.py judges files without a course, in the same sandboxes.
 """

@@ -5,11 +5,16 @@ import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
-from queue import SimpleQueue
+from functools import partial
+from pathlib import Path
 
-from autograder.grading.worker import Template, warm_up
+from autograder.grading.questions import Questions
+from autograder.grading.sandbox import why_no_sandbox
+from autograder.grading.session import USUAL, Allowance, Ended, Session
+from autograder.grading.template import Template
+
+SKIPPED_TITLES = ("timing:", "explore")
 
 
 @dataclass(frozen=True)
@@ -20,80 +25,72 @@ class Unreadable:
 
 
 def check_files(
-    exercise_id: str, files: list[str], seed: str | None = None, hidden: bool = False
+    exercise_id: str,
+    files: list[str],
+    seed: str | None = None,
+    hidden: bool = False,
+    allowance: Allowance = USUAL,
 ) -> Iterator:
-    """A Verdict or an Unreadable for each file, in their order.
+    """A Verdict or an Unreadable for each file, in their order. Each runs in a process of its own, in a sandbox
+    where the machine can have one.
 
     Raises UserError for an unknown exercise.
     """
-    readable = {file: reason for file in files if (reason := _why_unreadable(file)) is not None}
-    count = max(1, min(os.cpu_count() or 1, len(files) - len(readable)))
-    with ExitStack() as stack:
-        # subtle: torch is imported once, here; then the templates are forked, and only then are the exercises
-        # imported, so that no answer's process inherits a reference or a mistake.
-        warm_up(notebooks=any(file.endswith(".ipynb") for file in files))
-        templates = SimpleQueue()
-        for _ in range(count):
-            templates.put(stack.enter_context(Template()))
-        task = _Task(exercise_id, seed, hidden, templates)
+    template = Template()
+    try:
+        questions = Questions(exercise_id, hidden=hidden, **({} if seed is None else {"seed": seed}))
+        readable = {file: reason for file in files if (reason := _why_unreadable(file)) is not None}
+        count = max(1, min(os.cpu_count() or 1, len(files) - len(readable)))
+        open_session = partial(Session, template, sandboxed=not why_no_sandbox(), allowance=allowance)
+        template.wait_until_warm()
         with ThreadPoolExecutor(count) as pool:
-            answers = [None if file in readable else pool.submit(task.run, file) for file in files]
-            for file, answer in zip(files, answers, strict=True):
-                yield Unreadable(readable[file]) if answer is None else task.verdict(*answer.result())
+            waiting = [
+                None if file in readable else pool.submit(_verdict, open_session, questions, file)
+                for file in files
+            ]
+            for file, verdict in zip(files, waiting, strict=True):
+                yield Unreadable(readable[file]) if verdict is None else verdict.result()
+    finally:
+        template.close()
 
 
-class _Task:
-    """One exercise's cases, put to many files."""
+def _verdict(open_session, questions, file):
+    from autograder.judge import unable_to_run
 
-    def __init__(self, exercise_id, seed, hidden, templates):
-        from autograder.exercises import find
-        from autograder.exercises.values import PUBLIC_SEED
-        from autograder.judge import Expected, cases_of
-        from autograder.probe.wire import pack_cases
+    try:
+        with open_session() as session:
+            return questions.put_to(session, _load(session, Path(file)))
+    except Ended as ended:
+        return unable_to_run(questions.exercise, f"Your code could not be judged: {ended}.")
 
-        self.exercise, self.hidden, self.templates = find(exercise_id), hidden, templates
-        self.cases = cases_of(self.exercise, PUBLIC_SEED if seed is None else seed, hidden)
-        self.message = pack_cases(self.cases)
-        self.expected = Expected(self.exercise, self.cases)
 
-    def run(self, file):
-        template = self.templates.get()
-        try:
-            return template.run(
-                os.path.abspath(file), self.exercise.name, self.exercise.procedure, self.message
-            )
-        finally:
-            self.templates.put(template)
+def _load(session: Session, file: Path) -> dict | None:
+    """Runs the file; the error that stopped a .py file, or the first one of a notebook's cells.
 
-    def verdict(self, ending: str, data: bytes):
-        from autograder.judge import judge, not_started, unable_to_run
-        from autograder.probe.wire import BadMessage, unpack
+    A notebook's cells run in order, and one that fails does not stop the next. Checks, timings and explorers are
+    left out.
+    """
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".py":
+        return session.module(text, file.name)
+    first = None
+    for cell in json.loads(text)["cells"]:
+        if cell.get("cell_type") == "code" and not _is_skipped(cell.get("metadata", {})):
+            first = first or _error_in(session.cell("".join(cell.get("source", ""))))
+    return first
 
-        if ending == "out of time":
-            return unable_to_run(self.exercise, "The file was still running after a minute, and was stopped.")
-        if ending != "done":
-            return unable_to_run(
-                self.exercise,
-                "Your code ended the Python process before it could be "
-                f"judged ({ending}).\nDoes it call exit, or use up all memory?",
-            )
-        try:
-            answer = unpack(data)
-            if answer["callable"]:
-                return judge(self.exercise, self.cases, answer["records"], self.hidden, self.expected)
-            return not_started(self.exercise, self._why_missing(answer))
-        except (BadMessage, LookupError, TypeError, ValueError, AttributeError, RuntimeError):
-            # Honest code cannot get here: the records are not what the probe writes.
-            return unable_to_run(self.exercise, "What came back from your code could not be read.")
 
-    def _why_missing(self, answer) -> str:
-        name, error = self.exercise.name, answer["error"]
-        if answer["found"]:
-            return f"{name} is a {answer['kind']}, not something that can be called."
-        if error is None:
-            return f"There is no {name} in the file."
-        line = f" in line {error['line']}" if error.get("line") else ""
-        return f"There is no {name}: the file stopped{line} with {error['type']}: {error['text']}"
+def _is_skipped(metadata: dict) -> bool:
+    grading = metadata.get("nbgrader", {})
+    title = metadata.get("title", "")
+    return bool(grading.get("grade") and not grading.get("solution")) or title.startswith(SKIPPED_TITLES)
+
+
+def _error_in(outputs: list) -> dict | None:
+    for output in outputs:
+        if isinstance(output, dict) and output.get("output_type") == "error":
+            return {"type": str(output.get("ename")), "text": str(output.get("evalue"))}
+    return None
 
 
 def _why_unreadable(file: str) -> str | None:

@@ -1,52 +1,57 @@
 """Grades all that is under DIR/submitted, and prints the grades.
 
-A first version: nbgrader's own autograde does the work, in a few processes. What a student hands in never
-stops the others and is never changed.
+Every submission is read, run in a sandbox and judged, several at a time; this process alone writes the gradebook.
+What a student hands in never stops the others and is never changed.
 """
 
 import json
 import os
-import signal
 import sys
-import threading
-import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from pathlib import Path
 
+import nbformat
+
 from autograder.errors import UserError
+from autograder.grading import results
 from autograder.grading.course import open_course
+from autograder.grading.intake import Refused, cells_of_course, look_at, read_notebook, trusted
+from autograder.grading.pool import Failed, LocalPool
 from autograder.grading.quiet import quiet
-from autograder.grading.submission import (
-    Outcome,
-    Submission,
-    digest,
-    find_submissions,
-    finish,
-    grade_submission,
-    is_done,
-)
+from autograder.grading.record import record, record_problem
+from autograder.grading.sandbox import why_no_sandbox
+from autograder.grading.submission import Submission, find_submissions, is_done
 from autograder.grading.table import Row, read_rows, table
+from autograder.grading.unit import Unit, unit_of
+from autograder.grading.verdicts import read_secret
 
 
 def grade(
-    folder: Path | str, lesson: str | None = None, workers: int | None = None, as_json: bool = False
+    folder: Path | str,
+    lesson: str | None = None,
+    workers: int | None = None,
+    as_json: bool = False,
+    sandboxed: bool = True,
 ) -> list[Row]:
     """Grades what is new or changed and prints all grades, one JSON object a line with `as_json`.
 
-    Raises UserError where `folder` is no course or `lesson` is none of it, and where nothing was handed in.
+    Raises UserError where `folder` is no course or `lesson` is none of it, where nothing was handed in, and where
+    students' code would have to run without a sandbox, unless `sandboxed` is False.
     """
     folder = Path(folder).absolute()
     if workers is not None and workers < 1:
         raise UserError("the number of workers must be at least 1.")
+    if sandboxed and (why := why_no_sandbox()):
+        raise UserError(
+            f"students' code is not run without a sandbox, and {why} "
+            "On a machine with nothing to lose: --unsafe-no-sandbox."
+        )
     api = open_course(folder)
     submissions = _submissions(api, folder, lesson)
     todo = [submission for submission in submissions if not is_done(submission)]
+    pool = LocalPool(workers or os.cpu_count() or 1, read_secret(folder), folder, sandboxed)
     try:
         with quiet(folder / "grading.log"):
-            _enrol(api, todo)
-            _grade_all(api, todo, min(workers or os.cpu_count() or 1, len(todo)))
+            _grade_all(api, todo, pool)
     except KeyboardInterrupt:
         raise UserError("grading was stopped; grade again and it goes on from here.") from None
     except OSError as error:
@@ -68,63 +73,48 @@ def _submissions(api, folder: Path, lesson: str | None) -> list[Submission]:
     return submissions
 
 
-def _enrol(api, submissions: list[Submission]) -> None:
-    """Students are made here, in one process, so that two workers never make the same one."""
-    with api.gradebook as gradebook:
-        for student in sorted({submission.student for submission in submissions}):
-            gradebook.update_or_create_student(student)
-
-
-def _grade_all(api, todo: list[Submission], workers: int) -> None:
-    """Grades in worker processes. Where one dies, what it left is tried again, one by one."""
+def _grade_all(api, todo: list[Submission], pool) -> None:
+    """Reads, runs and records. A submission is recorded as soon as its result is there."""
     from tqdm import tqdm
 
+    tqdm.monitor_interval = 0  # a thread of tqdm's own, which forked processes would miss
+    units, keys = {}, {}
     with tqdm(total=len(todo), desc="grading", unit="notebook", disable=not todo, file=sys.stderr) as bar:
-        for submission in _run(todo, workers, bar):
-            if _run([submission], 1, bar):
-                finish(api, submission, Outcome(digest(submission), "its code ended the process that grades"))
+        for submission in todo:
+            try:
+                units[submission] = _read(api, submission)
+            except Refused as refused:
+                record_problem(api, submission, str(refused))
                 bar.update()
-
-
-def _run(todo: list[Submission], workers: int, bar) -> list[Submission]:
-    """Grades these submissions and gives those that were not finished because a worker died."""
-    left = list(todo)
-    if not left:
-        return left
-    # subtle: spawn, not fork. A fork would share this process's database connection and threads.
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), _start_worker, (os.getpid(), str(todo[0].folder / "grading.log"))
-    )
-    waiting = {pool.submit(_work, submission): submission for submission in todo}
-    try:
-        for future in as_completed(waiting):
-            future.result()
-            left.remove(waiting[future])
+        for submission, unit in list(units.items()):
+            keys[submission] = unit.key(read_secret(submission.folder))
+            if (result := results.load(submission.folder, keys[submission])) is not None:
+                del units[submission]
+                record(api, submission, keys[submission], result.problem)
+                bar.update()
+        for submission, result in pool.run(units):
+            if isinstance(result, Failed):
+                record_problem(api, submission, f"this machine could not run it: {result.reason}", again=True)
+            else:
+                results.save(submission.folder, keys[submission], result)
+                record(api, submission, keys[submission], result.problem)
             bar.update()
-    except BrokenProcessPool:
-        pass
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return left
 
 
-def _work(submission: Submission) -> None:
-    with quiet(submission.folder / "grading.log"):
-        grade_submission(open_course(submission.folder), submission)
+def _read(api, submission: Submission) -> Unit:
+    """What is to be run of a submission. Raises Refused."""
+    look_at(submission.submitted, submission.lesson)
+    course_cells, lesson = _lesson(api, submission)
+    return unit_of(trusted(read_notebook(submission.notebook), course_cells), lesson)
 
 
-def _start_worker(parent: int, logfile: str) -> None:
-    """A worker ends when the process that started it does, however that ended; Ctrl-C is for that process.
-    What its kernels print past the notebook goes into the log. Workers share the cores: one thread each."""
-    log = os.open(logfile, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+_lessons = {}
 
-    def watch():
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=watch, daemon=True).start()
+def _lesson(api, submission: Submission):
+    """The course's cells of a lesson and its source notebook, read once."""
+    if submission.source not in _lessons:
+        with api.gradebook as gradebook:
+            cells = cells_of_course(gradebook.find_notebook(submission.lesson, submission.lesson))
+        _lessons[submission.source] = cells, nbformat.read(submission.source, as_version=4)
+    return _lessons[submission.source]

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 COURSE_ID = "attention-by-hand"
+# Of the files beside a notebook nbgrader takes along those with no ending and texts, such as the time stamp.
+NOTHING_BESIDE = [".*", "__pycache__", "feedback", "*.[!t]*", "*.t[!x]*"]
 
 
 def configure(c, folder: str) -> None:
-    """Sets everything in the traitlets configuration `c` for the course in `folder`, and gives the course's
-    secret to the kernels, from which `check(..., hidden=True)` draws its cases."""
-    os.environ["AUTOGRADER_SECRET"] = Path(folder, ".secret").read_text(encoding="ascii").strip()
+    """Sets everything in the traitlets configuration `c` for the course in `folder`."""
     # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     programs = os.path.dirname(sys.executable)
@@ -25,8 +25,8 @@ def configure(c, folder: str) -> None:
     c.CourseDirectory.root = folder
     # Wait for a gradebook that somebody else is writing to, instead of failing at once.
     c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
-    # Python files beside a notebook would be imported in place of the real modules.
-    c.CourseDirectory.ignore = [".*", "__pycache__", "feedback", "*.py", "*.pyc", "*.so", "*.zip"]
+    # Nothing beside a notebook is used in grading; modules and archives are not even copied.
+    c.CourseDirectory.ignore = NOTHING_BESIDE
     _release(c)
     _autograde(c)
     _feedback(c)
@@ -57,34 +57,24 @@ def _autograde(c) -> None:
     from nbgrader import preprocessors as stock
 
     from autograder.grading.intake import TrustTheCourse
-    from autograder.grading.verdicts import DropLiveWidgets, SaveVerdicts, ShowMarkScheme
+    from autograder.grading.verdicts import RunSubmission, SaveVerdicts, ShowMarkScheme
 
+    # Links in a submission would be followed, and what they lead to copied.
+    c.Autograde.pre_convert_hook = "autograder.grading.intake.refuse_or_go_on"
     c.Autograde.sanitize_preprocessors = [
         TrustTheCourse,
-        stock.ClearOutput,
-        stock.DeduplicateIds,
         stock.OverwriteKernelspec,
         stock.OverwriteCells,
         stock.CheckCellMetadata,
     ]
+    # No kernel is started: what students wrote runs in a sandbox, and no score is read from its outputs.
     c.Autograde.autograde_preprocessors = [
-        stock.Execute,
+        RunSubmission,
         stock.LimitOutput,
         SaveVerdicts,
-        DropLiveWidgets,
         ShowMarkScheme,
         stock.AssignLatePenalties,
         stock.CheckCellMetadata,
-    ]
-    c.OverwriteCells.add_missing_cells = True
-    c.Execute.timeout = 60
-    c.Execute.startup_timeout = 120
-    c.Execute.store_widget_state = False
-    # One line for an error: long tracebacks bury the message and can show what a hidden test holds.
-    c.Execute.extra_arguments = [
-        "--HistoryManager.hist_file=:memory:",
-        "--InteractiveShell.xmode=Minimal",
-        "--IPKernelApp.log_level=ERROR",
     ]
     c.LimitOutput.max_traceback = 20
 

@@ -1,20 +1,20 @@
-"""Grades one submission with nbgrader's own autograde, and remembers how it went.
+"""The submissions of a course, and what is remembered of grading them.
 
-What is remembered stands in DIR/.grading/LESSON/STUDENT.json, written when the gradebook is complete: a
-digest of everything that the grade depends on, and what went wrong, if anything did. So a second run goes on
-where the first one stopped, and what a killed run left half done is done again.
+What is remembered stands in DIR/.grading/LESSON/STUDENT.json, written when the gradebook is complete: a digest of
+everything that the grade depends on, and what went wrong, if anything did. So a second run goes on where the
+first one stopped, and what a killed run left half done is done again.
 """
 
 import hashlib
 import json
 import os
-import shutil
-from dataclasses import asdict, dataclass, replace
+import stat
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from autograder.build.stale import package_files
-
-MOST_BYTES = 50_000_000
+from autograder.grading.intake import MOST_BYTES
+from autograder.grading.results import write_whole
+from autograder.grading.unit import environment
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,20 @@ class Submission:
     lesson: str
 
     @property
+    def submitted(self) -> Path:
+        return self.folder / "submitted" / self.student / self.lesson
+
+    @property
     def notebook(self) -> Path:
-        return self.folder / "submitted" / self.student / self.lesson / f"{self.lesson}.ipynb"
+        return self.submitted / f"{self.lesson}.ipynb"
 
     @property
     def autograded(self) -> Path:
         return self.folder / "autograded" / self.student / self.lesson
+
+    @property
+    def source(self) -> Path:
+        return self.folder / "source" / self.lesson / f"{self.lesson}.ipynb"
 
     @property
     def record(self) -> Path:
@@ -40,12 +48,14 @@ class Submission:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How grading went. `problem` is empty where the notebook was run, else says in words why not. `again` is
-    True where the student is not the cause, so that the next run tries again."""
+    """How grading went. `problem` is empty where the notebook was run to its end, else says in words why not.
+    `again` is True where the student is not the cause, so that the next run tries again. `result` is the key of
+    the result, empty where nothing was run."""
 
     digest: str
     problem: str = ""
     again: bool = False
+    result: str = ""
 
 
 def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list[Submission]:
@@ -62,21 +72,16 @@ def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list
 
 def digest(submission: Submission) -> str:
     """Hex digest of what the grade depends on: submission, lesson, settings, and the autograder itself."""
-    total = hashlib.sha256()
-    folder, lesson = submission.folder, submission.lesson
+    total = hashlib.sha256(json.dumps(environment()).encode())
+    folder = submission.folder
     files = [
-        *sorted(path for path in submission.notebook.parent.rglob("*") if path.is_file()),
-        folder / "source" / lesson / f"{lesson}.ipynb",
+        *sorted(submission.submitted.rglob("*")),
+        submission.source,
         folder / "nbgrader_config.py",
         folder / ".secret",
-        *package_files(),
     ]
     for path in files:
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            content = str(error.errno).encode()
-        total.update(f"{path.name} {len(content)}\n".encode() + content)
+        total.update(f"{path.name}\n".encode(errors="replace") + _content(path))
     return total.hexdigest()
 
 
@@ -93,87 +98,31 @@ def is_done(submission: Submission) -> bool:
     outcome = last_outcome(submission)
     if outcome is None or outcome.again or outcome.digest != digest(submission):
         return False
-    return bool(outcome.problem) or (submission.autograded / f"{submission.lesson}.ipynb").is_file()
+    return not outcome.result or (submission.autograded / f"{submission.lesson}.ipynb").is_file()
 
 
-def grade_submission(api, submission: Submission) -> Outcome:
-    """Grades it and records the outcome. A submission that cannot be run has 0 points and says why."""
-    submission.record.unlink(missing_ok=True)
-    outcome = Outcome(digest(submission), unreadable(submission.notebook))
-    if not outcome.problem:
-        result = api.autograde(submission.lesson, submission.student, force=True)
-        if not result["success"]:
-            outcome = replace(outcome, **_reason(result))
-    finish(api, submission, outcome)
-    return outcome
+def remember(submission: Submission, outcome: Outcome) -> None:
+    """Writes the outcome, when the gradebook is complete."""
+    write_whole(submission.record, json.dumps(asdict(outcome)))
 
 
-def finish(api, submission: Submission, outcome: Outcome) -> None:
-    """Completes the gradebook and records the outcome, in this order."""
-    if outcome.problem:
-        _remove(submission.autograded)
-    _complete(api, submission, outcome.problem)
-    submission.record.parent.mkdir(parents=True, exist_ok=True)
-    half = submission.record.with_suffix(".half")
-    half.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
-    os.replace(half, submission.record)
-
-
-def unreadable(notebook: Path) -> str:
-    """Why the file is no notebook that could be run; empty where it is one."""
-    import nbformat
-
+def _content(path: Path) -> bytes:
+    """What a file holds; for anything but a regular file of bearable size, what it is."""
     try:
-        if notebook.is_symlink() or not notebook.is_file():
-            return f"there is no file {notebook.name}"
-        if notebook.stat().st_size > MOST_BYTES:
-            return "the notebook is larger than 50 MB"
-        text = notebook.read_text(encoding="utf-8")
-        if not text.strip():
-            return "the notebook is an empty file"
-        nbformat.validate(nbformat.reads(text, as_version=4), relax_add_props=True)
+        about = os.lstat(path)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
+            return f"{about.st_mode} {about.st_size}".encode()
+        return path.read_bytes()
     except OSError as error:
-        return f"the notebook cannot be opened ({error.strerror})"
-    except Exception:  # nbformat raises errors of many kinds, KeyError and AttributeError among them
-        return "the notebook cannot be read (damaged, or not a notebook)"
-    return ""
-
-
-def _complete(api, submission: Submission, problem: str) -> None:
-    """Gives every graded cell a score: 0 to all where nothing was run, and 0 to a check that has none."""
-    with api.gradebook as gradebook:
-        gradebook.update_or_create_submission(submission.lesson, submission.student)
-        notebook = gradebook.find_submission_notebook(
-            submission.lesson, submission.lesson, submission.student
-        )
-        for grade in notebook.grades:
-            unscored = grade.auto_score is None and not grade.needs_manual_grade
-            if problem or unscored:
-                grade.auto_score, grade.needs_manual_grade = 0.0, False
-        gradebook.db.commit()
-
-
-def _reason(result: dict) -> dict:
-    """nbgrader's log in a few words: `problem` and `again` of an outcome."""
-    log = result.get("log", "") + result.get("error", "")
-    if "DeadKernelError" in log:
-        return {"problem": "its code ended the kernel"}
-    if "unresponsive" in log or "CellTimeoutError" in log:
-        return {"problem": "its code did not stop"}
-    if "database is locked" in log:
-        return {"problem": "the gradebook was locked for too long; grade again", "again": True}
-    return {"problem": "nbgrader could not run it; grading.log says more", "again": True}
+        return str(error.errno).encode()
 
 
 def _folders(folder: Path) -> list[str]:
+    """The folders in a folder, without hidden ones and links."""
     if not folder.is_dir():
         return []
-    return [path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
-
-
-def _remove(folder: Path) -> None:
-    """Removes what an earlier run made; nbgrader leaves it read-only."""
-    if folder.exists():
-        for path in [folder, *folder.rglob("*")]:
-            path.chmod(0o755)
-        shutil.rmtree(folder)
+    return [
+        path.name
+        for path in folder.iterdir()
+        if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
+    ]

@@ -63,3 +63,16 @@ class Verdict:
             "state": self.state,
             "aspects": {aspect.name: [aspect.points, aspect.max_points] for aspect in self.aspects},
         }
+
+
+def verdict_from(data: dict) -> Verdict:
+    """The verdict that `dataclasses.asdict` was given."""
+    picture = data.get("picture")
+    return Verdict(
+        data["exercise"],
+        data["state"],
+        tuple(Aspect(**aspect) for aspect in data["aspects"]),
+        data["message"],
+        data["mistake"],
+        Picture(**picture) if picture else None,
+    )

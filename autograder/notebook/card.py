@@ -39,10 +39,11 @@ def show_verdict(verdict: Verdict) -> None:
         return
     from IPython.display import display
 
-    display({"text/html": _card(verdict), "text/plain": text_of(verdict)}, raw=True)
+    display({"text/html": html_of(verdict), "text/plain": text_of(verdict)}, raw=True)
 
 
-def _card(verdict: Verdict) -> str:
+def html_of(verdict: Verdict) -> str:
+    """The verdict as a small card."""
     colour = COLOURS.get(verdict.state, OTHER_COLOUR)
     return _html_card(colour, _headline(verdict), verdict.message.splitlines())
 

@@ -1,6 +1,5 @@
 """check(answer): judge an answer where it was written, and say in a few lines what was seen."""
 
-import os
 import sys
 
 from autograder.errors import UserError
@@ -23,8 +22,8 @@ def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float
     """Judges `answer` and returns the points it earns, as a plain float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
-    A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, the cases
-    come from the secret of the course.
+    A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
+    more cases. (In grading they are drawn from the secret of the course, and never put to this function.)
 
     Raises CheckFailed where the answer is wrong, does not run or is not started, with at most three lines.
     """
@@ -46,8 +45,7 @@ def _verdict(answer, exercise, hidden) -> Verdict:
         return not_started(
             exercise, f"{exercise.name} is {type(answer).__name__}, not something that can be called."
         )
-    seed = os.environ.get("AUTOGRADER_SECRET", "hidden") if hidden else PUBLIC_SEED
-    cases = cases_of(exercise, seed, hidden)
+    cases = cases_of(exercise, "hidden" if hidden else PUBLIC_SEED, hidden)
     return judge(exercise, cases, probe(answer, cases, exercise.procedure), hidden)
 
 

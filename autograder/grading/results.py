@@ -1,0 +1,54 @@
+"""What came of running one submission: outputs, verdicts, and what went wrong. Plain data, kept as JSON.
+
+Results stand in DIR/.grading/results under the key of their unit, so that what was run once is not run again.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Result:
+    """`outputs` by cell number, `verdicts` and `graphs` by exercise id; `problem` says in words what ended the
+    run early, if anything did; `seconds` is what it took."""
+
+    outputs: dict[int, list] = field(default_factory=dict)
+    verdicts: dict[str, dict] = field(default_factory=dict)
+    graphs: dict[str, dict] = field(default_factory=dict)
+    problem: str = ""
+    seconds: float = 0.0
+
+
+def save(folder: Path, key: str, result: Result) -> None:
+    """Keeps a result of the course in `folder`."""
+    write_whole(_path(folder, key), json.dumps(asdict(result)))
+
+
+def load(folder: Path, key: str) -> Result | None:
+    """The result with this key, or None where there is none that can be read."""
+    try:
+        data = json.loads(_path(folder, key).read_text(encoding="utf-8"))
+        data["outputs"] = {int(cell): outputs for cell, outputs in data["outputs"].items()}
+        return Result(**data)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file such that it is never seen half written, also after a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with half.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(half, path)
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def _path(folder: Path, key: str) -> Path:
+    return folder / ".grading" / "results" / f"{key}.json"

@@ -1,0 +1,82 @@
+"""The warm process, from outside: `Template` starts it, and asks it for one process a submission."""
+
+import functools
+import os
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+from autograder.grading.inside.enter import Limits
+
+ROOT = Path(__file__).resolve().parents[2]
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from runpy import run_module; "
+START += "run_module('autograder.grading.inside.template', run_name='__main__')"
+KEPT = ("HOME", "PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")
+
+
+class TemplateDied(Exception):
+    """The warm process has ended, which is never a student's fault."""
+
+
+class Template:
+    """A warm process of this Python. Several threads and processes may ask it at the same time."""
+
+    def __init__(self):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not
+        # in its memory, and the environment says nothing.
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environment |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
+        number = str(theirs.fileno())
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", START, str(ROOT), number],
+            pass_fds=(theirs.fileno(),),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd="/",
+        )
+        theirs.close()
+        self._requests = ours
+
+    def wait_until_warm(self) -> None:
+        """Waits for the imports. Raises TemplateDied."""
+        if self._requests.recv(16) != b"warm":
+            said = self._process.stderr.read().decode(errors="replace").strip()
+            raise TemplateDied(said.splitlines()[-1] if said else "the warm process ended")
+
+    def fork(self, limits: Limits, namespaces: int | None = None) -> tuple[socket.socket, int]:
+        """A fresh process: its channel, and a pipe end that ends it when it is closed."""
+        ours, theirs = socket.socketpair()
+        watched, life = os.pipe()
+        message = struct.pack("<3Q", limits.memory, limits.file, limits.files)
+        files = [theirs.fileno(), watched, *([] if namespaces is None else [namespaces])]
+        try:
+            socket.send_fds(self._requests, [message], files)
+        except OSError:
+            ours.close()
+            os.close(life)
+            raise TemplateDied("the warm process ended") from None
+        finally:
+            theirs.close()
+            os.close(watched)
+        return ours, life
+
+    def close(self) -> None:
+        """Ends the warm process."""
+        self._requests.close()
+        self._process.kill()
+        self._process.wait()
+        self._process.stderr.close()
+
+
+@functools.cache
+def shared_template() -> Template:
+    """The one template of this process, started when first asked for."""
+    template = Template()
+    template.wait_until_warm()
+    return template
