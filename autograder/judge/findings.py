@@ -119,16 +119,14 @@ class _Look:
             return self._finding(
                 self.case.aspect,
                 PARTS,
-                f"The state dict should hold {_listed(expected)} and nothing else; "
-                f"yours also holds: {_listed(beyond)}.",
+                f"The state dict holds more than the parts that are asked for: {_listed(beyond)}.",
                 "Which of your parts is not among those that the exercise names?",
                 words.arguments(self.exercise, self.case),
             )
         return self._finding(
             self.case.aspect,
             PARTS,
-            f"The parameters expected are {_listed(expected)}; found: {_listed(found)}.",
-            "Which of your module's parameters does PyTorch know, and by what names?",
+            *words.other_parts(expected, found),
             words.arguments(self.exercise, self.case),
         )
 

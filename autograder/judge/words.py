@@ -7,6 +7,7 @@ import torch
 from autograder.exercises.exercise import Case, Exercise, Module
 
 LONGEST_ERROR = 160
+MOST_NAMES = 8
 
 
 def parameter_names(exercise: Exercise) -> list[str]:
@@ -85,6 +86,32 @@ def expected_shape(exercise: Exercise, case: Case, shape) -> str:
     if not axes or len(axes) != len(shape):
         return shape_in_words(shape)
     return f"({', '.join(axes)}) = {shape_in_words(shape)}"
+
+
+def other_parts(expected: dict, found: dict) -> tuple[str, str]:
+    """How the parameters found differ from those expected (shapes by name), and what to ask."""
+    parts, got = (
+        list(dict.fromkeys(name.partition(".")[0] for name in names)) for names in (expected, found)
+    )
+    if any(part not in got for part in parts):
+        return (
+            f"The parts expected are {_short_list(parts)}; found: {_short_list(got)}.",
+            "Which of your module's parts does PyTorch know, and by what names?",
+        )
+    if missing := [name for name in expected if name not in found]:
+        return f"Parameters are missing: {_short_list(missing)}.", (
+            "What leaves them out where you make that part?"
+        )
+    other = [name for name in expected if list(expected[name]) != list(found[name])]
+    return (
+        f"{other[0]} should have shape {shape_in_words(expected[other[0]])}, and has "
+        f"{shape_in_words(found[other[0]])}.",
+        "How many features go into that part, and how many should come out?",
+    )
+
+
+def _short_list(names: list) -> str:
+    return (", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")) or "none"
 
 
 def number(value) -> str:
