@@ -101,6 +101,17 @@ class Invariant:
 
 
 @dataclass(frozen=True)
+class Clue:
+    """What is told of an answer that is wrong in all families of `wrong` and right in all of `right`: cases
+    that need one part of it only say which part to look at."""
+
+    wrong: tuple[str, ...]
+    right: tuple[str, ...]
+    sees: str
+    asks: str
+
+
+@dataclass(frozen=True)
 class Exercise:
     """One exercise of the course; see the module's text. `shapes` names the axes of every tensor argument
     and of the result ("return"), in the course's letters, for messages."""
@@ -117,6 +128,7 @@ class Exercise:
     shapes: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = Rules()
     invariants: tuple[Invariant, ...] = ()
+    clues: tuple[Clue, ...] = ()
     variant: Callable | None = None
     procedure: str = "function"
 

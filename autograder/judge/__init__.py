@@ -6,6 +6,7 @@ words in a notebook, on the command line and in the gradebook.
 
 from autograder.exercises.exercise import VALUES, Case, Exercise
 from autograder.exercises.values import PUBLIC_SEED, Values
+from autograder.judge.clues import clue, unused
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, RUNS, Finding, findings
 from autograder.judge.naming import Name, name_mistake
@@ -56,7 +57,7 @@ def judge(
     name = (
         name_mistake(cases, expected, records, VALUES in lost)
         or _broken_invariant(exercise, cases, records, found)
-        or _relation(exercise, cases, expected, records, told)
+        or _relation(exercise, cases, expected, records, found, told)
     )
     return Verdict(
         exercise.id,
@@ -109,22 +110,26 @@ def _broken_invariant(exercise, cases, records, found) -> Name | None:
     # Only for answers that run, give the right shape and repeat themselves: before that, this is what to tell.
     if VALUES not in {finding.aspect for finding in found} or any(finding.rung < FINITE for finding in found):
         return None
-    outputs = [
-        record["steps"]["output"].get("data")
-        if record.get("steps", {}).get("output", {}).get("kind") == "tensor"
-        else None
-        for record in records
-    ]
+    outputs = [_numbers(record.get("steps", {}).get("output", {})) for record in records]
     for invariant in exercise.invariants:
         if invariant.broken(cases, outputs):
             return Name(None, invariant.sees, invariant.asks)
     return None
 
 
-def _relation(exercise, cases, expected, records, told) -> Name | None:
+def _numbers(output):
+    """The tensor or whole number that came out, or None."""
+    return output.get({"tensor": "data", "int": "value"}.get(output.get("kind")))
+
+
+def _relation(exercise, cases, expected, records, found, told) -> Name | None:
     if told.rung not in (NUMBERS, FINITE):
         return None
-    seen = relation(exercise, cases, expected.right, records)
+    seen = (
+        relation(exercise, cases, expected.right, records)
+        or unused(exercise, cases, expected.right, records)
+        or clue(exercise, cases, found)
+    )
     # Where a NaN came from is the better question, whichever inputs it came with.
     return Name(None, seen[0], told.asks if told.rung == FINITE else seen[1]) if seen else None
 
