@@ -116,6 +116,11 @@ def _keys(mine, theirs):
     if not (mine.ordered and theirs.ordered and mine.shape and theirs.shape and mine.dim == theirs.dim == -1):
         return
     count, due = mine.shape[-1], theirs.shape[-1]
+    sides = [(shape[0], shape[-1]) for shape in (mine.shape, theirs.shape)]
+    if sides[0] == sides[1][::-1] and count != due and len(mine.shape) == len(theirs.shape) > 2:
+        text = f"Theirs compares each token with the {due} tokens of its sample, yours with the {count} samples."
+        yield text, (mine.product,), (theirs.product,)
+        return
     if count != due and type(count) is type(due) is int and count % due == 0:
         text = f"Theirs compares each query with {due} keys, yours with {count}."
         yield text, (mine.product,), (theirs.product,)

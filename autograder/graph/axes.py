@@ -5,13 +5,17 @@ that happen to agree are never taken for the same axis.
 """
 
 import re
+from typing import NamedTuple
 
 _QUERIES, _KEYS, _VALUES = {"q", "query", "queries"}, {"k", "key", "keys"}, {"v", "value", "values"}
 _TOKENS, _CONTEXT = {"x", "src", "tgt", "input", "tokens"}, {"context", "memory", "encoded"}
 _HEADS = ("n_heads", "num_heads", "nhead")
+_GROUPS = ("n_kv_heads", "num_kv_heads")
+_WIDTHS = ("d_head", "head_dim")
 _LEADING = ("B", "H")
 MODEL = "d_model"
 INNER = "d_ff"
+_WEIGHTS = {"W_query", "W_key", "W_value"}
 _MASKS = {"mask", "attn_mask", "src_mask", "tgt_mask"}
 
 
@@ -25,6 +29,11 @@ def of_inputs(title, shapes, heads=None):
     for name in shapes.keys() & _MASKS - told.keys():
         found[name] = _mask_letters(shapes[name], found, shapes)
     return without_conflicts(found, shapes)
+
+
+def of_parameter(name, rank):
+    """Letters of the matrices that lesson 02 names."""
+    return ("d_in", "d_out") if name in _WEIGHTS and rank == 2 else ("",) * rank
 
 
 def _mask_letters(shape, found, shapes):
@@ -88,9 +97,50 @@ def without_conflicts(letters, shapes):
     }
 
 
-def heads_in(values, modules):
-    """The number of heads, where an argument or a module says it; None where it is unclear."""
-    found = {value for name, value in values if name in _HEADS and type(value) is int}
-    for module in modules:
-        found |= {vars(module)[name] for name in _HEADS if type(vars(module).get(name)) is int}
-    return found.pop() if len(found) == 1 else None
+class Sizes(NamedTuple):
+    """What a model says of its sizes; None where it says nothing, or two things."""
+
+    heads: int | None = None
+    groups: int | None = None  # key/value heads
+    d_head: int | None = None
+    width: int | None = None  # d_model
+
+    def with_width(self, width):
+        """The same with d_model, and what follows from it."""
+        heads, d_head = self.heads, self.d_head
+        if width and heads and not d_head and not width % heads:
+            d_head = width // heads
+        elif width and d_head and not heads and not width % d_head:
+            heads = width // d_head
+        return Sizes(heads, self.groups, d_head, width)
+
+    def of_parts(self, size, parts):
+        """Letters of the two axes into which one of that size was cut, heads and features of a head."""
+        if len(parts) != 2 or parts[0] == parts[1]:
+            return ("", "")
+        for letter, count in (("H", self.heads), ("G", self.groups)):
+            fits = self.d_head in (None, size // max(count or 1, 1)) and (letter == "H" or self.d_head)
+            if count in parts and fits:
+                return (letter, "D") if parts[0] == count else ("D", letter)
+        return self._of_shared(size, parts)
+
+    def _of_shared(self, size, parts):
+        """Fewer heads than the queries have, each as wide: key/value heads, also where nothing says how many."""
+        if self.groups or not (self.heads and self.d_head) or self.d_head not in parts or size % self.d_head:
+            return ("", "")
+        count = size // self.d_head
+        if count >= self.heads or self.heads % count:
+            return ("", "")
+        return ("G", "D") if parts[1] == self.d_head else ("D", "G")
+
+
+def sizes_in(values, modules):
+    """Numbers of heads and the width of one, where an argument or a module says them."""
+
+    def said(names):
+        found = {value for name, value in values if name in names and type(value) is int}
+        for module in modules:
+            found |= {vars(module)[name] for name in names if type(vars(module).get(name)) is int}
+        return found.pop() if len(found) == 1 else None
+
+    return Sizes(said(_HEADS), said(_GROUPS), said(_WIDTHS))

@@ -7,12 +7,13 @@ from autograder.graph.axes import INNER, MODEL
 
 # By the course's contract these give vectors as wide as the model's, where the size agrees.
 _TO_MODEL = {"q_proj", "k_proj", "v_proj", "out_proj", "linear2"}
+_TO_HEAD = {"k_proj", "v_proj"}
 _PRODUCT = {"matmul", "mm", "bmm", "mv", "dot", "inner"}
 _RESHAPE = {"view", "reshape", "unflatten", "flatten", "view_as", "reshape_as", "ravel"}
 
 
-def carried(function, op, args, kwargs, result, known, heads, owner="", width=None):
-    """The letters of a result. `known(tensor)` gives those of an argument, `width` is d_model where it is known."""
+def carried(function, op, args, kwargs, result, known, sizes, owner=""):
+    """The letters of a result. `known(tensor)` gives those of an argument, `sizes` are those of the model."""
     tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)]
     none = ("",) * result.dim()
     if op == "einsum":
@@ -23,16 +24,36 @@ def carried(function, op, args, kwargs, result, known, heads, owner="", width=No
         return none
     first = known(tensors[0])
     if op == "linear":
-        if owner == "linear1" and first[-1] == MODEL:
-            return (*first[:-1], INNER)
-        return (*first[:-1], MODEL if owner in _TO_MODEL and result.shape[-1] == width else "")
+        return (*first[:-1], _projected(owner, first[-1], result.shape[-1], sizes))
     if op in _PRODUCT and len(tensors) == 2:
         return _product(*tensors, known, result)
     if op in _RESHAPE:
-        return _reshaped(tensors[0].shape, first, tuple(result.shape), heads, width)
+        return _reshaped(tensors[0].shape, first, tuple(result.shape), sizes)
+    if op == "repeat_interleave":
+        return _copied(tensors[0].shape, first, result.shape, sizes)
+    if op == "expand_as" and len(tensors) == 2:
+        moved = _moved(function, args, kwargs, tensors[0], first, result) or none
+        return tuple(own or due for own, due in zip(moved, known(tensors[1])))
     if op in ops.LAYOUT:
         return _moved(function, args, kwargs, tensors[0], first, result) or none
     return _entrywise(tensors, known, args, kwargs, result)
+
+
+def _projected(owner, before, size, sizes):
+    """The letter of what a layer of that name gives, by the course's contract."""
+    if owner == "linear1" and before == MODEL:
+        return INNER
+    if owner in _TO_MODEL and size == sizes.width:
+        return MODEL
+    return "D" if owner in _TO_HEAD and size == sizes.d_head else ""
+
+
+def _copied(before, letters, after, sizes):
+    """Key/value heads that stand as often as there are query heads are one for each of these."""
+    if len(before) != len(after):
+        return ("",) * len(after)
+    grown = {"G": "H" if sizes.heads in after else ""}
+    return tuple(word if size == new else grown.get(word, "") for word, size, new in zip(letters, before, after))
 
 
 def _einsum(args, known, result):
@@ -78,7 +99,7 @@ def _product(a, b, known, result):
     return (*(_one(words) for words in zip(*fronts)), left[-2], right[-1])
 
 
-def _reshaped(before, letters, after, heads, width):
+def _reshaped(before, letters, after, sizes):
     """Axes that stay in front or at the end keep their letter; one that is cut into heads and width gets two."""
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
@@ -92,9 +113,9 @@ def _reshaped(before, letters, after, heads, width):
     if 1 in (*before[start : len(before) - end], *cut):
         clear = len(before) == len(after)
         return (*letters[:start], *middle, *_tail(letters, end)) if clear else ("",) * len(after)
-    if len(before) - start - end == 1 and len(cut) == 2 and heads in cut and cut[0] != cut[1]:
-        middle = ["H", "D"] if cut[0] == heads else ["D", "H"]
-    if cut == (width,) and letters[start : len(before) - end] == ("H", "D"):
+    if len(before) - start - end == 1 and len(cut) == 2:
+        middle = [*sizes.of_parts(before[start], cut)]
+    if cut == (sizes.width,) and letters[start : len(before) - end] == ("H", "D"):
         middle = [MODEL]
     return (*letters[:start], *middle, *_tail(letters, end))
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-_ORDER = "BHNMDE"
+_ORDER = "BHGNMDE"
 
 
 def consistent(nodes, edges):

@@ -168,6 +168,29 @@ class Meaning:
         kept = self.back(self.kept(number), {"layout"})
         return kept is not None and self.nodes[kept].role == "norm"
 
+    def sums_before_residuals(self):
+        """For each residual: how many of the others come before what it adds back."""
+        sums, found = self.residuals(), []
+        for number in sums:
+            kept = self.kept(number)
+            found.append(sum(other == kept or other in self.above[kept] for other in sums if other != number))
+        return found
+
+    def beside_attention(self):
+        """Sums of which one side has been through a softmax and the other is a learned product that has not."""
+        soft = {node.id for node in self.having("softmax")}
+        found = []
+        for node in self.having("add"):
+            sides = self.loud(node.id)
+            if len(sides) != 2 or self.kept(node.id) is not None:
+                continue
+            ends = [self.back(side, {"layout", "scale", "bias"}) for side in sides]
+            seen = [end is not None and bool(soft & (self.above[end] | {end})) for end in ends]
+            other = ends[seen.index(False)] if sum(seen) == 1 else None
+            if other is not None and self.is_learned(other):
+                found.append(node.id)
+        return found
+
     def norms(self):
         return self.having("norm")
 

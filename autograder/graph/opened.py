@@ -1,7 +1,8 @@
-"""PyTorch's fused attention, written out as the mathematics that it does.
+"""PyTorch's fused functions, written out as the mathematics that they do.
 
-`F.scaled_dot_product_attention` and `nn.MultiheadAttention` run as one operation. Here each is computed a
-second time step by step, only so that the steps can be seen; the values that go on are PyTorch's own.
+`F.scaled_dot_product_attention`, `nn.MultiheadAttention` and a mean of neighbours run as one operation. Here
+each is computed a second time step by step, only so that the steps can be seen; the values that go on are
+PyTorch's own.
 """
 
 import inspect
@@ -14,13 +15,15 @@ _HEADS = inspect.signature(F.multi_head_attention_forward)
 
 
 def is_fused(function):
-    return function is F.scaled_dot_product_attention or function is F.multi_head_attention_forward
+    return function in (F.scaled_dot_product_attention, F.multi_head_attention_forward, F.avg_pool1d)
 
 
 def expand(function, args, kwargs, tracer):
     """The results of the fused function, by visible steps. Raises where an option is not covered."""
     if function is F.scaled_dot_product_attention:
         return (_attention(*args, **kwargs),)
+    if function is F.avg_pool1d:
+        return (_mean_of_neighbours(*args, **kwargs),)
     bound = _HEADS.bind(*args, **kwargs)
     bound.apply_defaults()
     return _multi_head(bound.arguments, tracer)
@@ -45,6 +48,11 @@ def _attention(
     if dropout_p:
         weights = F.dropout(weights, dropout_p, True)
     return weights @ value
+
+
+def _mean_of_neighbours(x, size):
+    """The mean of each `size` neighbours along the last axis, (..., M) -> (..., M / size)."""
+    return x.unflatten(-1, (-1, size)).mean(dim=-1)
 
 
 def _multi_head(a, tracer):

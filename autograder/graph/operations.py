@@ -41,6 +41,8 @@ LAYOUT = {
     "tensor_split", "tensor", "copy", "flip", "roll", "atleast_2d", "diagonal", "swapaxes", "ravel",
     "unfold", "broadcast_tensors", "dstack", "hsplit", "vsplit", "take_along_dim",
 }
+# One number for several.
+POOLING = {"mean", "sum", "amax"}
 PRODUCT = {
     "matmul", "mm", "bmm", "mv", "dot", "inner", "einsum", "tensordot", "linear", "addmm", "baddbmm",
     "vdot", "outer", "ger", "kron", "chain_matmul", "multi_dot", "vecdot",

@@ -3,6 +3,7 @@
 from autograder.graph.attention import from_pieces
 
 _MATRIX = ("matmul", "bmm")
+REDUCTIONS = {"mean": "mean", "sum": "sum", "amax": "maximum", "max": "maximum", "median": "median"}
 
 
 def differences(a, b, mine, theirs):
@@ -81,19 +82,47 @@ def arrangement(a, b, mine, theirs):
         return
     pairs = []
     if mine.ordered and theirs.ordered:
-        pairs += [("queries", mine.queries, theirs.queries, False), ("keys", mine.keys, theirs.keys, False)]
-    if None not in (mine.mix, theirs.mix, mine.values, theirs.values):
-        matrices = a.nodes[mine.mix].op in _MATRIX and b.nodes[theirs.mix].op in _MATRIX
-        pairs += [("values", mine.values, theirs.values, False)] if matrices else []
-    told = [name for name, one, other, _ in pairs if rearranged(a.nodes[one], b.nodes[other])]
+        pairs += [("queries", mine.queries, theirs.queries), ("keys", mine.keys, theirs.keys)]
+    matrices = _mixes_once(a, mine) and _mixes_once(b, theirs)
+    if matrices and None not in (mine.values, theirs.values):
+        pairs += [("values", mine.values, theirs.values)]
+    told = [(name, one) for name, one, other in pairs if rearranged(a.nodes[one], b.nodes[other])]
     if told:
-        text = f"Yours puts the numbers of the {' and '.join(told)} in other places than theirs."
+        names, blended = " and ".join(name for name, _ in told), {_blended(a, one) for _, one in told}
+        text = f"Yours puts the numbers of the {names} in other places than theirs."
+        if len(blended) == 1 and blended != {""}:
+            text = f"Yours takes the {blended.pop()} of several heads as {names}; theirs does not."
         yield text, (mine.product,), (theirs.product,)
-    elif mine.projected and theirs.projected:
-        ends = [graph.main(core.projected[0]) for graph, core in ((a, mine), (b, theirs))]
-        if None not in ends and rearranged(a.nodes[ends[0]], b.nodes[ends[1]]):
-            text = "Yours puts the mixed values of the heads together in another order than theirs."
-            yield text, (ends[0],), (ends[1],)
+    elif matrices and mine.projected and theirs.projected:
+        yield from _put_together(a, b, mine, theirs)
+
+
+def _mixes_once(graph, core):
+    node = None if core.mix is None else graph.nodes[core.mix]
+    return node is not None and node.op in _MATRIX and node.times == 1
+
+
+def _put_together(a, b, mine, theirs):
+    """How the heads become one again, between the mix and its projection."""
+    ends = [graph.main(core.projected[0]) for graph, core in ((a, mine), (b, theirs))]
+    if None in ends:
+        return
+    blended, expected = _blended(a, ends[0]), _blended(b, ends[1])
+    # subtle: mixed in blocks of keys, the sum of the blocks is due; then the mix has an axis more.
+    ranks = [len(graph.nodes[core.mix].shape or ()) for graph, core in ((a, mine), (b, theirs))]
+    if blended and not expected and ranks[0] == ranks[1]:
+        text = f"Yours takes the {blended} of the mixed values of the heads; theirs does not."
+        yield text, (ends[0],), (ends[1],)
+    elif rearranged(a.nodes[ends[0]], b.nodes[ends[1]]):
+        text = "Yours puts the mixed values of the heads together in another order than theirs."
+        yield text, (ends[0],), (ends[1],)
+
+
+def _blended(graph, number):
+    """The mean, sum or maximum that stands before a rearrangement; "" without one."""
+    while number is not None and graph.nodes[number].role == "layout":
+        number = graph.main(number)
+    return REDUCTIONS.get(graph.nodes[number].op, "") if number is not None else ""
 
 
 def rearranged(one, other):

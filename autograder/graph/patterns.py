@@ -5,6 +5,7 @@ moved      a fingerprint of where rearrangements put each number of the tensor t
 """
 
 import hashlib
+import math
 
 import torch
 
@@ -113,6 +114,20 @@ def moved(function, args, kwargs, tensor, indices):
         return list(found) if isinstance(found, (list, tuple)) else [found]
     except Exception:
         return None
+
+
+def pooled(function, args, kwargs, tensor, indices):
+    """A code for each result of a mean, a sum or a maximum, made of the places that went into it; None if unclear."""
+    dims = kwargs.get("dim", args[1] if len(args) > 1 else None)
+    dims = (dims,) if isinstance(dims, int) else dims
+    if not dims or not all(type(dim) is int for dim in dims):
+        return None
+    dims = sorted(dim % tensor.dim() for dim in dims)
+    rest = [axis for axis in range(tensor.dim()) if axis not in dims]
+    groups = indices.permute(*rest, *dims).reshape(-1, math.prod(tensor.shape[dim] for dim in dims))
+    codes = [int(_hash(group.sort().values), 16) for group in groups]
+    shape = function(*[tensor if a is tensor else a for a in args], **kwargs).shape
+    return torch.tensor(codes).reshape(shape)
 
 
 def told(shape, indices):

@@ -2,10 +2,8 @@
 
 from autograder.graph.attention import from_pieces
 from autograder.graph.model import shape_text
-from autograder.graph.origins import comparable, rearranged
+from autograder.graph.origins import REDUCTIONS, comparable, rearranged
 from autograder.graph.sublayers import ids
-
-_REDUCTIONS = {"mean": "mean", "sum": "sum", "amax": "maximum", "max": "maximum", "median": "median"}
 
 
 def _counts(a, b):
@@ -27,27 +25,42 @@ def _shapes(a, b):
 
 
 def _reductions(a, b):
-    """One mean, sum or maximum: which it is, and over which axis."""
-    found = [[n for n in graph.nodes.values() if n.op in _REDUCTIONS] for graph in (a, b)]
+    """One mean, sum or maximum: which it is, over which axis, and of which numbers."""
+    found = [[n for n in graph.nodes.values() if n.op in REDUCTIONS] for graph in (a, b)]
     others = [n for graph in (a, b) for n in graph.nodes.values() if n.role in ("scale", "times", "product", "softmax")]
-    if [len(side) for side in found] != [1, 1] or others or not (a.is_sure("div") and b.is_sure("div")):
+    if len(found[1]) != 1 or others or not (a.is_sure("div") and b.is_sure("div")):
         return
-    mine, theirs = found[0][0], found[1][0]
+    theirs = found[1][0]
+    if _only_arranges(a):
+        yield f"Theirs takes the {REDUCTIONS[theirs.op]}; yours only picks and rearranges.", (), (theirs.id,)
+    elif len(found[0]) == 1:
+        yield from _reduction(a, b, found[0][0], theirs)
+
+
+def _reduction(a, b, mine, theirs):
+    word = REDUCTIONS[mine.op]
     if mine.op != theirs.op:
-        yield f"Theirs takes the {_REDUCTIONS[theirs.op]}, yours the {_REDUCTIONS[mine.op]}.", (mine.id,), (theirs.id,)
+        yield f"Theirs takes the {REDUCTIONS[theirs.op]}, yours the {word}.", (mine.id,), (theirs.id,)
+        return
+    ends = [graph.nodes[graph.main(graph.outputs()[0].id)] for graph in (a, b)]
+    if all(end.moved for end in ends) and not rearranged(*ends):
         return
     before = [graph.nodes[graph.main(node.id)] for graph, node in ((a, mine), (b, theirs))]
     if None not in (mine.dim, theirs.dim) and before[0].shape == before[1].shape and mine.dim != theirs.dim:
-        text = f"Theirs takes the {_REDUCTIONS[mine.op]} over axis {theirs.dim}, yours over axis {mine.dim}."
+        text = f"Theirs takes the {word} over axis {theirs.dim}, yours over axis {mine.dim}."
         yield text, (mine.id,), (theirs.id,)
-    elif mine.dim == theirs.dim and rearranged(*before):
-        text = f"Yours takes the {_REDUCTIONS[mine.op]} of other groups of numbers than theirs."
-        yield text, (mine.id,), (theirs.id,)
+    elif rearranged(*ends) or (mine.dim == theirs.dim and rearranged(*before)):
+        yield f"Yours takes the {word} of other groups of numbers than theirs.", (mine.id,), (theirs.id,)
+
+
+def _only_arranges(graph):
+    steps = [n for n in graph.nodes.values() if n.kind == "operation"]
+    return bool(steps) and all(n.role == "layout" and n.op != "tensor" for n in steps)  # that is a way by NumPy
 
 
 def _places(a, b):
     """Two rearrangements and nothing else, to the same shape: does each number stand in the same place?"""
-    if any(n.role != "layout" for graph in (a, b) for n in graph.nodes.values() if n.kind == "operation"):
+    if not (_only_arranges(a) and _only_arranges(b)):
         return
     for one, other in zip(a.outputs(), b.outputs()):
         numbers = a.main(one.id), b.main(other.id)

@@ -74,12 +74,12 @@ def _tell_letters(tracer, title, owner, values, parts, leaves):
     """What is known of the model before it runs: heads, classes of parts, letters of the inputs' axes."""
     roots = [part for part in (owner, *parts.values()) if isinstance(part, nn.Module)]
     modules = [module for root in roots for module in root.modules()]
-    tracer.heads = axes.heads_in([(value, name) for name, value in values.items()], modules)
+    sizes = axes.sizes_in(list(values.items()), modules)
     tracer.classes = {tracer.names[id(m)]: type(m).__name__ for m in modules if id(m) in tracer.names}
     shapes = {name: tuple(tensor.shape) for name, tensor in leaves.items()}
-    letters = axes.of_inputs(title, shapes, tracer.heads)
+    letters = axes.of_inputs(title, shapes, sizes.heads)
     widths = {size for name in shapes for word, size in zip(letters[name], shapes[name]) if word == "d_model"}
-    tracer.width = widths.pop() if len(widths) == 1 else None
+    tracer.sizes = sizes.with_width(widths.pop() if len(widths) == 1 else None)
     tracer.letters.update({id(tensor): letters[name] for name, tensor in leaves.items()})
 
 

@@ -8,6 +8,7 @@ from autograder.graph.patterns import unmoved
 
 _SCALAR = {"add", "sub", "mul", "div", "pow"}
 _QUIET_CONSTANT = {"masked_fill", "where", "invert", "bool", "and", "or", "eq", "ne", *ops.LAYOUT}
+_SHOWN_ALONE = {"getitem", "setitem", "stack", "cat", "unbind", "tensor", "repeat_interleave", "repeat"}
 _SIGN = {"add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
 
 
@@ -51,6 +52,9 @@ def _become_constant(step):
     names = [parent.name for parent, _, _ in step.parents if parent.name]
     named = [name for name in names if name not in ops.BLANK or step.op in ops.LAYOUT]
     inherits = step.op in _QUIET_CONSTANT and named
+    if inherits:
+        # It belongs where it was made, not where it was prepared for use: a mask stays in sight.
+        step.box = next(parent.box for parent, _, _ in step.parents if parent.name == named[0])
     step.kind, step.name, step.parents = "constant", named[0] if inherits else step.op, []
     step.op = ""
 
@@ -159,14 +163,8 @@ def _joined(steps, trace):
 
 
 def _rearranges(step):
-    return step.kind == "operation" and step.op in ops.LAYOUT - {
-        "getitem",
-        "setitem",
-        "stack",
-        "cat",
-        "unbind",
-        "tensor",
-    }
+    """Does it only turn and cut? What picks, puts together or copies is shown by itself."""
+    return step.kind == "operation" and step.op in ops.LAYOUT - _SHOWN_ALONE
 
 
 def _spoken(step):

@@ -1,5 +1,6 @@
 """What differs in residuals, norms and activations, in sentences (see differences.py)."""
 
+from autograder.graph.attention import levels
 from autograder.graph.operations import number_text
 
 _TIMES = {0: "not at all", 1: "once", 2: "twice"}
@@ -24,6 +25,37 @@ def _residuals(a, b):
     normed = [[n for n in graph.residuals() if graph.adds_back_norm(n)] for graph in (a, b)]
     if len(normed[0]) > len(normed[1]) and a.norms_after_sum() == b.norms_after_sum():
         yield "Yours adds back the normalised input; theirs adds back the input itself.", normed[0], theirs
+        return
+    depths = [graph.sums_before_residuals() for graph in (a, b)]
+    late = [number for number, one, other in zip(mine, *depths) if one < other]
+    if late:
+        yield "Yours adds back what came before an earlier sum; theirs adds back that sum.", late, theirs
+
+
+def _shortcuts(a, b):
+    """A learned layer beside the attention, whose result is added to it."""
+    mine, theirs = a.beside_attention(), b.beside_attention()
+    if mine and not theirs:
+        yield "Yours adds a learned layer beside the attention; theirs does not.", mine, ()
+    elif theirs and not mine and levels(a):
+        yield "Theirs adds a learned layer beside the attention; yours does not.", (), theirs
+
+
+def _shares(a, b):
+    """Where nothing is a softmax: a division by a sum of what is divided."""
+    if levels(a) or levels(b) or not (a.is_sure("exp") and b.is_sure("div")):
+        return
+    mine = [node.id for node in a.nodes.values() if _divides_by_own_sum(a, node)]
+    if mine:
+        yield "Yours divides by a sum of the same numbers; theirs does not.", mine, ()
+
+
+def _divides_by_own_sum(graph, node):
+    if node.op != "div" or node.role != "plain" or len(graph.into[node.id]) != 2:
+        return False
+    top, bottom = (graph.back(edge.source, {"layout"}) for edge in graph.into[node.id])
+    total = None if bottom is None else graph.nodes[bottom]
+    return total is not None and total.op == "sum" and graph.main(bottom) == top
 
 
 def _norms(a, b):
@@ -77,11 +109,19 @@ def _activations(a, b):
         elif expected and not between and not _works_after(a, one.id):
             text = f"Theirs applies {other.op} before its last linear step, yours after it."
             yield text, (one.id,), (other.id,)
+        elif _works_before(b, other.id) and not _works_before(a, one.id):
+            text = f"Theirs applies {other.op} after its first linear step, yours before it."
+            yield text, (one.id,), (other.id,)
 
 
 def _works_after(graph, number):
     """Is there any product after this step, also one by hand?"""
     return any(number in graph.above[n.id] for n in graph.nodes.values() if n.role in ("product", "times"))
+
+
+def _works_before(graph, number):
+    """And before it?"""
+    return any(graph.nodes[other].role in ("product", "times") for other in graph.above[number])
 
 
 def ids(nodes):
@@ -96,4 +136,4 @@ def counted(what, mine, theirs, my_steps=(), their_steps=()):
         yield f"{who} {what} {more}; {other} {fewer}.", tuple(my_steps), tuple(their_steps), True
 
 
-RULES = (_residuals, _norms, _activations)
+RULES = (_residuals, _shortcuts, _norms, _activations, _shares)

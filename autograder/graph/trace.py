@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.graph import carry, opened, operations, patterns
+from autograder.graph import axes, carry, opened, operations, patterns
 from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
 
 MAX_STEPS = 6_000
@@ -44,8 +44,7 @@ class Tracer(TorchFunctionMode):
         self._writes = {}  # storage -> [(time, step)]: what was written through any view
         self._owner = {}  # storage -> step that first had it
         self._left = {}  # steps whose values became plain numbers
-        self.heads = None  # the number of heads, where it is known
-        self.width = None  # d_model, where it is known
+        self.sizes = axes.Sizes()  # heads and widths, where they are known
         self.letters = {}  # id of tensor -> letters of its axes
         self._moved = {}  # id of tensor -> (shape it was rearranged from, places)
         self.classes = {}  # name of a part -> name of its class
@@ -75,6 +74,8 @@ class Tracer(TorchFunctionMode):
             boolean=tensor.dtype == torch.bool,
             constant=kind == "constant",
         )
+        if kind == "parameter":
+            self.letters[id(tensor)] = axes.of_parameter(name, tensor.dim())
         self._value(step, tensor)
         self._settle(tensor, (step,))
         return step
@@ -112,15 +113,14 @@ class Tracer(TorchFunctionMode):
             self._settle(tensor, (step,), wrote=step if in_place else None)
         with suppress(Exception):
             self._note_axes(step, function, op, args, kwargs, tensors)
-        if op in operations.LAYOUT and not in_place:
-            self._note_places(step, function, args, kwargs, tensors)
+        if op in operations.LAYOUT | operations.POOLING and not in_place:
+            with suppress(Exception):
+                self._note_places(step, function, op, args, kwargs, tensors)
 
     def _note_axes(self, step, function, op, args, kwargs, tensors):
         owner = next((p.name.split(".")[-2] for p, _, _ in step.parents if p.name.endswith(".weight")), "")
         owner = owner or step.box.rpartition(".")[2]
-        found = carry.carried(
-            function, op, args, kwargs, tensors[0], self.letters_of, self.heads, owner, self.width
-        )
+        found = carry.carried(function, op, args, kwargs, tensors[0], self.letters_of, self.sizes, owner)
         step.axes = found
         for tensor in tensors:
             alike = tensor.shape == tensors[0].shape and found != ()
@@ -129,17 +129,20 @@ class Tracer(TorchFunctionMode):
     def letters_of(self, tensor):
         return self.letters.get(id(tensor)) or ("",) * tensor.dim()
 
-    def _note_places(self, step, function, args, kwargs, tensors):
-        """Follows the numbers of one tensor through its rearrangements."""
+    def _note_places(self, step, function, op, args, kwargs, tensors):
+        """Follows the numbers of one tensor through its rearrangements, and through a mean or sum of groups."""
         given = list(tensors_in([args, kwargs]))
         if len(given) != 1 or len(tensors) != 1 or given[0].numel() > patterns.MOST:
             return
         shape, before = self._moved.get(id(given[0])) or (given[0].shape, patterns.places(given[0]))
-        after = patterns.moved(function, args, kwargs, given[0], before)
-        if after is None or after[0].shape != tensors[0].shape:
+        if op in operations.POOLING:
+            after = patterns.pooled(function, args, kwargs, given[0], before)
+        else:
+            after = (patterns.moved(function, args, kwargs, given[0], before) or [None])[0]
+        if after is None or after.shape != tensors[0].shape:
             return
-        self._moved[id(tensors[0])] = (shape, after[0].contiguous())
-        step.moved = patterns.told(shape, after[0])
+        self._moved[id(tensors[0])] = (shape, after.contiguous())
+        step.moved = patterns.told(shape, after)
 
     def _operation(self, function, op, args, kwargs, result):
         parents = [] if op in operations.CREATE else self._parents(args, kwargs)
