@@ -66,9 +66,10 @@ class _Session:
         return _in_a_fork(lambda: pack({"graph": self._drawn(name, procedure, case)}), seconds)
 
     def _drawn(self, name, procedure, case):
-        from autograder.graph.plain import drawn_on
+        from autograder.grading.drawn import drawn_on
+        from autograder.graph import as_data
 
-        return drawn_on(self.names.get(name), procedure, unpack_cases(_bytes(case))[0])
+        return as_data(drawn_on(self.names.get(name), procedure, unpack_cases(_bytes(case))[0]))
 
 
 def _in_a_fork(work, seconds: float) -> bytes:
