@@ -18,14 +18,21 @@ SECONDS = 0.5
 
 # Mutants that compute the same as the worked answer, and why: first those of one kind, wherever they stand,
 SAME_KIND = (
-    (r"torch\.(randn|rand|empty|zeros)\(.* -> self\.", "the values that a parameter starts with are replaced"),
+    (
+        r"torch\.(randn|rand|empty|zeros)\(.* -> self\.",
+        "the values that a parameter starts with are replaced",
+    ),
     (r"transpose\((-?\d), (-?\d)\).* -> .*transpose\(\2, \1\)", "a pair of axes is swapped in either order"),
     (r"^raise \w+\(.* -> raise \w+\(", "the words of an error are free"),
-    (r"need_weights=False.*\)\[0\] -> .*\)\[0\]", "the weights come beside the output, which is what is taken"),
+    (
+        r"need_weights=False.*\)\[0\] -> .*\)\[0\]",
+        "the weights come beside the output, which is what is taken",
+    ),
     (r"\bq\.(shape|size).* -> .*\bk\.(shape|size)", "queries and keys are equally wide by the contract"),
     (r"device=\w+\.device.* -> ", "the machine that runs the tests has one device"),
 )
 # then single ones.
+SHARED_EVENLY = "raise ValueError(f'{n_heads} heads cannot share {d_model} features evenly')"
 EQUIVALENT = {
     "loops.dot_product_scores": {
         "scores[i, j] = (x[i] * x[j]).sum() -> scores[j, i] = (x[i] * x[j]).sum()": "the table is symmetric",
@@ -37,6 +44,15 @@ EQUIVALENT = {
     "loops.attention_from_loops": {
         "rows.append(sum((w * v_j for w, v_j in zip(weights, v)))) -> "
         "rows.append(sum((w * v_j for w, v_j in zip(v, weights))))": "a product has no order",
+    },
+    "heads.MultiheadCrossAttention": {
+        f"{before} -> {after}": "a ValueError is asked for in self-attention only"
+        for before, after in (
+            ("if d_model % n_heads:", "if n_heads % n_heads:"),
+            ("if d_model % n_heads:", "if d_model % d_model:"),
+            (SHARED_EVENLY, "pass"),
+            (SHARED_EVENLY, SHARED_EVENLY.replace("ValueError(", "").replace(")", "")),
+        )
     },
 }
 

@@ -147,7 +147,7 @@ def _empty_rows(values):
     causal = torch.ones(5, 5, dtype=torch.bool).tril() & left
     yield _with_mask(values, "causal with padding on the left", (2,), 5, 5, causal)
     yield _with_mask(values, "some queries see nothing", (2,), 3, 5, torch.tensor([[True], [False], [True]]))
-    sample = torch.tensor([True, False])[:, None, None, None].expand(2, 1, 1, 4)
+    sample = torch.tensor([True, False])[:, None, None, None].repeat(1, 1, 1, 4)
     yield _with_mask(values, "an empty sample", (2, 3), 3, 4, sample)
     yield _with_mask(values, "nothing may be seen", (), 3, 4, torch.zeros(3, 4, dtype=torch.bool))
 

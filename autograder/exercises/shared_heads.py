@@ -105,7 +105,8 @@ def _shared_by_both(make, kv):
     yield make.case("one token", 3, 1, (5, 4, kv))
     yield make.case("one sample of one token", 1, 1, (3, 2, kv))
     yield make.case("one feature a head", 2, 5, (1, 4, kv))
-    yield make.case("one sample", 1, 4, (3, 6, kv))
+    yield _weights_shown(make)
+    yield _zero_scores(make, kv)
     yield from _causal_pair(make, kv)
     yield make.case("one mask row for all queries", 2, 5, (3, 4, kv), (1, 5))
     yield make.case("padding", 3, 4, (5, 2, kv), (3, 1, 1, 4), by_name=True)
@@ -122,6 +123,23 @@ def _shared_by_both(make, kv):
     yield make.case("constructor arguments by name", 2, 3, (4, 6, kv), named_init=True)
     yield make.case("float64", 2, 4, (3, 4, kv), dtype=DOUBLE, aspect=DTYPES)
     yield make.case("float64 and a mask", 2, 4, (3, 4, kv), (2, 1, 4, 4), dtype=DOUBLE, aspect=DTYPES)
+
+
+def _weights_shown(make):
+    """One head whose tokens are one-hot and whose values and output layer change nothing: the result is the
+    table of weights."""
+    case = make.case("one head that shows its weights", 1, 5, (5, 1, 1))
+    shown = {f"{part}.weight": torch.eye(5) for part in ("v_proj", "out_proj")}
+    shown |= {f"{part}.bias": torch.zeros(5) for part in ("v_proj", "out_proj")}
+    return Case(case.family, (torch.eye(5)[None],), init=case.init, weights=case.weights | shown)
+
+
+def _zero_scores(make, kv):
+    """A token whose query is zero: its scores are, which is not the same as blocked."""
+    case = make.case("scores of exactly zero", 2, 3, (3, 4, kv))
+    case.args[0][:, 1] = 0
+    case.weights["q_proj.bias"].zero_()
+    return case
 
 
 def _causal_pair(make, kv):
@@ -143,7 +161,7 @@ def _empty_rows(make, kv):
     yield make.case("causal with padding on the left", 2, 4, (3, 4, kv), causal, aspect=EMPTY_ROWS)
     queries = torch.tensor([[True], [False], [True]])
     yield make.case("some queries see nothing", 2, 3, (5, 4, kv), queries, aspect=EMPTY_ROWS)
-    sample = torch.tensor([True, False])[:, None, None, None].expand(2, 1, 1, 3)
+    sample = torch.tensor([True, False])[:, None, None, None].repeat(1, 1, 1, 3)
     yield make.case("an empty sample", 2, 3, (4, 2, kv), sample, aspect=EMPTY_ROWS)
 
 

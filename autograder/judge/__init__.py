@@ -55,7 +55,7 @@ def judge(
         return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
     told = min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
     name = (
-        name_mistake(cases, expected, records, VALUES in lost)
+        name_mistake(cases, expected, records, {finding.case for finding in found}, VALUES in lost)
         or _broken_invariant(exercise, cases, records, found)
         or _relation(exercise, cases, expected, records, found, told)
     )

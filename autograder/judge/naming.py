@@ -26,10 +26,10 @@ class Name:
 
 
 def name_mistake(
-    cases: list[Case], expected: Expected, records: list[dict], pairs: bool = True
+    cases: list[Case], expected: Expected, records: list[dict], wrong: set[int], pairs: bool = True
 ) -> Name | None:
-    """The mistake that explains `records`, or None. `pairs` says whether two at once are thought of."""
-    wrong = expected.wrong_cases(records)
+    """The mistake that explains `records`, which are wrong in the cases `wrong`, or None. `pairs` says whether
+    two at once are thought of."""
     looked_at = _some_of(wrong)
     best, best_share = None, MOSTLY
     for number, mistake in enumerate(expected.exercise.mistakes):
@@ -55,7 +55,7 @@ def _some_of(wrong) -> list[int]:
 def _may_be(case, expected, record, number, i) -> bool:
     # The outputs of a few cases rule out most mistakes, what follows them some more; only the others are worth
     # the whole run.
-    return _returns_the_same(case, record, expected.output(number, i)) and _same(
+    return _returns_the_same(case, record, expected.output(number, i)) and same_record(
         case, record, expected.alone(number, i)
     )
 
@@ -99,7 +99,7 @@ def _named(mistake: Mistake) -> Name:
 def _share(cases, records, others, wrong, wrong_others) -> float:
     """Of the cases where either answer is wrong, the share in which both give the same."""
     either = wrong | wrong_others
-    same = [i for i in either if _same(cases[i], records[i], others[i])]
+    same = [i for i in either if same_record(cases[i], records[i], others[i])]
     told = [i for i in same if records[i]["status"] == "answered"]
     if not told and not all(_same_complaint(records[i], others[i]) for i in same):
         return 0.0
@@ -120,10 +120,11 @@ def _words_of(error) -> str:
 
 
 def _same_everywhere(cases, records, others) -> bool:
-    return all(_same(*three) for three in zip(cases, records, others, strict=True))
+    return all(same_record(*three) for three in zip(cases, records, others, strict=True))
 
 
-def _same(case, a, b) -> bool:
+def same_record(case: Case, a: dict, b: dict) -> bool:
+    """Whether two answers did the same in a case, numbers within the tolerance."""
     if not _returns_the_same(case, a, b):
         return False
     rest = ("after", "again", "evaluated", "gradients") if a["status"] == "answered" else ()
