@@ -166,7 +166,17 @@ KEPT = (
     (r"memory|swapped", "inputs whose entries do not lie in order"),
     (r"large|thousand|hundred|far|10 000|small|long|entries|scores", "sizes of numbers and of inputs"),
     (r"six|eight|64|features|any weights|float64", "widths that tell scales apart"),
-    (r"other weights|another|by name|constructor", "what a module keeps between calls"),
+    (
+        r"other weights|another|by name|constructor|d_head",
+        "what a module keeps between calls, how it is made",
+    ),
+    (r"causal|padding|values all one", "the masks that people use, and what the invariants are read from"),
+    (r"mask|the same keys|nothing|see|empty|full", "each shape of a mask; rows that see all, some, nothing"),
+    (r"sentence|tokens|token to all|lengths|context", "more than one length, so that none is a constant"),
+    (
+        r"split|biases|afterwards|later|learning",
+        "twice, for one way to be right by chance: memory, what is left",
+    ),
 )
 
 
