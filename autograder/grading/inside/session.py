@@ -16,6 +16,8 @@ import struct
 import sys
 import types
 
+from autograder.grading.drawn import drawn_on
+from autograder.graph import as_data
 from autograder.probe import probe
 from autograder.probe.guard import guarded
 from autograder.probe.wire import pack, unpack, unpack_cases
@@ -66,9 +68,6 @@ class _Session:
         return _in_a_fork(lambda: pack({"graph": self._drawn(name, procedure, case)}), seconds)
 
     def _drawn(self, name, procedure, case):
-        from autograder.grading.drawn import drawn_on
-        from autograder.graph import as_data
-
         return as_data(drawn_on(self.names.get(name), procedure, unpack_cases(_bytes(case))[0]))
 
 

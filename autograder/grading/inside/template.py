@@ -42,11 +42,12 @@ def _warm_up():
     import numpy as np
     import torch
 
-    import autograder.graph  # noqa: F401
+    from autograder.graph import draw
 
     torch.set_num_threads(1)
     weights = torch.ones(2, 2, requires_grad=True)
     torch.softmax(weights @ weights, dim=-1).sum().backward()
+    draw(torch.nn.Linear(2, 2), weights)  # what it imports on the way is there from now on
     # Every submission draws the same numbers, so that a second run gives the same grade.
     torch.manual_seed(0)
     np.random.seed(0)
