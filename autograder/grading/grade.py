@@ -7,19 +7,21 @@ What a student hands in never stops the others and is never changed.
 import json
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from autograder.errors import UserError
 from autograder.grading import results
 from autograder.grading.course import open_course
-from autograder.grading.intake import Refused, cells_of_course, look_at, read_notebook, trusted
+from autograder.grading.intake import Refused, cells_of_course, look_at, trusted
 from autograder.grading.pool import Failed, LocalPool
 from autograder.grading.quiet import quiet
-from autograder.grading.record import record, record_problem
+from autograder.grading.record import Recorder
 from autograder.grading.sandbox import why_no_sandbox
-from autograder.grading.submission import Submission, find_submissions, is_done
+from autograder.grading.submission import Submission, digest, find_submissions, is_done
 from autograder.grading.table import Row, read_rows, table
 from autograder.grading.unit import Unit, unit_of
 from autograder.grading.verdicts import read_secret
@@ -78,43 +80,79 @@ def _grade_all(api, todo: list[Submission], pool) -> None:
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0  # a thread of tqdm's own, which forked processes would miss
-    units, keys = {}, {}
-    with tqdm(total=len(todo), desc="grading", unit="notebook", disable=not todo, file=sys.stderr) as bar:
-        for submission in todo:
-            try:
-                units[submission] = _read(api, submission)
-            except Refused as refused:
-                record_problem(api, submission, str(refused))
-                bar.update()
-        for submission, unit in list(units.items()):
-            keys[submission] = unit.key(read_secret(submission.folder))
-            if (result := results.load(submission.folder, keys[submission])) is not None:
-                del units[submission]
-                record(api, submission, keys[submission], result.problem)
-                bar.update()
-        for submission, result in pool.run(units):
-            if isinstance(result, Failed):
-                record_problem(api, submission, f"this machine could not run it: {result.reason}", again=True)
-            else:
-                results.save(submission.folder, keys[submission], result)
-                record(api, submission, keys[submission], result.problem)
+    class_work = _ClassWork(api)
+    bar = tqdm(total=len(todo), desc="grading", unit="notebook", disable=not todo, file=sys.stderr)
+    with bar, Recorder(api) as recorder:
+        for submission, result in class_work.results(todo, pool):
+            class_work.record(recorder, submission, result)
             bar.update()
 
 
-def _read(api, submission: Submission) -> Unit:
-    """What is to be run of a submission. Raises Refused."""
-    look_at(submission.submitted, submission.lesson)
-    course_cells, lesson = _lesson(api, submission)
-    return unit_of(trusted(read_notebook(submission.notebook), course_cells), lesson)
+@dataclass(frozen=True)
+class _Read:
+    """A submission as it was read: once, so that nobody can change it meanwhile."""
+
+    digest: str
+    notebook: NotebookNode
+    unit: Unit
+    key: str
 
 
-_lessons = {}
+class _ClassWork:
+    """The submissions of one run, from reading to recording."""
+
+    def __init__(self, api):
+        self._lessons = _Lessons(api)
+        self._read: dict[Submission, _Read] = {}
+
+    def results(self, todo: list[Submission], pool):
+        """(submission, what came of it: a Result, Refused or Failed)."""
+        units = {}
+        for submission in todo:
+            try:
+                read = self._read[submission] = self._lessons.read(submission)
+            except Refused as refused:
+                yield submission, refused
+                continue
+            if (result := results.load(submission.folder, read.key)) is not None:
+                yield submission, result
+            else:
+                units[submission] = read.unit
+        yield from pool.run(units)
+
+    def record(self, recorder: Recorder, submission: Submission, result) -> None:
+        read = self._read.pop(submission, None)
+        if read is None:
+            recorder.record_problem(submission, digest(submission), str(result))
+        elif isinstance(result, Failed):
+            problem = f"this machine could not run it: {result.reason}"
+            recorder.record_problem(submission, read.digest, problem, again=True)
+        else:
+            results.save(submission.folder, read.key, result)
+            lesson = self._lessons.source(submission)
+            recorder.record(submission, read.digest, read.notebook, lesson, read.key, result)
 
 
-def _lesson(api, submission: Submission):
-    """The course's cells of a lesson and its source notebook, read once."""
-    if submission.source not in _lessons:
-        with api.gradebook as gradebook:
-            cells = cells_of_course(gradebook.find_notebook(submission.lesson, submission.lesson))
-        _lessons[submission.source] = cells, nbformat.read(submission.source, as_version=4)
-    return _lessons[submission.source]
+class _Lessons:
+    """The course's own cells and source notebooks, each read once."""
+
+    def __init__(self, api):
+        self._api, self._cells, self._sources = api, {}, {}
+
+    def source(self, submission: Submission) -> NotebookNode:
+        if submission.lesson not in self._sources:
+            self._sources[submission.lesson] = nbformat.read(submission.source, as_version=4)
+        return self._sources[submission.lesson]
+
+    def cells(self, lesson: str) -> dict:
+        if lesson not in self._cells:
+            with self._api.gradebook as gradebook:
+                self._cells[lesson] = cells_of_course(gradebook.find_notebook(lesson, lesson))
+        return self._cells[lesson]
+
+    def read(self, submission: Submission) -> _Read:
+        """What is to be run of a submission. Raises Refused."""
+        now = digest(submission)
+        notebook = trusted(look_at(submission.submitted, submission.lesson), self.cells(submission.lesson))
+        unit = unit_of(notebook, self.source(submission))
+        return _Read(now, notebook, unit, unit.key(read_secret(submission.folder)))

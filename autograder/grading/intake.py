@@ -50,15 +50,16 @@ def read_notebook(path: Path) -> NotebookNode:
         raise Refused("the notebook cannot be read (damaged, or not a notebook)") from None
 
 
-def look_at(folder: Path, lesson: str) -> None:
-    """Raises Refused where the folder of a submission holds anything but regular files, or its notebook cannot be
-    read. Files beside the notebook are never used."""
+def look_at(folder: Path, lesson: str) -> NotebookNode:
+    """The notebook of a submission. Files beside it are never used.
+
+    Raises Refused where the folder holds anything but regular files, or the notebook cannot be read."""
     for path in [folder, *folder.rglob("*")]:
         if path.is_symlink():
             raise Refused(f"{path.name} is a link")
         if not (path.is_dir() or path.is_file()):
             raise Refused(f"{path.name} is no regular file")
-    read_notebook(folder / f"{lesson}.ipynb")
+    return read_notebook(folder / f"{lesson}.ipynb")
 
 
 def refuse_or_go_on(assignment: str, student: str, notebooks: list[str]) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 @dataclass
 class Result:
     """`outputs` by cell number, `verdicts` and `graphs` by exercise id; `problem` says in words what ended the
-    run early, if anything did; `seconds` is what it took."""
+    run early, if anything did; `seconds` is what each part took."""
 
     outputs: dict[int, list] = field(default_factory=dict)
     verdicts: dict[str, dict] = field(default_factory=dict)
     graphs: dict[str, dict] = field(default_factory=dict)
     problem: str = ""
-    seconds: float = 0.0
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def save(folder: Path, key: str, result: Result) -> None:
