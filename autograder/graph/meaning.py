@@ -6,7 +6,7 @@ Everything here says None, "" or nothing where it is not sure.
 _PASSED_ON = {"dropout", "nan_to_num"}
 # A softmax can be written with one of each.
 _POWERS = {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"}
-_SHARES = {"normalize", "reciprocal", "log", "logsumexp", "matmul", "einsum"}
+_SHARES = {"normalize", "reciprocal", "log", "logsumexp", "log_softmax", "rpow", "solve", "softplus"}
 
 
 class Meaning:

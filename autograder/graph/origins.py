@@ -93,7 +93,7 @@ def arrangement(a, b, mine, theirs):
         if len(blended) == 1 and blended != {""}:
             text = f"Yours takes the {blended.pop()} of several heads as {names}; theirs does not."
         yield text, (mine.product,), (theirs.product,)
-    elif matrices and mine.projected and theirs.projected:
+    elif matrices:
         yield from _put_together(a, b, mine, theirs)
 
 
@@ -103,19 +103,23 @@ def _mixes_once(graph, core):
 
 
 def _put_together(a, b, mine, theirs):
-    """How the heads become one again, between the mix and its projection."""
-    ends = [graph.main(core.projected[0]) for graph, core in ((a, mine), (b, theirs))]
-    if None in ends:
-        return
-    blended, expected = _blended(a, ends[0]), _blended(b, ends[1])
+    """How the heads become one again, after the mix."""
+    blends = [
+        [number for number in graph.ahead(core.mix, {"layout"}) if graph.nodes[number].op in REDUCTIONS]
+        for graph, core in ((a, mine), (b, theirs))
+    ]
     # subtle: mixed in blocks of keys, the sum of the blocks is due; then the mix has an axis more.
     ranks = [len(graph.nodes[core.mix].shape or ()) for graph, core in ((a, mine), (b, theirs))]
-    if blended and not expected and ranks[0] == ranks[1]:
-        text = f"Yours takes the {blended} of the mixed values of the heads; theirs does not."
-        yield text, (ends[0],), (ends[1],)
-    elif rearranged(a.nodes[ends[0]], b.nodes[ends[1]]):
-        text = "Yours puts the mixed values of the heads together in another order than theirs."
-        yield text, (ends[0],), (ends[1],)
+    if blends[0] and not blends[1]:
+        if ranks[0] == ranks[1]:
+            word = REDUCTIONS[a.nodes[blends[0][0]].op]
+            text = f"Yours takes the {word} of the mixed values of the heads; theirs does not."
+            yield text, blends[0], (theirs.mix,)
+    elif mine.projected and theirs.projected:
+        ends = [graph.main(core.projected[0]) for graph, core in ((a, mine), (b, theirs))]
+        if None not in ends and rearranged(a.nodes[ends[0]], b.nodes[ends[1]]):
+            text = "Yours puts the mixed values of the heads together in another order than theirs."
+            yield text, (ends[0],), (ends[1],)
 
 
 def _blended(graph, number):
