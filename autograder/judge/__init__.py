@@ -11,7 +11,7 @@ from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, RUNS, Finding, findings
 from autograder.judge.naming import Name, name_mistake
 from autograder.judge.picture import picture_of
-from autograder.judge.relations import relation
+from autograder.judge.relations import place, relation
 from autograder.judge.rules import broken_rule
 from autograder.judge.verdict import (
     DOES_NOT_RUN,
@@ -129,6 +129,7 @@ def _relation(exercise, cases, expected, records, found, told) -> Name | None:
         relation(exercise, cases, expected.right, records)
         or unused(exercise, cases, expected.right, records)
         or clue(exercise, cases, found)
+        or place(exercise, cases, expected.right, records)
     )
     # Where a NaN came from is the better question, whichever inputs it came with.
     return Name(None, seen[0], told.asks if told.rung == FINITE else seen[1]) if seen else None

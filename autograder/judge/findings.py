@@ -290,7 +290,7 @@ class _Look:
         sees, asks = {
             "again": (
                 "A second call with the same inputs gives another result than the first.",
-                "What does the first call leave behind that the second one finds?",
+                "What is drawn at random, or left behind by the first call?",
             ),
             "evaluated": (
                 "After .eval() the result is another than in training mode.",

@@ -42,15 +42,19 @@ class Pair:
 
 def relation(exercise: Exercise, cases, expected: list[dict], records: list[dict]) -> tuple[str, str] | None:
     """(what is seen, the question to ask) of the first relation that holds, or None."""
-    pairs = _pairs(exercise, cases, expected, records)
+    return _first_of(LADDER, (), _pairs(exercise, cases, expected, records))
+
+
+def place(exercise: Exercise, cases, expected: list[dict], records: list[dict]) -> tuple[str, str] | None:
+    """The same of those that say no more than where the numbers are wrong."""
+    return _first_of((_places, _families), (_families,), _pairs(exercise, cases, expected, records))
+
+
+def _first_of(ladder, with_infinities, pairs):
     wrong = [pair for pair in pairs if pair.wrong]
-    if not wrong:
-        return None
     finite = all(bool(pair.have.isfinite().all()) for pair in wrong)
-    for look in LADDER if finite else (_families,):
-        if (seen := look(wrong, pairs)) is not None:
-            return seen
-    return None
+    looks = (look(wrong, pairs) for look in (ladder if finite else with_infinities) if wrong)
+    return next((seen for seen in looks if seen is not None), None)
 
 
 def _pairs(exercise, cases, expected, records) -> list[Pair]:
@@ -217,7 +221,9 @@ def _limited(wrong, pairs):
     """Right up to some size, wrong beyond."""
     limits = [(p.want[p.far].abs().min(), p) for p in wrong]
     right = [p.want[~p.far].abs().max() for p in pairs if bool((~p.far).any())]
-    if right and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0:
+    # Entries near zero are right by chance: many must be.
+    many = sum(int((~p.far).sum()) for p in pairs) >= sum(int(p.far.sum()) for p in wrong)
+    if right and many and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0:
         return "Your entries are right up to a certain size, and wrong beyond it.", (
             "Which step limits how large a number can get?"
         )
@@ -323,5 +329,5 @@ def _equal(first, second) -> bool:
 
 LADDER = (
     _order, _weights, _nearly, _factor, _turned, _added, _alike,
-    _zeros, _sign, _limited, _axes, _sizes, _places, _families,
+    _zeros, _sign, _limited, _axes, _sizes,
 )  # fmt: skip
