@@ -42,7 +42,7 @@ try:
     from autograder import check, compare, draw, hint
     from autograder.notebook import figures
     from autograder.notebook.explore import explore
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed
+    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 except ModuleNotFoundError as missing:
     advice = "run `make lab` in the course's folder: it sets up all."
     raise ModuleNotFoundError(f"{missing}; {advice}") from None
@@ -83,6 +83,8 @@ word is touched: a fact about dogs that stood in no word.
 ![Left, two curves: ReLU is zero up to 0, then a straight line; GELU follows it softly and dips a little
 below zero near -0.75. Right, the tanh form of GELU minus the exact form: at most half of a thousandth of
 difference](../images/activations.svg)
+
+(On the right, how little a popular shortcut for GELU, with a tanh in it, differs from GELU itself.)
 """
 
 # %%
@@ -101,8 +103,8 @@ $$\operatorname{FF}(x) = \operatorname{GELU}\bigl(x W_1^{\mathsf T} + b_1\bigr)\
 - $x$, shape $(\ldots, N, d_{\text{model}})$; the result has the same shape
 - $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$, $b_1$: `linear1`, into the hidden layer
 - $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, $b_2$: `linear2`, and out of it again
-- $\Phi(z)$: the share of a normal distribution that lies below $z$. There is a shortcut with a tanh, right
-  to half a thousandth. We take the exact form.
+- $\Phi(z)$: the share of a normal distribution that lies below $z$. The shortcut with the tanh is right to
+  half a thousandth. We take the exact form.
 
 ### Exercise: `feed_forward`
 
@@ -271,8 +273,8 @@ check(TransformerDecoderLayer, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The residual starts behind the norm.* `y + attention(y)` in place of `x + attention(y)`. Then the red
-  line is cut: what the norm takes away is lost.
+- *The residual starts behind the norm.* `y + attention(y)` in place of `x + attention(y)`. Then the
+  residual line is cut: what the norm takes away is lost.
 - *Only the last word is right.* It is the only one without a future. What does that say about the mask?
 - *`nan`, or words that see only the future.* The mask is the other way round.
 - *`x += ...`.* It writes into the tensor of whoever called you.
@@ -318,6 +320,27 @@ changed[4] = embed(["saw"])[0]
 for name, axes in (("features of a word", (4,)), ("words and features", (5, 4))):
     moved = (F.layer_norm(changed, axes) - F.layer_norm(x, axes)).abs().amax(dim=-1)
     print(f"mean over {name}: words move by", [round(step, 2) for step in moved.tolist()])
+
+# %% [markdown]
+r"""
+**See it run.** First the rung below. Take both norms out of your layer (`nn.Identity` returns what it gets),
+put zeros into the network, and identities into the attention. What the layer then *adds* to *cat*, the last
+word, from which nothing is hidden, must be what the loops of lesson 01 made of it:
+"""
+
+# %%
+plain = TransformerDecoderLayer(4, 1, 16)
+plain.norm1, plain.norm2 = nn.Identity(), nn.Identity()
+with torch.no_grad():
+    for parameter in plain.parameters():
+        parameter.zero_()
+    plain.self_attn.in_proj_weight.copy_(torch.eye(4).repeat(3, 1))
+    plain.self_attn.out_proj.weight.copy_(torch.eye(4))
+    added = plain(x[None])[0] - x
+assert torch.allclose(added[4], from_loops()[4], atol=1e-4), "the layer and the loops disagree"
+print("added to cat:  ", [round(value, 2) for value in added[4].tolist()])
+print("from the loops:", [round(value, 2) for value in from_loops()[4].tolist()])
+print("added to the first word, which hears itself only:", added[0].tolist())
 
 # %% [markdown]
 r"""
@@ -471,7 +494,7 @@ def gradients(way, depth=12):
 
 measured = {name: gradients(way) for name, way in ways.items()}
 for name, sizes in measured.items():
-    print(f"{name:21s} of a gradient of 1 at the output, {sizes[0]:.1g} arrive at the input")
+    print(f"{name:21s} a gradient of 1 at the output is {sizes[0]:.2g} at the input")
 figures.over_depth(measured)
 
 # %% [markdown]
@@ -555,7 +578,16 @@ line leads around each sublayer to its plus](../images/cross_layer_flow.svg)
 By hand, who may look at whom, for *dass der Hund* and the memory *the dog saw the cat*? *der*, the second
 word, may look at two German words, *dass* and itself, and at all five English ones: the English sentence is
 complete, it has no future.
+"""
 
+# %%
+written = ["dass", "der", "Hund"]
+hidden = torch.ones(3, 3, dtype=torch.bool).triu(1)[written.index("der")]
+print("der may look at:", [word for word, blocked in zip(written, hidden) if not blocked])
+print("            and:", tokens)
+
+# %% [markdown]
+r"""
 **The formula.**
 
 $$h_1 = \operatorname{LN}_1\bigl(x + \operatorname{self}(x)\bigr) \qquad
@@ -754,6 +786,54 @@ r"""
 
 Not graded, and harder than they look.
 
+**Put a layer on trial.** Turn the first two ways of section 3 into a test of your own. Write `alike(mine,
+theirs, x)`: it makes all numbers of `theirs` random, copies them into `mine`, and returns True only if both
+give the same outputs *and* the same gradients. `try_alike` hands it a right layer and three broken ones.
+Which of them would a test with fresh numbers let pass? Which one a test without gradients?
+"""
+
+# %%
+class OneNorm(TransformerDecoderLayer):
+    """Uses one norm in both places."""
+
+    def forward(self, x):
+        heard = attend(self, self.norm1(x))
+        return x + heard + think(self, self.norm1(x + heard))
+
+
+class Detached(TransformerDecoderLayer):
+    """No gradient comes back through its network."""
+
+    def forward(self, x):
+        x = x + attend(self, self.norm1(x))
+        return x + think(self, self.norm2(x)).detach()
+
+
+class Behind(TransformerDecoderLayer):
+    """Its norms stand behind the sums."""
+
+    def forward(self, x):
+        return post_norm(self, x)
+
+
+def try_alike(alike):
+    """Raises AssertionError with a sentence where `alike` is not right."""
+    torch.manual_seed(0)
+    sentences = torch.randn(2, 5, 8)
+    suspects = {TransformerDecoderLayer: True, OneNorm: False, Detached: False, Behind: False}
+    for kind, innocent in suspects.items():
+        said = alike(kind(8, 2, 32), Theirs(8, 2, 32), sentences)
+        assert said in (True, False), f"{kind.__name__}: True or False is due, got {said!r}"
+        told = "is right, and was found guilty" if innocent else "is broken, and got away"
+        assert said == innocent, f"{kind.__name__} {told}: {kind.__doc__}"
+    return "right: one acquitted, three found"
+
+
+# def alike(mine, theirs, x): ...
+# try_alike(alike)
+
+# %% [markdown]
+r"""
 **Nothing at first.** Write `silent(layer)`: it changes a `TransformerDecoderLayer` so that it returns its
 input unchanged, yet can still learn. Which numbers have to be zero? How many are enough? (Many large models
 start nearly like that.)
@@ -813,7 +893,8 @@ r"""
   Section 3.1 is the layer of section 5.
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
   [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from.
-- Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450).
+- Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
+  one normalises each word by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
   [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up.
 - Dong, Cordonnier, Loukas: *Attention is Not All You Need*, 2021,
@@ -821,7 +902,7 @@ r"""
 - Geva et al.: *Transformer Feed-Forward Layers Are Key-Value Memories*, 2021,
   [arXiv:2012.14913](https://arxiv.org/abs/2012.14913). Patterns and notes, found in a real model.
 - Hendrycks, Gimpel: *Gaussian Error Linear Units*, 2016,
-  [arXiv:1606.08415](https://arxiv.org/abs/1606.08415).
+  [arXiv:1606.08415](https://arxiv.org/abs/1606.08415). GELU as a gate that opens by chance, and the tanh form.
 - The models named above: Radford et al., *Language Models are Unsupervised Multitask Learners*, 2019; Brown
   et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Chowdhery et al. 2022,
   [arXiv:2204.02311](https://arxiv.org/abs/2204.02311); Touvron et al. 2023,

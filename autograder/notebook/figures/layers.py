@@ -59,10 +59,10 @@ def decoder_flow():
         (
             3.05,
             "pre-norm",
-            "the red line is free from x to the output",
+            "the residual line is free from x to the output",
             (norm, attend, plus, norm, network, plus),
         ),
-        (1.2, "post-norm", "every norm stands on the red line", (attend, plus, norm, network, plus, norm)),
+        (1.2, "post-norm", "every norm stands on the residual line", (attend, plus, norm, network, plus, norm)),
     )
     for y, name, note, parts in orders:
         ax.text(0.3, y + 0.62, name, fontweight="bold", va="center")
@@ -90,9 +90,9 @@ def decoder_flow():
 @styled
 def cross_layer_flow():
     """The encoder-decoder layer: three sublayers, each followed by plus and norm."""
-    figure = card(9.6, 3.5, "A decoder layer that reads: three sublayers, each followed by plus and norm")
-    ax = canvas(figure, 0, 0, 9.6, 3.5)
-    y = 1.45
+    figure = card(9.6, 3.3, "A decoder layer that reads: three sublayers, each followed by plus and norm")
+    ax = canvas(figure, 0, 0, 9.6, 3.3)
+    y = 1.2
     ax.text(0.28, y, "x", ha="center", va="center", fontweight="bold", fontsize=12)
     names = (
         ("self_attn", BLUE, "norm1"),
@@ -101,7 +101,7 @@ def cross_layer_flow():
     )
     x = 0.42
     for k, (name, colour, norm) in enumerate(names):
-        wide = 1.35 if k == 1 else 1.02
+        wide = 1.5 if k == 1 else 1.02
         start = x + 0.1
         _arrow(ax, (x, y), (x + 0.22, y))
         _box(ax, x + 0.22 + wide / 2, y, name, "", colour, width=wide, height=0.46)
@@ -113,9 +113,9 @@ def cross_layer_flow():
         _arrow(ax, (plus + 0.15, y), (plus + 0.33, y))
         _box(ax, plus + 0.33 + 0.33, y, norm, "", GREEN, width=0.66, height=0.46)
         if k == 1:
-            _box(ax, middle, 2.65, "memory", "(B, M, d_model)", PURPLE, width=1.5)
-            _arrow(ax, (middle, 2.32), (middle, y + 0.25), PURPLE)
-            ax.text(middle + 0.1, 2.02, "keys, values", fontsize=9, color=GREY, va="center")
+            _box(ax, middle, 2.4, "memory", "(B, M, d_model)", PURPLE, width=1.5)
+            _arrow(ax, (middle, 2.07), (middle, y + 0.25), PURPLE)
+            ax.text(middle + 0.1, 1.77, "keys, values", fontsize=9, color=GREY, va="center")
         if k == 0:
             ax.text(middle, y + 0.42, "causal", fontsize=9, color=GREY, ha="center")
         x = plus + 0.99
@@ -166,14 +166,14 @@ def activations():
     left = axes(figure, 0.6, 0.6, 3.7, 2.0)
     left.plot(xs, exact, color=ORANGE, linewidth=2.4, label="GELU")
     left.plot(xs, [max(x, 0) for x in xs], color=GREY, linestyle="--", label="ReLU")
-    left.set(xlabel="x", xlim=(-4, 3), ylim=(-0.4, 3))
+    left.set(xlabel="z", xlim=(-4, 3), ylim=(-0.4, 3))
     left.legend(frameon=False, fontsize=9.5)
     left.grid(alpha=0.25, color=GREY)
     right = axes(figure, 5.3, 0.6, 3.3, 2.0)
     gap = [1000 * (a - e) for a, e in zip(approximate, exact, strict=True)]
     right.plot(xs, gap, color=VERMILLION, linewidth=2)
     right.set_title("tanh form minus exact form", fontsize=10, pad=6)
-    right.set(xlabel="x", ylabel="thousandths")
+    right.set(xlabel="z", ylabel="thousandths")
     right.grid(alpha=0.25, color=GREY)
     return Picture(
         figure,
