@@ -21,6 +21,7 @@ from autograder.grading.pool import Failed, LocalPool
 from autograder.grading.quiet import quiet
 from autograder.grading.record import Recorder
 from autograder.grading.sandbox import why_no_sandbox
+from autograder.grading.session import USUAL, Allowance
 from autograder.grading.submission import Submission, digest, find_submissions, is_done
 from autograder.grading.table import Row, read_rows, table
 from autograder.grading.unit import Unit, unit_of
@@ -33,8 +34,10 @@ def grade(
     workers: int | None = None,
     as_json: bool = False,
     sandboxed: bool = True,
+    allowance: Allowance = USUAL,
 ) -> list[Row]:
-    """Grades what is new or changed and prints all grades, one JSON object a line with `as_json`.
+    """Grades what is new or changed and prints all grades, one JSON object a line with `as_json`. `allowance` is
+    what each submission may use.
 
     Raises UserError where `folder` is no course or `lesson` is none of it, where nothing was handed in, and where
     students' code would have to run without a sandbox, unless `sandboxed` is False.
@@ -50,7 +53,7 @@ def grade(
     api = open_course(folder)
     submissions = _submissions(api, folder, lesson)
     todo = [submission for submission in submissions if not is_done(submission)]
-    pool = LocalPool(workers or os.cpu_count() or 1, read_secret(folder), folder, sandboxed)
+    pool = LocalPool(workers or os.cpu_count() or 1, read_secret(folder), folder, sandboxed, allowance)
     try:
         with quiet(folder / "grading.log"):
             _grade_all(api, todo, pool)

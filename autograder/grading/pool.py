@@ -14,6 +14,7 @@ from pathlib import Path
 
 from autograder.grading.results import Result
 from autograder.grading.run import run_unit
+from autograder.grading.session import USUAL, Allowance
 from autograder.grading.template import Template, TemplateDied
 from autograder.grading.unit import Unit
 
@@ -32,8 +33,15 @@ class Failed:
 class LocalPool:
     """`workers` processes. Units of the course in `folder` are run in sandboxes, unless told otherwise."""
 
-    def __init__(self, workers: int, secret: str, folder: Path, sandboxed: bool = True):
-        self._workers, self._secret, self._folder, self._sandboxed = workers, secret, folder, sandboxed
+    def __init__(
+        self,
+        workers: int,
+        secret: str,
+        folder: Path,
+        sandboxed: bool = True,
+        allowance: Allowance = USUAL,
+    ):
+        self._workers, self._how = workers, (secret, folder, sandboxed, allowance)
 
     def run(self, units: dict) -> Iterator[tuple]:
         """(name, Result or Failed) for each of the named units, as they are done.
@@ -58,7 +66,7 @@ class LocalPool:
         template = Template()
         # subtle: forked, so that PyTorch is imported once for all of them, while the template warms up.
         context = get_context("fork")
-        start = (template, self._secret, self._folder, self._sandboxed, os.getpid())
+        start = (template, self._how, os.getpid())
         pool = ProcessPoolExecutor(workers, context, _start, start)
         try:
             template.wait_until_warm()
@@ -77,11 +85,11 @@ def _outcome(future) -> Result | Failed:
         return future.result()
     except BrokenProcessPool:
         return Failed("a process that judges ended")
-    except (TemplateDied, OSError) as error:
-        return Failed(str(error))
+    except Exception as error:  # also one that nobody thought of: it must not stop the others
+        return Failed(str(error) or type(error).__name__)
 
 
-def _start(template, secret, folder, sandboxed, parent) -> None:
+def _start(template, how, parent) -> None:
     """A worker ends when the process that started it does, however that ended; Ctrl-C is for that process."""
     global _task
     import torch
@@ -95,9 +103,9 @@ def _start(template, secret, folder, sandboxed, parent) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-    _task = (secret, template, sandboxed, folder)
+    _task = (template, *how)
 
 
 def _run(unit: Unit) -> Result:
-    secret, template, sandboxed, folder = _task
-    return run_unit(unit, secret, template, sandboxed, hidden=(folder,))
+    template, secret, folder, sandboxed, allowance = _task
+    return run_unit(unit, secret, template, sandboxed, allowance, hidden=(folder,))
