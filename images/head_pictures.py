@@ -10,5 +10,6 @@ def pictures():
         "reshaping": figures.reshaping(embed(), TOKENS, FEATURES),
         "split_trap": figures.split_trap(TOKENS),
         "multihead_flow": figures.multihead_flow(),
+        "packed_weights": figures.packed_weights(),
         "cross_flow": figures.cross_flow(),
     }

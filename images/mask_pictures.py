@@ -24,5 +24,6 @@ def pictures():
         "mask_patterns": figures.mask_patterns(patterns, TOKENS),
         "mask_conventions": figures.mask_conventions(causal[:4, :4], TOKENS[:4]),
         "mask_before_or_after": figures.mask_before_or_after(x[1] @ x.T / 2, causal[1], TOKENS, "dog"),
+        "padded_batch": figures.padded_batch([name.split() for name in names]),
         "mask_broadcasting": figures.mask_broadcasting(causal, padding, names),
     }

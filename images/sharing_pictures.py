@@ -10,4 +10,6 @@ def pictures():
         "writing": figures.writing(TOKENS),
         "kv_sharing": figures.kv_sharing(),
         "sharing_order": figures.sharing_order(),
+        "cache_block": figures.cache_block(TOKENS),
+        "pooled_heads": figures.pooled_heads(),
     }

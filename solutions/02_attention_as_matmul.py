@@ -184,6 +184,10 @@ weights. Is that a matrix product as well?
 Look at one number of the output: *dog*, feature *pet*. It is the row of *dog*'s weights times the column of
 the *pet* values. A row times a column, again.
 
+![The table of weights times the table of values gives the output, with all numbers. The row of dog, 0.03,
+0.68, 0.00, 0.03, 0.25, meets the column pet, 0, 1, 0, 0, -1, and gives
+0.43](../images/weights_times_values.svg)
+
 By hand: in the row of *dog*, the weight of *dog* is 0.6783 and that of *cat* 0.2495. The *pet* values of
 the five words are 0, 1, 0, 0, -1. Row times column: $0.6783 - 0.2495 = 0.4288$, which is what the loops
 gave.
@@ -468,6 +472,9 @@ r"""
 It makes them *parameters*: numbers that training may change. In PyTorch, a tensor becomes one when it is
 wrapped in `nn.Parameter` and stored on the module. The module then knows it by its name, an optimiser finds
 it in `module.parameters()`, and saved weights are put back under that name.
+
+![A module as a box: x of shape (N, d_in) goes in, an output of shape (N, d_out) comes out. Inside are three
+matrices of 4 by 4 numbers: W_query, W_key and W_value](../images/learned_matrices.svg)
 
 By hand: three matrices for words of width 4 and output of width 4 hold $3 \cdot 4 \cdot 4 = 48$ numbers.
 All of the self-attention's knowledge is in them; how long the sentence is does not matter.

@@ -196,6 +196,10 @@ As it is, *saw* looks at the future and at nothing else. *Cat*, the last word, h
 **The question.** Two sentences in one batch: *the dog saw the cat* and *the cat saw*. A tensor has no
 ragged rows, so the second is filled up to five. What do we fill in, and who sees it?
 
+![A batch of two sentences, five places each. The second holds the, cat, saw and two fillers of zeros. Beside
+it the mask, True for each word and False for each filler, and the lengths 5 and
+3](../images/padded_batch.svg)
+
 We fill in zeros. But a filler is not silent by itself! Its key is zero, so its score is 0, and lesson 01
 has shown what softmax makes of a score of 0: the exponential of 0 is 1, a share like any other. By hand,
 for *cat* in *the cat saw* with two fillers: the scores are 0, 3, -2, and 0, 0 for the fillers.

@@ -519,6 +519,9 @@ print("biases of a fresh module:", theirs.in_proj_bias.tolist()[:4], "...")
 
 # %% [markdown]
 r"""
+![in_proj_weight is a stack of twelve rows with in_proj_bias beside it. Rows 0 to 3 go to q_proj, rows 4 to 7
+to k_proj, rows 8 to 11 to v_proj. The biases of a fresh module are all zero](../images/packed_weights.svg)
+
 By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
 values. The bias is cut in the same three parts. `out_proj` is what yours is.
 

@@ -494,8 +494,12 @@ with one key/value head have the same parts, of the same names and shapes.
 **The question.** You want to serve a model. Its own size is on the label, 7 billion numbers. What else must
 fit into the memory, and how much is it?
 
-Every word leaves behind, in every layer, a key and a value for each key/value head. By hand, one word in
-Llama 2 7B: 32 layers, 32 key/value heads of width 128, keys *and* values, two bytes each:
+Every word leaves behind, in every layer, a key and a value for each key/value head.
+
+![A grid of five words and four layers; in every cell stand keys and values of two key/value heads. One cell
+enlarged: a key and a value, G heads, d_head numbers in each, b bytes a number](../images/cache_block.svg)
+
+By hand, one word in Llama 2 7B: 32 layers, 32 key/value heads of width 128, keys *and* values, two bytes each:
 
 $$32 \cdot 32 \cdot 128 \cdot 2 \cdot 2 = 524{,}288 \text{ bytes}$$
 
@@ -618,6 +622,9 @@ again, to make its heads share?
 
 Ainslie et al. (2023) say no. Make each shared head from the heads that it replaces: take the *mean* of
 their matrices. Then train on, for a twentieth of the steps. They call it *uptraining*.
+
+![A weight of four rows, two for head 0 and two for head 1. Feature 0 of both heads, 1 2 and 5 6, meet in
+their mean 3 4; feature 1 of both, 3 4 and 7 8, meet in 5 6](../images/pooled_heads.svg)
 
 By hand: two heads of width 2 for words of width 2 become one. The rows of `k_proj.weight` are the features
 of head 0, then those of head 1:

@@ -9,6 +9,8 @@ tensors or nested lists and are only read. matplotlib is loaded by the first pic
     bars       one row of attention: softmax in steps, weights, weighted averages
     curves     what an experiment measured
     diagrams   drawings without data: shapes and how they flow
+    products   products of tables with their numbers, matrices that are learned
+    stacks     batches with fillers, packed weights, the cache, pooled heads
     masks      who may look at whom
     leaks      what a mask does, and what happens without
     heads      how features are shared out, what each head sees
@@ -26,6 +28,8 @@ _HOMES = {
     "bars": ("softmax_steps", "scales", "weighted_average", "one_query"),
     "curves": ("saturation", "timing", "learning"),
     "diagrams": ("dot_product", "loops_and_matmul", "attention_flow", "self_attention", "recurrence"),
+    "products": ("weights_times_values", "learned_matrices"),
+    "stacks": ("padded_batch", "packed_weights", "cache_block", "pooled_heads"),
     "masks": ("mask", "mask_patterns", "mask_conventions", "mask_and_weights", "mask_broadcasting"),
     "leaks": ("mask_before_or_after", "influence", "by_position"),
     "heads": ("reshaping", "split_trap", "heads_of_a_word", "multihead_flow", "cross_flow", "learning_alike"),

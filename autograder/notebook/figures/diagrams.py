@@ -125,8 +125,8 @@ def loops_and_matmul():
     cells = {(r, c): SKY for r in range(5) for c in range(5)} | {(i, j): VERMILLION}
     _grid(ax, 7.55, 2.7, 5, 5, size, cells)
     for x, name, shape in (
-        (4.12, "Q", "(N, D)"),
-        (6.2, "K transposed", "(D, M)"),
+        (4.12, "q", "(N, D)"),
+        (6.2, "k transposed", "(D, M)"),
         (8.45, "scores", "(N, M)"),
     ):
         ax.text(x, 2.95, name, ha="center", va="center", fontweight="bold")
@@ -134,7 +134,7 @@ def loops_and_matmul():
     ax.text(
         3.4,
         0.35,
-        "row i of Q  meets  column j of K transposed:  the D inside is summed away",
+        "row i of q  meets  column j of k transposed:  the D inside is summed away",
         fontsize=9,
         color=GREY,
         va="center",
@@ -144,9 +144,9 @@ def loops_and_matmul():
         (
             "Left: two Python loops fill a score matrix cell by cell, each cell the dot product of query "
             "i and key j. "
-            "Right: Q with N rows and D columns times K transposed with D rows and M columns gives all N "
+            "Right: q with N rows and D columns times k transposed with D rows and M columns gives all N "
             "by M scores at "
-            "once; row i of Q and column j of K transposed meet in the same cell."
+            "once; row i of q and column j of k transposed meet in the same cell."
         ),
     )
 

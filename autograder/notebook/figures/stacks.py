@@ -1,0 +1,145 @@
+"""Tables that are filled up, stacked, kept or pooled: batches, packed weights, the cache, shared heads."""
+
+from matplotlib.patches import Rectangle
+
+from autograder.notebook.figures.diagrams import _arrow, _box
+from autograder.notebook.figures.heads import HEADS, NAMES, _cells
+from autograder.notebook.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    VERMILLION,
+    Picture,
+    canvas,
+    card,
+    styled,
+)
+
+_PALE = {BLUE: HEADS[0], ORANGE: HEADS[1], GREEN: HEADS[2]}
+
+
+def _hatched(ax, x, y, width, height, text=""):
+    ax.add_patch(Rectangle((x, y), width, height, facecolor=PALE, edgecolor="#C3C8D0", hatch="////", linewidth=0))
+    if text:
+        ax.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=9, backgroundcolor=PALE)
+
+
+@styled
+def padded_batch(sentences):
+    """Sentences of different lengths in one tensor, filled up, and the mask that tells words from fillers."""
+    longest = max(map(len, sentences))
+    figure = card(9.2, 2.6, "Two sentences in one tensor: what is real, and what only fills up")
+    ax = canvas(figure, 0, 0, 9.2, 2.6)
+    for b, words in enumerate(sentences):
+        y = 1.25 - 0.62 * b
+        ax.text(1.25, y + 0.2, f"sentence {b}", ha="right", va="center", fontsize=9.5)
+        for j in range(longest):
+            real = j < len(words)
+            for x, wide, text in ((1.4 + 0.78 * j, 0.74, words[j] if real else "0"), (6.2 + 0.5 * j, 0.46, "")):
+                if real:
+                    ax.add_patch(Rectangle((x, y), wide, 0.42, facecolor=HEADS[0], edgecolor="white"))
+                    ax.text(x + wide / 2, y + 0.21, text or "T", ha="center", va="center", fontsize=9.5)
+                else:
+                    _hatched(ax, x, y, wide, 0.42, text or "F")
+        ax.text(8.78, y + 0.2, f"{len(words)}", ha="left", va="center", fontweight="bold")
+    for x, text in ((3.3, "the batch (B, N)"), (7.4, "padding mask (B, M)"), (8.8, "length")):
+        ax.text(x, 1.87, text, ha="center", va="center", fontsize=9.5, color=GREY)
+    text = "a filler is a word of zeros: it looks like silence, and is not"
+    ax.text(1.4, 0.3, text, fontsize=9.5, color=GREY, va="center")
+    told = "; ".join(f"{' '.join(words)}, {longest - len(words)} fillers" for words in sentences)
+    return Picture(
+        figure,
+        f"A batch of {len(sentences)} sentences, each {longest} places long: {told}. Beside it the mask: True for each "
+        "word, False for each filler. The length says how many are True.",
+    )
+
+
+@styled
+def packed_weights(d_model=4):
+    """PyTorch's stacked weight and bias, and the three layers into which they are cut."""
+    figure = card(9.2, 4.0, "One stack in PyTorch, three layers in your module")
+    ax, height = canvas(figure, 0, 0, 9.2, 4.0), 0.22
+    top = 3.1
+    for k, (name, colour) in enumerate((("q_proj", BLUE), ("k_proj", ORANGE), ("v_proj", GREEN))):
+        y = top - (k + 1) * d_model * height
+        blank = [[""] * d_model] * d_model
+        _cells(ax, 1.6, y + d_model * height, blank, [[_PALE[colour]] * d_model] * d_model, 0.42, height)
+        _cells(ax, 3.6, y + d_model * height, [["0"]] * d_model, [[_PALE[colour]]] * d_model, 0.42, height)
+        first, last = k * d_model, (k + 1) * d_model - 1
+        ax.text(1.5, y + d_model * height / 2, f"rows {first} to {last}", ha="right", va="center", fontsize=9)
+        _arrow(ax, (4.2, y + d_model * height / 2), (5.9, 2.9 - 0.95 * k))
+        _box(ax, 6.9, 2.9 - 0.95 * k, name, "weight and bias", colour, width=1.8)
+    ax.text(2.44, top + 0.15, "in_proj_weight", ha="center", fontsize=9.5, fontweight="bold")
+    ax.text(3.81, top + 0.15, "in_proj_bias", ha="center", fontsize=9.5, fontweight="bold")
+    shapes = f"(3 d_model, d_model) = ({3 * d_model}, {d_model})"
+    ax.text(2.44, 0.27, shapes, ha="center", va="center", fontsize=9, color=GREY)
+    ax.text(4.2, 0.27, "fresh: all zeros", ha="left", va="center", fontsize=9, color=VERMILLION)
+    return Picture(
+        figure,
+        f"in_proj_weight as a stack of {3 * d_model} rows and in_proj_bias beside it. Rows 0 to {d_model - 1} go to "
+        f"q_proj, rows {d_model} to {2 * d_model - 1} to k_proj, rows {2 * d_model} to {3 * d_model - 1} to v_proj, "
+        "each weight with its bias. The biases of a fresh module are all zero.",
+    )
+
+
+@styled
+def cache_block(tokens, n_layers=4, n_kv_heads=2):
+    """What is kept: for each word and each layer, keys and values of all key/value heads."""
+    figure = card(9.2, 3.9, "What is kept of a text: a key and a value for each word, layer and key/value head")
+    ax = canvas(figure, 0, 0, 9.2, 3.9)
+    for layer in range(n_layers):
+        y = 0.75 + 0.58 * layer
+        ax.text(1.2, y + 0.22, f"layer {layer}", ha="right", va="center", fontsize=9)
+        for j in range(len(tokens)):
+            for g in range(n_kv_heads):
+                for part, colour in ((0, BLUE), (1, ORANGE)):
+                    corner = (1.35 + 0.86 * j + 0.38 * part, y + 0.22 * g)
+                    ax.add_patch(Rectangle(corner, 0.35, 0.18, facecolor=colour, edgecolor="white"))
+    for j, token in enumerate(tokens):
+        ax.text(1.72 + 0.86 * j, 0.5, token, ha="center", va="center", fontsize=9.5)
+    ax.text(3.4, 0.22, "N words", ha="center", va="center", color=GREY, fontsize=9.5)
+    _arrow(ax, (5.7, 2.65), (6.3, 2.65))
+    for part, (name, colour) in enumerate((("keys", BLUE), ("values", ORANGE))):
+        for g in range(n_kv_heads):
+            corner = (6.5 + 1.25 * part, 2.15 + 0.42 * g)
+            ax.add_patch(Rectangle(corner, 1.15, 0.34, facecolor=colour, edgecolor="white"))
+        ax.text(7.07 + 1.25 * part, 3.13, name, ha="center", va="center", fontsize=9.5, fontweight="bold")
+    sizes = ("2: a key and a value", "G key/value heads", "d_head numbers in each", "b bytes a number")
+    for k, text in enumerate((*sizes, "times L layers, N words, B texts")):
+        ax.text(6.5, 1.85 - 0.32 * k, text, va="center", fontsize=9.5, color=INK if k < 4 else GREY)
+    return Picture(
+        figure,
+        f"A grid of {len(tokens)} words and {n_layers} layers. In every cell stand a key and a value for each of "
+        f"{n_kv_heads} key/value heads. One cell enlarged: 2 times G heads times d_head numbers of b bytes; all of it "
+        "times L layers, N words and B texts.",
+    )
+
+
+@styled
+def pooled_heads():
+    """Two heads of width 2 become one: rows of the same feature meet."""
+    figure = card(9.2, 3.0, "Two heads become one: each feature meets the same feature of the other head")
+    ax = canvas(figure, 0, 0, 9.2, 3.0)
+    weight, fills = [["1", "2"], ["3", "4"], ["5", "6"], ["7", "8"]], [HEADS[0], HEADS[1]] * 2
+    _cells(ax, 2.2, 2.2, weight, [[fill] * 2 for fill in fills], 0.6, 0.42)
+    _cells(ax, 6.2, 1.78, [["3", "4"], ["5", "6"]], [[HEADS[0]] * 2, [HEADS[1]] * 2], 0.6, 0.42)
+    for i in range(4):
+        head, feature = divmod(i, 2)
+        y = 1.99 - 0.42 * i
+        ax.text(2.1, y, f"head {head}, feature {feature}", ha="right", va="center", fontsize=9)
+        colour = (BLUE, ORANGE)[feature]
+        _arrow(ax, (3.5, y), (6.05, 1.57 - 0.42 * feature), colour, 1.6)
+    for feature in range(2):
+        y = 1.57 - 0.42 * feature
+        ax.text(7.5, y, f"shared head, feature {feature}", va="center", fontsize=9, color=NAMES[feature])
+    ax.text(4.8, 2.12, "mean", ha="center", va="center", fontweight="bold")
+    ax.text(2.8, 0.28, "k_proj.weight (4, 2)", ha="center", va="center", fontsize=9, color=GREY)
+    ax.text(6.8, 0.28, "after pooling (2, 2)", ha="center", va="center", fontsize=9, color=GREY)
+    return Picture(
+        figure,
+        "Left, a weight of four rows: 1 2, 3 4 for head 0 and 5 6, 7 8 for head 1. Feature 0 of both heads, 1 2 and "
+        "5 6, meet in the mean 3 4; feature 1 of both, 3 4 and 7 8, in the mean 5 6. Neighbouring rows do not meet.",
+    )
