@@ -502,8 +502,8 @@ r"""
 $$A_{b,0,i,j} = C_{ij} \wedge P_{bj}$$
 
 - $C$, shape $(N, N)$: the causal mask; $P$, shape $(B, N)$: the padding mask; $\wedge$: and
-- $A$, shape $(B, 1, N, N)$: one mask a sentence, for query $i$ and key $j$. The axis of size 1 will be the one of the heads, from
-  lesson 04 on: all heads share the mask.
+- $A$, shape $(B, 1, N, N)$: one mask a sentence, for query $i$ and key $j$. The axis of size 1 will be the
+  one of the heads, from lesson 04 on: all heads share the mask.
 
 ### Exercise: `combine_masks`
 
