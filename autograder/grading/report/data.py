@@ -1,0 +1,88 @@
+"""What is known of a class: for each lesson the works that were handed in, and who is in the class."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.grading import results
+from autograder.grading.results import Result
+from autograder.grading.submission import Outcome, find_submissions, last_outcome
+from autograder.grading.table import Row, read_rows
+from autograder.judge.verdict import NOT_STARTED
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one student handed in for one lesson: grades, how grading went, and what came of the run."""
+
+    row: Row
+    outcome: Outcome
+    result: Result = field(default_factory=Result)
+    page: str = ""  # the feedback page, as a path from the course's folder
+
+    @property
+    def student(self) -> str:
+        return self.row.student
+
+    @property
+    def errors(self) -> list[str]:
+        """What stopped cells of the notebook, in the order of the cells."""
+        found = (output for _, outputs in sorted(self.result.outputs.items()) for output in outputs)
+        stopped = [output for output in found if output.get("output_type") == "error"]
+        return [f"{o['ename']}: {o['evalue']}".split("\n")[0] for o in stopped if o["ename"] != "NotImplementedError"]
+
+    @property
+    def started(self) -> bool:
+        """Whether anything was answered, written questions included."""
+        verdicts = self.result.verdicts.values()
+        answered = any(verdict["state"] != NOT_STARTED for verdict in verdicts)
+        return answered or bool(self.errors or self.row.problem) or None in self.row.points.values()
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The works of a lesson by student, those not graded yet, and students who handed in nothing."""
+
+    name: str
+    works: list[Work]
+    waiting: list[str]
+    absent: list[str]
+    max_points: dict[str, float]
+
+
+def read_lessons(api, folder: Path, lesson: str | None) -> list[Lesson]:
+    """The lessons in which something was graded, or that one. Raises UserError where there is none."""
+    known, students = _known(api)
+    if lesson is not None and lesson not in known:
+        raise UserError(f"{lesson!r} is no lesson of this course; its lessons are {', '.join(known)}.")
+    submissions = find_submissions(folder, lesson, known)
+    outcomes = {submission: last_outcome(submission) for submission in submissions}
+    graded = [submission for submission in submissions if outcomes[submission] is not None]
+    if not graded:
+        what = "of this lesson " if lesson else ""
+        raise UserError(f"nothing {what}is graded yet; `python -m autograder grade {folder}` does it.")
+    works = [_work(row, outcomes[s], folder) for row, s in zip(read_rows(api, graded), graded, strict=True)]
+    students |= {submission.student for submission in submissions}
+    return [
+        _lesson(name, [work for work in works if work.row.lesson == name], submissions, students)
+        for name in dict.fromkeys(work.row.lesson for work in works)
+    ]
+
+
+def _known(api) -> tuple[list[str], set[str]]:
+    """The lessons of the course, and the students that the gradebook knows."""
+    with api.gradebook as gradebook:
+        lessons = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
+        return lessons, {student.id for student in gradebook.students}
+
+
+def _work(row: Row, outcome: Outcome, folder: Path) -> Work:
+    result = results.load(folder, outcome.result) if outcome.result else None
+    page = Path("feedback", row.student, row.lesson, f"{row.lesson}.html")
+    return Work(row, outcome, result or Result(), page.as_posix() if (folder / page).is_file() else "")
+
+
+def _lesson(name: str, works: list[Work], submissions, students: set[str]) -> Lesson:
+    handed_in = {submission.student for submission in submissions if submission.lesson == name}
+    waiting = sorted(handed_in - {work.student for work in works})
+    return Lesson(name, works, waiting, sorted(students - handed_in), works[0].row.max_points)

@@ -1,0 +1,149 @@
+"""What is said about a lesson: counts, names and a tutor's words, from the works of its students."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from functools import cache
+from statistics import mean, median
+
+from autograder.exercises import all_exercises
+from autograder.grading.report.data import Lesson, Work
+from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
+
+STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A known mistake in a tutor's words, who has it, and in which exercises."""
+
+    id: str
+    title: str
+    sees: str
+    asks: str
+    works: list[Work]
+    exercises: list[str]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One graded cell: an exercise with its states and the mean share of its aspects, or a question with neither."""
+
+    name: str
+    max_points: float
+    mean: float | None  # of those that are graded
+    states: Counter = field(default_factory=Counter)
+    aspects: dict[str, float] = field(default_factory=dict)
+    by_hand: list[Work] = field(default_factory=list)
+
+
+def scores(lesson: Lesson) -> dict:
+    """The numbers that a distribution is told by."""
+    totals = [work.row.total for work in lesson.works]
+    waiting = sum(None in work.row.points.values() for work in lesson.works)
+    return {
+        "count": len(totals),
+        "mean": mean(totals),
+        "median": median(totals),
+        "least": min(totals),
+        "most": max(totals),
+        "out_of": sum(lesson.max_points.values()),
+        "waiting": waiting,
+    }
+
+
+def questions(lesson: Lesson) -> list[Question]:
+    """Every graded cell of the lesson, in its order."""
+    ids = {exercise.name: exercise.id for exercise in all_exercises() if exercise.lesson == lesson.name}
+    return [_question(lesson, name, ids.get(name)) for name in lesson.max_points]
+
+
+def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
+    earned = [points for work in lesson.works if (points := work.row.points.get(name)) is not None]
+    verdicts = [v for work in lesson.works if (v := work.result.verdicts.get(exercise_id))]
+    shares = defaultdict(list)
+    for verdict in verdicts:
+        for aspect in verdict["aspects"]:
+            shares[aspect["name"]].append(aspect["points"] / aspect["max_points"])
+    return Question(
+        name,
+        lesson.max_points[name],
+        mean(earned) if earned else None,
+        Counter(verdict["state"] for verdict in verdicts),
+        {aspect: mean(values) for aspect, values in shares.items()},
+        [work for work in lesson.works if work.row.points.get(name, 0.0) is None],
+    )
+
+
+def misconceptions(lesson: Lesson) -> list[Misconception]:
+    """Known mistakes, those that most students have first. A student counts once for each."""
+    works, exercises = defaultdict(dict), defaultdict(dict)
+    for work in lesson.works:
+        for exercise_id, verdict in work.result.verdicts.items():
+            # Two mistakes at once are named as "A+B".
+            for mistake in (verdict["mistake"] or "").split("+"):
+                if mistake in _words():
+                    works[mistake][work.student] = work
+                    exercises[mistake][exercise_id.partition(".")[2]] = True
+    order = sorted(works, key=lambda mistake: (-len(works[mistake]), mistake))
+    return [Misconception(m, *_words()[m], list(works[m].values()), list(exercises[m])) for m in order]
+
+
+@cache
+def _words() -> dict[str, tuple[str, str, str]]:
+    """Title, observation and question of every known mistake."""
+    known = [mistake for exercise in all_exercises() for mistake in exercise.mistakes]
+    return {mistake.id: (mistake.title, mistake.sees, mistake.asks) for mistake in known}
+
+
+def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[Work, str]]]]:
+    """By exercise, who is wrong in a way that has no name, with the first thing that was told."""
+    found = defaultdict(list)
+    for work in lesson.works:
+        for exercise_id, verdict in work.result.verdicts.items():
+            if verdict["state"] in (WRONG, PARTLY_RIGHT) and not verdict["mistake"]:
+                told = (verdict["message"] or "").split("\n")[0]
+                found[exercise_id.partition(".")[2]].append((work, told))
+    return sorted(found.items(), key=lambda item: -len(item[1]))
+
+
+def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
+    """Who passed the check in the notebook better than the hidden cases, and where."""
+    return [
+        (work, exercise_id.partition(".")[2])
+        for work in lesson.works
+        for exercise_id, verdict in work.result.verdicts.items()
+        if verdict.get("hidden")
+    ]
+
+
+def failures(lesson: Lesson) -> list[tuple[Work, list[str]]]:
+    """Whose code did not run, and what happened; the machine's own failures are told apart from these."""
+    told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
+    return [(work, lines) for work, lines in told if lines]
+
+
+def _failures(work: Work) -> list[str]:
+    lines = [work.outcome.problem] if work.outcome.problem else []
+    lines += [f"a cell stopped with {error}" for error in dict.fromkeys(work.errors)]
+    for exercise_id, verdict in work.result.verdicts.items():
+        if verdict["state"] == DOES_NOT_RUN:
+            first = (verdict["message"] or "does not run").split("\n")[0]
+            lines.append(f"{exercise_id.partition('.')[2]}: {first}")
+    return lines
+
+
+def machine(lesson: Lesson) -> list[tuple[Work, str]]:
+    """What this machine is to blame for; grading again tries these again."""
+    return [(work, work.outcome.problem) for work in lesson.works if work.outcome.again]
+
+
+def not_started(lesson: Lesson) -> list[Work]:
+    """Who handed in a notebook in which nothing was answered."""
+    return [work for work in lesson.works if not work.started]
+
+
+def times(lesson: Lesson) -> dict:
+    """How long the runs took. A result that was kept from before counts with its own time."""
+    runs = sorted(((w.result.seconds, w) for w in lesson.works if w.result.seconds), key=lambda run: -run[0])
+    seconds = [taken for taken, _ in runs]
+    return {"total": sum(seconds), "median": median(seconds) if seconds else 0.0, "slowest": runs[:3]}
