@@ -32,7 +32,7 @@ def _causal_mask_cases(values):
     yield Case("two tokens", (2,), gradients=False)
     yield Case("three tokens", (3,), gradients=False)
     yield Case("eight tokens", (8,), gradients=False, observe=True)
-    yield Case("a longer sentence", (values.sizes(1, 12, 20)[0],), gradients=False)
+    yield Case("a longer sentence", (values.sizes(1, 33, 40)[0],), gradients=False)
     yield Case("n by name", (), {"n": 4}, gradients=False)
 
 
@@ -81,6 +81,8 @@ def _masked_attention_cases(values):
     yield _masked(values, "a batch as long as its sentences", (4,), 4, 4, 4, 4, (4, 4))
     yield _masked(values, "three of everything", (3, 3), 3, 3, 3, 3, (3, 1, 3, 3))
     yield _masked(values, "the same keys for all queries", (2,), 5, 3, 4, 6, (1, 3))
+    yield _masked(values, "one row of keys, without an axis for queries", (2, 3), 4, 5, 6, 3, (5,))
+    yield _scores_of_zero(values)
     yield _masked(values, "a mask of nothing but True", (2,), 3, 4, 5, 6, (3, 4), allowed=1.0)
     yield _masked(values, "one token", (2,), 1, 1, 3, 2, (1, 1), allowed=1.0)
     yield _masked(values, "one feature", (2,), 3, 4, 1, 1, (2, 3, 4))
@@ -135,6 +137,13 @@ def _padded_pair(values):
     yield Case("padding, another second sample", (*others, mask), gradients=False)
 
 
+def _scores_of_zero(values):
+    """A query of zeros: its scores are 0 and no less allowed for that."""
+    q, k, v = (values.normal(2, tokens, width) for tokens, width in ((3, 5), (4, 5), (4, 6)))
+    q[:, 1] = 0.0
+    return Case("scores of exactly zero", (q, k, v, some_mask(values, (3, 4))))
+
+
 def _values_all_one(values):
     mask = torch.tensor([[True, True, False], [False, True, True], [True, False, True], [False, False, True]])
     args = (values.normal(4, 5), values.normal(3, 5), torch.ones(3, 2), mask)
@@ -165,10 +174,27 @@ def _far_scores(values):
     yield Case("scores in the thousands", (q, k, v, mask), aspect=STABILITY, gradients=False, scale=10.0)
     mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 1, 1], [1, 1, 0, 0, 0]]).bool()
     for family, lead in (("scores far below zero", ()), ("scores far below zero, a batch", (2,))):
-        q, k = values.eighths(*lead, 3, 4, limit=8), values.eighths(*lead, 5, 4, limit=8)
-        q[..., 1], k[..., 1] = -256.0, 256.0
-        v = values.normal(*lead, 5, 2)
-        yield Case(family, (q, k, v, mask), aspect=STABILITY, gradients=False, scale=50.0)
+        q, k = _far_below(values, lead, 256.0, 8)
+        yield Case(
+            family,
+            (q, k, values.normal(*lead, 5, 2), mask),
+            aspect=STABILITY,
+            gradients=False,
+            scale=50.0,
+        )
+    # Scores near -130 000: float32 rounds them to 0.016, and what leaks past a mask is worth 1.
+    q, k = _far_below(values, (), 512.0, 4)
+    args = (q, k, values.normal(5, 2, scale=3.0), mask)
+    yield Case("scores as low as they get", args, aspect=STABILITY, gradients=False, scale=500.0)
+
+
+def _far_below(values, lead, far, limit):
+    """Queries and keys whose every score is close to -far * far / 2."""
+    q, k = values.eighths(*lead, 3, 4, limit=limit), values.eighths(*lead, 5, 4, limit=limit)
+    if far > 256.0:
+        q, k = (q * 2).round() / 2, (k * 2).round() / 2
+    q[..., 1], k[..., 1] = -far, far
+    return q, k
 
 
 def _combine_masks(causal, padding):

@@ -6,9 +6,10 @@ words in a notebook, on the command line and in the gradebook.
 
 from autograder.exercises.exercise import VALUES, Case, Exercise
 from autograder.exercises.values import PUBLIC_SEED, Values
-from autograder.judge.clues import clue, unused
+from autograder.judge.clues import clue, one_aspect, unused
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, RUNS, Finding, findings
+from autograder.judge.masks import mask_relation
 from autograder.judge.naming import Name, name_mistake
 from autograder.judge.picture import picture_of
 from autograder.judge.relations import place, relation
@@ -126,7 +127,9 @@ def _relation(exercise, cases, expected, records, found, told) -> Name | None:
     if told.rung not in (NUMBERS, FINITE):
         return None
     seen = (
-        relation(exercise, cases, expected.right, records)
+        one_aspect(found)
+        or mask_relation(cases, expected.right, records)
+        or relation(exercise, cases, expected.right, records)
         or unused(exercise, cases, expected.right, records)
         or clue(exercise, cases, found)
         or place(exercise, cases, expected.right, records)

@@ -3,12 +3,33 @@
 A part on which the result does not depend; and cases that are made so that they need one part only.
 """
 
-from autograder.exercises.exercise import Case, Exercise
+from autograder.exercises.exercise import DTYPES, EMPTY_ROWS, STABILITY, Case, Exercise
 from autograder.judge import words
 from autograder.judge.findings import FINITE, NUMBERS, Finding
 
 # Below this, the gradient that is due is not told from none.
 SMALL = 1e-3
+
+ONE_ASPECT = {
+    EMPTY_ROWS: (
+        "Only queries that may attend to nothing go wrong.",
+        "What is due for such a query, and which numbers stand in its row of weights?",
+    ),
+    STABILITY: (
+        "Your result is right for ordinary scores, and wrong for very large or very low ones.",
+        "Which step is only right as long as the scores are small?",
+    ),
+    DTYPES: (
+        "Only float64 inputs go wrong.",
+        "Which step leaves float64 on the way?",
+    ),
+}
+
+
+def one_aspect(found: list[Finding]) -> tuple[str, str] | None:
+    """What is seen where wrong numbers cost one aspect alone, and not the ordinary values."""
+    aspects = {finding.aspect for finding in found if finding.rung in (FINITE, NUMBERS)}
+    return ONE_ASPECT.get(aspects.pop()) if len(aspects) == 1 else None
 
 
 def unused(exercise: Exercise, cases: list[Case], expected: list[dict], records: list[dict]) -> tuple | None:

@@ -198,8 +198,9 @@ class _Look:
                 words.arguments(self.exercise, self.case),
                 step,
             )
-        numbers = self._numbers(step, want, have)
-        return numbers or self._dtype(step, want, have)
+        if want.dtype is torch.bool and have.dtype is not torch.bool:
+            return self._dtype(step, want, have)
+        return self._numbers(step, want, have) or self._dtype(step, want, have)
 
     def _dtype(self, step, want, have):
         dtype = self._due_type(want)

@@ -1,4 +1,4 @@
-"""Answers as people write them, one module for each topic: `RIGHT` and `WRONG` by exercise id and name."""
+"""Answers as people write them, in modules for each topic: `RIGHT` and `WRONG` by exercise id and name."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -6,8 +6,14 @@ from importlib.util import find_spec
 
 def answers(exercise) -> tuple[dict, dict]:
     """(right answers, wrong answers) to an exercise, by name; empty where none are written yet."""
-    name = f"{__name__}.{exercise.topic}"
-    if find_spec(name) is None:
-        return {}, {}
-    module = import_module(name)
-    return module.RIGHT.get(exercise.id, {}), module.WRONG.get(exercise.id, {})
+    right, wrong = {}, {}
+    for name in (exercise.topic, f"{exercise.topic}_more"):
+        if find_spec(f"{__name__}.{name}") is not None:
+            module = import_module(f"{__name__}.{name}")
+            right |= {_apart(key, right): a for key, a in module.RIGHT.get(exercise.id, {}).items()}
+            wrong |= {_apart(key, wrong): a for key, a in module.WRONG.get(exercise.id, {}).items()}
+    return right, wrong
+
+
+def _apart(name: str, known: dict) -> str:
+    return f"{name}, again" if name in known else name

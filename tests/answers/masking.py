@@ -74,7 +74,7 @@ CAUSAL_RIGHT = {
     "by indices": _causal_by_indices,
     "an object": CausalMask(),
     "prints, more arguments": _causal_printed,
-    "a partial": functools.partial(_causal_from_a_buffer, longest=32),
+    "a partial": functools.partial(_causal_from_a_buffer, longest=50),
 }
 
 

@@ -233,6 +233,21 @@ def one_axis_more(mask, scores):
     return mask if mask is None else mask.unsqueeze(1)
 
 
+def of_first_sample(mask, scores):
+    """The mask of the first sample, for all."""
+    return mask if mask is None or mask.dim() < 3 else mask[:1]
+
+
+def open_where_empty(mask, scores):
+    """The mask, with rows that allow nothing opened."""
+    return mask if mask is None else mask | ~mask.any(dim=-1, keepdim=True)
+
+
+def zero_is_blocked(scores, mask):
+    """Blocked scores set to zero, and zeros to minus infinity."""
+    return (scores * mask).masked_fill(scores * mask == 0, LOWEST)
+
+
 # Mistakes in the use of a mask, also made inside modules: changes of `see`, `block` and `weigh`.
 MASK_USE = {
     "MSK-01": {"block": lambda s, m: s.masked_fill(m, LOWEST)},
@@ -248,12 +263,15 @@ MASK_USE = {
     "MSK-77": {"see": lying_down},
     "MSK-81": {"weigh": _infinite_afterwards, "block": lambda s, m: s},
     "MSK-85": {"see": causal_anyway},
+    "MSK-101": {"see": of_first_sample},
+    "MSK-105": {"see": open_where_empty},
 }
 
 MASKED_ATTENTION = from_variants(
     masked_with,
     MASK_USE
     | {
+        "MSK-103": {"block": zero_is_blocked},
         "SDPA-01": {"scale": lambda s, q, k, v: s},
         "SDPA-03": {"scale": lambda s, q, k, v: s * math.sqrt(q.shape[-1])},
         "SDPA-05": {"scale": lambda s, q, k, v: s / math.sqrt(v.shape[-1])},

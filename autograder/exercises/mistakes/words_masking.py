@@ -196,4 +196,19 @@ WORDS = {
         "One of the two masks changes nothing in your result.",
         "Which of the two do you use, and where does the other come in?",
     ),
+    "MSK-101": (
+        "the first sample's mask for all",
+        "Every sample is attended under the mask of the first one.",
+        "Which axis of the mask stands for the samples, and what does your code do with it?",
+    ),
+    "MSK-103": (
+        "a score of zero is taken for a blocked one",
+        "A key whose score happens to be exactly zero is blocked in yours.",
+        "How do you tell a blocked key from one whose dot product is zero?",
+    ),
+    "MSK-105": (
+        "an empty row sees everything",
+        "A query that may attend to nothing attends to every key in yours.",
+        "What should be left of a row in which nothing is allowed?",
+    ),
 }
