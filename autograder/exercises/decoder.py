@@ -227,8 +227,7 @@ EXERCISES = (
         hints=(
             "Three steps, each on one token alone: wider, bent, back to the width of the model. Which of them "
             "do the two layers do?",
-            "Where would a bend have no effect on what the two layers can do together: before, between, or "
-            "after them?",
+            "Two linear layers in a row can do no more than one. Where must the bend stand so that they can?",
             "The shape of it: (..., d_model) to (..., d_ff), the exact GELU, and back to (..., d_model).",
         ),
     ),
@@ -280,6 +279,8 @@ EXERCISES = (
             "In the second sublayer, who asks and who is asked? How many rows must come out?",
             "True in memory_mask means that a token may be seen. Which argument of nn.MultiheadAttention takes "
             "a mask of keys, (B, M), and what does True mean there?",
+            "The shape of it: three times the same, x plus what a sublayer gives, and the norm of that sum; "
+            "(B, N, d_model) from the beginning to the end.",
         ),
     ),
 )
