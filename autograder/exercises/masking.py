@@ -294,6 +294,8 @@ EXERCISES = (
             "happen when there is no mask?",
             "One kind of row needs care: a query that may attend to nothing. Print its weights. Which number "
             "should stand there, and at which step can you put it there?",
+            "The shape of it: scores (..., N, M), what is blocked filled, softmax, what is blocked filled once "
+            "more, and the mix with the values (..., M, E).",
         ),
     ),
     Exercise(
