@@ -282,10 +282,15 @@ r"""
 - *Fine for most rows, `nan` for one.* Shifting by the mean is not enough: with the scores 0, 0, 0, 400 the
   mean is 100, and the largest is still 300 above it.
 
-**See it run.** Rows add up to 1, and a score of ten thousand does no harm:
+**See it run.** Rows add up to 1, and a score of ten thousand does no harm. (First the row from the list
+above, shifted by its mean.)
 """
 
 # %%
+row = torch.tensor([0.0, 0.0, 0.0, 400.0])
+above = (row.max() - row.mean()).item()
+print(f"mean {row.mean():.0f}, the largest is {above:.0f} above it;", end=" ")
+print("its exponential:", torch.exp(row - row.mean())[-1].item())
 print("large scores:", softmax(torch.tensor([10000.0, 9999.0, -10000.0])))
 figures.weights(softmax(scores / 2), tokens, title="Who listens to whom?")
 

@@ -1,12 +1,15 @@
 """The pictures: drawn the same every time, legible, described; and the explorers' fallbacks."""
 
 import base64
+import io
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 import torch
+from PIL import Image
 from torch import nn
 
 from autograder.notebook import figures
@@ -52,6 +55,23 @@ DRAWINGS = {
     "multihead_flow": figures.multihead_flow,
     "cross_flow": figures.cross_flow,
     "learning_alike": lambda: figures.learning_alike([2.0, 1.0], [2.0, 1.1]),
+    "weights_times_values": lambda: figures.weights_times_values(WEIGHTS, X, TOKENS, FEATURES),
+    "learned_matrices": figures.learned_matrices,
+    "padded_batch": lambda: figures.padded_batch([["the", "dog"], ["cat"]]),
+    "packed_weights": figures.packed_weights,
+    "cache_block": lambda: figures.cache_block(TOKENS),
+    "pooled_heads": figures.pooled_heads,
+    "writing": lambda: figures.writing(TOKENS),
+    "kv_sharing": figures.kv_sharing,
+    "sharing_order": figures.sharing_order,
+    "cache_sizes": lambda: figures.cache_sizes({"small": (0.5, 2.0), "large": (1.0, 1.0)}),
+    "price_of_sharing": lambda: figures.price_of_sharing([4, 2, 1], {"mean": [1, 0.7, 0.3]}, guessing=0.125),
+    "groups_and_memory": lambda: figures.groups_and_memory(8, 2, 3.0, 60.0, "8 heads"),
+    "decoder_flow": figures.decoder_flow,
+    "cross_layer_flow": figures.cross_layer_flow,
+    "over_depth": lambda: figures.over_depth({"a": [1e-3, 1.0], "b": [1.0, 1.0]}),
+    "activations": figures.activations,
+    "expected_and_yours": lambda: figures.expected_and_yours([[1, 2]], [[1, 3]], (0, 1), "x"),
 }
 
 
@@ -62,6 +82,18 @@ def test_a_picture_is_drawn_described_and_the_same_again(name):
     assert picture.png().startswith(b"\x89PNG")
     assert picture.svg() == DRAWINGS[name]().svg()
     assert "<dc:date>" not in picture.svg()
+
+
+def test_every_picture_is_drawn_here():
+    assert set(DRAWINGS) == set(figures.__all__) - {"Picture"}
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_picture_is_as_legible_on_a_dark_page(name):
+    """Its card is opaque: only the corners and the rim let the page through."""
+    picture = Image.open(io.BytesIO(DRAWINGS[name]().png()))
+    alpha = numpy.asarray(picture.convert("RGBA"))[..., 3]
+    assert (alpha[10:-10, 10:-10] == 255).all() and alpha[0, 0] == 0
 
 
 def test_a_picture_shows_itself_with_its_text():

@@ -16,7 +16,7 @@ import jupytext
 import pytest
 import torch
 
-from autograder.exercises import all_exercises
+from autograder.exercises import all_exercises, find
 from autograder.notebook.sentence import TOKENS, embed, from_loops
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,6 +96,81 @@ def test_pictures_exist_and_say_what_they_show(lesson):
         assert (source(lesson).parent / path).is_file(), path
 
 
+IDEA = [
+    r"\*\*The question\.\*\*",
+    r"!\[|figures\.",
+    r"\bBy hand\b",
+    r"\*\*The formula",
+    r"### Exercise: `",
+    r"\*\*What goes wrong\.\*\*",
+    r"\*\*See it run\.\*\*",
+]
+
+
+def sections(lesson):
+    """Heading -> everything below it, code included, of each second-level heading."""
+    text = "\n\n".join(cell.source for cell in cells(lesson))
+    parts = re.split(r"^## (.+)$", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_opens_with_a_verb_and_a_question_and_says_what_it_takes(lesson):
+    opening = cells(lesson)[0].source
+    assert re.match(r"# \d\d [A-Z]\w+ [^:?]+: [^?]+\?\n", opening)
+    for words in ("**build**", "**You need**", "**You spend** about", "| exercise | points | minutes |"):
+        assert words in opening
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_an_idea_comes_as_question_picture_example_formula_exercise_trap_and_run(lesson):
+    ideas = [text for text in sections(lesson).values() if "### Exercise: `" in text]
+    assert len(ideas) >= 3
+    for text in ideas:
+        places = [min((m.start() for m in re.finditer(part, text)), default=-1) for part in IDEA]
+        assert -1 not in places, (text[:80], places)
+        asked, pictured, _, formula, exercise, trap, run = places
+        assert asked < pictured and asked < formula < exercise < trap
+        # Where the trap is shown by running it, that comes before the rest of the run.
+        assert pictured < exercise < run
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_written_questions_have_answers_of_different_quality(lesson):
+    for cell in cells(lesson):
+        if cell.metadata.get("title", "").startswith("written:"):
+            scheme = cell.source.split("### BEGIN MARK SCHEME")[1]
+            points = int(re.search(r"\((\d+) points?\)", cell.metadata["title"])[1])
+            assert scheme.count("**1 point**") == points
+            samples = re.findall(r"^\*([\w ]+?) points?\.\* \"", scheme.split("**Sample answers.**")[1], re.M)
+            assert len(samples) >= 3 and samples[0] == str(points) and len(set(samples)) == len(samples)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_papers_and_expositions_are_described_in_a_line(lesson):
+    entries = re.split(r"^- ", sections(lesson)["Read more"], flags=re.M)[1:]
+    assert len(entries) >= 5
+    for entry in entries:
+        links = re.findall(r"\]\((https://[^)]+)\)", entry)
+        assert links or "Radford" in entry, entry
+        assert len(links) > 1 or len(re.findall(r"\w+", re.split(r"\]\([^)]*\)|2019", entry)[-1])) >= 3, entry
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_hints_are_a_ladder_and_never_the_line(lesson):
+    for cell in cells(lesson):
+        if not cell.metadata.get("title", "").startswith("exercise:"):
+            continue
+        exercise = find(cell.metadata["title"].split()[1])
+        parts = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.S)
+        lines = [line.strip() for part in parts for line in part.splitlines()]
+        halves = [half for line in lines for half in (line, line.partition(" = ")[2], line.removeprefix("return "))]
+        steps = [half.replace(" ", "") for half in halves if len(half) > 12]
+        assert len(exercise.hints) >= 3 and exercise.hints[-1].startswith("The shape of it: "), exercise.id
+        for hint in exercise.hints:
+            assert not [step for step in steps if step in hint.replace(" ", "")], exercise.id
+
+
 def numbers_in(text):
     """Decimal numbers of prose; no links, citations, code or section numbers."""
     text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`|[Ss]ections? [\d.]+( and [\d.]+)?", " ", text)
@@ -107,6 +182,29 @@ def test_numbers_in_prose_are_printed_by_a_cell(lesson):
     _, printed = ran(lesson)
     unprinted = {n for n in numbers_in(prose(lesson)) if not re.search(rf"(?<![\d.]){re.escape(n)}(?!\d)", printed)}
     assert not unprinted
+
+
+def whole_numbers_in(text):
+    """Whole numbers of prose of three digits or more, or with a unit; no years, links, citations or code."""
+    text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`", " ", text).replace("{,}", ",")
+    units = "%|million|billion|trillion|[GMK]iB"
+    found = re.findall(rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}})+|\d{{3,}}|\d+(?= (?:{units})))(?!\d)", text)
+    return {number.replace(",", "") for number in found if not re.fullmatch(r"(19|20)\d\d", number)}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_whole_numbers_in_prose_stand_in_a_cell_or_are_printed_by_one(lesson):
+    code = "\n".join(cell.source for cell in cells(lesson) if cell.cell_type == "code")
+    known = (ran(lesson)[1] + code).replace(",", "").replace("_", "")
+    markdown = [cell for cell in cells(lesson) if cell.cell_type == "markdown"]
+    told = [cell.source for cell in markdown if "written:" not in cell.metadata.get("title", "")]
+    numbers = whole_numbers_in("\n\n".join(told))
+    assert not {n for n in numbers if not re.search(rf"(?<![\d.]){n}(?!\d)", known)}
+
+
+def test_whole_numbers_in_finds_those_with_a_unit():
+    text = "In 2017, 99 and 95 % of 123 words, 131,072 of 7 billion, see `400` and [512](https://x.org/1024)."
+    assert whole_numbers_in(text) == {"95", "123", "131072", "7"}
 
 
 def test_numbers_in_finds_the_numbers_of_prose():
@@ -269,3 +367,110 @@ def test_lists_of_heads_and_silent_heads_are_judged_rightly():
     assert "one head less" in names["try_without_head"](without_head)
     with pytest.raises(AssertionError, match="every part once"):
         names["try_without_head"](lambda module, n_heads, h: without_head(module, n_heads, 0))
+
+
+def test_what_each_way_of_trusting_a_module_sees_is_judged_rightly():
+    names, _ = ran("04_heads")
+    right = {"A": {"copy", "train", "draw"}, "B": {"train"}, "C": {"train", "draw"}, "D": set()}
+    assert "right" in names["try_guess"](right)
+    with pytest.raises(AssertionError, match="suspect B is found by train"):
+        names["try_guess"](right | {"B": set()})
+
+
+def test_words_one_by_one_and_partners_are_judged_rightly():
+    names, _ = ran("05_multi_query_attention")
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def step(module, word, cache):
+        keys, values = module.k_proj(word), module.v_proj(word)
+        if cache is not None:
+            keys, values = (torch.cat(pair, dim=1) for pair in zip(cache, (keys, values), strict=True))
+        q = module.q_proj(word).unflatten(-1, (3, 4)).transpose(1, 2)
+        heads = attend(q, keys[:, None].expand(-1, 3, -1, -1), values[:, None].expand(-1, 3, -1, -1))
+        return module.out_proj(heads.transpose(1, 2).flatten(2)), (keys, values)
+
+    def all_again(module, word, cache):
+        words = word if cache is None else torch.cat([cache, word], dim=1)
+        return module(words)[:, -1:], words
+
+    assert "every key computed once" in names["try_step"](step)
+    with pytest.raises(AssertionError, match="keys were computed for 15 words"):
+        names["try_step"](all_again)
+    with pytest.raises(AssertionError, match="word by word gives other numbers"):
+        names["try_step"](lambda module, word, cache: step(module, word, None))
+
+    def partners(weight, n_heads):
+        rows = weight.reshape(n_heads, -1)
+        gaps = torch.cdist(rows, rows).fill_diagonal_(math.inf)
+        return {tuple(sorted((h, gaps[h].argmin().item()))) for h in range(n_heads)}
+
+    assert "twins share" in names["try_partners"](partners)
+    with pytest.raises(AssertionError, match="others are nearly twins"):
+        names["try_partners"](lambda weight, n_heads: [(h, h + 1) for h in range(0, n_heads, 2)])
+
+
+def _alike(names, gradients=True, randomise=True):
+    """A solution of lesson 06, and with less than that a wrong one."""
+
+    def alike(mine, theirs, x):
+        if randomise:
+            names["noisy"](theirs)
+        mine.load_state_dict(theirs.state_dict())
+        given = [x.clone().requires_grad_() for _ in range(2)]
+        outputs = [layer(x) for layer, x in zip((mine, theirs), given, strict=True)]
+        for output in outputs:
+            output.pow(2).sum().backward()
+        pairs = [outputs, [x.grad for x in given]]
+        pairs += [[p.grad for p in pair] for pair in zip(mine.parameters(), theirs.parameters(), strict=False)]
+        pairs = pairs if gradients else pairs[:1]
+        return all(None not in pair and torch.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in pairs)
+
+    return alike
+
+
+def test_trials_of_a_layer_are_judged_rightly():
+    names, _ = ran("06_decoder_layer")
+    assert "three found" in names["try_alike"](_alike(names))
+    with pytest.raises(AssertionError, match="OneNorm is broken, and got away"):
+        names["try_alike"](_alike(names, gradients=False, randomise=False))
+    with pytest.raises(AssertionError, match="Detached is broken, and got away"):
+        names["try_alike"](_alike(names, gradients=False))
+    with pytest.raises(AssertionError, match="is right, and was found guilty"):
+        names["try_alike"](lambda mine, theirs, x: False)
+
+
+def test_silent_layers_are_judged_rightly():
+    names, _ = ran("06_decoder_layer")
+
+    def silent(layer):
+        with torch.no_grad():
+            for part in (layer.self_attn.out_proj, layer.linear2):
+                part.weight.zero_(), part.bias.zero_()
+
+    def mute(layer):
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter.zero_().requires_grad_(False)
+            layer.norm1.bias.requires_grad_(True)
+
+    assert "the gradient reaches" in names["try_silent"](silent)
+    with pytest.raises(AssertionError, match="still says something"):
+        names["try_silent"](lambda layer: None)
+    with pytest.raises(AssertionError, match="silent for ever"):
+        names["try_silent"](mute)
+
+
+def test_depth_makes_words_alike_without_residuals_and_steps_large_for_post_norm():
+    names, printed = ran("06_decoder_layer")
+    alike = names["alike"]
+    assert min(alike["no residual"][6:]) > 0.98 and max(alike["pre-norm"] + alike["post-norm"]) < 0.6
+    assert names["measured"]["no residual, no norm"][0] < 1e-10
+    last = [float(line.split()[-3]) for line in printed.splitlines() if " steps of " in line]
+    assert [loss < 0.1 for loss in last] == [True, True, False, True, False]
+
+
+def test_numbers_of_the_loops_are_found_again_on_every_rung():
+    mqa, decoder = ran("05_multi_query_attention")[0], ran("06_decoder_layer")[0]
+    assert torch.allclose(torch.cat(mqa["outputs"])[4], from_loops()[4], atol=5.1e-5)
+    assert torch.allclose(decoder["added"][4], from_loops()[4], atol=5.1e-5)
+    assert mqa["tokens"] == decoder["tokens"] == list(TOKENS)
