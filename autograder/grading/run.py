@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
+from autograder.grading.drawn import case_to_draw
 from autograder.grading.outputs import plain_outputs
 from autograder.grading.questions import Questions, as_tensor
 from autograder.grading.results import Result
@@ -79,7 +80,7 @@ def _graph(exercise_id: str, session: Session) -> dict | None:
     questions = _questions(exercise_id, None)
     if questions.exercise.procedure != "class":
         return None
-    case = next(c for c in questions.cases if not c.raises and not c.kwargs)
+    case = case_to_draw(questions.cases)
     graph = session.graph(questions.exercise.name, "class", as_tensor(pack_cases([case])))
     return graph if isinstance(graph, dict) else None
 

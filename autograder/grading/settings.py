@@ -80,6 +80,7 @@ def _autograde(c) -> None:
 
 
 def _feedback(c) -> None:
+    import nbgrader
     from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
     from nbgrader import preprocessors as stock
 
@@ -91,6 +92,18 @@ def _feedback(c) -> None:
         CSSHTMLHeaderPreprocessor,
         FitForStudents,
     ]
+    # Our template stands beside nbgrader's own, on which it builds.
+    formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
+    templates, styles = formgrader / "templates", formgrader / "static/node_modules/bootstrap/dist/css"
+    c.GenerateFeedback.exporter_class = "autograder.grading.feedback.FeedbackExporter"
+    c.FeedbackExporter.template_name = "student_page"
+    c.FeedbackExporter.extra_template_basedirs = [str(Path(__file__).parent / "templates"), str(templates)]
+    c.FeedbackExporter.extra_template_paths = [str(templates), str(styles)]
+    c.FeedbackExporter.filters = {
+        "markdown2html": "autograder.grading.formulas.markdown",
+        "clean_html": "autograder.grading.safe_html.clean",
+        "nothing_live": "autograder.grading.feedback.nothing_live",
+    }
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
     # nbgrader's templates render them on their own; the two filters clean those as well.
     c.HTMLExporter.sanitize_html = True

@@ -1,0 +1,99 @@
+r"""Formulas of a page as MathML, which browsers draw by themselves: no script, nothing from the network.
+
+subtle: latex2mathml puts the text of \text{...} into its result as it stands, tags included. So only what is
+listed here is taken from it, and written anew; a formula with anything else stays as its source.
+"""
+
+import re
+import secrets
+import xml.etree.ElementTree as ET
+from functools import lru_cache
+from html import escape
+
+from jinja2 import pass_context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+from autograder.grading.safe_html import clean
+
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+TAGS = {
+    *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "ms", "mstyle", "mpadded", "mphantom"),
+    *("mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts"),
+    *("mprescripts", "mtable", "mtr", "mtd", "none"),
+}
+ATTRIBUTES = {
+    *("display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "fence", "separator", "form"),
+    *("minsize", "maxsize", "width", "height", "depth", "lspace", "rspace", "linethickness"),
+    *("columnalign", "columnspacing", "rowspacing", "columnlines", "rowlines", "accent"),
+    *("accentunder", "movablelimits"),
+}
+LONGEST = 2000
+
+
+@pass_context
+def markdown(context, source: str) -> str:
+    """Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates."""
+    attachments = (context.get("cell") or {}).get("attachments", {})
+    renderer = _Renderer(escape=False, attachments=attachments, exclude_anchor_links=True)
+    return renderer.put_back(clean(MarkdownWithMath(renderer=renderer).render(source)))
+
+
+@lru_cache(4096)
+def mathml(latex: str, block: bool = False) -> str | None:
+    """The formula as MathML, or None where it cannot be written safely."""
+    from latex2mathml.converter import convert
+
+    if len(latex) > LONGEST:
+        return None
+    try:
+        return _written(ET.fromstring(convert(latex, display="block" if block else "inline")))
+    except Exception:  # whatever stops the converter, the reader sees the source
+        return None
+
+
+def _written(element) -> str:
+    """An element with nothing but what is listed above. Raises ValueError for another tag."""
+    tag = element.tag.removeprefix(MATHML)
+    if tag not in TAGS:
+        raise ValueError(tag)
+    known = "".join(f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES)
+    text = element.text or ""
+    if tag == "mtext":
+        text = text.replace(" ", "\u00a0")  # a space at either end would be lost
+    inside = escape(text) + "".join(map(_written, element))
+    return f"<{tag}{known}>{inside}</{tag}>"
+
+
+class _Renderer(IPythonRenderer):
+    """Puts a mark in the place of each formula, so that the HTML around it can be cleaned on its own."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self._mark = f"formula{secrets.token_hex(8)}n"  # nobody can write it in advance
+        self._formulas = []
+
+    def inline_math(self, body: str) -> str:
+        return self._marked(body, f"${body}$", block=False)
+
+    def block_math(self, body: str) -> str:
+        return self._marked(body, f"$${body}$$", block=True)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        text = f"\\begin{{{name}}}{body}\\end{{{name}}}"
+        return self._marked(text, text, block=True)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """subtle: what stands for a picture is an attribute, in which no element may stand."""
+        return super().image(self._replaced(text, 1), url, title)
+
+    def _marked(self, latex: str, source: str, block: bool) -> str:
+        source = escape(source)
+        self._formulas.append((mathml(latex, block) or source, source))
+        return f"{self._mark}{len(self._formulas) - 1}e"
+
+    def put_back(self, html: str) -> str:
+        """The HTML with its formulas."""
+        return self._replaced(html, 0)
+
+    def _replaced(self, html: str, which: int) -> str:
+        return re.sub(f"{self._mark}(\\d+)e", lambda mark: self._formulas[int(mark[1])][which], html)
