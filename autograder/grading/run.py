@@ -78,9 +78,9 @@ def _timed(result: Result, part: str):
 def _graph(exercise_id: str, session: Session) -> dict | None:
     """A module's graph on its first visible case, as plain data that nobody has looked at yet."""
     questions = _questions(exercise_id, None)
-    if questions.exercise.procedure != "class":
-        return None
     case = case_to_draw(questions.cases)
+    if questions.exercise.procedure != "class" or case is None:
+        return None
     graph = session.graph(questions.exercise.name, "class", as_tensor(pack_cases([case])))
     return graph if isinstance(graph, dict) else None
 
