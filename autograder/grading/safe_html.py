@@ -4,91 +4,108 @@ Both functions are filters of nbconvert's templates. Text, tables and embedded p
 frames and everything that would fetch something go.
 """
 
-import bleach
-from bleach.css_sanitizer import CSSSanitizer
+import html
+import re
+
 from jinja2 import pass_context
 
-TAGS = {
-    *bleach.ALLOWED_TAGS,
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "p",
-    "br",
-    "hr",
-    "div",
-    "span",
-    "pre",
-    "code",
-    "img",
-    "table",
-    "thead",
-    "tbody",
-    "tfoot",
-    "tr",
-    "th",
-    "td",
-    "caption",
-    "del",
-    "s",
-    "sub",
-    "sup",
-    "u",
-    "dl",
-    "dt",
-    "dd",
-    "details",
-    "summary",
-    "figure",
-    "figcaption",
-    "small",
-    "mark",
-}
-STYLES = [
-    "color",
-    "background-color",
-    "font-family",
-    "font-size",
-    "font-style",
-    "font-weight",
-    "text-align",
-    "vertical-align",
-    "white-space",
-    "width",
-    "max-width",
-    "margin",
-    "margin-top",
-    "margin-bottom",
-    "padding",
-    "border",
-    "border-left",
-    "border-collapse",
-    "border-spacing",
-    "display",
-    "gap",
-    "line-height",
-]
+TAGS = set(
+    "a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li "
+    "mark ol p pre s small span strong sub summary sup table tbody td tfoot th thead tr u ul".split()
+)
+EMPTY = {"br", "hr", "img"}
+STYLES = set(
+    "color background-color font-family font-size font-style font-weight text-align vertical-align white-space width "
+    "max-width margin margin-top margin-bottom padding border border-left border-collapse border-spacing display gap "
+    "line-height".split()
+)
 PLAIN = {"class", "style", "title", "alt", "colspan", "rowspan", "width", "height", "align", "open", "id"}
+DEEPEST = 100
+LONGEST_MARKDOWN, MOST_FORMULAS = 20_000, 300
+FORMULA = re.compile(r"\\[(\[]|\\begin")
+TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])")
+ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?""")
+TAG_END = re.compile(r"[\s/]*>")
+BARE_AND = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});)")
+STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
 
 
-def clean(html) -> str:
-    """The HTML with only what is listed above; the rest is shown as text."""
-    text = html.decode(errors="replace") if isinstance(html, bytes) else str(html)
-    return bleach.clean(
-        text,
-        tags=TAGS,
-        attributes=_allowed,
-        protocols=["http", "https", "mailto", "data"],
-        css_sanitizer=CSSSanitizer(allowed_css_properties=STYLES),
-    )
+def clean(source) -> str:
+    """The HTML with only what is listed above; the rest is shown as text.
+
+    subtle: nothing is parsed as a browser would, which takes hours for some short texts, nor must it be. What is
+    written is made anew from known tags, with every value and text escaped, in time that grows with the length.
+    """
+    text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
+    made, opened, position = [], [], 0
+    while (begin := text.find("<", position)) >= 0:
+        made.append(_as_text(text[position:begin]))
+        position = _tag(text, begin, made, opened)
+    made.append(_as_text(text[position:]))
+    made += [f"</{tag}>" for tag in reversed(opened)]
+    return "".join(made)
+
+
+def _tag(text: str, begin: int, made: list[str], opened: list[str]) -> int:
+    """Adds the tag that begins there to what is made, and gives the place after it."""
+    found = TAG.match(text, begin)
+    tag = found[2].lower() if found else None
+    if tag not in TAGS or (not found[1] and len(opened) >= DEEPEST):
+        made.append("&lt;")
+        return begin + 1
+    position, attributes = found.end(), []
+    while attribute := ATTRIBUTE.match(text, position):
+        name, value = attribute[1].lower(), attribute[2] or attribute[3] or attribute[4] or ""
+        attributes.append(_attribute(tag, name, html.unescape(value)))
+        position = attribute.end()
+    end = TAG_END.match(text, position)
+    if end is None:
+        made.append(_as_text(text[begin:position]))
+        return position
+    if not found[1]:
+        made.append(f"<{tag}{''.join(attributes)}>")
+        if tag not in EMPTY:
+            opened.append(tag)
+    elif tag in opened:
+        while (last := opened.pop()) != tag:
+            made.append(f"</{last}>")
+        made.append(f"</{tag}>")
+    return end.end()
+
+
+def _attribute(tag: str, name: str, value: str) -> str:
+    """The attribute as text, with a space before it; empty where it is not allowed."""
+    if not _allowed(tag, name, value):
+        return ""
+    if name == "style":
+        value = _style(value)
+    return f' {name}="{html.escape(value)}"'
+
+
+def _style(text: str) -> str:
+    """The declarations that only change how text looks."""
+    declarations = [part.partition(":") for part in text.split(";")]
+    kept = [
+        (name.strip().lower(), value.strip())
+        for name, _, value in declarations
+        if name.strip().lower() in STYLES and STYLE_VALUE.fullmatch(value)
+    ]
+    return " ".join(f"{name}: {value};" for name, value in kept)
+
+
+def _as_text(text: str) -> str:
+    return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
 @pass_context
 def markdown(context, source: str) -> str:
-    """Markdown as clean HTML, with the pictures that are attached to the cell."""
+    """Markdown as clean HTML, with the pictures that are attached to the cell.
+
+    subtle: the time that the renderer takes grows with the square of the length; what no person writes is shown
+    as it is.
+    """
+    if len(source) > LONGEST_MARKDOWN or len(FORMULA.findall(source)) > MOST_FORMULAS:
+        return f"<pre>{_as_text(source)}</pre>"
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
     attachments = (context.get("cell") or {}).get("attachments", {})
