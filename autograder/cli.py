@@ -47,7 +47,16 @@ def _parser() -> _Parser:
         prog="python -m autograder", description="Attention by Hand: exercises, checks, courses."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_exercises, _add_check, _add_build, _add_course, _add_grade, _add_demo):
+    for add in (
+        _add_exercises,
+        _add_check,
+        _add_build,
+        _add_course,
+        _add_grade,
+        _add_report,
+        _add_doctor,
+        _add_demo,
+    ):
         add(commands)
     return parser
 
@@ -91,8 +100,12 @@ def _add_grade(commands):
     command = _command(commands, "grade", _grade, "grade what is under DIR/submitted into DIR's gradebook")
     command.add_argument("folder", metavar="DIR")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
-    command.add_argument(
+    where = command.add_mutually_exclusive_group()
+    where.add_argument(
         "--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)"
+    )
+    where.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on the Dask cluster whose scheduler has this address"
     )
     command.add_argument(
         "--unsafe-no-sandbox",
@@ -100,6 +113,16 @@ def _add_grade(commands):
         help="run students' code with your own rights, where no sandbox can be had",
     )
     command.add_argument("--json", action="store_true", help="one JSON object a submission")
+
+
+def _add_doctor(commands):
+    _command(commands, "doctor", _doctor, "say what works on this machine, and what to do about the rest")
+
+
+def _add_report(commands):
+    command = _command(commands, "report", _report, "write the class report of what is graded, one HTML page")
+    command.add_argument("folder", metavar="DIR")
+    command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
 
 
 def _add_demo(commands):
@@ -218,7 +241,24 @@ def _grade(arguments) -> None:
         arguments.workers,
         arguments.json,
         sandboxed=not arguments.unsafe_no_sandbox,
+        cluster=arguments.cluster,
     )
+
+
+def _doctor(arguments) -> int:
+    from autograder.grading.doctor import MISSING, examine, report
+
+    findings = examine()
+    print(report(findings))
+    return 1 if any(finding.state == MISSING for finding in findings) else 0
+
+
+def _report(arguments) -> None:
+    from pathlib import Path
+
+    from autograder.grading.report import report
+
+    report(Path(arguments.folder), arguments.lesson)
 
 
 def _demo(arguments) -> None:

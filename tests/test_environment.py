@@ -27,7 +27,10 @@ CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
-DIRECT = RUNTIME + [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
+EXTRAS = {
+    name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()
+}
+DIRECT = RUNTIME + sum(EXTRAS.values(), [])
 
 # conda-forge's names where they differ; there `graphviz` is the `dot` program, which is not in the lock.
 CONDA_NAMES = {"pytorch-cpu": "torch"}
@@ -201,7 +204,7 @@ def test_a_conda_environment_out_of_step_is_seen():
 
 
 @pytest.mark.parametrize(("folder", "declared"), [
-    ("autograder", RUNTIME), ("images", RUNTIME), ("solutions", RUNTIME), ("tests", DIRECT),
+    ("autograder", RUNTIME + EXTRAS["cluster"]), ("images", RUNTIME), ("solutions", RUNTIME), ("tests", DIRECT),
 ])
 def test_every_import_is_of_a_direct_dependency(folder, declared):
     files = sorted((ROOT / folder).rglob("*.py"))

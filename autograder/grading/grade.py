@@ -7,6 +7,7 @@ What a student hands in never stops the others and is never changed.
 import json
 import os
 import sys
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from nbformat import NotebookNode
 
 from autograder.errors import UserError
 from autograder.grading import results
+from autograder.grading.cluster import ClusterPool
 from autograder.grading.course import open_course
 from autograder.grading.intake import Refused, cells_of_course, look_at, trusted
 from autograder.grading.pool import Failed, LocalPool
@@ -35,17 +37,19 @@ def grade(
     as_json: bool = False,
     sandboxed: bool = True,
     allowance: Allowance = USUAL,
+    cluster: str | None = None,
 ) -> list[Row]:
     """Grades what is new or changed and prints all grades, one JSON object a line with `as_json`. `allowance` is
-    what each submission may use.
+    what each submission may use. With `cluster`, the address of a Dask scheduler, its workers run them.
 
-    Raises UserError where `folder` is no course or `lesson` is none of it, where nothing was handed in, and where
-    students' code would have to run without a sandbox, unless `sandboxed` is False.
+    Raises UserError where `folder` is no course or `lesson` is none of it, where nothing was handed in, where
+    there is no such cluster, and where students' code would have to run without a sandbox, unless `sandboxed` is
+    False.
     """
     folder = Path(folder).absolute()
     if workers is not None and workers < 1:
         raise UserError("the number of workers must be at least 1.")
-    if sandboxed and (why := why_no_sandbox()):
+    if sandboxed and cluster is None and (why := why_no_sandbox()):
         raise UserError(
             f"students' code is not run without a sandbox, and {why} "
             "On a machine with nothing to lose: --unsafe-no-sandbox."
@@ -53,7 +57,11 @@ def grade(
     api = open_course(folder)
     submissions = _submissions(api, folder, lesson)
     todo = [submission for submission in submissions if not is_done(submission)]
-    pool = LocalPool(workers or os.cpu_count() or 1, read_secret(folder), folder, sandboxed, allowance)
+    secret = read_secret(folder)
+    if cluster is None:
+        pool = LocalPool(min(workers or os.cpu_count() or 1, max(1, len(todo))), secret, folder, sandboxed, allowance)
+    else:
+        pool = ClusterPool(cluster, secret, sandboxed, allowance)
     try:
         with quiet(folder / "grading.log"):
             _grade_all(api, todo, pool)
@@ -86,7 +94,7 @@ def _grade_all(api, todo: list[Submission], pool) -> None:
     class_work = _ClassWork(api)
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", disable=not todo, file=sys.stderr)
     with bar, Recorder(api) as recorder:
-        for submission, result in class_work.results(todo, pool):
+        for submission, result in class_work.outcomes(todo, pool):
             class_work.record(recorder, submission, result)
             bar.update()
 
@@ -108,20 +116,31 @@ class _ClassWork:
         self._lessons = _Lessons(api)
         self._read: dict[Submission, _Read] = {}
 
-    def results(self, todo: list[Submission], pool):
-        """(submission, what came of it: a Result, Refused or Failed)."""
-        units = {}
-        for submission in todo:
-            try:
-                read = self._read[submission] = self._lessons.read(submission)
-            except Refused as refused:
-                yield submission, refused
-                continue
-            if (result := results.load(submission.folder, read.key)) is not None:
-                yield submission, result
-            else:
-                units[submission] = read.unit
-        yield from pool.run(units)
+    def outcomes(self, todo: list[Submission], pool):
+        """(submission, what came of it: a Result, Refused or Failed). Submissions are read as they are needed."""
+        known = deque()
+
+        def to_run():
+            for submission in todo:
+                came = self._read_or_known(submission)
+                if isinstance(came, Unit):
+                    yield submission, came
+                else:
+                    known.append((submission, came))
+
+        for submission, result in pool.run(to_run()):
+            while known:
+                yield known.popleft()
+            yield submission, result
+        yield from known
+
+    def _read_or_known(self, submission: Submission) -> Unit | Refused | results.Result:
+        """What is to be run of a submission, or where nothing is, what is known of it already."""
+        try:
+            read = self._read[submission] = self._lessons.read(submission)
+        except Refused as refused:
+            return refused
+        return results.load(submission.folder, read.key) or read.unit
 
     def record(self, recorder: Recorder, submission: Submission, result) -> None:
         read = self._read.pop(submission, None)

@@ -5,10 +5,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from autograder.grading.template import Template, TemplateDied
 from autograder.grading.unit import Unit
 
 TRIES = 3
+WAITING = 4  # units at hand for each worker
+BROKEN = "a process that judges ended"
 
 _task = None  # what a worker process does, set when it starts
 
@@ -43,48 +46,69 @@ class LocalPool:
     ):
         self._workers, self._how = workers, (secret, folder, sandboxed, allowance)
 
-    def run(self, units: dict) -> Iterator[tuple]:
-        """(name, Result or Failed) for each of the named units, as they are done.
+    def run(self, units: Iterable[tuple]) -> Iterator[tuple]:
+        """(name, Result or Failed) for each (name, unit), as they are done. Units are taken as they are needed."""
+        return tried_again(units, self._attempt)
 
-        Where the machine fails, a unit is tried again, alone, a few times; what a student's code does is never
-        tried again.
-        """
-        left = dict(units)
-        reason = ""
-        for attempt in range(TRIES):
-            if not left:
-                return
-            for name, result in self._attempt(left, 1 if attempt else min(self._workers, len(left))):
-                if isinstance(result, Result):
-                    del left[name]
-                    yield name, result
-                else:
-                    reason = result.reason
-        yield from ((name, Failed(reason)) for name in left)
-
-    def _attempt(self, units: dict, workers: int) -> Iterator[tuple]:
+    def _attempt(self, units: Iterator[tuple], alone: bool) -> Iterator[tuple]:
         template = Template()
+        workers = 1 if alone else self._workers
         # subtle: forked, so that PyTorch is imported once for all of them, while the template warms up.
-        context = get_context("fork")
-        start = (template, self._how, os.getpid())
-        pool = ProcessPoolExecutor(workers, context, _start, start)
+        pool = ProcessPoolExecutor(workers, get_context("fork"), _start, (template, self._how, os.getpid()))
         try:
             template.wait_until_warm()
-            waiting = {pool.submit(_run, unit): name for name, unit in list(units.items())}
-            for future in as_completed(waiting):
-                yield waiting[future], _outcome(future)
-        except (TemplateDied, BrokenProcessPool) as error:
-            yield from ((name, Failed(str(error))) for name in list(units))
+            yield from a_few_at_a_time(units, lambda unit: pool.submit(_run, unit), wait, WAITING * workers)
+        except TemplateDied as error:
+            yield from ((name, unit, Failed(str(error))) for name, unit in units)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
             template.close()
 
 
-def _outcome(future) -> Result | Failed:
+def tried_again(units: Iterable[tuple], attempt) -> Iterator[tuple]:
+    """(name, Result or Failed) for each (name, unit), from `attempt(units, alone)`, which gives (name, unit, what
+    came of it).
+
+    Where a machine fails, a unit is tried again, alone, a few times; what a student's code does is never tried
+    again.
+    """
+    left = iter(units)
+    for number in range(TRIES):
+        failed = []
+        if (first := next(left, None)) is None:
+            return
+        for name, unit, result in attempt(chain([first], left), number > 0):
+            if isinstance(result, Failed):
+                failed.append((name, unit, result))
+            else:
+                yield name, result
+        left = ((name, unit) for name, unit, _ in failed)
+    yield from ((name, result) for name, _, result in failed)
+
+
+def a_few_at_a_time(units: Iterator[tuple], submit, wait, most: int) -> Iterator[tuple]:
+    """(name, unit, what came of it) of units that are submitted, never more than `most` at once: so a large class
+    takes no more memory than a small one."""
+    waiting = {}
+    while True:
+        for name, unit in islice(units, most - len(waiting)):
+            try:
+                waiting[submit(unit)] = name, unit
+            except BrokenProcessPool:
+                yield name, unit, Failed(BROKEN)
+        if not waiting:
+            return
+        done, _ = wait(list(waiting), return_when="FIRST_COMPLETED")
+        for future in done:
+            yield *waiting.pop(future), outcome(future)
+
+
+def outcome(future) -> Result | Failed:
+    """What came of a unit that ran elsewhere."""
     try:
         return future.result()
     except BrokenProcessPool:
-        return Failed("a process that judges ended")
+        return Failed(BROKEN)
     except Exception as error:  # also one that nobody thought of: it must not stop the others
         return Failed(str(error) or type(error).__name__)
 

@@ -1,0 +1,116 @@
+"""How fast a class is graded: stock `nbgrader autograde` against ours, in one run. Part of `make bench`; asserts
+nothing.
+
+One class of submissions of lesson 01 (the made-up class, each with a cell of its own, so that no two are the
+same) is graded with both, the stock one on a course with nbgrader's own settings, whose checks run in the
+students' kernels. Then ours alone on ten times as many.
+"""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell
+
+from autograder.grading import results
+from autograder.grading.course import make_course, open_course
+from autograder.grading.demo import hand_in
+from autograder.grading.sample_class import CLASS, FIRST
+from autograder.grading.submission import find_submissions, last_outcome
+from autograder.grading.table import read_rows
+
+SIZE, GROWTH = 48, 10
+STOCK = """\
+c = get_config()
+c.CourseDirectory.course_id = "attention-by-hand"
+c.CourseDirectory.db_url = "sqlite:///" + {folder!r} + "/gradebook.db?timeout=60"
+c.ClearMarkScheme.enforce_metadata = False
+c.Execute.timeout = 120
+c.ExecutePreprocessor.timeout = 120
+"""
+HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None and not work.without_checks]
+
+
+def fill(folder: Path, size: int) -> None:
+    """A class of that size hands in."""
+    for number in range(size):
+        work = HONEST[number % len(HONEST)]
+        path = hand_in(folder, replace(work, student=f"{number:04}_{work.student}"))
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells.append(new_code_cell(f"student_number = {number}"))
+        path.write_text(nbformat.writes(notebook), encoding="utf-8")
+
+
+def seconds(command: list[str], folder: Path) -> tuple[float, float, float]:
+    """(wall, CPU of all its processes, largest process in MB) of a command that has to succeed."""
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        sys.exit(done.stderr[-2000:])
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, cpu, after.ru_maxrss / 1024
+
+
+def ours(folder: Path) -> tuple[float, float, float]:
+    return seconds([sys.executable, "-m", "autograder", "grade", str(folder), FIRST], folder)
+
+
+def stock(folder: Path) -> tuple[float, float, float]:
+    (folder / "nbgrader_config.py").write_text(STOCK.format(folder=str(folder)), encoding="utf-8")
+    return seconds([str(Path(sys.executable).with_name("nbgrader")), "autograde", FIRST], folder)
+
+
+def scores(folder: Path) -> dict:
+    api = open_course(folder)
+    return {row.student: row.points for row in read_rows(api, find_submissions(folder, FIRST, [FIRST]))}
+
+
+def parts(folder: Path) -> dict[str, float]:
+    """Wall seconds of the parts of all runs, summed."""
+    total = {}
+    for submission in find_submissions(folder, FIRST, [FIRST]):
+        result = results.load(folder, last_outcome(submission).result)
+        for part, spent in result.seconds.items():
+            total[part] = total.get(part, 0.0) + spent
+    return total
+
+
+def main() -> None:
+    cores = os.cpu_count()
+    with tempfile.TemporaryDirectory() as place:
+        small, large, other = (Path(place, name) for name in ("ours", "large", "stock"))
+        make_course(small)
+        fill(small, SIZE)
+        shutil.copytree(small, other)
+        shutil.copytree(small, large)
+        fill(large, GROWTH * SIZE)
+        print(f"\n{SIZE} submissions of {FIRST}, {cores} cores")
+        wall, _, memory = ours(small)
+        print(f"  ours              {wall:8.1f} s   {wall / SIZE:6.2f} s each   largest process {memory:.0f} MB")
+        again, _, _ = ours(small)
+        print(f"  ours, once more   {again:8.1f} s   nothing had changed")
+        spent = parts(small)
+        print("  where the time goes (seconds of one core, of all workers):")
+        print("   ", ", ".join(f"{part} {value:.1f}" for part, value in spent.items()))
+        floor = (spent["cells"] + spent["checks"]) / cores
+        print(f"  floor: cells and checks over {cores} cores take {floor:.1f} s, ours {wall / floor:.2f} times that")
+        much, _, more = ours(large)
+        print(f"  ours, {GROWTH} times as many {much:6.1f} s   {much / wall:.1f} times as long   ", end="")
+        print(f"largest process {more:.0f} MB")
+        theirs, _, _ = stock(other)
+        print(f"  stock autograde   {theirs:8.1f} s   {theirs / SIZE:6.2f} s each")
+        print(f"  ours is {theirs / wall:.1f} times as fast")
+        differ = [student for student, points in scores(small).items() if points != scores(other)[student]]
+        print(f"  scores: {SIZE - len(differ)} of {SIZE} the same {differ or ''}")
+
+
+if __name__ == "__main__":
+    main()
