@@ -33,7 +33,7 @@ class Questions:
             if not reply["callable"]:
                 return not_started(self.exercise, self._why_missing(reply, stopped))
             return judge(self.exercise, self.cases, reply["records"], self.hidden, self.expected)
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError):
+        except Exception:
             # Honest code cannot get here: the records are not what the probe writes.
             return unable_to_run(self.exercise, "What came back from your code could not be read.")
 

@@ -9,16 +9,18 @@ import re
 
 from jinja2 import pass_context
 
-TAGS = set(
+LISTED_TAGS = (
     "a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li "
-    "mark ol p pre s small span strong sub summary sup table tbody td tfoot th thead tr u ul".split()
+    "mark ol p pre s small span strong sub summary sup table tbody td tfoot th thead tr u ul"
 )
+TAGS = set(LISTED_TAGS.split())
 EMPTY = {"br", "hr", "img"}
-STYLES = set(
+LISTED_STYLES = (
     "color background-color font-family font-size font-style font-weight text-align vertical-align white-space width "
     "max-width margin margin-top margin-bottom padding border border-left border-collapse border-spacing display gap "
-    "line-height".split()
+    "line-height"
 )
+STYLES = set(LISTED_STYLES.split())
 PLAIN = {"class", "style", "title", "alt", "colspan", "rowspan", "width", "height", "align", "open", "id"}
 DEEPEST = 100
 LONGEST_MARKDOWN, MOST_FORMULAS = 20_000, 300
