@@ -1,5 +1,6 @@
 """What a submission's cells show, made safe: only known fields, known kinds of data, and clean HTML remain."""
 
+import json
 import re
 
 from nbformat import NotebookNode
@@ -10,13 +11,31 @@ from autograder.grading.safe_html import clean
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 LONGEST_TEXT = 200_000
 LONGEST_HTML = 300_000
+LARGEST_PICTURE = 4_000_000
 MOST_OUTPUTS = 200
+MOST_SHOWN = 20_000_000
+NO_ROOM = "(The notebook shows too much; the rest is left out.)"
 
 
-def plain_outputs(outputs) -> list[NotebookNode]:
-    """nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
-    made = [_plain(output) for output in outputs[:MOST_OUTPUTS] if isinstance(output, dict)]
-    return [output for output in made if output is not None]
+class Shown:
+    """What one submission shows. It has room for so much, and no more."""
+
+    def __init__(self):
+        self._left = MOST_SHOWN
+
+    def plain_outputs(self, outputs) -> list[NotebookNode]:
+        """nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
+        made = []
+        for output in outputs[:MOST_OUTPUTS]:
+            plain = _plain(output) if isinstance(output, dict) else None
+            if plain is None:
+                continue
+            size = len(json.dumps(plain))
+            if size > self._left:
+                return [*made, new_output("stream", name="stderr", text=NO_ROOM)]
+            self._left -= size
+            made.append(plain)
+        return made
 
 
 def _plain(output: dict) -> NotebookNode | None:
@@ -39,12 +58,14 @@ def _plain(output: dict) -> NotebookNode | None:
 def _plain_data(data: dict) -> dict:
     kept = {"text/plain": _text(data.get("text/plain", ""))}
     for mime in ("image/png", "image/jpeg"):
-        if isinstance(data.get(mime), str) and BASE64.fullmatch(data[mime]):
-            kept[mime] = data[mime]
+        picture = data.get(mime)
+        if isinstance(picture, str) and len(picture) <= LARGEST_PICTURE and BASE64.fullmatch(picture):
+            kept[mime] = picture
     if isinstance(data.get("text/html"), str) and len(data["text/html"]) <= LONGEST_HTML:
-        kept["text/html"] = clean(data["text/html"])
+        kept["text/html"] = clean(_text(data["text/html"], LONGEST_HTML))
     return kept
 
 
-def _text(value) -> str:
-    return str(value)[:LONGEST_TEXT] if isinstance(value, str) else ""
+def _text(value, longest: int = LONGEST_TEXT) -> str:
+    # subtle: half a character (a lone surrogate) is text for Python, but no file can hold it.
+    return value[:longest].encode(errors="replace").decode() if isinstance(value, str) else ""

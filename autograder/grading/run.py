@@ -1,5 +1,6 @@
 """Runs one unit in its sandbox, and judges it from outside."""
 
+import json
 import time
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -7,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.grading.drawn import case_to_draw
-from autograder.grading.outputs import plain_outputs
+from autograder.grading.outputs import Shown
 from autograder.grading.questions import Questions, as_tensor
 from autograder.grading.results import Result
 from autograder.grading.session import USUAL, Allowance, Ended, Session
@@ -15,6 +16,8 @@ from autograder.grading.template import Template
 from autograder.grading.unit import Unit
 from autograder.judge import Verdict
 from autograder.probe.wire import pack_cases
+
+LARGEST_GRAPH = 1_000_000
 
 
 def run_unit(
@@ -26,23 +29,23 @@ def run_unit(
     hidden: tuple[Path, ...] = (),
 ) -> Result:
     """The result of one submission. Raises TemplateDied or OSError where the machine is the cause."""
-    result = Result()
+    result, shown = Result(), Shown()
     try:
         with _timed(result, "sandbox"):
             session = Session(template, sandboxed, allowance, hidden)
         with session:
             for step in unit.steps:
-                _take(step, session, secret, result)
+                _take(step, session, secret, result, shown)
     except Ended as ended:
         result.problem = str(ended)
     return result
 
 
-def _take(step, session: Session, secret: str, result: Result) -> None:
+def _take(step, session: Session, secret: str, result: Result, shown: Shown) -> None:
     if step.kind == "run":
         with _timed(result, "cells"):
             outputs = session.cell(step.text)
-        result.outputs[step.cell] = plain_outputs(outputs)
+        result.outputs[step.cell] = shown.plain_outputs(outputs)
     elif step.kind == "check":
         with _timed(result, "checks"):
             verdict, where = _verdict(step.text, session, secret)
@@ -82,7 +85,14 @@ def _graph(exercise_id: str, session: Session) -> dict | None:
     if questions.exercise.procedure != "class" or case is None:
         return None
     graph = session.graph(questions.exercise.name, "class", as_tensor(pack_cases([case])))
-    return graph if isinstance(graph, dict) else None
+    return graph if _is_small_and_plain(graph) else None
+
+
+def _is_small_and_plain(graph) -> bool:
+    try:
+        return isinstance(graph, dict) and len(json.dumps(graph)) <= LARGEST_GRAPH
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 @cache
