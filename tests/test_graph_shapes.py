@@ -32,6 +32,9 @@ def axes_after(drawing, op):
     (18, (3, 6), ("", "")),
     (36, (6, 6), ("", "")),
     (72, (12, 6), ("", "")),
+    (72, (3, 4, 6), ("", "H", "D")),
+    (72, (4, 3, 6), ("H", "", "D")),
+    (96, (4, 4, 6), ("", "", "")),
 ])  # fmt: skip
 def test_an_axis_that_is_cut_gets_letters_only_where_it_is_certain(size, parts, letters):
     assert Sizes(heads=4).with_width(24).of_parts(size, parts) == letters
@@ -48,6 +51,13 @@ def test_key_value_heads_have_a_letter_of_their_own_until_they_are_copied():
 def test_six_heads_of_width_six_are_not_taken_for_each_other():
     drawing = draw(find("mqa.GroupedQueryAttention").reference(36, 6, 2), torch.zeros(2, 5, 36))
     assert {axes[-2:] for axes in axes_after(drawing, "repeat_interleave")} == {("N", "D")}
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (1, 1, 5, 5), (1, 4, 5, 5)])
+def test_a_mask_of_every_shape_has_queries_and_keys(shape):
+    heads = worked("04_heads", "MultiheadSelfAttention")(16, 4)
+    drawing = draw(heads, torch.zeros(1, 5, 16), torch.ones(shape, dtype=torch.bool))
+    assert next(node for node in drawing.nodes if node.label == "mask").axes[-2:] == ("N", "N")
 
 
 def test_the_matrices_of_lesson_02_change_one_width_into_the_other():

@@ -26,8 +26,9 @@ def of_inputs(title, shapes, heads=None):
     for name, shape in shapes.items():
         words = told[name].split() if name in told else _guessed(name, len(shape), heads)
         found[name] = _fitted(words, len(shape))
-    for name in shapes.keys() & _MASKS - told.keys():
-        found[name] = _mask_letters(shapes[name], found, shapes)
+    for name in shapes.keys() & _MASKS:
+        if not any(found[name]):
+            found[name] = _mask_letters(shapes[name], found, shapes)
     return without_conflicts(found, shapes)
 
 
@@ -115,9 +116,12 @@ class Sizes(NamedTuple):
         return Sizes(heads, self.groups, d_head, width)
 
     def of_parts(self, size, parts):
-        """Letters of the two axes into which one of that size was cut, heads and features of a head."""
+        """Letters of the axes into which one of that size was cut: heads, and features of a head."""
+        known = {self.heads: "H", self.d_head: "D"}
+        if len(parts) == 3 and len({*parts}) == 3 and None not in known and {*known} < {*parts}:
+            return tuple(known.get(part, "") for part in parts)  # queries, keys and values of one layer
         if len(parts) != 2 or parts[0] == parts[1]:
-            return ("", "")
+            return ("",) * len(parts)
         for letter, count in (("H", self.heads), ("G", self.groups)):
             fits = self.d_head in (None, size // max(count or 1, 1)) and (letter == "H" or self.d_head)
             if count in parts and fits:

@@ -113,7 +113,7 @@ def _reshaped(before, letters, after, sizes):
     if 1 in (*before[start : len(before) - end], *cut):
         clear = len(before) == len(after)
         return (*letters[:start], *middle, *_tail(letters, end)) if clear else ("",) * len(after)
-    if len(before) - start - end == 1 and len(cut) == 2:
+    if len(before) - start - end == 1 and len(cut) in (2, 3):
         middle = [*sizes.of_parts(before[start], cut)]
     if cut == (sizes.width,) and letters[start : len(before) - end] == ("H", "D"):
         middle = [MODEL]
