@@ -33,6 +33,7 @@ SAME_KIND = (
 )
 # then single ones.
 SHARED_EVENLY = "raise ValueError(f'{n_heads} heads cannot share {d_model} features evenly')"
+FUSED = "heads = F.scaled_dot_product_attention"
 EQUIVALENT = {
     "loops.dot_product_scores": {
         "scores[i, j] = (x[i] * x[j]).sum() -> scores[j, i] = (x[i] * x[j]).sum()": "the table is symmetric",
@@ -44,6 +45,18 @@ EQUIVALENT = {
     "loops.attention_from_loops": {
         "rows.append(sum((w * v_j for w, v_j in zip(weights, v)))) -> "
         "rows.append(sum((w * v_j for w, v_j in zip(v, weights))))": "a product has no order",
+    },
+    "mqa.MultiQueryAttention": {
+        f"{FUSED}(q, k.expand_as(q), v.expand_as(q), attn_mask=mask) -> {FUSED}({other}, attn_mask=mask)": (
+            "fused attention lets one head serve all by itself"
+        )
+        for other in ("q, k, v.expand_as(q)", "q, k.expand_as(q), v")
+    },
+    "mqa.pool_kv_heads": {
+        "groups = weight.reshape(n_kv_heads, n_heads // n_kv_heads, -1, d_model) -> "
+        "groups = weight.reshape(n_kv_heads, n_heads // n_kv_heads, d_model, -1)": (
+            "the last two axes are only put together again"
+        ),
     },
     "heads.MultiheadCrossAttention": {
         f"{before} -> {after}": "a ValueError is asked for in self-attention only"

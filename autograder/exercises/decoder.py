@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.exercises import clues
 from autograder.exercises.exercise import (
     DTYPES,
     GRADIENTS,
@@ -34,19 +35,26 @@ def _feed_forward_cases(values):
     yield _two_linears(values, "a batch", (batch, tokens), d_model, d_ff)
     yield _two_linears(values, "one sentence", (tokens,), d_model, d_ff)
     yield _two_linears(values, "wider inside", (2, 3), 4, 16)
-    yield _two_linears(values, "narrower inside", (2, 3), 6, 2)
     yield _two_linears(values, "as wide inside as outside", (2, 3), 5, 5)
     yield _two_linears(values, "all sizes equal", (4, 4), 4, 4)
     yield _two_linears(values, "one token", (1, 1), 3, 7)
     yield _two_linears(values, "one feature", (2, 3), 1, 5)
     yield _two_linears(values, "one feature inside", (2, 3), 4, 1)
     yield _two_linears(values, "small numbers", (2, 5), 4, 12, stretch=0.1)
+    yield _curve(values)
     yield _two_linears(values, "large numbers", (2, 5), 4, 12, stretch=20.0, aspect=STABILITY)
     turned = _two_linears(values, "columns in memory order", (), 4, 6)
     yield Case(turned.family, (values.normal(2, 4, 3).mT, *turned.args[1:]))
     named = _two_linears(values, "linears by name", (2, 3), 4, 6)
     yield Case(named.family, named.args[:1], {"linear1": named.args[1], "linear2": named.args[2]})
     yield _two_linears(values, "float64", (2, 3), 4, 6, dtype=DOUBLE, aspect=DTYPES)
+
+
+def _curve(values):
+    """Two layers that give what they get: the result is the curve between them."""
+    same = {"weight": torch.eye(4), "bias": torch.zeros(4)}
+    layer = Module("Linear", {"in_features": 4, "out_features": 4}, same)
+    return Case(clues.CURVE, (values.normal(2, 5, 4, scale=2.0), layer, layer))
 
 
 def _two_linears(values, family, lead, d_model, d_ff, stretch=1.0, dtype=torch.float32, **more):
@@ -80,11 +88,20 @@ class _CrossAttentionDecoderLayer(nn.TransformerDecoderLayer):
         return super().forward(x, memory, tgt_mask=future, memory_key_padding_mask=blocked)
 
 
+# What adds to the stream, by the layer that makes its last step.
+SUBLAYERS = {
+    "self_attn.out_proj": "the self-attention",
+    "multihead_attn.out_proj": "the cross-attention",
+    "linear2": "the feed-forward network",
+}
+
+
 class _Maker:
     """Makes the cases of one of the two layers; the second attends to a memory as well."""
 
     def __init__(self, values, cross):
         self.values, self.cross = values, cross
+        self.sublayers = [name for part, name in SUBLAYERS.items() if cross or "multihead" not in part]
 
     def case(self, family, batch, tokens, sizes, memory=0, mask=None, by_name=False, stretch=1.0,
              dtype=torch.float32, named_init=False, **more):  # fmt: skip
@@ -117,6 +134,15 @@ class _Maker:
             weights[f"{name}.bias"] = draw(width, scale=0.5)
         return weights
 
+    def adding(self, family, *adding):
+        """A layer in which only these sublayers add something: the last step of the others gives zeros."""
+        case = self.case(family, 2, 4, (3, 2, 5))
+        for part, name in SUBLAYERS.items():
+            if name not in adding:
+                for weight in (f"{part}.weight", f"{part}.bias"):
+                    case.weights.get(weight, torch.zeros(0)).zero_()
+        return case
+
     def replaced(self, case, family, *args):
         """The same weights, other inputs."""
         return Case(family, args, init=case.init, weights=case.weights, whole=True, gradients=False)
@@ -138,8 +164,9 @@ def _shared_by_both(make):
     yield make.case("one token", 3, 1, (2, 3, 5))
     yield make.case("one sample of one token", 1, 1, (3, 2, 4), 1)
     yield make.case("one sample", 1, 5, (3, 2, 9))
-    yield make.case("a wide feed-forward network", 2, 3, (2, 2, 32))
     yield _small_numbers(make)
+    yield make.adding(clues.NOTHING_ADDED)
+    yield from (make.adding(f"only {name} adds", name) for name in make.sublayers)
     yield make.case("tokens of large numbers", 2, 4, (3, 2, 5), stretch=50.0, aspect=STABILITY)
     turned = make.case("columns in memory order", 2, 4, (3, 2, 5))
     x = values.normal(2, 6, 4).mT
@@ -224,6 +251,7 @@ EXERCISES = (
         shapes={"x": "... N d_model", "return": "... N d_model"},
         mistakes=feed_forward.FEED_FORWARD,
         variant=feed_forward.feed_forward_with,
+        clues=clues.feed_forward("a batch"),
         hints=(
             "Three steps, each on one token alone: wider, bent, back to the width of the model. Which of them "
             "do the two layers do?",
@@ -245,6 +273,7 @@ EXERCISES = (
         mistakes=mistakes.DECODER_LAYER,
         variant=mistakes.decoder_layer_with,
         invariants=INVARIANTS,
+        clues=clues.sublayers("all sizes different", "the self-attention", "the feed-forward network"),
         hints=(
             "Draw the stream of a token from x to the output as a straight line. Two things are added to it: "
             "where does each read, and where is its norm?",
@@ -273,6 +302,10 @@ EXERCISES = (
         mistakes=cross_layer.CROSS_LAYER,
         variant=cross_layer.cross_layer_with,
         invariants=(*INVARIANTS, MEMORY_MATTERS),
+        clues=(
+            clues.MEMORY_MASK,
+            *clues.sublayers("all sizes different", *SUBLAYERS.values()),
+        ),
         hints=(
             "Three sublayers: to itself, to the memory, for itself. Each is followed by a plus and a norm. Which "
             "norm belongs to which?",

@@ -5,6 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
+from autograder.exercises import clues, kv_relations
 from autograder.exercises.exercise import (
     DTYPES,
     EMPTY_ROWS,
@@ -39,19 +40,19 @@ def _kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_elem
 def _kv_cache_cases(values):
     batch, heads, layers = values.sizes(3, 3, 9)
     tokens, width = values.sizes(2, 11, 40)
-    yield Case("all numbers different", (batch, tokens, layers, heads, width), gradients=False, observe=True)
-    yield Case("four bytes", (batch, tokens, layers, heads, width, 4), gradients=False)
+    yield Case("all sizes different", (batch, tokens, layers, heads, width), gradients=False, observe=True)
     yield Case("one byte", (batch, tokens, layers, heads, width, 1), gradients=False)
     yield Case("three bytes by name", (5, 7, 3, 2, 11), {"bytes_per_element": 3}, gradients=False)
-    yield Case("a twice as large batch", (2 * batch, tokens, layers, heads, width), gradients=False)
+    base = {"batch": 3, "seq_len": 7, "n_layers": 5, "n_kv_heads": 2, "d_head": 11, "bytes_per_element": 4}
+    yield Case(kv_relations.ONCE, (), base, gradients=False)
+    for name in base:
+        yield Case(kv_relations.twice(name), (), base | {name: 2 * base[name]}, gradients=False)
     yield Case("one token of one sample", (1, 1, 3, 5, 7), gradients=False)
     yield Case("one key head", (3, 11, 5, 1, 7), gradients=False)
     yield Case("one of everything", (1, 1, 1, 1, 1, 1), gradients=False)
-    yield Case("a model of 80 layers", (16, 8192, 80, 8, 128), gradients=False)
-    names = {"batch": 3, "seq_len": 5, "n_layers": 2, "n_kv_heads": 7, "d_head": 11, "bytes_per_element": 4}
-    yield Case("all by name", (), names, gradients=False)
-    huge = 2**61 - 1  # a product far beyond what a float or a 64-bit number holds exactly
-    yield Case("beyond 64 bits", (huge, 10**9 + 7, 97, 13, 129, 3), gradients=False)
+    yield Case("a large model", (16, 8192, 80, 8, 128), gradients=False)
+    # Odd numbers whose product a float does not hold exactly; a 64-bit number does.
+    yield Case("a very large cache", (10**9 + 7, 1021, 97, 13, 129, 3), gradients=False)
 
 
 def _pool_kv_heads(weight, n_heads, n_kv_heads):
@@ -69,7 +70,7 @@ def _pool_cases(values):
     yield _pool(values, "twelve heads in four groups", 12, 4, 3, 7)
     yield _pool(values, "as wide as a layer of the model", 4, 2, 3, 12)
     yield _pool(values, "one group", 4, 1, 3, 5)
-    yield _pool(values, "a group for every head", 4, 4, 3, 5)
+    yield _pool(values, "as many groups as heads", 4, 4, 3, 5)
     yield _pool(values, "one head", 1, 1, 4, 3)
     yield _pool(values, "one feature a head", 6, 3, 1, 4)
     yield _pool(values, "one feature in", 6, 2, 3, 1)
@@ -106,6 +107,7 @@ EXERCISES = (
         mistakes=mistakes.MULTI_QUERY,
         variant=mistakes.shared_heads_with,
         invariants=INVARIANTS,
+        clues=clues.shared_heads("all sizes different", "causal"),
         hints=(
             "Start from your multi-head attention. Two of the four layers get smaller: which, and how wide is "
             "one head?",
@@ -129,6 +131,7 @@ EXERCISES = (
         mistakes=mistakes.GROUPED_QUERY,
         variant=mistakes.shared_heads_with,
         invariants=INVARIANTS,
+        clues=(clues.GROUPS, *clues.shared_heads("six heads in three groups", "causal")),
         hints=(
             "Draw six query heads and three key heads, and a line from every query head to its key head. "
             "Neighbours share.",
@@ -147,6 +150,8 @@ EXERCISES = (
         cases=_kv_cache_cases,
         aspects={VALUES: 3},
         mistakes=kv_cache.KV_CACHE_BYTES,
+        invariants=kv_relations.INVARIANTS,
+        clues=kv_relations.CLUES,
         hints=(
             "What does one token leave behind in one layer, so that later tokens can attend to it?",
             "Count numbers first: for one head, one layer, one token, one sample. Then multiply. Bytes come "
@@ -164,6 +169,7 @@ EXERCISES = (
         aspects={VALUES: 3, SIDE_EFFECTS: 1, DTYPES: 1},
         shapes={"weight": "n_heads*d_head d_model", "return": "n_kv_heads*d_head d_model"},
         mistakes=kv_cache.POOL_KV_HEADS,
+        clues=clues.POOLS,
         hints=(
             "The rows of the weight are heads in a row: which rows are head 0?",
             "Give the heads an axis of their own, and the groups too: (groups, heads of a group, d_head, "

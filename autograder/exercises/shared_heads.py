@@ -93,7 +93,7 @@ def grouped_query_cases(values):
     yield make.case("as many groups as tokens", 2, 3, (5, 6, 3))
     yield make.case("nine heads in three groups", 2, 4, (2, 9, 3))
     yield make.case("one key head for all", 2, 5, (3, 4, 1))
-    yield make.case("a key head for every head", 2, 5, (3, 4, 4))
+    yield make.case("as many key heads as heads", 2, 5, (3, 4, 4))
     yield make.case("one head", 2, 3, (6, 1, 1))
     yield from _shared_by_both(make, 2)
     yield from _refusals(make)

@@ -248,6 +248,13 @@ def _made(d_model, n_heads, n_kv_heads=1):
     return Interleaved(d_model, n_heads, n_kv_heads)
 
 
+def _cache(change):
+    def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2):
+        return change(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element)
+
+    return kv_cache_bytes
+
+
 def _loops(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2):
     total = 0
     for _ in ("keys", "values"):
@@ -351,6 +358,9 @@ RIGHT = {
         "keys, then values": _loops,
         "callable object": _Counts(),
         "numpy of objects": _numpy_objects,
+        "numpy's 64 bits": _cache(lambda b, s, n, g, d, e: int(np.prod([2, b, s, n, g, d, e]))),
+        "torch's 64 bits": _cache(lambda b, s, n, g, d, e: torch.tensor([2, b, s, n, g, d, e]).prod().item()),
+        "shape of a tensor": _cache(lambda b, s, n, g, d, e: 2 * torch.Size((b, s, n, g, d)).numel() * e),
         "shifted": lambda batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2: (
             batch * seq_len * n_layers * n_kv_heads * d_head * bytes_per_element << 1
         ),
@@ -368,13 +378,6 @@ RIGHT = {
         "no_grad": torch.no_grad()(_pool_loop),
     },
 }
-
-
-def _cache(change):
-    def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2):
-        return change(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element)
-
-    return kv_cache_bytes
 
 
 def _four_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=4):
@@ -618,7 +621,11 @@ WRONG = {
         "added up": _cache(lambda b, s, n, g, d, e: 2 * (b + s + n + g + d) * e),
         "true division": _cache(lambda b, s, n, g, d, e: 2 * b * s * n * g * d * e * 8 / 8),
         "through float and back": _cache(lambda b, s, n, g, d, e: int(math.exp(0) * 2 * b * s * n * g * d * e)),
-        "torch's 64 bits": _cache(lambda b, s, n, g, d, e: int(torch.tensor([2, b, s, n, g, d, e]).prod())),
+        "through float32": _cache(lambda b, s, n, g, d, e: int(torch.tensor([2.0, b, s, n, g, d, e]).prod())),
+        "one token fewer": _cache(lambda b, s, n, g, d, e: 2 * b * (s - 1) * n * g * d * e),
+        "scores": _cache(lambda b, s, n, g, d, e: b * s * s * n * g * e),
+        "queries too": _cache(lambda b, s, n, g, d, e: 3 * b * s * n * g * d * e),
+        "megabytes": _cache(lambda b, s, n, g, d, e: 2 * b * s * n * g * d * e // 10**6),
         "four bytes by default": _four_bytes,
         "a tensor": _cache(lambda b, s, n, g, d, e: torch.tensor(2 * b * s * n * g * d * e)),
         "text": _cache(lambda b, s, n, g, d, e: f"{2 * b * s * n * g * d * e} bytes"),

@@ -175,6 +175,26 @@ def _blocked_memory_zeroed(self, x, memory, memory_mask):
     return _three_sublayers(self, x, memory, None)
 
 
+def _batch_second(self, d_model, n_heads, d_ff):
+    self.self_attn, self.multihead_attn = (nn.MultiheadAttention(d_model, n_heads) for _ in range(2))
+
+
+def _batch_second_of_memory(self, d_model, n_heads, d_ff):
+    self.multihead_attn = nn.MultiheadAttention(d_model, n_heads)
+
+
+def _one_attention_object(self, d_model, n_heads, d_ff):
+    self.multihead_attn = self.self_attn
+
+
+def _one_norm_object(self, d_model, n_heads, d_ff):
+    self.norm3 = self.norm2
+
+
+def _twice(number):
+    return lambda which, stream, made: stream + made + (stream if which == number else 0)
+
+
 def _without(number):
     return lambda which, stream, made: made if which == number else stream + made
 
@@ -222,6 +242,11 @@ CROSS_LAYER = (
     known("MHA-19", cross_layer_with(attend=masked_by(seen))),
     known("MSK-11", cross_layer_with(attend=masked_by(itself_too))),
     known("EDL-41", cross_layer_with(norm=_norms_in_turn)),
+    known("EDL-43", cross_layer_with(make=_one_norm_object)),
+    known("XATT-09", cross_layer_with(make=_one_attention_object)),
+    known("DEC-53", cross_layer_with(make=_batch_second)),
+    known("DEC-53", cross_layer_with(make=_batch_second_of_memory)),
+    *(known("DEC-11", cross_layer_with(join=_twice(which))) for which in (1, 2, 3)),
     known("MSK-25", cross_layer_with(flow=_blocked_memory_zeroed)),
     known("EDL-09", cross_layer_with(flow=_memory_first_own_norms)),
     known("DEC-35", cross_layer_with(norm=norm_with_eps(1e-6))),

@@ -159,6 +159,10 @@ def _batch_second(self, d_model, n_heads, d_ff):
     self.self_attn = nn.MultiheadAttention(d_model, n_heads)
 
 
+def _one_norm_object(self, d_model, n_heads, d_ff):
+    self.norm2 = self.norm1
+
+
 def _third_norm(self, d_model, n_heads, d_ff):
     self.norm3 = nn.LayerNorm(d_model)
 
@@ -255,6 +259,7 @@ DECODER_LAYER = (
     )),
     known("FFN-03", decoder_layer_with(second=lambda stream, read, made: stream + F.gelu(made))),
     known("DEC-15", decoder_layer_with(flow=_in_place)),
+    known("DEC-05", decoder_layer_with(make=_one_norm_object)),
     known("DEC-53", decoder_layer_with(make=_batch_second)),
     known("DEC-53", decoder_layer_with(attend=_over_samples)),
     known("DEC-55", decoder_layer_with(make=_third_norm)),

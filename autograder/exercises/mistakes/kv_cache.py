@@ -55,6 +55,10 @@ def _pool_in_place(weight, n_heads, n_kv_heads):
     return (heads[:, 0] / heads.shape[1]).flatten(0, 1)
 
 
+def _last_term(weight, n_heads, n_kv_heads):
+    return _pooled(weight, n_heads, n_kv_heads)[:, -1].flatten(0, 1) / (n_heads // n_kv_heads)
+
+
 def _pool_columns(weight, n_heads, n_kv_heads):
     pooled = weight.reshape(weight.shape[0], n_kv_heads, n_heads // n_kv_heads, -1).mean(dim=2)
     return pooled.flatten(1)
@@ -82,14 +86,18 @@ POOL_KV_HEADS = (
     known("MQA-81", _pool(lambda w, h, g: w.unflatten(0, (h // g, g, -1)).mean(dim=0).flatten(0, 1))),
     known("MQA-83", _pool(lambda w, h, g: _pooled(w, h, g).sum(dim=1).flatten(0, 1))),
     known("MQA-85", _pool(lambda w, h, g: _pooled(w, h, g)[:, 0].flatten(0, 1))),
+    known("MQA-85", _pool(lambda w, h, g: _pooled(w, h, g)[:, -1].flatten(0, 1))),
+    known("LOOP-35", _pool(_last_term)),
     known("MQA-87", _pool(lambda w, h, g: w.unflatten(0, (-1, h // g)).mean(dim=1))),
     known("MQA-89", _pool(lambda w, h, g: _pooled(w, h, g).mean(dim=1))),
     known("MQA-91", _pool(lambda w, h, g: w[: w.shape[0] // h * g])),
+    known("MQA-107", _pool(lambda w, h, g: w[-(w.shape[0] // h * g) :])),
     known("MQA-93", _pool(_all_heads)),
     known("MQA-95", _pool(lambda w, h, g: _pooled(w, h, g).sum(dim=1).flatten(0, 1) / h)),
     known("MQA-97", _pool(_pool_columns)),
     known("MQA-99", _pool(_repeated_back)),
     known("MQA-101", _pool(lambda w, h, g: _pooled(w, h, g).amax(dim=1).flatten(0, 1))),
+    known("MQA-105", _pool(lambda w, h, g: _pooled(w, h, g).median(dim=1).values.flatten(0, 1))),
     known("MQA-103", _pool(lambda w, h, g: w.unflatten(0, (h // g, g, -1)).mean(dim=1).flatten(0, 1))),
     known("SDPA-49", _pool(lambda w, h, g: _pooled(w, h, g).mean(dim=1).flatten(0, 1).float())),
     known("LOOP-19", _pool(_pool_in_place)),

@@ -3,10 +3,11 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from autograder.exercises.mistakes import known
-from autograder.exercises.mistakes.masking import MASK_USE, filled
+from autograder.exercises.mistakes.masking import MASK_USE, added, filled, only_causal
 
 
 def shared_heads_with(
@@ -152,6 +153,19 @@ def _with_relu(module, x):
     return tuple(torch.relu(layer(x)) for layer in (module.q_proj, module.k_proj, module.v_proj))
 
 
+def _queries_dealt_out(module, x):
+    return _dealt_out(module.q_proj(x), module.n_heads), module.k_proj(x), module.v_proj(x)
+
+
+def _keys_and_values_dealt_out(module, x):
+    k, v = (_dealt_out(layer(x), module.n_kv_heads) for layer in (module.k_proj, module.v_proj))
+    return module.q_proj(x), k, v
+
+
+def _dealt_out(x, n_heads):
+    return x.unflatten(-1, (-1, n_heads)).transpose(-2, -1).flatten(-2)
+
+
 def _detached(module, x):
     return module.q_proj(x), module.k_proj(x).detach(), module.v_proj(x).detach()
 
@@ -173,12 +187,22 @@ COMMON = MASK_USE | {
     "SDPA-07": {"weigh": lambda s, mask: torch.softmax(s, dim=-2).nan_to_num()},
     "SDPA-45": {"weigh": lambda s, mask: torch.softmax(s, dim=1).nan_to_num()},
     "SMX-01": {"weigh": _raw_exp},
+    "SDPA-19": {"weigh": lambda s, mask: torch.softmax(torch.softmax(s, dim=-1).nan_to_num(), dim=-1)},
+    "SDPA-31": {"weigh": lambda s, mask: s},
+    "SDPA-39": {"weigh": lambda s, mask: F.one_hot(s.argmax(dim=-1), s.shape[-1]).to(s.dtype)},
+    "SMX-27": {"weigh": lambda s, mask: torch.exp(s - s.amax(dim=-1, keepdim=True)).nan_to_num()},
+    "SMX-29": {"scale": lambda s, q, x: -s / math.sqrt(q.shape[-1])},
+    "MQA-41": {"weigh": lambda s, mask: torch.log_softmax(s, dim=-1)},
+    "SMX-35": {"weigh": lambda s, mask: torch.sigmoid(s)},
     "SDPA-15": {"mix": lambda w, k, v: w @ k},
     "LOOP-17": {"mix": lambda w, k, v: w.transpose(-2, -1) @ v},
     "QKV-13": {"project": _keys_and_values_swapped},
     "HEAD-11": {"project": _with_relu},
     "MHA-01": {"split": lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1)},
     "MHA-33": {"merge": lambda output: output.reshape(output.shape[0], output.shape[2], -1)},
+    "MHA-25": {"merge": lambda output: output[:, -1].repeat(1, 1, output.shape[1])},
+    "MHA-37": {"split": lambda x, n_heads: x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)},
+    "MHA-47": {"merge": lambda output: output.mean(dim=1).repeat(1, 1, output.shape[1])},
     "MQA-37": {"merge": _wrong_way_round},
     "MHA-07": {"finish": lambda module, merged, x: merged},
     "HEAD-21": {"finish": lambda module, merged, x: module.out_proj(merged) + x},
@@ -198,6 +222,7 @@ FREQUENT = {
 }
 
 ONE_BY_ONE = {
+    "MQA-39": {"project": lambda module, x: (module.q_proj(x), module.v_proj(x), module.v_proj(x))},
     "SDPA-23": {"finish": lambda module, merged, x: (module.out_proj(merged), None)},
     "SDPA-49": {"finish": lambda module, merged, x: module.out_proj(merged).float()},
     "HEAD-13": {"finish": lambda module, merged, x: None},
@@ -235,6 +260,13 @@ def _mistakes(changes_by_id):
         known("MSK-35", _CleansItsOutput),
         known("MSK-35", shared_heads_with(block=lambda s, mask: s + torch.zeros(()).masked_fill(~mask, -torch.inf))),
         known("MSK-07", shared_heads_with(block=filled(-10.0))),
+        known("MSK-33", shared_heads_with(block=added(-1e9))),
+        known("MSK-85", shared_heads_with(see=only_causal)),
+        known("MSK-85", shared_heads_with(
+            see=lambda mask, scores: None if mask is None else only_causal(mask, scores)
+        )),
+        known("SDPA-31", shared_heads_with(block=filled(0.0), weigh=lambda s, mask: s)),
+        known("MHA-47", shared_heads_with(merge=lambda output: output.sum(dim=1).repeat(1, 1, output.shape[1]))),
         known("SDPA-33", shared_heads_with(
             scale=lambda s, q, x: s, mix=lambda w, k, v: w / math.sqrt(v.shape[-1]) @ v
         )),
@@ -270,4 +302,6 @@ GROUPED_QUERY = (
         | ONE_BY_ONE
     ),
     known("MQA-15", shared_heads_with(check=lambda *sizes: None)),
+    known("MHA-37", shared_heads_with(project=_queries_dealt_out)),
+    known("MHA-37", shared_heads_with(project=_keys_and_values_dealt_out)),
 )

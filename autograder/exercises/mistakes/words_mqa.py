@@ -91,6 +91,16 @@ WORDS = {
         "Your merged rows hold all first features of the heads, then all second ones.",
         "In a merged row, which comes first: the whole of head 0, or one feature of every head?",
     ),
+    "MQA-39": (
+        "one layer for keys and values",
+        "Your keys and values come from one and the same layer.",
+        "Which of your four layers is never called?",
+    ),
+    "MQA-41": (
+        "logarithms instead of weights",
+        "None of your weights is above zero: they are logarithms.",
+        "What should the weights of one query add up to?",
+    ),
     "MQA-51": (
         "keys or values, not both",
         "Your number is half of what is due.",
@@ -220,6 +230,16 @@ WORDS = {
         "the largest instead of the mean",
         "Your entries are the largest of their group.",
         'What does "mean pooling" do with a 1 and a 3?',
+    ),
+    "MQA-105": (
+        "the middle instead of the mean",
+        "Each of your entries is an entry of one of the heads.",
+        "What is the mean of 0, 0 and 3?",
+    ),
+    "MQA-107": (
+        "the last heads are kept",
+        "Your result is the last rows of the weight.",
+        "Which part of your result knows of the first head?",
     ),
     "MQA-103": (
         "the counts change places",
