@@ -32,6 +32,18 @@ STYLE = """
 div.rendered_html img, div.output_subarea img { max-width: 100%; height: auto; }
 div.rendered_html table { border-collapse: collapse; margin: 1em 0; }
 div.rendered_html th, div.rendered_html td { border: 1px solid #ccc; padding: 0.3em 0.8em; }
+div.prompt { display: none; }
+div.nbgrader_cell .panel-heading { height: auto; overflow: hidden; }
+div.output_wrapper { margin: 0.6em 0 1.2em; }
+div.output_subarea summary { display: list-item; cursor: pointer; color: #0072B2; }
+div.output_subarea .wide { overflow-x: auto; }
+div.output_subarea .wide img { max-width: none; }
+@media print { div.output_subarea .wide img { max-width: 100%; } }
+math[display="block"] { margin: 0.8em 0; overflow-x: auto; }
+@media (max-width: 700px) {
+  div.container, #notebook-container { padding: 0 4px; } div.panel-body { padding: 6px; }
+  div.output_html { overflow-x: auto; } pre { overflow-x: auto; white-space: pre; }
+}
 """
 
 
@@ -81,13 +93,16 @@ def _pictures(exercise: str, result: results.Result) -> list:
 def _expected_and_yours(data: str) -> str:
     """What is due, what came out, and the difference; nothing where that cannot be drawn."""
     from autograder.notebook.figures import expected_and_yours
+    from autograder.notebook.figures.style import SCREEN_DPI
 
     try:
         picture = expected_and_yours(**_named(json.loads(data)))
         code = base64.b64encode(picture.png()).decode()
     except Exception:  # a picture that cannot be drawn costs no page
         return ""
-    return f'<img alt="{escape(picture.alt)}" src="data:image/png;base64,{code}">'
+    width = round(SCREEN_DPI * picture.figure.get_size_inches()[0])
+    image = f'<img alt="{escape(picture.alt)}" width="{width}" src="data:image/png;base64,{code}">'
+    return f'<div class="wide">{image}</div>'
 
 
 def _named(picture: dict) -> dict:
@@ -131,6 +146,12 @@ def _reference(exercise_id: str):
 def nothing_live(head: str) -> str:
     """The head of a page without scripts, and with a rule for the browser that none may run: a filter."""
     return SCRIPT.sub("", head).replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
+
+
+def exercise_name(grade_id: str) -> str:
+    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
+    check, _, name = grade_id.rpartition("-")
+    return name if check.startswith("check-") else name.replace("_", " ")
 
 
 class FeedbackExporter(HTMLExporter):

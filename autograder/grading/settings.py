@@ -103,6 +103,7 @@ def _feedback(c) -> None:
         "markdown2html": "autograder.grading.formulas.markdown",
         "clean_html": "autograder.grading.safe_html.clean",
         "nothing_live": "autograder.grading.feedback.nothing_live",
+        "exercise_name": "autograder.grading.feedback.exercise_name",
     }
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
     # nbgrader's templates render them on their own; the two filters clean those as well.
