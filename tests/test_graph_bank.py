@@ -17,6 +17,7 @@ GRADIENT = "the graph is that of the values; the gradient is not in it"
 EFFECT = "what the call changes elsewhere is not a step to the result"
 NAMES = "names, kinds and counts of parts are no steps"
 EMPTY_ROWS = "only a query that may attend to nothing shows it"
+ZEROS = "only a score of exactly zero shows it"
 UNSURE = "right answers have such steps too"
 FOLDED = "which items a loop takes is in its indices, which are folded"
 SETUP = "it is refused or taken before anything is computed"
@@ -28,7 +29,8 @@ SILENT = {
     GRADIENT: "SDPA-29 SMX-19 HEAD-15 LOOP-29 EDL-21 MSK-35",
     EFFECT: "LOOP-19 MSK-19 DEC-15 FFN-37",
     NAMES: "HEAD-07 HEAD-25 HEAD-33 HEAD-39 MQA-31 DEC-55 FFN-21",
-    EMPTY_ROWS: "MSK-09 MSK-33 MSK-87",
+    EMPTY_ROWS: "MSK-09 MSK-33 MSK-87 MSK-105",
+    ZEROS: "MSK-103",
     FOLDED: "LOOP-01 LOOP-03 LOOP-05 LOOP-07 LOOP-09 LOOP-25 LOOP-31 LOOP-35 LOOP-43 MHA-11 MHA-23 MHA-25",
     SETUP: "MSK-83 MHA-41 MQA-15 MQA-25 MQA-27 HEAD-27",
     RESULT: "QKV-07 HEAD-13 DEC-59",
@@ -80,6 +82,7 @@ SAYS = {
     "MSK-71 MSK-81": r"yours masks the weights after it",
     "MSK-73 MSK-95 MSK-47 MHA-49 MHA-53 MHA-57 MQA-89 MQA-97 MQA-99 MQA-103": r"^Theirs gives .*, yours|" + STOPS,
     "MSK-77": r"^Yours blocks other positions|^Yours puts the entries of causal|" + STOPS,
+    "MSK-101": r"^Yours blocks other positions",
     "MSK-23": r"^Theirs joins the masks with and, yours with",
     "MSK-91": r"^Theirs joins padding as",
     "MSK-97": r"^Yours turns a mask round",
@@ -89,9 +92,9 @@ SAYS = {
     "MQA-11": STOPS,
     "MHA-47": r"^Yours takes the (mean|sum) of the mixed values|^Theirs gives",
     "MQA-07": r"^Yours takes the mean of several heads as keys and values",
-    "MQA-83 MQA-101": r"^Theirs takes the mean, yours the (sum|maximum)",
+    "MQA-83 MQA-101 MQA-105": r"^Theirs takes the mean, yours the (sum|maximum|median)",
     "MQA-81 MQA-87 MQA-93": r"^Yours takes the mean of other groups of numbers",
-    "MQA-85": r"^Theirs takes the mean; yours only picks",
+    "MQA-85 MQA-107": r"^Theirs takes the mean; yours only picks",
     "HEAD-35": r"^Yours puts a projection after the mixed values",
     "FFN-01": r"before its last linear step, yours after it|^Theirs applies gelu, yours relu",
     "FFN-03": r"^Yours applies (gelu|relu) twice; theirs once",
