@@ -25,13 +25,17 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     except OSError:
         is_link = path.is_symlink()
         raise Refused(f"{path.name} is a link" if is_link else f"there is no file {path.name}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
+    try:
+        # subtle: fdopen raises where it is a folder, so what it is is asked before.
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Refused(f"there is no file {path.name}")
-        if about.st_size > most:
-            raise Refused("the notebook is larger than 50 MB")
-        return file.read(most + 1)[:most]
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(most + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > most:
+        raise Refused("the notebook is larger than 50 MB")
+    return data
 
 
 def read_notebook(path: Path) -> NotebookNode:

@@ -4,6 +4,7 @@ import torch
 
 from autograder.exercises import find
 from autograder.exercises.values import PUBLIC_SEED
+from autograder.grading.records import plain_records, plain_text
 from autograder.grading.session import Session
 from autograder.judge import Expected, Verdict, cases_of, judge, not_started, unable_to_run
 from autograder.probe.wire import pack_cases
@@ -29,10 +30,11 @@ class Questions:
         reply = session.probe(self.exercise.name, self.exercise.procedure, self._packed)
         try:
             if "ended" in reply:
-                return unable_to_run(self.exercise, _ended(reply["ended"]))
+                return unable_to_run(self.exercise, _ended(int(reply["ended"])))
             if not reply["callable"]:
                 return not_started(self.exercise, self._why_missing(reply, stopped))
-            return judge(self.exercise, self.cases, reply["records"], self.hidden, self.expected)
+            records = plain_records(reply["records"], self.expected.right)
+            return judge(self.exercise, self.cases, records, self.hidden, self.expected)
         except Exception:
             # Honest code cannot get here: the records are not what the probe writes.
             return unable_to_run(self.exercise, "What came back from your code could not be read.")
@@ -40,14 +42,15 @@ class Questions:
     def _why_missing(self, reply: dict, stopped: dict | None) -> str:
         name = self.exercise.name
         if reply["found"]:
-            return f"{name} is a {str(reply['kind'])[:100]}, not something that can be called."
+            kind = "" if self.hidden else plain_text(reply["kind"])
+            return f"{name} is {f'a {kind}, ' if kind else ''}not something that can be called."
         if stopped is None:
             return f"There is no {name} in the file."
         line = f" in line {stopped['line']}" if stopped.get("line") else ""
         return f"There is no {name}: the file stopped{line} with {stopped['type']}: {stopped['text']}"
 
 
-def _ended(status) -> str:
+def _ended(status: int) -> str:
     if status == -9:
         return "Your code was still running after a minute, and was stopped."
     return (
