@@ -101,8 +101,10 @@ $$\operatorname{FF}(x) = \operatorname{GELU}\bigl(x W_1^{\mathsf T} + b_1\bigr)\
 \qquad \operatorname{GELU}(z) = z \cdot \Phi(z)$$
 
 - $x$, shape $(\ldots, N, d_{\text{model}})$; the result has the same shape
-- $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$, $b_1$: `linear1`, into the hidden layer
-- $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, $b_2$: `linear2`, and out of it again
+- $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$, and $b_1$, shape $(d_{\text{ff}})$: `linear1`, into the hidden
+  layer of $d_{\text{ff}}$ units
+- $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, and $b_2$, shape $(d_{\text{model}})$: `linear2`, and out of it
+  again
 - $\Phi(z)$: the share of a normal distribution that lies below $z$. The shortcut with the tanh is right to
   half a thousandth. We take the exact form.
 
