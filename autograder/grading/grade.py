@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from sqlalchemy.exc import OperationalError
 
 from autograder.errors import UserError
 from autograder.grading import results
@@ -28,6 +29,8 @@ from autograder.grading.submission import Submission, digest, find_submissions, 
 from autograder.grading.table import Row, read_rows, table
 from autograder.grading.unit import Unit, unit_of
 from autograder.grading.verdicts import read_secret
+
+GO_ON = "Grade again and it goes on from here."
 
 
 def grade(
@@ -66,9 +69,11 @@ def grade(
         with quiet(folder / "grading.log"):
             _grade_all(api, todo, pool)
     except KeyboardInterrupt:
-        raise UserError("grading was stopped; grade again and it goes on from here.") from None
+        raise UserError(f"grading was stopped. {GO_ON}") from None
     except OSError as error:
-        raise UserError(f"grading stopped: {error.filename or folder}: {error.strerror}.") from None
+        raise UserError(f"grading stopped: {error.filename or folder}: {error.strerror}. {GO_ON}") from None
+    except OperationalError as error:
+        raise UserError(f"grading stopped: the gradebook cannot be written ({error.orig}). {GO_ON}") from None
     rows = read_rows(api, submissions)
     print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     return rows

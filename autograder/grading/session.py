@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.grading.inside.enter import Limits
+from autograder.grading.inside.session import READY
 from autograder.grading.sandbox import Sandbox
 from autograder.grading.template import Template
 from autograder.probe.wire import BadMessage, pack, unpack
 
 GRACE = 5.0
 TICK = 0.1
+SECONDS_TO_START = 60.0
 LARGEST_REPLY = 64 * 1024 * 1024
 
 
@@ -36,7 +38,10 @@ class Ended(Exception):
 
 
 class Session:
-    """One submission's process, in a sandbox of its own where `sandboxed`. Use as a context manager."""
+    """One submission's process, in a sandbox of its own where `sandboxed`. Use as a context manager.
+
+    Raises OSError or TemplateDied where this machine cannot start it.
+    """
 
     def __init__(
         self,
@@ -50,14 +55,28 @@ class Session:
         self._deadline = time.monotonic() + allowance.whole
         limits = Limits(memory=allowance.memory)
         namespaces = self._sandbox.pidfd if self._sandbox else None
-        self._channel, self._life = template.fork(limits, namespaces)
+        self._life = self._channel = None
+        try:
+            self._channel, self._life = template.fork(limits, namespaces)
+            self._wait_until_ready()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        """No student's code has run before the process says that it is there, so that what fails until then is
+        the machine's fault. Raises OSError."""
+        self._channel.settimeout(SECONDS_TO_START)
+        if self._channel.recv(len(READY)) != READY:
+            raise OSError("a process did not start in its sandbox")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self._channel.close()
-        os.close(self._life)
+        if self._channel:
+            self._channel.close()
+            os.close(self._life)
         if self._sandbox:
             self._sandbox.end()
 

@@ -22,6 +22,8 @@ from autograder.probe import probe
 from autograder.probe.guard import guarded
 from autograder.probe.wire import pack, unpack, unpack_cases
 
+READY = b"ready"  # said before any code of a student runs
+
 
 def serve(channel: int, shell) -> None:
     """Answers requests until the other end of the channel is closed."""

@@ -14,7 +14,7 @@ import struct
 import sys
 
 from autograder.grading.inside.enter import Limits, close_all_but, give_up, join
-from autograder.grading.inside.session import serve
+from autograder.grading.inside.session import READY, serve
 from autograder.grading.inside.shell import make_shell
 from autograder.grading.inside.stubs import silence_the_course
 
@@ -84,6 +84,7 @@ def _run(shell, limits: Limits, channel: int, sandboxed: bool) -> None:
         if sandboxed:
             os.chdir(HOME)
         sys.path[:] = [path for path in sys.path if path.endswith("-packages") or "python3" in path]
+        os.write(channel, READY)
         serve(channel, shell)
     finally:
         os._exit(0)
