@@ -1,6 +1,8 @@
 """A submission before it runs. Its files are read once, as what they are; its metadata becomes the course's own."""
 
+import json
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 MOST_BYTES = 50_000_000
 TIMESTAMP = "timestamp.txt"
+# JSON can spell half a character (a lone surrogate), which no file can hold; a question mark takes its place.
+HALF_CHARACTER = re.compile(r"\\u[dD][89abABc-fC-F]")
 
 
 class Refused(Exception):
@@ -45,6 +49,8 @@ def read_notebook(path: Path) -> NotebookNode:
         text = data.decode("utf-8")
         if not text.strip():
             raise Refused("the notebook is an empty file")
+        if HALF_CHARACTER.search(text):
+            text = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace").decode()
         notebook = nbformat.reads(text, as_version=4)
         nbformat.validate(notebook, relax_add_props=True)
         return notebook
