@@ -96,6 +96,8 @@ def test_a_wrong_answer_raises_and_shows_only_its_own_few_lines(outputs, cell):
 def test_where_the_student_is(outputs):
     assert "wrong, 0 of 7" in text(outputs[WRONG])
     assert "not started" in text(outputs[STUB])
+    assert 'It comes next: write it in the cell above' in text(outputs[STUB])
+    assert 'hint("loops.softmax")' in text(outputs[STUB]) and "comes next" not in text(outputs[WRONG])
     assert "does not run" in text(outputs[BROKEN])
     assert "shifted = scores - scores.max(dim=-1).valuess" in text(outputs[BROKEN])
 

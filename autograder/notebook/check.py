@@ -6,7 +6,7 @@ from autograder.errors import UserError
 from autograder.exercises import all_exercises, find, find_by_name
 from autograder.exercises.values import PUBLIC_SEED
 from autograder.judge import Verdict, cases_of, judge, not_started
-from autograder.judge.verdict import PARTLY_RIGHT, RIGHT
+from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 from autograder.notebook.card import show_picture, show_verdict, text_of
 from autograder.probe import probe
 
@@ -37,7 +37,16 @@ def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float
         show_picture(verdict)
         return verdict.points
     show_picture(verdict)
-    raise CheckFailed(text_of(verdict)) from None
+    raise CheckFailed(text_of(verdict) + _what_comes_next(verdict)) from None
+
+
+def _what_comes_next(verdict) -> str:
+    """Where nothing is written yet, that is no fault: say how to go on."""
+    if verdict.state != NOT_STARTED:
+        return ""
+    return (
+        f'\nIt comes next: write it in the cell above and run both again. hint("{verdict.exercise}") helps to begin.'
+    )
 
 
 def _verdict(answer, exercise, hidden) -> Verdict:
