@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from autograder.errors import UserError
 from autograder.grading import results
@@ -157,7 +157,13 @@ class _ClassWork:
         else:
             results.save(submission.folder, read.key, result)
             lesson = self._lessons.source(submission)
-            recorder.record(submission, read.digest, read.notebook, lesson, read.key, result)
+            try:
+                recorder.record(submission, read.digest, read.notebook, lesson, read.key, result)
+            except (OSError, SQLAlchemyError):
+                raise
+            except Exception as error:  # what nobody thought of must not stop the others
+                problem = f"it could not be recorded ({type(error).__name__})"
+                recorder.record_problem(submission, read.digest, problem, again=True)
 
 
 class _Lessons:
@@ -179,7 +185,13 @@ class _Lessons:
 
     def read(self, submission: Submission) -> _Read:
         """What is to be run of a submission. Raises Refused."""
-        now = digest(submission)
-        notebook = trusted(look_at(submission.submitted, submission.lesson), self.cells(submission.lesson))
-        unit = unit_of(notebook, self.source(submission))
-        return _Read(now, notebook, unit, unit.key(read_secret(submission.folder)))
+        now, secret = digest(submission), read_secret(submission.folder)
+        cells, lesson = self.cells(submission.lesson), self.source(submission)
+        try:
+            notebook = trusted(look_at(submission.submitted, submission.lesson), cells)
+            unit = unit_of(notebook, lesson)
+        except (Refused, OSError):
+            raise
+        except Exception as error:  # what nobody thought of must not stop the others
+            raise Refused(f"the notebook cannot be read ({type(error).__name__})") from None
+        return _Read(now, notebook, unit, unit.key(secret))
