@@ -34,9 +34,9 @@ class Work:
     @property
     def started(self) -> bool:
         """Whether anything was answered, written questions included."""
-        verdicts = self.result.verdicts.values()
-        answered = any(verdict["state"] != NOT_STARTED for verdict in verdicts)
-        return answered or bool(self.errors or self.row.problem) or None in self.row.points.values()
+        verdicts, points = self.result.verdicts.values(), self.row.points.values()
+        answered = None in points or any(points) or any(v["state"] != NOT_STARTED for v in verdicts)
+        return bool(answered or self.errors or self.outcome.problem)
 
 
 @dataclass(frozen=True)
