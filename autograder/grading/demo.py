@@ -1,4 +1,4 @@
-"""Makes a course, lets a made-up class hand in, grades it and makes the feedback: the whole in one go."""
+"""Makes a course, lets a made-up class hand in, grades it, makes feedback and report: the whole in one go."""
 
 import shlex
 import shutil
@@ -12,6 +12,7 @@ from autograder.build.marks import SOLUTION, find_regions, replace_marks
 from autograder.grading.course import make_course, open_course
 from autograder.grading.grade import grade
 from autograder.grading.quiet import quiet
+from autograder.grading.report import report
 from autograder.grading.sample_class import AGAIN, CLASS, RIGHT, STUB, WRONG, HandsIn
 
 MARK = ".made-by-demo"  # in a folder that holds nothing but made-up work
@@ -99,6 +100,9 @@ def _say_where(folder: Path, seconds: float) -> None:
     print(f"\n{len(pages)} feedback pages are under {folder / 'feedback'}, for instance")
     for page in pages[:3]:
         print(f"  {page}")
+    print("The class report, scores and misconceptions on one page, is")
+    print("  ", end="")
+    report(folder)
     print("Written answers are graded by hand, in the browser, in formgrader:")
     print(f"  cd {shlex.quote(str(folder))} && {sys.executable} -m jupyterlab")
     print(f"All this took {seconds:.0f} seconds.")
