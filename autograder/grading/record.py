@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
 from nbgrader.utils import parse_utc
 
-from autograder.grading.intake import TIMESTAMP, Refused, read_file
+from autograder.grading.intake import TIMESTAMP, read_file
 from autograder.grading.results import Result, write_whole
 from autograder.grading.submission import Outcome, Submission, remember
 from autograder.grading.verdicts import fill_in, show_mark_schemes, write_scores
@@ -89,7 +89,7 @@ def _timestamp(folder: Path):
     """When it was handed in, where a file says so that can be read."""
     try:
         return parse_utc(read_file(folder / TIMESTAMP, 1000).decode().strip())
-    except (Refused, ValueError, OverflowError):
+    except Exception:  # dateutil raises errors of many kinds
         return None
 
 

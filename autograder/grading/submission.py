@@ -9,12 +9,15 @@ import hashlib
 import json
 import os
 import stat
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder.grading.intake import MOST_BYTES
 from autograder.grading.results import write_whole
 from autograder.grading.unit import environment
+
+LONGEST_NAME = 200  # of a file there may be 255 bytes, with an ending
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,10 @@ class Submission:
 
     @property
     def record(self) -> Path:
-        return self.folder / ".grading" / self.lesson / f"{self.student}.json"
+        name = self.student
+        if len(name.encode()) > LONGEST_NAME:
+            name = hashlib.sha256(name.encode()).hexdigest()
+        return self.folder / ".grading" / self.lesson / f"{name}.json"
 
 
 @dataclass(frozen=True)
@@ -118,11 +124,22 @@ def _content(path: Path) -> bytes:
 
 
 def _folders(folder: Path) -> list[str]:
-    """The folders in a folder, without hidden ones and links."""
+    """The folders in a folder, without hidden ones and links, and those whose name no gradebook can hold."""
     if not folder.is_dir():
         return []
-    return [
-        path.name
-        for path in folder.iterdir()
-        if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
-    ]
+    found = []
+    for path in folder.iterdir():
+        if path.is_symlink() or not path.is_dir() or path.name.startswith("."):
+            continue
+        if _is_text(path.name):
+            found.append(path.name)
+        else:
+            print(f"{str(path)!a} is left out: its name is no text (UTF-8). Rename it.", file=sys.stderr)
+    return found
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
