@@ -35,7 +35,7 @@ def work(student: str, *verdicts: dict, written: float | None = 0.0, **outcome) 
     row = Row(student, LESSON, {name: points.get(name, 0.0) for name in MAX} | {"why_scale": written}, MAX)
     outputs = {3: [{"output_type": "error", "ename": "NameError", "evalue": f"name {SCRIPT}", "traceback": []}]}
     broken = any(v["state"] == DOES_NOT_RUN for v in verdicts)
-    result = Result(outputs if broken else {}, {v["exercise"]: v for v in verdicts}, seconds=2.0)
+    result = Result(outputs if broken else {}, {v["exercise"]: v for v in verdicts}, seconds={"cells": 0.5, "checks": 1.5})
     return Work(row, Outcome("", **outcome), result)
 
 
@@ -111,6 +111,11 @@ def test_what_waits_for_a_grader_counts_in_no_mean():
 def test_points_lost_to_hidden_cases_alone_are_told():
     hidden = work("ada", verdict(SOFTMAX, WRONG, hidden=True))
     assert [(w.student, name) for w, name in summary.only_hidden(lesson(hidden))] == [("ada", "softmax")]
+
+
+def test_time_is_told_in_all_and_by_part():
+    times = summary.times(lesson(RIGHT_ONE, WRONG_ONE))
+    assert (times["total"], times["median"], times["parts"]) == (4.0, 2.0, {"cells": 1.0, "checks": 3.0})
 
 
 def test_the_page_says_it_all():

@@ -143,7 +143,15 @@ def not_started(lesson: Lesson) -> list[Work]:
 
 
 def times(lesson: Lesson) -> dict:
-    """How long the runs took. A result that was kept from before counts with its own time."""
-    runs = sorted(((w.result.seconds, w) for w in lesson.works if w.result.seconds), key=lambda run: -run[0])
-    seconds = [taken for taken, _ in runs]
-    return {"total": sum(seconds), "median": median(seconds) if seconds else 0.0, "slowest": runs[:3]}
+    """How long the runs took, in all and by part. A result that was kept from before counts with its own time."""
+    runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
+    parts = Counter()
+    for work in lesson.works:
+        parts.update(work.result.seconds)
+    seconds = [taken for taken, _ in runs if taken]
+    return {
+        "total": sum(seconds),
+        "median": median(seconds) if seconds else 0.0,
+        "parts": dict(parts),
+        "slowest": [run for run in runs[:3] if run[0]],
+    }
