@@ -843,6 +843,29 @@ draw(GroupedQueryAttention(24, 4, 2), torch.zeros(1, 5, 24))
 
 # %% [markdown]
 r"""
+And the trap of section 3? A model that copies the whole row again has the same parts, the same shapes, and it
+learns. Its structure gives it away, without any weights from elsewhere:
+"""
+
+# %%
+class WholeRowAgain(GroupedQueryAttention):
+    """Four query heads over two key/value heads, their copies in the wrong order."""
+
+    def forward(self, x):
+        q = self.q_proj(x).unflatten(-1, (4, 6)).transpose(1, 2)
+        layers = (self.k_proj, self.v_proj)
+        k, v = (layer(x).unflatten(-1, (2, 6)).transpose(1, 2) for layer in layers)
+        k, v = k.repeat(1, 2, 1, 1), v.repeat(1, 2, 1, 1)
+        heads = F.scaled_dot_product_attention(q, k, v)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))
+
+
+right_order = GroupedQueryAttention(24, 4, 2)
+for sentence in compare(WholeRowAgain(24, 4, 2), right_order, torch.zeros(1, 5, 24)).differences:
+    print("-", sentence)
+
+# %% [markdown]
+r"""
 ## Explain it
 
 In your own words, for somebody who has to decide.
