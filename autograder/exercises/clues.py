@@ -61,6 +61,32 @@ def shared_heads(several: str, masked: str) -> tuple[Clue, ...]:
     )
 
 
+def attention(several: str, masked: str) -> tuple[Clue, ...]:
+    """Of attention without heads, by the same families."""
+    return tuple(
+        clue for clue in shared_heads(several, masked) if ONE_HEAD not in clue.wrong + clue.right
+    ) + (
+        Clue(
+            (masked,),
+            (several,),
+            "Without a mask you are right; with one you are not.",
+            "Which keys may a query see, and what becomes of the scores of the others?",
+        ),
+        Clue(
+            (several,),
+            (ONE_TOKEN,),
+            "A single token comes out right, so the way of the values is; with several tokens the weights are off.",
+            "What happens to a score, step by step, until it is a weight?",
+        ),
+        Clue(
+            (ONE_TOKEN,),
+            (),
+            "Even a single token, whose only weight is one, comes out wrong.",
+            "What is done to its value on the way to the result?",
+        ),
+    )
+
+
 GROUPS = Clue(
     ("six heads in three groups", "six heads in two groups"),
     ("one key head for all", "as many key heads as heads"),

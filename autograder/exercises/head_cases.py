@@ -16,7 +16,6 @@ from autograder.exercises.masking import some_mask
 
 DOUBLE = torch.float64
 PARTS = ("q_proj", "k_proj", "v_proj", "out_proj")
-FAR = 256.0
 
 
 class _Maker:
@@ -130,6 +129,7 @@ def _multihead(make):
     yield make.case("four of everything", (4, 4, 4, 4, 4))
     yield make.case("as many samples as heads, padding", (3, 4, 4, 3, 2), (3, 1, 1, 4))
     yield make.case("a mask for each head", (2, 4, 4 + more, 3, 2), (2, 3, 4, 4 + more), by_name=True)
+    yield make.case("as many samples as tokens, a mask", (4, 4, 4 + more, 2, 3), (4, 4 + more))
     yield make.case("heads with a mask each", (2, 3, 3 + more, 4, 2), (4, 3, 3 + more))
     yield make.case("a mask for each sample", (3, 4, 4 + more, 2, 3), (3, 1, 4, 4 + more), by_name=True)
     yield make.case("one mask for samples and heads", (2, 5, 5, 2, 3), (1, 1, 5, 5))
@@ -151,8 +151,11 @@ def _common(make, heads):
     )
     yield make.case("columns in memory order", (2, 5, 5, heads, 2), (5, 5), turned=True)
     yield from _causal_pair(make, heads)
+    # As wide and as long as the cases before: a mask that was kept would still fit.
+    yield make.case("no mask after a mask", (2, 5, 5, heads, 3))
     yield from _padded_pair(make, heads)
     yield _values_all_one(make, heads)
+    yield _weights_shown(make)
     yield from _empty_rows(make, heads)
     yield from _far_scores(make, heads)
     yield make.case("float64", (2, 3, 3 + more, heads, 5), (3, 3 + more), dtype=DOUBLE, aspect=DTYPES)
@@ -197,6 +200,18 @@ def _values_all_one(make, heads):
     return make.case("values all one", (2, 4, 4, heads, 3), (4, 4), weights=weights)
 
 
+def _weights_shown(make):
+    """One head whose input and values are the identity: the output is the table of its weights."""
+    weights = make.weights(5, 5)
+    for part in PARTS[2:] if make.kind != "head" else PARTS[2:3]:
+        weights |= {f"{part}.weight": torch.eye(5), f"{part}.bias": torch.zeros(5)}
+    return make.case("values that show the weights", (1, 5, 5, 1, 5), weights=weights, draw=_identity)
+
+
+def _identity(batch, tokens, d_model):
+    return torch.eye(d_model).expand(batch, -1, -1).contiguous()
+
+
 def _empty_rows(make, heads):
     """Queries that may attend to nothing: by left padding under a causal mask, by a mask of queries, all."""
     left = torch.tensor([False, False, True, True, True])
@@ -222,14 +237,24 @@ def _far_scores(make, heads):
         weights[f"{name}.bias"] = make.values.eighths(d_model)
     exact = {"weights": weights, "draw": make.values.eighths}
     yield make.case("large scores", sizes, **exact, aspect=STABILITY, gradients=False, scale=10.0)
-    for family in ("scores far below zero", "scores far below zero, other weights"):
+    yield from _far_below(make, sizes, d_model)
+
+
+def _far_below(make, sizes, d_model):
+    """Scores that are all near -far * far / 2."""
+    mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 1, 1], [1, 1, 0, 0, 0], [1, 0, 0, 1, 1]]).bool()
+    mask = mask[:, : sizes[2]]
+    # Near -130 000 float32 rounds scores to 0.016, and what leaks past a mask is worth 1.
+    for family, far, scale in (
+        ("scores far below zero", 256.0, 100.0),
+        ("scores far below zero, other weights", 256.0, 100.0),
+        ("scores as low as they get", 512.0, 500.0),
+    ):
         weights = make.weights(d_model, d_model)
-        for name, far in (("q_proj", -FAR), ("k_proj", FAR)):
-            weights[f"{name}.weight"][::d_head] = 0.0
-            weights[f"{name}.bias"][::d_head] = far
-        mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 1, 1], [1, 1, 0, 0, 0], [1, 0, 0, 1, 1]]).bool()
-        mask = mask[:, : tokens + more]
-        yield make.case(family, sizes, mask, weights=weights, aspect=STABILITY, gradients=False, scale=100.0)
+        for name, bias in (("q_proj", -far), ("k_proj", far)):
+            weights[f"{name}.weight"][:: sizes[4]] = 0.0
+            weights[f"{name}.bias"][:: sizes[4]] = bias
+        yield make.case(family, sizes, mask, weights=weights, aspect=STABILITY, gradients=False, scale=scale)
 
 
 def split_heads(values):

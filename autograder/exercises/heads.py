@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.exercises import clues
 from autograder.exercises import head_cases as cases
 from autograder.exercises.exercise import (
     DTYPES,
@@ -97,6 +98,7 @@ EXERCISES = (
         rules=NO_MULTIHEAD,
         mistakes=heads.SELF_ATTENTION_HEAD,
         variant=heads.head_with,
+        clues=clues.attention("all sizes different", "causal"),
         invariants=(SAMPLES, PAST, SHARES),
         hints=(
             "Three layers are learned. How wide is what goes into each of them, and how wide is what comes out, "
@@ -157,6 +159,7 @@ EXERCISES = (
         rules=NO_MULTIHEAD,
         mistakes=heads.MULTIHEAD_SELF_ATTENTION,
         variant=heads.multihead_with,
+        clues=clues.shared_heads("all sizes different", "causal"),
         invariants=(SAMPLES, PAST, SHARES),
         hints=(
             "Draw the way of one token: projected, cut into heads, attended, merged, projected once more. Which "
@@ -199,6 +202,7 @@ EXERCISES = (
         rules=NO_MULTIHEAD,
         mistakes=heads.MULTIHEAD_CROSS_ATTENTION,
         variant=heads.cross_with,
+        clues=clues.shared_heads("all sizes different", "causal"),
         invariants=(SAMPLES, SHARES),
         hints=(
             "Who asks, and who is asked? One of the three projections reads x, the other two read the context.",

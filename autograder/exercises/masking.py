@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from autograder.exercises import clues
 from autograder.exercises.exercise import (
     DTYPES,
     EMPTY_ROWS,
@@ -283,6 +284,7 @@ EXERCISES = (
         rules=NO_FUSED,
         mistakes=mistakes.MASKED_ATTENTION,
         variant=mistakes.masked_with,
+        clues=clues.attention("no mask, batch and heads", "a mask for all samples"),
         invariants=(
             samples_apart("padding", "padding, another second sample"),
             past_only("causal", "causal, another last token"),

@@ -327,7 +327,16 @@ def _equal(first, second) -> bool:
     return first.shape == second.shape and _close(first, second)
 
 
+def _moved(wrong, pairs):
+    """The numbers that are due, in other places."""
+    if all(_close(p.want.flatten().sort().values, p.have.flatten().sort().values) for p in wrong):
+        return "Your result holds the right numbers, but in other places.", (
+            "Follow the numbers of one token: where should each of them stand, and where does it stand in yours?"
+        )
+    return None
+
+
 LADDER = (
     _order, _weights, _nearly, _factor, _turned, _added, _alike,
-    _zeros, _sign, _limited, _axes, _sizes,
+    _zeros, _sign, _limited, _axes, _sizes, _moved,
 )  # fmt: skip

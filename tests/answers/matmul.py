@@ -406,7 +406,8 @@ def fused_scripted(q, k, v):
 @wrong(ATTENTION)
 def loop_over_queries(q, k, v):
     rows = [
-        torch.softmax(q[..., i : i + 1, :] @ k.mT / math.sqrt(q.shape[-1]), -1) @ v for i in range(q.shape[-2])
+        torch.softmax(q[..., i : i + 1, :] @ k.mT / math.sqrt(q.shape[-1]), -1) @ v
+        for i in range(q.shape[-2])
     ]
     return torch.cat(rows, -2)
 

@@ -160,6 +160,42 @@ def _output_turned(source, target):
     _write(target.out_proj, "weight", source.out_proj.weight.T)
 
 
+def _only_output_turned(source, target):
+    copy_with()(source, target)
+    _write(target.out_proj, "weight", source.out_proj.weight.T)
+
+
+def _biases_in_order(*order):
+    def answer(source, target):
+        copy_with()(source, target)
+        for name, bias in zip(order, source.in_proj_bias.chunk(3), strict=True):
+            _write(getattr(target, name), "bias", bias)
+
+    return answer
+
+
+def _keys_twice(source, target):
+    copy_with()(source, target)
+    target.v_proj.load_state_dict(target.k_proj.state_dict())
+
+
+def _head_by_head(source, target):
+    heads = source.num_heads
+    weights = source.in_proj_weight.unflatten(0, (heads, 3, -1)).transpose(0, 1).flatten(1, 2)
+    biases = source.in_proj_bias.unflatten(0, (heads, 3, -1)).transpose(0, 1).flatten(1, 2)
+    copy_with()(source, target)
+    for name, weight, bias in zip(ORDER, weights, biases, strict=True):
+        _write(getattr(target, name), "weight", weight)
+        _write(getattr(target, name), "bias", bias)
+
+
+def _queries_scaled(source, target):
+    copy_with()(source, target)
+    scale = (source.embed_dim / source.num_heads) ** -0.5
+    for value in target.q_proj.parameters():
+        value.data.mul_(scale)
+
+
 COPY_WEIGHTS = from_variants(
     copy_with,
     {
@@ -185,6 +221,13 @@ COPY_WEIGHTS = from_variants(
     known("MHA-65", _shares_the_output_part),
     known("MHA-17", _biases_zero),
     known("MHA-71", _output_turned),
+    known("MHA-71", _only_output_turned),
+    known("MHA-15", _biases_in_order("v_proj", "k_proj", "q_proj")),
+    known("MHA-15", _biases_in_order("q_proj", "v_proj", "k_proj")),
+    known("MHA-15", _biases_in_order("k_proj", "v_proj", "q_proj")),
+    known("MHA-77", _keys_twice),
+    known("MHA-91", _head_by_head),
+    known("MHA-93", _queries_scaled),
     known("MHA-73", _other_direction),
     known("MHA-81", _source_changed),
     known("MHA-83", lambda source, target: target.load_state_dict(source.state_dict(), strict=False)),

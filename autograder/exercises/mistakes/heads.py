@@ -159,6 +159,21 @@ ROLES = {
 }
 
 
+def one_layer_for(*names):
+    """A way to make parts that are all one layer."""
+
+    def shared(cls):
+        class Shared(cls):
+            def __init__(self, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+                for name in names[1:]:
+                    setattr(self, name, getattr(self, names[0]))
+
+        return Shared
+
+    return shared
+
+
 def more_fingerprints(variant, causal="MSK-85"):
     """Mistakes of all three classes; `causal` names the one that hides the future unasked."""
     return (
@@ -177,6 +192,9 @@ def more_fingerprints(variant, causal="MSK-85"):
         known(causal, variant(see=causal_anyway)),
         known("MSK-19", variant(block=_mask_in_place)),
         known("HEAD-25", variant(layer=_without_bias)),
+        known("HEAD-09", one_layer_for("q_proj", "k_proj")(variant())),
+        known("HEAD-09", one_layer_for("k_proj", "v_proj")(variant())),
+        known("HEAD-09", one_layer_for("q_proj", "k_proj", "v_proj")(variant())),
         known("HEAD-39", variant(inputs=_weights_only)),
         known("HEAD-13", variant(after=lambda output, x: None)),
         known("SDPA-49", variant(after=lambda output, x: output.float())),
@@ -367,6 +385,19 @@ class _NoOutputPart(nn.Module):
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(d_model, d_model) for _ in range(3))
 
 
+def _output_turned(module, merged, mask):
+    return merged @ module.out_proj.weight + module.out_proj.bias
+
+
+def _mean_weights(scores, mask):
+    weights = torch.softmax(scores, dim=-1).nan_to_num()
+    return weights.mean(dim=1, keepdim=True).expand_as(weights)
+
+
+def _weights_of_summed_scores(scores, mask):
+    return torch.softmax(scores.mean(dim=1, keepdim=True).expand_as(scores), dim=-1).nan_to_num()
+
+
 HEADS = {
     "MHA-01": {"cut": viewed},
     "MHA-05": {"scale": lambda s, x, q: s / math.sqrt(x.shape[-1])},
@@ -379,6 +410,8 @@ HEADS = {
     "MHA-37": {"cut": in_turn, "join": back_in_turn},
     "MHA-39": {"cut": _tokens_outside, "join": lambda x: x.flatten(2)},
     "MHA-47": {"join": _mean_of_heads},
+    "MHA-87": {"out": _output_turned},
+    "MHA-89": {"weigh": _mean_weights},
     "MHA-35": {"weigh": lambda s, m: torch.softmax(s, dim=1).nan_to_num()},
     "SDPA-07": {"weigh": lambda s, m: torch.softmax(s, dim=-2).nan_to_num()},
     "SDPA-15": {"mix": lambda w, k, v: w @ k},
@@ -403,6 +436,7 @@ def heads_fingerprints(variant, causal="MSK-85"):
         known("SDPA-23", variant(after=lambda output, x: (output, x))),
         known("HEAD-01", variant(inputs=_made_anew)),
         known("HEAD-21", variant(after=lambda output, x: output + x)),
+        known("MHA-89", variant(weigh=_weights_of_summed_scores)),
         known("MHA-13", _HeadsOfTheirOwn),
         known("MHA-13", _HeadWide),
         known("MHA-07", _NoOutputPart),

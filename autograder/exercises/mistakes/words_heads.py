@@ -241,4 +241,24 @@ WORDS = {
         "Your queries share their attention between the context and x.",
         "Whose tokens may be attended to here?",
     ),
+    "MHA-87": (
+        "the output weight lies on its side",
+        "Your output projection multiplies with its weight turned.",
+        "nn.Linear keeps its weight as (out, in): on which side, and how turned, does x meet it?",
+    ),
+    "MHA-89": (
+        "one pattern of weights for all heads",
+        "All your heads attend by the same weights.",
+        "Which axis of the scores stands for the heads, and is it still there at the softmax?",
+    ),
+    "MHA-91": (
+        "the stacked weight cut head by head",
+        "You cut the stacked weight as if it held q, k, v of one head, and then those of the next.",
+        "Do the rows of all heads' queries stand together in in_proj_weight?",
+    ),
+    "MHA-93": (
+        "the scale is built into the weights",
+        "Your queries' weights are smaller than the source's.",
+        "Who divides the scores: the weights, or the module that uses them?",
+    ),
 }
