@@ -35,7 +35,8 @@ def work(student: str, *verdicts: dict, written: float | None = 0.0, **outcome) 
     row = Row(student, LESSON, {name: points.get(name, 0.0) for name in MAX} | {"why_scale": written}, MAX)
     outputs = {3: [{"output_type": "error", "ename": "NameError", "evalue": f"name {SCRIPT}", "traceback": []}]}
     broken = any(v["state"] == DOES_NOT_RUN for v in verdicts)
-    result = Result(outputs if broken else {}, {v["exercise"]: v for v in verdicts}, seconds={"cells": 0.5, "checks": 1.5})
+    seconds = {"cells": 0.5, "checks": 1.5}
+    result = Result(outputs if broken else {}, {v["exercise"]: v for v in verdicts}, seconds=seconds)
     return Work(row, Outcome("", **outcome), result)
 
 
