@@ -14,8 +14,8 @@ from autograder.errors import UserError
 from autograder.grading.course import make_course
 from autograder.grading.demo import hand_in
 from autograder.grading.grade import grade
-from autograder.grading.sandbox import why_no_sandbox
 from autograder.grading.sample_class import FIRST, SOFTMAX, STUB, HandsIn
+from autograder.grading.sandbox import why_no_sandbox
 
 needs_sandbox = pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox())
 FULL = 21.0

@@ -17,8 +17,8 @@ from autograder.grading import pool, record, results, submission
 from autograder.grading.course import make_course
 from autograder.grading.demo import hand_in
 from autograder.grading.grade import grade
-from autograder.grading.sandbox import why_no_sandbox
 from autograder.grading.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, HandsIn
+from autograder.grading.sandbox import why_no_sandbox
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox())
 

@@ -30,7 +30,7 @@ RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 EXTRAS = {
     name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()
 }
-DIRECT = RUNTIME + sum(EXTRAS.values(), [])
+DIRECT = [*RUNTIME, *(need for extra in EXTRAS.values() for need in extra)]
 
 # conda-forge's names where they differ; there `graphviz` is the `dot` program, which is not in the lock.
 CONDA_NAMES = {"pytorch-cpu": "torch"}
