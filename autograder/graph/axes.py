@@ -45,11 +45,22 @@ def _mask_letters(shape, found, shapes):
     return ("",) * (len(shape) - 2) + words if fits else ("",) * len(shape)
 
 
+_told = {}  # where the exercises may not be imported: what would be found there
+
+
+def tell_shapes(shapes: dict[str, dict]) -> None:
+    """From here on the shapes of exercises, by name, are these, and the exercises are not imported."""
+    _told["shapes"] = shapes
+
+
 def _of_exercise(title):
+    name = title.rpartition(".")[2]
+    if _told:
+        return _told["shapes"].get(name, {})
     try:
         from autograder.exercises import find_by_name
 
-        exercise = find_by_name(title.rpartition(".")[2])
+        exercise = find_by_name(name)
         return dict(exercise.shapes) if exercise else {}
     except Exception:
         return {}

@@ -5,6 +5,7 @@ submission: its channel, a pipe that closes when nobody outside is interested an
 handle of the process that holds its namespaces.
 """
 
+import json
 import os
 import random
 import select
@@ -25,8 +26,8 @@ def main(control: int) -> None:
     """Serves until the other end of the control socket is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that started this one
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
-    shell = _warm_up()
     with socket.socket(fileno=control) as requests:
+        shell = _warm_up(requests)
         requests.send(b"warm")
         while True:
             limits, files, _, _ = socket.recv_fds(requests, 64, 3)
@@ -38,12 +39,15 @@ def main(control: int) -> None:
                 os.close(file)
 
 
-def _warm_up():
+def _warm_up(requests):
     import numpy as np
     import torch
 
     from autograder.graph import draw
+    from autograder.graph.axes import tell_shapes
 
+    # subtle: the exercises hold the course's answers, and must never be in this memory. Graphs need their letters.
+    tell_shapes(json.loads(requests.recv(1 << 20)))
     torch.set_num_threads(1)
     weights = torch.ones(2, 2, requires_grad=True)
     torch.softmax(weights @ weights, dim=-1).sum().backward()
