@@ -525,7 +525,7 @@ to k_proj, rows 8 to 11 to v_proj. The biases of a fresh module are all zero](..
 By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
 values. The bias is cut in the same three parts. `out_proj` is what yours is.
 
-Look at the last line. **A fresh module has biases of zero.** Whoever forgets to copy them will not notice,
+**A fresh module has biases of zero**, as the cell has printed. Whoever forgets to copy them will not notice,
 until the module has been trained. So: put random numbers into all parameters *before* you compare.
 
 **The formula.** For the part `q_proj` (and likewise for `k_proj` and `v_proj`, further down the stack):
@@ -534,6 +534,8 @@ $$W_q = W_{\text{in}}[0 : d_{\text{model}}] \qquad b_q = b_{\text{in}}[0 : d_{\t
 
 - $W_{\text{in}}$, shape $(3\, d_{\text{model}}, d_{\text{model}})$: `in_proj_weight`; $b_{\text{in}}$,
   shape $(3\, d_{\text{model}})$: `in_proj_bias`
+- $W_q$, shape $(d_{\text{model}}, d_{\text{model}})$, and $b_q$, shape $(d_{\text{model}})$: weight and bias of
+  your `q_proj`
 
 ### Exercise: `copy_weights`
 
