@@ -5,6 +5,7 @@ The call is limited in time, its prints and warnings are kept from the screen, a
 """
 
 import contextlib
+import dis
 import io
 import linecache
 import os
@@ -92,8 +93,19 @@ def describe(error: BaseException) -> dict:
         "line": line,
         "code": code,
         "function": function,
+        "raised": _raised_by_student(error),
         "bases": [kind.__name__[:LONGEST_TEXT] for kind in type(error).__mro__],
     }
+
+
+def _raised_by_student(error) -> bool:
+    """Whether a `raise` in the student's own code is where it comes from."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None or not is_students(step.tb_frame.f_code.co_filename):
+        return False
+    return step.tb_frame.f_code.co_code[step.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 def _text(error) -> str:

@@ -102,9 +102,11 @@ def observe(call) -> dict:
         for kind in type(module).__mro__:
             if kind.__module__.startswith("torch."):
                 usage.names[f"{kind.__module__}.{kind.__qualname__}"] += 1
-        original = getattr(module, "original_name", None)
-        if isinstance(original, str):
-            usage.names[f"scripted {original}"] += 1
+        if isinstance(module, torch.jit.ScriptModule):
+            # The name alone may be a student's own class.
+            kind = str(module._c._type().qualified_name())
+            if "torch.nn.modules." in kind:
+                usage.names[f"scripted {module.original_name}"] += 1
 
     hook = torch.nn.modules.module.register_module_forward_pre_hook(seen)
     tracer = sys.gettrace()
