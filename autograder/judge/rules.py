@@ -5,7 +5,7 @@ Decided from the operations that a call really used (autograder.probe.observe), 
 
 from collections.abc import Iterable
 
-from autograder.exercises.exercise import Case, Exercise
+from autograder.exercises.exercise import Case, Exercise, Rules
 
 # Each group by the names under which it can be seen: torch's functions, kernels, nn's functions and classes.
 FUSED = (
@@ -71,6 +71,12 @@ MATRIX_PRODUCT = "a matrix product"
 def broken_rule(exercise: Exercise, cases: list[Case], records: list[dict]) -> tuple[str, str] | None:
     """(what is seen, the question to ask) of the first rule that is broken, or None."""
     usages = [record["steps"]["usage"] for record in records if "usage" in record.get("steps", ())]
+    if exercise.rules != Rules() and any(usage.get("kind") == "error" for usage in usages):
+        # What cannot be looked at keeps no rule: it may have noticed that somebody looks.
+        return (
+            "The numbers are right, but a call whose operations are watched stops with an error.",
+            "What does your code do otherwise when it is watched?",
+        )
     usages = [usage for usage in usages if usage.get("kind") != "error"]
     names = {name for usage in usages for name in usage["names"]}
     for group in exercise.rules.forbidden:
