@@ -1,0 +1,133 @@
+"""What an attack is, and how it is handed in."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.grading.demo import notebook_text
+from autograder.grading.sample_class import ATTENTION, FIRST, SCORES, SOFTMAX, SUM, HandsIn
+
+FULL = 21.0
+# Answers that run and are wrong, so that every point would be undeserved.
+NOTHING = {
+    SCORES: "return x[:, :1] * x[:, :1].T * 0",
+    SOFTMAX: "return scores * 0",
+    SUM: "return weights[:, :1] * values[:1] * 0",
+    ATTENTION: "return q[:, :1] * v[:1] * 0",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where attacks are handed in. `facts` are put in the place of @NAME@ in their code."""
+
+    course: Path
+    facts: dict[str, str]
+
+    def filled(self, text: str) -> str:
+        for name, value in self.facts.items():
+            text = text.replace(f"@{name}@", value)
+        return text
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One hostile submission.
+
+    name      of the attack and of the student
+    tries     what it tries, in a few words
+    write     writes the folder of the submission
+    points    what its answers deserve
+    problem   words that the table of grades must hold, "" where it is graded as usual, None for either
+    """
+
+    name: str
+    tries: str
+    write: Callable[[Place, Path], None]
+    points: float = 0.0
+    problem: str | None = None
+    lesson: str = FIRST
+
+    def hand_in(self, place: Place) -> Path:
+        folder = place.course / "submitted" / self.name / self.lesson
+        folder.parent.mkdir(parents=True)
+        self.write(place, folder)
+        return folder
+
+
+def notebook(place: Place, answers=NOTHING, lesson: str = FIRST) -> dict:
+    """A notebook with these answers as plain JSON; `answers` may be "right" or "stub"."""
+    return json.loads(_text(place.course, json.dumps(answers), lesson))
+
+
+@cache
+def _text(course: Path, answers: str, lesson: str) -> str:
+    given = json.loads(answers)
+    work = (
+        HandsIn("x", given, lesson=lesson)
+        if isinstance(given, str)
+        else HandsIn("x", "stub", given, lesson=lesson)
+    )
+    return notebook_text(course, work)
+
+
+def write_notebook(folder: Path, content: dict | str | bytes, lesson: str = FIRST) -> None:
+    """Writes the folder of a submission with nothing but its notebook."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, dict):
+        content = json.dumps(content)
+    data = content if isinstance(content, bytes) else content.encode()
+    (folder / f"{lesson}.ipynb").write_bytes(data)
+
+
+def cell_of(code: str, kind: str = "code", **more) -> dict:
+    """A cell as JSON."""
+    cell = {"cell_type": kind, "id": "hostile", "metadata": {}, "source": code}
+    return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {}) | more
+
+
+def solutions(content: dict) -> list[dict]:
+    """The answer cells of a notebook, in order."""
+    return [cell for cell in content["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")]
+
+
+def checks(content: dict) -> list[dict]:
+    """The check cells of a notebook, in order."""
+    return [cell for cell in content["cells"] if cell["metadata"].get("nbgrader", {}).get("locked")]
+
+
+def by_cell(name: str, tries: str, code: str, last: bool = False, **more) -> Attack:
+    """Wrong answers, and a cell that is run before them (or as the last one)."""
+
+    def write(place, folder):
+        lesson = more.get("lesson", FIRST)
+        content = notebook(place, NOTHING if lesson == FIRST else "stub", lesson)
+        where = len(content["cells"]) if last else 1
+        content["cells"].insert(where, cell_of(place.filled(code)))
+        write_notebook(folder, content, lesson)
+
+    return Attack(name, tries, write, **more)
+
+
+def by_answer(name: str, tries: str, code: str, **more) -> Attack:
+    """Wrong answers, but `softmax` is this code (a whole cell)."""
+
+    def write(place, folder):
+        content = notebook(place)
+        solutions(content)[1]["source"] = place.filled(code)
+        write_notebook(folder, content)
+
+    return Attack(name, tries, write, **more)
+
+
+def by_edit(name: str, tries: str, edit: Callable[[dict], object], answers=NOTHING, **more) -> Attack:
+    """A notebook that is changed as JSON; what `edit` returns, if anything, is handed in in its place."""
+
+    def write(place, folder):
+        lesson = more.get("lesson", FIRST)
+        content = notebook(place, answers, lesson)
+        write_notebook(folder, edit(content) or content, lesson)
+
+    return Attack(name, tries, write, **more)

@@ -1,0 +1,236 @@
+"""Messages that only the probe should write: on the channel, from a cell or from an answer."""
+
+from red_team.attack import by_answer, by_cell
+
+CHANNEL = """\
+import os, struct, json, torch
+from safetensors.torch import save
+def is_channel(number):
+    try:
+        return os.readlink(f"/proc/self/fd/{number}").startswith("socket:")
+    except OSError:
+        return False
+channel = next(number for number in range(3, 64) if is_channel(number))
+def send(data, size=None):
+    os.write(channel, struct.pack("<Q", len(data) if size is None else size) + data)
+def message(text, **tensors):
+    return save(tensors or {"none": torch.zeros(0)}, metadata={"json": text})
+def say(value):
+    send(message(json.dumps(value)))
+"""
+RECORD = """
+one = {"map": {"status": "answered", "points": 7.0, "steps": {"map": {
+    "output": {"map": {"kind": "tensor", "class": "Tensor", "data": {"tensor": "none"}}}}}}}
+"""
+
+
+def forged(name: str, tries: str, code: str, **more):
+    return by_cell(name, tries, CHANNEL + code, **more)
+
+
+# What an answer's own process can say of it. In-process forgers know the inputs, so that the numbers may be right:
+# what is left out must not count.
+TRUE_NUMBERS = """\
+import torch
+import autograder.grading.inside.session as session
+from autograder.probe import probe as honest
+def lie(answer, cases, procedure):
+    records = honest(lambda scores: torch.softmax(scores, -1), cases, procedure)
+    for record in records:
+        LEAVE_OUT
+    return records
+session.probe = lie
+"""
+
+
+def leaving_out(name: str, tries: str, code: str):
+    return by_cell(name, tries, TRUE_NUMBERS.replace("LEAVE_OUT", code))
+
+
+ATTACKS = (
+    forged(
+        "forged_verdict",
+        "a verdict where an answer to a question is expected",
+        RECORD
+        + """
+for _ in range(40):
+    say({"map": {"outputs": [], "passed": True, "points": 7.0, "verdict": "right", "found": True,
+                 "callable": True, "kind": "function", "records": [one] * 40}})
+""",
+    ),
+    forged(
+        "forged_points",
+        "outputs that state full marks",
+        """
+result = {"map": {"output_type": "execute_result", "data": {"map": {"text/plain": "7.0"}}}}
+for _ in range(40):
+    say({"map": {"outputs": [result], "graph": {"map": {}}}})
+""",
+    ),
+    forged("forged_size", "a message of 2**63 bytes", "send(b'x', 2**63)"),
+    forged("forged_64_gb", "a message of 64 GB that never comes", "send(b'x' * 1000, 2**36)"),
+    forged("forged_nothing", "messages of no bytes", "for _ in range(40): send(b'')"),
+    forged("forged_noise", "bytes by chance", "for _ in range(40): send(os.urandom(5000))"),
+    forged(
+        "forged_pickle",
+        "a pickle that runs a program where it is read",
+        """
+import pickle, pickletools
+class Run:
+    def __reduce__(self):
+        return os.system, ("touch @HOST@/taken",)
+for _ in range(40): send(pickle.dumps(Run()))
+""",
+    ),
+    forged(
+        "forged_depth",
+        "a message nested a million times",
+        "for _ in range(10): send(message('[' * 10**6 + ']' * 10**6))",
+    ),
+    forged(
+        "forged_header",
+        "a header that claims more than there is",
+        """
+for head in (2**40, 10, 0):
+    send(struct.pack("<Q", head) + b'{"__metadata__": {"json": "{}"}, "a": {"dtype": "F64", "shape": [1000000000],'
+         b' "data_offsets": [0, 8000000000]}}')
+""",
+    ),
+    forged(
+        "forged_numbers",
+        "numbers that no number is: NaN, infinity, 4000 digits",
+        """
+for _ in range(20):
+    send(message('{"map": {"outputs": NaN, "found": Infinity, "callable": 1e999, "records": -Infinity, "ended": '
+                 + "9" * 4000 + "}}"))
+""",
+    ),
+    forged(
+        "forged_text",
+        "a reason of thirty megabytes why the process ended",
+        "for _ in range(20): say({'map': {'outputs': [], 'ended': 'long ' * 10**6 }})",
+    ),
+    forged(
+        "forged_kinds",
+        "other kinds of things in every place",
+        """
+for value in (7, [], "x", None, True, {"map": {"outputs": 7}}, {"map": {"outputs": [[], None, 3]}}, {"tensor": "none"},
+              {"map": {"found": [], "callable": {"map": {}}, "records": {"map": {"status": []}}}},
+              {"map": {"outputs": [{"map": {"output_type": "stream", "name": [], "text": {"tensor": "none"}}}]}}):
+    for _ in range(3): say(value)
+""",
+    ),
+    forged(
+        "forged_half_characters",
+        "text that no file can hold",
+        """
+half = {"map": {"output_type": "stream", "name": "stdout", "text": "\\ud800 half \\udfff"}}
+for _ in range(40): say({"map": {"outputs": [half], "ended": "\\ud800", "kind": "\\ud800"}})
+""",
+    ),
+    forged(
+        "forged_outputs",
+        "outputs far larger than a cell may have",
+        """
+picture = {"map": {"output_type": "display_data", "data": {"map": {"image/png": "A" * 10**7}}}}
+lines = {"map": {"output_type": "stream", "name": "stdout", "text": "x" * 200000}}
+for _ in range(6): say({"map": {"outputs": [picture] * 4 + [lines] * 100}})
+""",
+    ),
+    forged(
+        "flood",
+        "the channel is written to without end",
+        """
+import threading
+def flood():
+    try:
+        while True: os.write(channel, b"x" * 10**6)
+    except OSError:
+        pass
+threading.Thread(target=flood, daemon=True).start()
+""",
+    ),
+    forged(
+        "drip",
+        "a reply that comes byte by byte",
+        """
+import time
+os.write(channel, struct.pack("<Q", 10**6))
+for _ in range(60):
+    os.write(channel, b"x"); time.sleep(0.5)
+""",
+    ),
+    forged("deaf", "nothing is read any more", "os.dup2(os.open('/dev/null', 0), channel)"),
+    forged(
+        "own_channel",
+        "the channel is another socket",
+        "import socket\na, b = socket.socketpair()\nos.dup2(a.fileno(), channel)",
+    ),
+    forged("closed", "every file is closed", "os.closerange(0, 4096)"),
+    forged(
+        "passed_files",
+        "open files are sent along",
+        "import socket\nsocket.send_fds(socket.socket(fileno=os.dup(channel)), [b'x'] * 3, [0] * 200)",
+    ),
+    forged(
+        "forged_graph",
+        "a graph with tensors in it",
+        """
+import autograder.grading.inside.session as session
+graph = message('{"map": {"graph": {"map": {"nodes": {"tensor": "none"}}}}}')
+session._Session._graph = lambda self, **how: graph
+""",
+        lesson="04_heads",
+    ),
+    forged(
+        "forged_parts",
+        "a module whose parts are thirty megabytes of names",
+        """
+import autograder.grading.inside.session as session
+parts = {"map": {f"long{i}" * 10: [i] * 10 for i in range(100000)}}
+text = json.dumps({"map": {"found": True, "callable": True, "kind": "type", "records": [
+    {"map": {"status": "parts", "steps": {"map": {}}, "expected": {"map": {}}, "found": parts}}] * 3}})
+session._Session._probe = lambda self, **how: message(text)
+""",
+        lesson="04_heads",
+    ),
+    by_answer(
+        "forged_by_an_answer",
+        "an answer writes the reply to its own question",
+        CHANNEL
+        + RECORD
+        + """
+def softmax(scores):
+    say({"map": {"found": True, "callable": True, "kind": "function", "records": [one] * 28}})
+    os._exit(0)
+""",
+    ),
+    by_answer(
+        "forged_in_the_pipe",
+        "an answer writes into every pipe that it finds",
+        CHANNEL
+        + """
+def softmax(scores):
+    for number in range(3, 64):
+        try:
+            os.write(number, message('{"map": {"found": true, "callable": true, "records": [], "points": 7}}'))
+        except OSError:
+            pass
+    os._exit(0)
+""",
+    ),
+    leaving_out(
+        "unseen_operations", "the operations used are left out", 'record["steps"].pop("usage", None)'
+    ),
+    leaving_out(
+        "failed_to_look",
+        "looking at the operations is said to have failed",
+        'record["steps"]["usage"] = {"kind": "error", "type": "E", "text": "", "line": None, "code": ""}',
+    ),
+    leaving_out(
+        "left_out_steps",
+        "second call, inputs after the call and gradients are left out",
+        'record["steps"] = {"output": record["steps"]["output"], "after": {"kind": "None"}}',
+    ),
+    leaving_out("left_out_cases", "cases that are hard are left out", "del records[3:]; break"),
+)

@@ -1,0 +1,117 @@
+"""Scripts for the browser of whoever looks at the work. The answers are right: those points are deserved."""
+
+from red_team.attack import FULL, by_answer, by_edit, cell_of, solutions
+
+SCRIPT = "<script>pwned()</script><img src=x onerror=pwned()><svg/onload=pwned()>"
+LINKS = """\
+[a](javascript:pwned()) [b](JaVaScRiPt:pwned()) [c](data:text/html,<script>pwned()</script>) <javascript:pwned()>
+[d](vbscript:pwned()) ![e](javascript:pwned()) [f]: javascript:pwned()
+<a href=" javascript:pwned()">g</a> <a href="java&#10;script:pwned()">h</a> <form action="javascript:pwned()"><button>
+<iframe srcdoc="<script>pwned()</script>"></iframe> <object data="javascript:pwned()"> <math href="javascript:pwned()">
+<style>@import 'pwned()'; body {background: url(javascript:pwned())}</style> <base href="//pwned()">
+<details ontoggle=pwned() open> <p style="background:url('javascript:pwned()')">
+<meta http-equiv=refresh content="0;url=javascript:pwned()">
+"""
+TRICKS = """\
+<scr<script>ipt>pwned()</script> <<script>pwned()//<</script> <img src="x` `<script>pwned()</script>"` `>
+<noscript><p title="</noscript><img src=x onerror=pwned()>"> <textarea></textarea><script>pwned()</script>
+<title><a href="</title><img src=x onerror=pwned()>"> <!--><img src=x onerror=pwned()>-->
+<![CDATA[<script>pwned()</script>]]>
+<svg><style><img src=x onerror=pwned()></style> <math><mtext><table><mglyph><style><img src=x onerror=pwned()>
+$$<script>pwned()</script>$$ `<script>pwned()</script>` \\(<img src=x onerror=pwned()>\\)
+"""
+SHOWN = """\
+from IPython.display import HTML, SVG, IFrame, Javascript, Latex, Markdown, display
+bad = '''@SCRIPT@'''
+display(HTML(bad)); display(Javascript("pwned()")); display(Markdown(bad)); display(Latex(bad))
+display(SVG('<svg xmlns="http://www.w3.org/2000/svg"><script>pwned()</script></svg>'))
+display(IFrame("javascript:pwned()", 9, 9))
+for kind in ("text/html", "image/svg+xml", "application/javascript", "text/latex", "text/markdown", "application/pdf",
+             "application/vnd.jupyter.widget-view+json", "application/vnd.vega.v5+json", "text/plain"):
+    display({kind: bad}, raw=True)
+display({"image/png": 'x"><script>pwned()</script>', "image/jpeg": '" onerror="pwned()'}, raw=True)
+wide = '"><script>pwned()</script>'
+display({"text/html": "<p>x"}, raw=True, metadata={"text/html": {"isolated": True}, "image/png": {"width": wide}})
+print(bad)
+raise ValueError(bad + "\\x1b[31m" + bad + "\\x1b]8;;javascript:pwned()\\x07x\\x1b]8;;\\x07")
+"""
+
+
+def shown(code: str):
+    def edit(content):
+        content["cells"].insert(1, cell_of(code))
+
+    return edit
+
+
+def as_markdown(text: str):
+    def edit(content):
+        content["cells"].insert(1, cell_of(text, "markdown"))
+
+    return edit
+
+
+def in_attachments(content):
+    kind = 'text/html;"><script>pwned()</script>'
+    files = {'x.png" onerror="pwned()': {"image/png": "AAAA"}, "y": {kind: "PHNjcmlwdD4="}}
+    cell = cell_of(
+        '![x](attachment:x.png" onerror="pwned()) ![y](attachment:y)', "markdown", attachments=files
+    )
+    content["cells"].insert(1, cell)
+
+
+def as_raw(content):
+    for number, kind in enumerate(("text/html", "", "text/markdown", "application/javascript")):
+        metadata = {"raw_mimetype": kind, "format": kind, "tags": ["<script>pwned()</script>"]}
+        content["cells"].insert(1, cell_of(SCRIPT, "raw", metadata=metadata, id=f"raw{number}"))
+
+
+def in_metadata(content):
+    content["metadata"] = {
+        "title": SCRIPT,
+        "authors": [{"name": SCRIPT}],
+        "kernelspec": {"name": SCRIPT, "display_name": SCRIPT, "language": SCRIPT},
+        "language_info": {"name": SCRIPT, "pygments_lexer": SCRIPT, "codemirror_mode": SCRIPT},
+        "widgets": {
+            "application/vnd.jupyter.widget-state+json": {"state": {"a": SCRIPT}, "x": "</script>" + SCRIPT}
+        },
+    }
+    content["cells"][1]["metadata"] = {
+        "tags": [SCRIPT, "hide_input", '"><script>pwned()</script>'],
+        "title": SCRIPT,
+    }
+
+
+def in_written_answer(content):
+    solutions(content)[-1]["source"] = SCRIPT + LINKS + TRICKS
+
+
+def in_code(content):
+    solutions(content)[1]["source"] += f"\n# </pre></div></script>{SCRIPT}\n'''{SCRIPT}'''"
+
+
+def page(name: str, tries: str, edit):
+    return by_edit(name, tries, edit, answers="right", points=FULL)
+
+
+ATTACKS = (
+    page("script_in_markdown", "scripts in text", as_markdown(SCRIPT)),
+    page("links_in_markdown", "links and styles that are scripts", as_markdown(LINKS)),
+    page("tricks_in_markdown", "scripts that a cleaner may take for text", as_markdown(TRICKS)),
+    page("script_in_attachments", "scripts as pictures of a cell", in_attachments),
+    page("script_in_outputs", "scripts in outputs of every kind", shown(SHOWN.replace("@SCRIPT@", SCRIPT))),
+    page("script_in_raw", "scripts in raw cells", as_raw),
+    page("script_in_metadata", "scripts in the notebook's data", in_metadata),
+    page("script_in_written", "scripts in a written answer", in_written_answer),
+    page("script_in_code", "scripts in an answer's text", in_code),
+    by_answer(
+        "script_in_an_error",
+        "scripts in the words of an error, which the judge repeats",
+        f"def softmax(scores):\n    raise ValueError('''{SCRIPT}''')\n",
+    ),
+    by_answer(
+        "script_in_a_type",
+        "scripts as the name of what is returned",
+        f"Bad = type('''{SCRIPT}''', (), {{}})\ndef softmax(scores):\n    return Bad()\n",
+    ),
+)
