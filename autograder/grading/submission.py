@@ -124,17 +124,19 @@ def _content(path: Path) -> bytes:
 
 
 def _folders(folder: Path) -> list[str]:
-    """The folders in a folder, without hidden ones and links, and those whose name no gradebook can hold."""
+    """The folders in a folder, without hidden ones. Links, and names that no gradebook can hold, are left out, and
+    said so."""
     if not folder.is_dir():
         return []
     found = []
     for path in folder.iterdir():
-        if path.is_symlink() or not path.is_dir() or path.name.startswith("."):
+        if path.name.startswith(".") or not path.is_dir():
             continue
-        if _is_text(path.name):
-            found.append(path.name)
+        why = "it is a link" if path.is_symlink() else "" if _is_text(path.name) else "its name is no text (UTF-8)"
+        if why:
+            print(f"{str(path)!a} is left out: {why}.", file=sys.stderr)
         else:
-            print(f"{str(path)!a} is left out: its name is no text (UTF-8). Rename it.", file=sys.stderr)
+            found.append(path.name)
     return found
 
 
