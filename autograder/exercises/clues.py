@@ -87,6 +87,20 @@ def attention(several: str, masked: str) -> tuple[Clue, ...]:
     )
 
 
+COPIES = (
+    Clue(
+        (ONE_TOKEN,),
+        (),
+        "The target gives another result even for one token, where queries and keys do not matter.",
+        "Which two parts make the result of a single token, and what do yours hold?",
+    ),
+    Clue(
+        ("all sizes different",),
+        (ONE_TOKEN,),
+        "For one token the target is right, so values and output are; queries or keys hold other numbers.",
+        "What do the weights and biases of q_proj and k_proj hold, row by row?",
+    ),
+)
 GROUPS = Clue(
     ("six heads in three groups", "six heads in two groups"),
     ("one key head for all", "as many key heads as heads"),

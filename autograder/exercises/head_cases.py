@@ -302,6 +302,7 @@ def copy_weights(values):
     yield _copied(values, "batch first", 6, 2, 3, batch_first=True)
     yield _copied(values, "parts in another order", 8, 4, 3, order=("out_proj", "v_proj", "k_proj", "q_proj"))
     yield _copied(values, "one head", 5, 1, 4)
+    yield _copied(values, "one token", 6, 3, 1)
     yield _copied(values, "three features", 3, 3, 3)
     yield _copied(values, "one feature", 1, 1, 3)
     yield _copied(values, "fresh biases", 4, 2, 3, fresh=True)

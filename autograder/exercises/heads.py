@@ -181,6 +181,7 @@ EXERCISES = (
         aspects={VALUES: 3, SIDE_EFFECTS: 1, GRADIENTS: 1},
         mistakes=head_tools.COPY_WEIGHTS,
         variant=head_tools.copy_with,
+        clues=clues.COPIES,
         hints=(
             "Print the names and shapes of the parameters of both modules. Which numbers must go where?",
             "in_proj_weight is three matrices on top of each other. In which order? And what else besides "

@@ -57,6 +57,7 @@ def judge(
     told = min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
     name = (
         name_mistake(cases, expected, records, {finding.case for finding in found}, VALUES in lost)
+        or _unused(exercise, cases, expected, records, told)
         or _broken_invariant(exercise, cases, records, found)
         or _relation(exercise, cases, expected, records, found, told)
     )
@@ -107,6 +108,13 @@ def _state(found: list[Finding], lost, records) -> str:
     return WRONG if ran or any(finding.rung != RUNS for finding in base) else DOES_NOT_RUN
 
 
+def _unused(exercise, cases, expected, records, told) -> Name | None:
+    if told.rung != NUMBERS:
+        return None
+    seen = unused(exercise, cases, expected.right, records)
+    return Name(None, *seen) if seen else None
+
+
 def _broken_invariant(exercise, cases, records, found) -> Name | None:
     # Only for answers that run, give the right shape and repeat themselves: before that, this is what to tell.
     if VALUES not in {finding.aspect for finding in found} or any(finding.rung < FINITE for finding in found):
@@ -130,7 +138,6 @@ def _relation(exercise, cases, expected, records, found, told) -> Name | None:
         one_aspect(found)
         or mask_relation(cases, expected.right, records)
         or relation(exercise, cases, expected.right, records)
-        or unused(exercise, cases, expected.right, records)
         or clue(exercise, cases, found)
         or place(exercise, cases, expected.right, records)
     )

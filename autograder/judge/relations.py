@@ -329,14 +329,31 @@ def _equal(first, second) -> bool:
 
 def _moved(wrong, pairs):
     """The numbers that are due, in other places."""
-    if all(_close(p.want.flatten().sort().values, p.have.flatten().sort().values) for p in wrong):
+    if all(_same_numbers(p.want, p.have) for p in wrong):
         return "Your result holds the right numbers, but in other places.", (
             "Follow the numbers of one token: where should each of them stand, and where does it stand in yours?"
         )
     return None
 
 
+def _foreign(wrong, pairs):
+    """Where the numbers of the input are due, others."""
+    inputs = [p.case.args[0] if p.case.args else None for p in wrong]
+    if all(
+        isinstance(x, torch.Tensor) and _same_numbers(x.double(), p.want)
+        for x, p in zip(inputs, wrong, strict=True)
+    ):
+        return "Your result holds numbers that the input does not, or some of them more than once.", (
+            "Should this step change any number, or only its place?"
+        )
+    return None
+
+
+def _same_numbers(first, second) -> bool:
+    return first.numel() == second.numel() and _close(*(t.flatten().sort().values for t in (first, second)))
+
+
 LADDER = (
     _order, _weights, _nearly, _factor, _turned, _added, _alike,
-    _zeros, _sign, _limited, _axes, _sizes, _moved,
+    _zeros, _sign, _limited, _axes, _sizes, _moved, _foreign,
 )  # fmt: skip

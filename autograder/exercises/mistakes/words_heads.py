@@ -78,7 +78,7 @@ WORDS = {
     ),
     "MHA-15": (
         "the stacked weight cut in another order",
-        "Your three projections hold each other's weights.",
+        "Your three projections hold each other's weights, or each other's biases.",
         "In which order are queries, keys and values stacked in in_proj_weight?",
     ),
     "MHA-17": (
@@ -193,7 +193,7 @@ WORDS = {
     ),
     "MHA-77": (
         "one block for all three",
-        "All three projections of the target hold one and the same block.",
+        "Two or three projections of the target hold one and the same block.",
         "Which rows of the stacked weight belong to the keys?",
     ),
     "MHA-79": (
