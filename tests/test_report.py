@@ -75,9 +75,9 @@ def test_a_student_with_the_same_mistake_twice_counts_once():
 
 
 def test_a_wrong_answer_without_a_name_is_told_by_exercise():
-    assert [(name, [(w.student, said) for w, said in told]) for name, told in summary.unnamed(ALL)] == [
-        ("weighted_sum", [("cyd", "Some other way.")])
-    ]
+    ((exercise, told),) = summary.unnamed(ALL)
+    assert exercise == "weighted_sum"
+    assert [(words, names(works)) for words, works in told] == [(["Some other way."], ["cyd"])]
 
 
 def test_students_faults_and_the_machines_are_apart():
@@ -88,6 +88,12 @@ def test_students_faults_and_the_machines_are_apart():
     assert [(w.student, why) for w, why in summary.machine(ALL)] == [
         ("fay", "this machine could not run it: no memory")
     ]
+
+
+def test_those_to_whom_the_same_happened_stand_together():
+    told = [(work(name), [reason]) for name, reason in (("ada", "empty"), ("bob", "damaged"), ("cyd", "damaged"))]
+    grouped = [(lines, names(works)) for lines, works in summary.by_reason(told)]
+    assert grouped == [(["damaged"], ["bob", "cyd"]), (["empty"], ["ada"])]
 
 
 def test_who_has_not_started():
@@ -112,6 +118,7 @@ def test_what_waits_for_a_grader_counts_in_no_mean():
 def test_points_lost_to_hidden_cases_alone_are_told():
     hidden = work("ada", verdict(SOFTMAX, WRONG, hidden=True))
     assert [(w.student, name) for w, name in summary.only_hidden(lesson(hidden))] == [("ada", "softmax")]
+    assert "<li>softmax: ada</li>" in page_of("my course", [lesson(hidden)])
 
 
 def test_time_is_told_in_all_and_by_part():

@@ -43,7 +43,7 @@ def _about(lesson: Lesson) -> dict:
     """All that the page says about a lesson."""
     questions = summary.questions(lesson)
     judged = [question for question in questions if question.states]
-    scores = summary.scores(lesson)
+    scores, failures = summary.scores(lesson), summary.failures(lesson)
     drawn = {"distribution": pictures.distribution([w.row.total for w in lesson.works], scores["out_of"])}
     if judged:
         drawn |= {"states": pictures.states(judged), "aspects": pictures.aspects(judged)}
@@ -58,7 +58,8 @@ def _about(lesson: Lesson) -> dict:
         "misconceptions": summary.misconceptions(lesson),
         "unnamed": summary.unnamed(lesson),
         "only_hidden": summary.only_hidden(lesson),
-        "failures": summary.failures(lesson),
+        "failures": failures,
+        "reasons": summary.by_reason(failures),
         "machine": summary.machine(lesson),
         "not_started": summary.not_started(lesson),
         "by_hand": [question for question in questions if question.by_hand],

@@ -95,15 +95,15 @@ def _words() -> dict[str, tuple[str, str, str]]:
     return {mistake.id: (mistake.title, mistake.sees, mistake.asks) for mistake in known}
 
 
-def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[Work, str]]]]:
-    """By exercise, who is wrong in a way that has no name, with the first thing that was told."""
+def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]]]]:
+    """By exercise, who is wrong in a way that has no name, together with those who were told the same."""
     found = defaultdict(list)
     for work in lesson.works:
         for exercise_id, verdict in work.result.verdicts.items():
             if verdict["state"] in (WRONG, PARTLY_RIGHT) and not verdict["mistake"]:
-                told = (verdict["message"] or "").split("\n")[0]
-                found[exercise_id.partition(".")[2]].append((work, told))
-    return sorted(found.items(), key=lambda item: -len(item[1]))
+                found[exercise_id.partition(".")[2]].append((work, (verdict["message"] or "").split("\n")[:1]))
+    most_first = sorted(found.items(), key=lambda item: -len(item[1]))
+    return [(exercise, by_reason(told)) for exercise, told in most_first]
 
 
 def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
@@ -130,6 +130,14 @@ def _failures(work: Work) -> list[str]:
             first = (verdict["message"] or "does not run").split("\n")[0]
             lines.append(f"{exercise_id.partition('.')[2]}: {first}")
     return lines
+
+
+def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[Work]]]:
+    """The same with those together to whom the same happened, the most frequent first."""
+    works = defaultdict(list)
+    for work, lines in told:
+        works[tuple(lines)].append(work)
+    return sorted(((list(lines), found) for lines, found in works.items()), key=lambda item: -len(item[1]))
 
 
 def machine(lesson: Lesson) -> list[tuple[Work, str]]:
