@@ -15,6 +15,8 @@ from autograder.judge.tolerance import excess, same_value
 
 PARTS, RUNS, TYPE, SHAPE, CHANGED, REPEATS, FINITE, NUMBERS, DTYPE, GRADIENT = range(10)
 
+OWN_TYPE = "Which line makes a tensor of its own type instead of taking the input's?"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -198,26 +200,27 @@ class _Look:
                 words.arguments(self.exercise, self.case),
                 step,
             )
-        if want.dtype is torch.bool and have.dtype is not torch.bool:
-            return self._dtype(step, want, have)
+        if _kind(want) != _kind(have):
+            return self._another_kind(step, want, have)
         return self._numbers(step, want, have) or self._dtype(step, want, have)
 
+    def _another_kind(self, step, want, have):
+        asks = "Which dtype did the signature promise?" if want.dtype is torch.bool else OWN_TYPE
+        if have.is_complex():
+            asks = "Which step leaves the real numbers?"
+        return self._of_type(self.case.aspect, step, self._due_type(want), have, asks)
+
     def _dtype(self, step, want, have):
-        dtype = self._due_type(want)
-        if have.dtype == dtype:
+        due = self._due_type(want)
+        if have.dtype == due:
             return None
         aspect = DTYPES if DTYPES in self.exercise.aspects and want.is_floating_point() else self.case.aspect
-        given = str(dtype).removeprefix("torch.")
-        return self._finding(
-            aspect,
-            DTYPE,
-            f"The result should be {given}; yours is {str(have.dtype).removeprefix('torch.')}.",
-            "Which dtype did the signature promise?"
-            if dtype is torch.bool
-            else "Which line makes a tensor of its own type instead of taking the input's?",
-            words.arguments(self.exercise, self.case),
-            step,
-        )
+        return self._of_type(aspect, step, due, have, OWN_TYPE)
+
+    def _of_type(self, aspect, step, due, have, asks):
+        due, got = (str(dtype).removeprefix("torch.") for dtype in (due, have.dtype))
+        sees = f"The result should be {due}; yours is {got}."
+        return self._finding(aspect, DTYPE, sees, asks, words.arguments(self.exercise, self.case), step)
 
     def _due_type(self, want):
         if not want.is_floating_point():
@@ -227,13 +230,6 @@ class _Look:
         return floats[0] if floats else torch.float32
 
     def _numbers(self, step, want, have):
-        if have.is_complex():
-            return self._finding(
-                self.case.aspect,
-                DTYPE,
-                "The result holds complex numbers.",
-                "Which step leaves the real numbers?",
-            )
         far = excess(want, have, self.case.scale)
         if bool((far <= 0).all()):
             return None
@@ -346,6 +342,11 @@ class _Look:
                 )
             )
         wants, haves = want["data"], have["data"]
+        if bool(wants.isfinite().all()) and not bool(haves.isfinite().all()):
+            return self._gradient(
+                f"The values are right, but the gradient of `{name}` is NaN or infinite.",
+                "On the way back, which step meets 0/0, 0 times infinity, or a NaN that was cleaned afterwards?",
+            )
         if wants.shape == haves.shape:
             scale = max(1.0, float(wants.abs().max())) if wants.numel() else 1.0
             far = excess(wants, haves, self.case.scale * scale)
@@ -373,6 +374,12 @@ class _Look:
         if aspect not in self.exercise.aspects:
             aspect = VALUES
         return Finding(aspect, rung, self.number, sees, asks, detail, step, index)
+
+
+def _kind(numbers) -> str:
+    if numbers.is_complex():
+        return "complex"
+    return "bool" if numbers.dtype is torch.bool else "float" if numbers.is_floating_point() else "int"
 
 
 def _worst(far) -> tuple[int, ...]:

@@ -95,7 +95,10 @@ def _weights(wrong, pairs):
             "Some keys get no weight at all.",
             "Which keys may a query look at, and at which does yours look?",
         )
-    return _steepness(shares)
+    return _steepness(shares) or (
+        "Your rows are positive and sum to one, but they share otherwise than softmax of the scores does.",
+        "Which numbers go into exp, and what else happens to them before or after?",
+    )
 
 
 def _steepness(shares):
@@ -165,6 +168,17 @@ def _added(wrong, pairs):
                 "Your result is what is due plus one of the inputs.",
                 "Does this exercise ask for that sum?",
             )
+    return None
+
+
+def _shifted(wrong, pairs):
+    """What is due plus one number, the same everywhere."""
+    tables = [p for p in wrong if p.want.numel() > 1]
+    apart = [p.have - p.want for p in tables]
+    if tables and all(_close(d.mean().expand(d.shape), d) for d in apart):
+        return "Your entries are all off by one number that is added to each of them.", (
+            "From which number does your sum start, or what is added at the end?"
+        )
     return None
 
 
@@ -354,6 +368,6 @@ def _same_numbers(first, second) -> bool:
 
 
 LADDER = (
-    _order, _weights, _nearly, _factor, _turned, _added, _alike,
+    _order, _weights, _nearly, _factor, _turned, _shifted, _added, _alike,
     _zeros, _sign, _limited, _axes, _sizes, _moved, _foreign,
 )  # fmt: skip

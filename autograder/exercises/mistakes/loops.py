@@ -52,6 +52,16 @@ def _scores_as_list(x):
     return [[x[i] @ x[j] for j in range(len(x))] for i in range(len(x))]
 
 
+def _total_reset_by_row(x):
+    table = torch.zeros(len(x), len(x))
+    for i in range(len(x)):
+        total = 0
+        for j in range(len(x)):
+            total = total + x[i] @ x[j]
+            table[i, j] = total
+    return table
+
+
 DOT_PRODUCT_SCORES = from_variants(
     scores_with,
     {
@@ -67,6 +77,11 @@ DOT_PRODUCT_SCORES = from_variants(
         "LOOP-31": {"pair": lambda x, i, j: sum(x[i, f] * x[j, f] for f in range(x.shape[1] - 1))},
     },
 ) + (
+    known("LOOP-05", scores_with(keys=lambda i, x: range(i + 1))),
+    known("LOOP-07", _total_reset_by_row),
+    known("LOOP-15", scores_with(dtype=torch.int32)),
+    known("LOOP-27", scores_with(pair=lambda x, i, j: (x[i] - x[j]).square().sum())),
+    known("LOOP-35", scores_with(pair=lambda x, i, j: x[i, -1] * x[j, -1])),
     known("LOOP-09", _scores_over_features),
     known("LOOP-11", _scores_of_six),
     known("LOOP-19", _scores_in_place),

@@ -206,6 +206,12 @@ def _input_in_place(x, w_q, w_k, w_v):
     return x @ w_q / 1.5, x @ w_k / 1.5, x @ w_v / 1.5
 
 
+class _OneWeight(self_attention_with()):
+    def __init__(self, d_in, d_out):
+        super().__init__(d_in, d_out)
+        self.W_key = self.W_query
+
+
 SELF_ATTENTION = from_variants(
     self_attention_with,
     {
@@ -234,6 +240,7 @@ SELF_ATTENTION = from_variants(
         "SDPA-49": {"after": lambda output, x: output.float()},
     },
 ) + (
+    known("HEAD-09", _OneWeight),
     known("HEAD-01", _MadeInForward),
     known("HEAD-13", _NotATensor),
 )
