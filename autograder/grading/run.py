@@ -3,7 +3,7 @@
 import json
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
@@ -28,40 +28,61 @@ def run_unit(
     allowance: Allowance = USUAL,
     hidden: tuple[Path, ...] = (),
 ) -> Result:
-    """The result of one submission. Raises TemplateDied or OSError where the machine is the cause."""
-    result, shown = Result(), Shown()
-    try:
+    """The result of one submission. Raises TemplateDied or OSError where the machine is the cause.
+
+    subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
+    shown; what is shown comes out of the second. So an answer can tell nobody what it saw of a hidden case.
+    """
+    result, verdicts, until = Result(), {}, time.monotonic() + allowance.whole
+
+    def opened():
+        left = replace(allowance, whole=max(1.0, until - time.monotonic()))
         with _timed(result, "sandbox"):
-            session = Session(template, sandboxed, allowance, hidden)
-        with session:
-            for step in unit.steps:
-                _take(step, session, secret, result, shown)
-    except Ended as ended:
-        result.problem = str(ended)
+            return Session(template, sandboxed, left, hidden)
+
+    for run in (_ask_hidden_cases, _show):
+        try:
+            with opened() as session:
+                run(unit, session, secret, result, verdicts)
+        except Ended as ended:
+            result.problem = str(ended)
     return result
 
 
-def _take(step, session: Session, secret: str, result: Result, shown: Shown) -> None:
-    if step.kind == "run":
-        with _timed(result, "cells"):
-            outputs = session.cell(step.text)
-        result.outputs[step.cell] = shown.plain_outputs(outputs)
-    elif step.kind == "check":
-        with _timed(result, "checks"):
-            verdict, where = _verdict(step.text, session, secret)
-            result.verdicts[step.text] = asdict(verdict) | {"hidden": where}
-        with _timed(result, "graphs"):
-            if graph := _graph(step.text, session):
-                result.graphs[step.text] = graph
+def _ask_hidden_cases(unit: Unit, session: Session, secret: str, result: Result, verdicts: dict) -> None:
+    """Puts the hidden cases to every answer, in its place among the cells."""
+    for step in unit.steps:
+        if step.kind == "run":
+            with _timed(result, "cells"):
+                session.cell(step.text)
+        elif step.kind == "check":
+            with _timed(result, "checks"):
+                verdicts[step.text] = _questions(step.text, secret).put_to(session)
 
 
-def _verdict(exercise_id: str, session: Session, secret: str) -> tuple[Verdict, bool]:
+def _show(unit: Unit, session: Session, secret: str, result: Result, verdicts: dict) -> None:
+    """Keeps what cells show, the verdicts, and the graphs."""
+    shown = Shown()
+    for step in unit.steps:
+        if step.kind == "run":
+            with _timed(result, "cells"):
+                outputs = session.cell(step.text)
+            result.outputs[step.cell] = shown.plain_outputs(outputs)
+        elif step.kind == "check" and step.text in verdicts:
+            with _timed(result, "checks"):
+                verdict, where = _verdict(step.text, session, verdicts[step.text])
+                result.verdicts[step.text] = asdict(verdict) | {"hidden": where}
+            with _timed(result, "graphs"):
+                if graph := _graph(step.text, session):
+                    result.graphs[step.text] = graph
+
+
+def _verdict(exercise_id: str, session: Session, hidden: Verdict) -> tuple[Verdict, bool]:
     """The verdict with fewer points of the visible and the hidden check, and whether it is the hidden one.
 
     The hidden cases are more, of the same families: who passes them passes the visible ones. Else the visible
     check is made as well, because its words may show numbers.
     """
-    hidden = _questions(exercise_id, secret).put_to(session)
     if hidden.passed:
         return hidden, False
     visible = _questions(exercise_id, None).put_to(session)
