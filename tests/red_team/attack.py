@@ -7,16 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from autograder.grading.demo import notebook_text
-from autograder.grading.sample_class import ATTENTION, FIRST, SCORES, SOFTMAX, SUM, HandsIn
+from autograder.grading.sample_class import FIRST, SOFTMAX, HandsIn
 
 FULL = 21.0
-# Answers that run and are wrong, so that every point would be undeserved.
-NOTHING = {
-    SCORES: "return x[:, :1] * x[:, :1].T * 0",
-    SOFTMAX: "return scores * 0",
-    SUM: "return weights[:, :1] * values[:1] * 0",
-    ATTENTION: "return q[:, :1] * v[:1] * 0",
-}
+# One answer that runs and is wrong, and no other: every point would be undeserved.
+NOTHING = {SOFTMAX: "return scores * 0"}
 
 
 @dataclass(frozen=True)
