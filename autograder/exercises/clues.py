@@ -87,6 +87,42 @@ def attention(several: str, masked: str) -> tuple[Clue, ...]:
     )
 
 
+PICKED = "weights that pick one value each"
+MIXES = (
+    Clue(
+        (PICKED,),
+        (),
+        "A query whose whole weight lies on one value should get just this value; in yours it does not.",
+        "Take the weights 0, 0, 1, 0 by hand: what do they make of four values, and what does your loop make?",
+    ),
+    Clue(
+        ("any weights",),
+        ("all sizes different", PICKED),
+        "With weights between 0 and 1 you are right; with negative ones you are not.",
+        "Does your code ask more of a weight than that it is a number?",
+    ),
+    Clue(
+        ("all sizes different",),
+        (PICKED,),
+        "Where each query picks one value you are right; where it mixes several you are not.",
+        "What is half of one value and half of another, and what does your code do with the halves?",
+    ),
+)
+IDENTITY = "weights that change nothing"
+PROJECTIONS = (
+    Clue(
+        (IDENTITY,),
+        (),
+        "With weights that change nothing, x should come back three times; in yours it does not.",
+        "What is done to x besides the three products?",
+    ),
+    Clue(
+        ("one sentence",),
+        (IDENTITY,),
+        "With weights that change nothing you are right; with others you are not.",
+        "Which weight does each of your three results meet, and how?",
+    ),
+)
 COPIES = (
     Clue(
         (ONE_TOKEN,),

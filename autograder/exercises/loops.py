@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from autograder.exercises import clues
 from autograder.exercises.exercise import GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules
 from autograder.exercises.mistakes import loops as mistakes
 
@@ -71,6 +72,8 @@ def _weighted_sum_cases(values):
     yield Case("more queries than keys", (values.weights(6, 3), values.normal(3, 4)))
     yield Case("all sizes equal", (values.weights(4, 4), values.normal(4, 4)))
     yield Case("six of each", (values.weights(6, 6), values.normal(6, 6)))
+    picks = torch.eye(4)[[2, 0, 3, 1, 1]]
+    yield Case(clues.PICKED, (picks, values.normal(4, 3)))
     yield Case("any weights", (values.normal(5, 4), values.normal(4, 3)))
     yield Case("one key", (values.normal(3, 1), values.normal(1, 4)))
     yield Case("one query", (values.normal(1, 4), values.normal(4, 3)))
@@ -164,6 +167,7 @@ EXERCISES = (
         rules=Rules("required", BY_HAND),
         mistakes=mistakes.WEIGHTED_SUM,
         variant=mistakes.sum_with,
+        clues=clues.MIXES,
         hints=(
             "Each output is one row: a mix of all value rows. Which weights belong to output i?",
             "A number times a vector is a vector: you can add up whole value rows, feature by feature is not "

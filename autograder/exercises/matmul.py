@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.exercises import clues
 from autograder.exercises.exercise import (
     DTYPES,
     GRADIENTS,
@@ -102,6 +103,7 @@ def _project_qkv_cases(values):
     yield Case("as wide out as in", _xw(values, (3, 5), 4, 4))
     yield Case("all sizes equal", _xw(values, (4, 4), 4, 4))
     yield Case("three of everything", _xw(values, (3,), 3, 3))
+    yield Case(clues.IDENTITY, (values.normal(2, 3, 4), *(torch.eye(4) for _ in range(3))))
     yield Case("one token", _xw(values, (1,), 5, 3))
     yield Case("one feature out", _xw(values, (4,), 3, 1))
     yield Case("one feature in", _xw(values, (2, 4), 1, 3))
@@ -221,6 +223,7 @@ EXERCISES = (
         rules=Rules(None, ("fused attention",)),
         mistakes=mistakes.PROJECT_QKV,
         variant=mistakes.projections_with,
+        clues=clues.PROJECTIONS,
         hints=(
             "The same x is looked at in three ways. How many products is that?",
             "x has its features last, a weight has them first: which side of x does the weight stand on?",
