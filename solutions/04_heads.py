@@ -676,45 +676,50 @@ figures.learning_alike(my_losses, their_losses)
 
 # %% [markdown]
 r"""
-This sees what copied weights cannot show. Here is your module with the values cut off from the gradient by
-`detach`. It gives the same outputs; only, what lies before the values does not learn:
+This sees what copied weights cannot show. Here is your module with the values cut off from the gradient: a
+*hook* takes what `v_proj` gives and detaches it. The outputs stay the same; only, what lies before the values
+does not learn:
 """
 
 # %%
-def cut_off(x):
-    """Your module, except that no gradient comes back through its values."""
-    parts = (mine.q_proj, mine.k_proj, mine.v_proj)
-    q, k, v = (split_heads(part(x), 2) for part in parts)
-    return mine.out_proj(merge_heads(F.scaled_dot_product_attention(q, k, v.detach())))
-
-
 torch.set_num_threads(1)
 torch.manual_seed(0)
 copy_weights(nn.MultiheadAttention(16, num_heads=2, batch_first=True), mine)
 words = torch.randn(3, 10, 16)
-print("the same outputs:", torch.allclose(cut_off(words), mine(words), atol=1e-6))
-cut_losses = losses_of(cut_off, mine)
+before = mine(words)
+hook = mine.v_proj.register_forward_hook(lambda layer, given, made: made.detach())
+print("the same outputs:", torch.equal(mine(words), before))
+cut_losses = losses_of(mine, mine)
+hook.remove()
 torch.set_num_threads(threads)
 print(f"loss after 50 steps: {cut_losses[49]:.2f}; PyTorch's: {their_losses[49]:.2f}")
 
 # %% [markdown]
 r"""
 But beware of the weaker form of this test, with any starting numbers and a glance at the curve. Heads torn
-by the reshape of section 2 learn as well:
+by the reshape of section 2 learn as well. (Hooks again: they tear what goes into your split, and what comes
+out of your merge.)
 """
 
 # %%
-def torn(x):
-    """Your module's parts, with heads torn in the way of section 2."""
-    parts = (mine.q_proj, mine.k_proj, mine.v_proj)
-    q, k, v = (part(x).reshape(len(x), 2, 10, 8) for part in parts)
-    return mine.out_proj(F.scaled_dot_product_attention(q, k, v).reshape(x.shape))
+def tear(layer, given, made):
+    """Moves numbers so that your split gives the torn heads of section 2."""
+    return merge_heads(made.reshape(len(made), 2, 10, 8))
+
+
+def tear_back(layer, given):
+    """After your merge: the heads reshaped straight into one tensor."""
+    return (split_heads(given[0], 2).reshape(given[0].shape),)
 
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
 mine = MultiheadSelfAttention(16, 2)
-torn_losses = losses_of(torn, mine)
+hooks = [part.register_forward_hook(tear) for part in (mine.q_proj, mine.k_proj, mine.v_proj)]
+hooks.append(mine.out_proj.register_forward_pre_hook(tear_back))
+torn_losses = losses_of(mine, mine)
+for hook in hooks:
+    hook.remove()
 torch.set_num_threads(threads)
 print(f"torn heads: {torn_losses[0]:.2f} at first, {sum(torn_losses[-20:]) / 20:.2f} at last")
 print(f"one guess in nine costs {math.log(8) / 9:.2f}")
@@ -1114,57 +1119,48 @@ def try_as_list(as_list):
 
 # %% [markdown]
 r"""
-**Which way finds it?** Four suspects claim to be `MultiheadSelfAttention`. For each, guess which of the
-three ways of section 4 tell it from PyTorch's module: `"copy"` (fresh numbers copied, outputs compared),
-`"train"` (the same start, losses compared), `"draw"` (structures compared). Write your guess as `guess =
-{"A": {"copy", "train"}, "B": set(), ...}`. A suspect that none of them finds may be innocent.
+**Which way finds it?** Four suspects, each made from your own module by tampering with what its layers give.
+For each, guess which of the three ways of section 4 tell it from PyTorch's module: `"copy"` (fresh numbers
+copied, outputs compared), `"train"` (the same start, losses compared), `"draw"` (structures compared). Write
+your guess as `guess = {"A": {"copy", "train"}, "B": set(), ...}`. A suspect that none of them finds may be
+innocent.
 """
 
 # %%
-class SuspectA(MultiheadSelfAttention):
-    """Scales by the width of the words in place of the width of a head."""
-
-    def forward(self, x):
-        q, k, v = (split_heads(p(x), 2) for p in (self.q_proj, self.k_proj, self.v_proj))
-        heads = F.scaled_dot_product_attention(q, k, v, scale=x.shape[-1] ** -0.5)
-        return self.out_proj(merge_heads(heads))
-
-
-class SuspectB(MultiheadSelfAttention):
-    """Cuts the queries off from the gradient."""
-
-    def forward(self, x):
-        q, k, v = (split_heads(p(x), 2) for p in (self.q_proj, self.k_proj, self.v_proj))
-        return self.out_proj(merge_heads(F.scaled_dot_product_attention(q.detach(), k, v)))
+def tampered(**changes):
+    """Your module, where what a layer gives is changed: tampered(q_proj=lambda made: 2 * made)."""
+    module = MultiheadSelfAttention(16, 2)
+    for name, change in changes.items():
+        layer = getattr(module, name)
+        layer.register_forward_hook(lambda layer, given, made, change=change: change(made))
+    return module
 
 
-class SuspectC(MultiheadSelfAttention):
+class OneMore(MultiheadSelfAttention):
     """Has one layer more, which begins with zeros."""
 
-    def __init__(self, d_model, n_heads):
-        super().__init__(d_model, n_heads)
-        self.more = nn.Linear(d_model, d_model)
+    def __init__(self):
+        super().__init__(16, 2)
+        self.more = nn.Linear(16, 16)
         nn.init.zeros_(self.more.weight), nn.init.zeros_(self.more.bias)
 
     def forward(self, x):
         return super().forward(x) + self.more(x)
 
 
-class SuspectD(MultiheadSelfAttention):
-    """Writes both products as sums over named axes."""
-
-    def forward(self, x):
-        q, k, v = (split_heads(p(x), 2) for p in (self.q_proj, self.k_proj, self.v_proj))
-        scores = torch.einsum("bhnd,bhmd->bhnm", q, k) / q.shape[-1] ** 0.5
-        heads = torch.einsum("bhnm,bhmd->bhnd", scores.softmax(dim=-1), v)
-        return self.out_proj(merge_heads(heads))
+suspects = {
+    "A": lambda: tampered(q_proj=lambda made: 2 * made),
+    "B": lambda: tampered(q_proj=torch.detach),
+    "C": OneMore,
+    "D": lambda: tampered(q_proj=torch.neg, k_proj=torch.neg),
+}
 
 
 def found_by(suspect):
     """The ways that tell a suspect from PyTorch's module, by trying all three."""
     torch.manual_seed(0)
     theirs = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
-    mine, words, found = suspect(16, 2), torch.randn(2, 10, 16), set()
+    mine, words, found = suspect(), torch.randn(2, 10, 16), set()
     copy_weights(theirs, mine)
     due = theirs(words, words, words, need_weights=False)[0]
     if not torch.allclose(mine(words), due, atol=1e-5):
@@ -1179,7 +1175,6 @@ def found_by(suspect):
 
 def try_guess(guess):
     """Raises AssertionError with a sentence where the guess is not what the three ways find."""
-    suspects = {"A": SuspectA, "B": SuspectB, "C": SuspectC, "D": SuspectD}
     assert set(guess) == set(suspects), "a guess has the keys A, B, C and D"
     for name, suspect in suspects.items():
         found = found_by(suspect)
