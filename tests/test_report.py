@@ -1,5 +1,6 @@
 """The class report, from made-up works: nothing is run."""
 
+import json
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -197,6 +198,19 @@ def test_the_command_writes_the_page_and_prints_where(course, capsys):
     assert "Handed in nothing: cyd" in page
     assert "Handed in, not graded yet: bob" in page
     assert report(course, LESSON).name == f"report-{LESSON}.html"
+
+
+@pytest.mark.parametrize("seconds", [1.5, None], ids=["of an earlier version", "removed"])
+def test_without_kept_results_the_points_remain(course, seconds):
+    grade_ada(course)
+    (path,) = (course / ".grading" / "results").iterdir()
+    if seconds:
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": seconds}))
+    else:
+        path.unlink()
+    page = report(course).read_text()
+    assert "Of 1 notebook only the points are known" in page
+    assert "Everyone's points" in page
 
 
 def test_bad_input_is_told_in_one_line(course, tmp_path_factory):

@@ -82,7 +82,7 @@ def _how_it_was_run(result: results.Result) -> str:
 def _pictures(exercise: str, result: results.Result) -> list:
     verdict = result.verdicts[exercise]
     made = []
-    if verdict["picture"] and not verdict.get("hidden"):
+    if verdict.get("picture") and not verdict.get("hidden"):
         made.append(_expected_and_yours(json.dumps(verdict["picture"])))
     if exercise in result.graphs:
         made.append(_graphs(exercise, json.dumps(result.graphs[exercise], sort_keys=True)))

@@ -25,6 +25,11 @@ class Work:
         return self.row.student
 
     @property
+    def lost(self) -> bool:
+        """Whether it was run, but what came of it is not there any more."""
+        return bool(self.outcome.result) and self.result == Result()
+
+    @property
     def errors(self) -> list[str]:
         """What stopped cells of the notebook, in the order of the cells."""
         found = (output for _, outputs in sorted(self.result.outputs.items()) for output in outputs)
@@ -77,9 +82,15 @@ def _known(api) -> tuple[list[str], set[str]]:
 
 
 def _work(row: Row, outcome: Outcome, folder: Path) -> Work:
-    result = results.load(folder, outcome.result) if outcome.result else None
     page = Path("feedback", row.student, row.lesson, f"{row.lesson}.html")
-    return Work(row, outcome, result or Result(), page.as_posix() if (folder / page).is_file() else "")
+    shown = page.as_posix() if (folder / page).is_file() else ""
+    return Work(row, outcome, _kept(folder, outcome.result), shown)
+
+
+def _kept(folder: Path, key: str) -> Result:
+    """The result with this key; an empty one where there is none, or an earlier version kept it in another form."""
+    result = results.load(folder, key) if key else None
+    return result if result and isinstance(result.seconds, dict) else Result()
 
 
 def _lesson(name: str, works: list[Work], submissions, students: set[str]) -> Lesson:
