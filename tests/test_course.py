@@ -486,3 +486,65 @@ def test_the_sample_class_is_a_class():
     assert len(set(students)) == len(students) == 20
     assert AGAIN.student in students
     assert replace(AGAIN, written="") == HandsIn(AGAIN.student, RIGHT)
+
+
+# --- the same gradebook either way --------------------------------------------------------------------------
+
+
+def everything(folder: Path) -> list[tuple]:
+    """What the gradebook holds of every submission: scores, comments, penalties, time stamps."""
+    with sqlite3.connect(folder / "gradebook.db") as database:
+        return database.execute("""
+            select student.id, timestamp, late_submission_penalty, base_cell.name, auto_score, manual_score,
+                   needs_manual_grade, comment.auto_comment
+            from submitted_notebook
+            join submitted_assignment on submitted_assignment.id = submitted_notebook.assignment_id
+            join student on student.id = submitted_assignment.student_id
+            join grade on grade.notebook_id = submitted_notebook.id
+            join base_cell on base_cell.id = grade.cell_id
+            left join comment on comment.notebook_id = submitted_notebook.id and comment.cell_id = base_cell.id
+            order by 1, 4""").fetchall()
+
+
+def hands_in_late(folder: Path) -> None:
+    """Two submissions with time stamps, one of them after the due date, which takes all points."""
+    with open_course(folder).gradebook as book:
+        book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
+    for student, day in {"early": 1, "late": 3}.items():
+        notebook = hand_in(folder, HandsIn(student, written=WRITTEN))
+        (notebook.parent / "timestamp.txt").write_text(f"2026-01-0{day} 12:00:00 UTC")
+    with (folder / "nbgrader_config.py").open("a") as config:
+        config.write("\nc = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+
+
+def test_grade_and_autograde_write_the_same_gradebook(empty_course, tmp_path):
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    for folder in (mine, theirs):
+        shutil.copytree(empty_course, folder)
+        hands_in_late(folder)
+        hand_in(folder, HandsIn("partly", answers={SOFTMAX: "SMX-01"}))
+        hand_in(folder, HandsIn("stub", STUB))
+        shutil.copy(empty_course / ".secret", folder / ".secret")
+    nbgrader(theirs, "autograde", FIRST)
+    grade(mine)
+    assert everything(mine) == everything(theirs)
+    penalties = {row[0]: row[2] for row in everything(mine)}
+    assert penalties["late"] == sum(FULL.values()) and not penalties["early"]
+    files = [{str(path.relative_to(folder)) for path in (folder / "autograded").rglob("*")} for folder in (mine, theirs)]
+    assert files[0] == files[1]
+
+
+def test_what_a_person_graded_stays_and_is_to_be_looked_at_again(empty_course, tmp_path):
+    folder = tmp_path / "course"
+    shutil.copytree(empty_course, folder)
+    hand_in(folder, HandsIn("ada", written=WRITTEN))
+    grade(folder)
+    with open_course(folder).gradebook as book:
+        row = book.find_grade("loops-why_scale", FIRST, FIRST, "ada")
+        row.manual_score, row.needs_manual_grade = 2.0, False
+        book.db.commit()
+    hand_in(folder, HandsIn("ada", answers={SOFTMAX: "SMX-01"}, written=WRITTEN + " Or so."))
+    (row,) = grade(folder)
+    assert row.points["why_scale"] == 2.0 and row.points["softmax"] == 5.0
+    with open_course(folder).gradebook as book:
+        assert book.find_grade("loops-why_scale", FIRST, FIRST, "ada").needs_manual_grade

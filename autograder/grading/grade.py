@@ -7,7 +7,7 @@ What a student hands in never stops the others and is never changed.
 import json
 import os
 import sys
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,9 +99,21 @@ def _grade_all(api, todo: list[Submission], pool) -> None:
     class_work = _ClassWork(api)
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", disable=not todo, file=sys.stderr)
     with bar, Recorder(api) as recorder:
+        kinds = Counter()
         for submission, result in class_work.outcomes(todo, pool):
             class_work.record(recorder, submission, result)
+            kinds[_kind(result)] += 1
+            bar.set_postfix_str(", ".join(f"{count} {kind}" for kind, count in kinds.items() if kind))
             bar.update()
+
+
+def _kind(result) -> str:
+    """What went wrong, for the progress bar; empty where nothing did."""
+    if isinstance(result, Refused):
+        return "unreadable"
+    if isinstance(result, Failed):
+        return "failed on this machine"
+    return "stopped early" if result.problem else ""
 
 
 @dataclass(frozen=True)

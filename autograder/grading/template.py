@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import select
 import socket
 import struct
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 from autograder.grading.inside.enter import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
+SECONDS_TO_WARM = 300.0
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from runpy import run_module; "
 START += "run_module('autograder.grading.inside.template', run_name='__main__')"
 KEPT = ("HOME", "PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")
@@ -56,6 +58,10 @@ class Template:
 
     def wait_until_warm(self) -> None:
         """Waits for the imports. Raises TemplateDied."""
+        # subtle: not a time limit of the socket, which the processes that were forked meanwhile share.
+        said_in_time = select.select([self._requests], [], [], SECONDS_TO_WARM)[0]
+        if not said_in_time:
+            raise TemplateDied("the warm process did not start")
         if self._requests.recv(16) != b"warm":
             said = self._process.stderr.read().decode(errors="replace").strip()
             raise TemplateDied(said.splitlines()[-1] if said else "the warm process ended")
