@@ -27,6 +27,7 @@ NOTHING_LIVE = (
     "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
 )
+PAGE_DPI = 76  # the size of pictures: three matrices of five columns fit the page, wider ones can be scrolled
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
 STYLE = """
 div.rendered_html img, div.output_subarea img { max-width: 100%; height: auto; }
@@ -93,14 +94,13 @@ def _pictures(exercise: str, result: results.Result) -> list:
 def _expected_and_yours(data: str) -> str:
     """What is due, what came out, and the difference; nothing where that cannot be drawn."""
     from autograder.notebook.figures import expected_and_yours
-    from autograder.notebook.figures.style import SCREEN_DPI
 
     try:
         picture = expected_and_yours(**_named(json.loads(data)))
         code = base64.b64encode(picture.png()).decode()
     except Exception:  # a picture that cannot be drawn costs no page
         return ""
-    width = round(SCREEN_DPI * picture.figure.get_size_inches()[0])
+    width = round(PAGE_DPI * picture.figure.get_size_inches()[0])
     image = f'<img alt="{escape(picture.alt)}" width="{width}" src="data:image/png;base64,{code}">'
     return f'<div class="wide">{image}</div>'
 
