@@ -43,7 +43,7 @@ lab: $(STAMP) ## Open JupyterLab at the first lesson
 	@$(ACTIVATE) python -m jupyterlab notebooks/01_attention_from_loops.ipynb $(ARGS)
 
 test: $(STAMP) ## Run the tests
-	@$(ACTIVATE) python -m pytest -q $(ARGS)
+	@$(ACTIVATE) python -m pytest -q --numprocesses logical --dist loadgroup $(ARGS)
 
 demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print the grades
 	@$(ACTIVATE) python -m autograder demo "$(DIR)" $(ARGS)
@@ -51,7 +51,8 @@ demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print the 
 build: $(STAMP) ## Make the notebooks from their sources
 	@$(ACTIVATE) python -m autograder build $(ARGS)
 
-bench: $(STAMP) ## Time the check of every worked answer
+bench: $(STAMP) ## Time the grading of a class against stock nbgrader, and every check
+	@$(ACTIVATE) python tests/bench_grading.py
 	@$(ACTIVATE) python tests/bench.py
 
 lint: $(STAMP) ## Check the style of the code

@@ -524,7 +524,6 @@ def test_grade_and_autograde_write_the_same_gradebook(empty_course, tmp_path):
         hands_in_late(folder)
         hand_in(folder, HandsIn("partly", answers={SOFTMAX: "SMX-01"}))
         hand_in(folder, HandsIn("stub", STUB))
-        shutil.copy(empty_course / ".secret", folder / ".secret")
     nbgrader(theirs, "autograde", FIRST)
     grade(mine)
     assert everything(mine) == everything(theirs)

@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text()
+PYTEST = "pytest -q --numprocesses logical --dist loadgroup"
 TARGETS = {"help", "lab", "test", "demo", "build", "bench", "lint", "lock", "clean"}
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -88,10 +89,13 @@ def test_the_pythons_are_those_of_the_package():
     assert asked == f">=3.{low},<3.{int(high) + 1}"
 
 
+
+
+
 def test_a_second_run_sets_up_nothing(course):
-    assert make(course, "test")[:2] == (0, [*SET_UP, "pytest -q"])
-    assert make(course, "test", "ARGS=-k one")[:2] == (0, ["pytest -q -k one"])
-    assert make(course, "-n", "test")[2].splitlines() == [". .venv/bin/activate && python -m pytest -q "]
+    assert make(course, "test")[:2] == (0, [*SET_UP, PYTEST])
+    assert make(course, "test", "ARGS=-k one")[:2] == (0, [f"{PYTEST} -k one"])
+    assert make(course, "-n", "test")[2].splitlines() == [f". .venv/bin/activate && python -m {PYTEST} "]
 
 
 def test_each_command_sets_up_and_passes_its_arguments_on(course):
@@ -115,16 +119,16 @@ def test_new_pins_are_installed_into_the_same_venv(course, name):
     make(course, "test")
     age(course / ".venv" / "set-up-done", 60)
     age(course / name, -60)
-    assert make(course, "test")[1] == [*SET_UP[1:], "pytest -q"]
+    assert make(course, "test")[1] == [*SET_UP[1:], PYTEST]
 
 
 def test_an_interrupted_set_up_starts_afresh(course):
     make(course, "test")
     (course / ".venv" / "set-up-done").rename(course / ".venv" / "set-up-unfinished")
     (course / ".venv" / "half-a-package").touch()
-    assert make(course, "test")[1] == [*SET_UP, "pytest -q"]
+    assert make(course, "test")[1] == [*SET_UP, PYTEST]
     assert not (course / ".venv" / "half-a-package").exists()
-    assert make(course, "test")[1] == ["pytest -q"]
+    assert make(course, "test")[1] == [PYTEST]
 
 
 def test_two_set_ups_at_once_do_not_meet(course):
@@ -137,20 +141,20 @@ def test_two_set_ups_at_once_do_not_meet(course):
 def test_a_moved_folder_is_set_up_anew(course):
     make(course, "test")
     moved = course.rename(course.with_name("moved"))
-    assert make(moved, "test")[1] == [*SET_UP, "pytest -q"]
+    assert make(moved, "test")[1] == [*SET_UP, PYTEST]
 
 
 def test_a_python_that_has_gone_is_replaced(course):
     make(course, "test")
     (course / ".venv" / "bin" / "python").unlink()
-    assert make(course, "test")[1] == [*SET_UP, "pytest -q"]
+    assert make(course, "test")[1] == [*SET_UP, PYTEST]
 
 
 def test_a_venv_of_somebody_else_is_used_as_it_is(course):
     make(course, "test")
     (course / ".venv" / "set-up-done").unlink()
     (course / ".venv" / "theirs").touch()
-    assert make(course, "test")[1] == [*SET_UP[1:], "pytest -q"]
+    assert make(course, "test")[1] == [*SET_UP[1:], PYTEST]
     assert (course / ".venv" / "theirs").exists()
 
 
@@ -159,7 +163,7 @@ def test_a_failed_installation_is_tried_again(course):
     code, done, printed = make(course, "test")
     assert (code, done) == (2, ["venv"]) and "the set-up did not finish, see above; try again" in printed
     (course / "refuse").unlink()
-    assert make(course, "test")[1] == [*SET_UP[1:], "pytest -q"]
+    assert make(course, "test")[1] == [*SET_UP[1:], PYTEST]
 
 
 @pytest.mark.parametrize(("refused", "said"), [
