@@ -177,7 +177,7 @@ def _shared_by_both(make):
 def _large_numbers(make):
     """Large tokens, and large numbers inside the feed-forward network."""
     case = make.case("tokens of large numbers", 2, 4, (3, 2, 5), stretch=50.0, aspect=STABILITY)
-    case.weights["linear1.weight"].mul_(8)
+    case.weights["linear1.weight"].mul_(40)
     return case
 
 
