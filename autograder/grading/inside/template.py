@@ -51,7 +51,8 @@ def _warm_up(requests):
     torch.set_num_threads(1)
     weights = torch.ones(2, 2, requires_grad=True)
     torch.softmax(weights @ weights, dim=-1).sum().backward()
-    draw(torch.nn.Linear(2, 2), weights)  # what it imports on the way is there from now on
+    # What drawing imports on the way is there from now on (broadcasting in Python brings half a second of sympy).
+    draw(lambda x: x + torch.nn.functional.linear(x, x), weights)
     # Every submission draws the same numbers, so that a second run gives the same grade.
     torch.manual_seed(0)
     np.random.seed(0)
