@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 MOST_BYTES = 50_000_000
+MOST_CONTAINERS = 3_000_000  # lists and dicts: a list of nothing takes two bytes to write and a hundred to hold
 TIMESTAMP = "timestamp.txt"
 # JSON can spell half a character (a lone surrogate), which no file can hold; a question mark takes its place.
 HALF_CHARACTER = re.compile(r"\\u[dD][89abABc-fC-F]")
@@ -49,6 +50,8 @@ def read_notebook(path: Path) -> NotebookNode:
         text = data.decode("utf-8")
         if not text.strip():
             raise Refused("the notebook is an empty file")
+        if text.count("[") + text.count("{") > MOST_CONTAINERS:
+            raise Refused("the notebook holds too many things")
         if HALF_CHARACTER.search(text):
             text = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace").decode()
         notebook = nbformat.reads(text, as_version=4)

@@ -14,6 +14,7 @@ from autograder.exercises.exercise import Case, Module
 from autograder.probe.build import with_strides
 
 LARGEST_MESSAGE = 256 * 1024 * 1024
+MOST_CONTAINERS = 1_000_000  # a list of nothing takes two bytes to write and a hundred to hold
 
 
 class BadMessage(Exception):
@@ -32,9 +33,14 @@ def unpack(data: bytes):
     if len(data) > LARGEST_MESSAGE:
         raise BadMessage(f"a message of {len(data)} bytes is larger than allowed")
     try:
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        text = data[8 : 8 + int.from_bytes(data[:8], "little")]
+        if text.count(b"[") + text.count(b"{") > MOST_CONTAINERS:
+            raise BadMessage("the message holds too many things")
+        header = json.loads(text)
         value = json.loads(header["__metadata__"]["json"])
         return _with_tensors(value, load(data))
+    except BadMessage:
+        raise
     except RecursionError as error:
         raise BadMessage("the message is nested too deeply") from error
     except Exception as error:
