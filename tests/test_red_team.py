@@ -38,7 +38,7 @@ from autograder.judge import cases_of
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
 
-ALLOWANCE = Allowance(cell=3.0, probe=6.0, whole=15.0, memory=1536 * 1024**2, processes=64)
+ALLOWANCE = Allowance(cell=3.0, probe=15.0, whole=90.0, memory=1536 * 1024**2, processes=64)
 HEADS = "04_heads"
 HONEST = [HandsIn("honest_ada"), HandsIn("honest_zoe"), HandsIn("honest_ada", lesson=HEADS)]
 LARGEST_FILE = 30_000_000
@@ -92,7 +92,7 @@ def graded(tmp_path_factory):
         before, devices = descendants(), device_files()
         said = io.StringIO()
         with swapped_when_read(known, "swapper"), redirect_stderr(said):
-            rows = grade(known.course, workers=4, allowance=ALLOWANCE)
+            rows = grade(known.course, workers=6, allowance=ALLOWANCE)
         known.rows = {(row.student, row.lesson): row for row in rows}
         known.left, known.devices = new_processes(before), (devices, device_files())
         make_pages(known.course)

@@ -6,15 +6,16 @@ forge.py     messages that only the probe should write
 snoop.py     what nobody handed in: gradebook, secret, other people's work, the host, the network
 machine.py   bombs, loops and processes, all of them bounded
 kernel.py    ways out of the sandbox
-files.py     notebooks and folders that are not what they should be
+files.py     folders, files and names that are not what they should be
+cells.py     cells and metadata that are not what was given out
 pages.py     scripts for the teacher's browser
 watch.py     how it is seen that an attack did any harm
 
 Every attack is tame: a sandbox that fails loses a few hundred megabytes for some seconds, and no more.
 """
 
-from red_team import files, forge, kernel, machine, pages, score, snoop
+from red_team import cells, files, forge, kernel, machine, pages, score, snoop
 
-MODULES = (score, forge, snoop, machine, kernel, files, pages)
+MODULES = (score, forge, snoop, machine, kernel, files, cells, pages)
 ATTACKS = {attack.name: attack for module in MODULES for attack in module.ATTACKS}
 assert len(ATTACKS) == sum(len(module.ATTACKS) for module in MODULES), "two attacks have one name"

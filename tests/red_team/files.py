@@ -1,15 +1,13 @@
-"""Notebooks and folders that are not what they should be."""
+"""Folders, files and names that are not what they should be."""
 
-import copy
 import json
 import os
 import socket
 
 from autograder.grading.sample_class import FIRST
-from red_team.attack import FULL, Attack, by_edit, cell_of, checks, notebook, solutions, write_notebook
+from red_team.attack import FULL, Attack, notebook, write_notebook
 
 NAME = f"{FIRST}.ipynb"
-SOFTMAX_CHECK = "check-loops-softmax"
 UNREADABLE = "cannot be read"
 
 
@@ -132,229 +130,6 @@ def deep_folders(place, folder, text):
         (folder / f"{i}").touch()
 
 
-def for_cells(edit):
-    def apply(content):
-        for cell in content["cells"]:
-            edit(cell)
-
-    return apply
-
-
-def no_checks(content):
-    content["cells"] = [cell for cell in content["cells"] if cell not in checks(content)]
-
-
-def more_points(content):
-    for cell in checks(content):
-        cell["metadata"]["nbgrader"] |= {
-            "points": 1000,
-            "max_points": 1000,
-            "locked": False,
-            "solution": True,
-        }
-        cell["source"] = "1000.0"
-        cell["outputs"] = [
-            {
-                "output_type": "execute_result",
-                "data": {"text/plain": "7.0"},
-                "metadata": {},
-                "execution_count": 1,
-            }
-        ]
-
-
-def negative_schema(content):
-    for cell in checks(content) + solutions(content):
-        cell["metadata"]["nbgrader"] |= {
-            "schema_version": -1,
-            "points": float("nan"),
-            "cell_type": [],
-            "checksum": {},
-        }
-
-
-def old_schema(content):
-    for cell in checks(content):
-        cell["metadata"]["nbgrader"] = {
-            "schema_version": 1,
-            "grade": True,
-            "grade_id": SOFTMAX_CHECK,
-            "points": 99,
-        }
-
-
-def skipped_by_tags(content):
-    content["metadata"]["celltoolbar"] = "x"
-    for cell in content["cells"]:
-        cell["metadata"]["tags"] = [
-            "skip-execution",
-            "raises-exception",
-            "remove-cell",
-            "injected-parameters",
-        ]
-
-
-def every_id_twice(content):
-    content["cells"] += copy.deepcopy(content["cells"])
-
-
-def swapped_ids(content):
-    """Every check claims to be that of the first exercise, whose answer is right."""
-    answers = solutions(content)
-    answers[0]["source"] = (
-        "import torch\ndef dot_product_scores(x):\n    return torch.stack([torch.stack([sum(p * r for p, r in "
-        "zip(a, b)) for b in x]) for a in x])"
-    )
-    for cell in checks(content):
-        cell["metadata"]["nbgrader"]["grade_id"] = "check-loops-dot_product_scores"
-
-
-def other_ids(content):
-    for number, value in enumerate(
-        [None, 7, [], {}, "x" * 10**6, "../../x", "check-loops-nothing", "<script>"]
-    ):
-        content["cells"].insert(
-            0,
-            cell_of(
-                "7.0",
-                id=f"c{number}",
-                metadata={
-                    "nbgrader": {
-                        "grade": True,
-                        "locked": True,
-                        "solution": False,
-                        "grade_id": value,
-                        "points": 5,
-                        "schema_version": 3,
-                    }
-                },
-            ),
-        )
-    content["cells"][0]["metadata"]["nbgrader"] = "not a dict"
-
-
-def new_grade_cells(content):
-    for number, name in enumerate(("check-matmul-attention", "check-heads-split_heads", "bonus")):
-        content["cells"].append(
-            cell_of(
-                "100.0",
-                id=f"new{number}",
-                metadata={
-                    "nbgrader": {
-                        "grade": True,
-                        "locked": True,
-                        "solution": False,
-                        "grade_id": name,
-                        "points": 100,
-                        "task": False,
-                        "cell_type": "code",
-                        "schema_version": 3,
-                        "checksum": "x",
-                    }
-                },
-            )
-        )
-
-
-def retyped(content):
-    for cell in checks(content) + solutions(content):
-        if cell["cell_type"] == "code":
-            cell["cell_type"] = "markdown"
-            del cell["outputs"], cell["execution_count"]
-        else:
-            cell |= {"cell_type": "code", "outputs": [], "execution_count": None}
-
-
-def raw_cells(content):
-    for cell in solutions(content):
-        cell["cell_type"] = "raw"
-        cell.pop("outputs", None), cell.pop("execution_count", None)
-
-
-def backwards(content):
-    content["cells"].reverse()
-
-
-def checks_first(content):
-    first = checks(content)
-    content["cells"] = first + [cell for cell in content["cells"] if cell not in first]
-
-
-def other_kernel(content):
-    kernel = {"name": "bash", "display_name": "x", "language": "bash", "argv": ["touch", "/x"]}
-    content["metadata"]["kernelspec"] = kernel
-    content["metadata"]["language_info"] = {"name": "bash"}
-
-
-def listed_source(content):
-    for cell in content["cells"]:
-        cell["source"] = list(cell["source"])
-
-
-def wrong_source(content):
-    content["cells"][2]["source"] = {"a": 1}
-
-
-def large_source(content):
-    content["cells"].insert(1, cell_of("x = '" + "y" * 10**7 + "'"))
-
-
-def slow_source(content):
-    """IPython rewrites one magic at a time, and reads the whole cell again each time."""
-    content["cells"].insert(1, cell_of("a = %time 1\n" * 60000))
-    content["cells"].insert(1, cell_of("x = [" + "(" * 100 + ")" * 100 + "]\n" + "-" * 50000 + "1", id="b"))
-    content["cells"].insert(1, cell_of("x" + ".y" * 100000, id="c"))
-    content["cells"].insert(
-        1, cell_of("if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(2, 90)), id="d")
-    )
-
-
-def many_cells(content):
-    empty = cell_of("", "markdown")
-    content["cells"] += [empty | {"id": f"e{number}"} for number in range(100000)]
-
-
-def half_characters(content):
-    text = json.dumps(content).replace("return scores * 0", "return scores * 0 # \\ud800")
-    return text
-
-
-def zero_bytes(content):
-    content["cells"].insert(1, cell_of("x = 1\0\r\n\u2028\u202e\x1b[2J"))
-
-
-def version_3(content):
-    cells = [
-        {
-            "cell_type": "code",
-            "language": "python",
-            "input": cell["source"],
-            "outputs": [],
-            "collapsed": False,
-            "prompt_number": 1,
-            "metadata": cell["metadata"],
-        }
-        for cell in solutions(content)
-    ]
-    return {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": "x"}, "worksheets": [{"cells": cells}]}
-
-
-def future_version(content):
-    content["nbformat"] = 99
-
-
-def wild_numbers(content):
-    return json.dumps(content).replace('"execution_count": null', '"execution_count": 1e999', 1)
-
-
-def huge_numbers(content):
-    return json.dumps(content).replace('"nbformat_minor"', '"x": ' + "9" * 5000 + ', "nbformat_minor"', 1)
-
-
-def same_key_twice(content):
-    return json.dumps(content)[:-1] + ', "metadata": {"a": 1}, "cells": []}'
-
-
 def named(name: str, tries: str) -> Attack:
     def write(place, folder):
         write_notebook(folder, notebook(place, "right"))
@@ -408,40 +183,9 @@ ATTACKS = (
         "no_cells", "cells that are none", '{"cells": 7, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
     ),
     raw("many_lists", "two million lists", '{"cells": [' + "[]," * 2 * 10**6 + "[]]}"),
+    raw("too_many_lists", "sixteen million lists", '{"cells": [' + "[]," * 16 * 10**6 + "[]]}", "too many"),
     raw("archive", "another kind of file", b"PK\x03\x04" + b"\0" * 1000),
     raw("zeros", "sixty megabytes of nothing", b"\0" * 60_000_000, "larger than"),
-    by_edit("no_cells_left", "a notebook without a cell", lambda content: content["cells"].clear()),
-    by_edit("no_checks", "the checks are deleted", no_checks),
-    by_edit("more_points", "checks with more points, outputs and another text", more_points),
-    by_edit("negative_schema", "metadata of impossible kinds", negative_schema),
-    by_edit("old_schema", "metadata of an old form", old_schema),
-    by_edit("skipped_by_tags", "tags that have cells skipped or removed", skipped_by_tags),
-    by_edit("every_id_twice", "every cell twice", every_id_twice),
-    by_edit("swapped_ids", "every check is that of the one right answer", swapped_ids, points=4.0),
-    by_edit("other_ids", "grade ids that are none", other_ids),
-    by_edit("new_grade_cells", "grade cells of one's own, and of other lessons", new_grade_cells),
-    by_edit("retyped", "code for text and text for code", retyped),
-    by_edit("raw_cells", "answers as raw cells", raw_cells),
-    by_edit("backwards", "all cells in the other order", backwards),
-    by_edit("checks_first", "checks before the answers", checks_first, answers="right", points=FULL),
-    by_edit("no_ids", "no metadata at all", for_cells(lambda cell: cell.update(metadata={}))),
-    by_edit("other_kernel", "a kernel that is another program", other_kernel, answers="right", points=FULL),
-    by_edit(
-        "listed_source", "every cell a list of single letters", listed_source, answers="right", points=FULL
-    ),
-    by_edit("wrong_source", "a cell whose text is no text", wrong_source, problem=UNREADABLE),
-    by_edit("large_source", "a cell of ten megabytes", large_source),
-    by_edit("slow_source", "cells that take long to read", slow_source),
-    by_edit("many_cells", "a hundred thousand cells", many_cells, answers="right", points=FULL),
-    by_edit("half_characters", "half a character in an answer", half_characters),
-    by_edit("zero_bytes", "control characters in a cell", zero_bytes),
-    by_edit("version_3", "a notebook of an old version", version_3),
-    by_edit(
-        "future_version", "a notebook of a version that is not there yet", future_version, problem=UNREADABLE
-    ),
-    by_edit("wild_numbers", "a number that is infinite", wild_numbers),
-    by_edit("huge_numbers", "a number of five thousand digits", huge_numbers, problem=UNREADABLE),
-    by_edit("same_key_twice", "cells given twice", same_key_twice),
     named("a b", "a name with a space"),
     named("x..", "a name that ends like a way up"),
     named("-rf", "a name that begins like an option"),

@@ -88,6 +88,11 @@ for _ in range(40): send(pickle.dumps(Run()))
         "for _ in range(10): send(message('[' * 10**6 + ']' * 10**6))",
     ),
     forged(
+        "forged_lists",
+        "a message of twenty million lists",
+        "for _ in range(2): send(message('[' + '[],' * 2 * 10**7 + '[]]'))",
+    ),
+    forged(
         "forged_header",
         "a header that claims more than there is",
         """
@@ -108,7 +113,7 @@ for _ in range(20):
     forged(
         "forged_text",
         "a reason of thirty megabytes why the process ended",
-        "for _ in range(20): say({'map': {'outputs': [], 'ended': 'long ' * 10**6 }})",
+        "for _ in range(6): say({'map': {'outputs': [], 'ended': 'long ' * 10**6 }})",
     ),
     forged(
         "forged_kinds",
@@ -187,7 +192,7 @@ session._Session._graph = lambda self, **how: graph
         "a module whose parts are thirty megabytes of names",
         """
 import autograder.grading.inside.session as session
-parts = {"map": {f"long{i}" * 10: [i] * 10 for i in range(100000)}}
+parts = {"map": {f"long{i}" * 10: [i] * 10 for i in range(30000)}}
 text = json.dumps({"map": {"found": True, "callable": True, "kind": "type", "records": [
     {"map": {"status": "parts", "steps": {"map": {}}, "expected": {"map": {}}, "found": parts}}] * 3}})
 session._Session._probe = lambda self, **how: message(text)
