@@ -1,6 +1,6 @@
 """Attention by Hand: what a lesson imports.
 
-    from autograder import check, hint, draw, compare
+    from autograder import check, hint, draw, compare, progress
 
 The names are loaded when first used, so that `import autograder` costs nothing beyond `import torch`,
 and loads neither nbgrader nor matplotlib.
@@ -11,9 +11,10 @@ _HOMES = {
     "hint": "autograder.notebook.hint",
     "draw": "autograder.graph",
     "compare": "autograder.graph",
+    "progress": "autograder.notebook.progress",
 }
 
-__all__ = ["check", "compare", "draw", "hint"]
+__all__ = ["check", "compare", "draw", "hint", "progress"]
 
 
 def __getattr__(name):

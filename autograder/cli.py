@@ -56,6 +56,7 @@ def _parser() -> _Parser:
         _add_report,
         _add_doctor,
         _add_demo,
+        _add_progress,
     ):
         add(commands)
     return parser
@@ -128,6 +129,12 @@ def _add_report(commands):
 def _add_demo(commands):
     command = _command(commands, "demo", _demo, "make a course with a sample class, and grade it")
     command.add_argument("folder", metavar="DIR")
+
+
+def _add_progress(commands):
+    command = _command(commands, "progress", _progress, "show what is done in a learner's notebooks, and what is next")
+    command.add_argument("notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run")
+    command.add_argument("--json", action="store_true", help="one JSON object a notebook, in the order of the files")
 
 
 def _positive(text: str) -> int:
@@ -267,3 +274,11 @@ def _demo(arguments) -> None:
     from autograder.grading.demo import demo
 
     demo(Path(arguments.folder))
+
+
+def _progress(arguments) -> None:
+    from autograder.notebook.progress_card import as_data, text_of
+    from autograder.notebook.saved import parts_of_files
+
+    parts = parts_of_files(arguments.notebooks)
+    print("\n".join(json.dumps(as_data(part)) for part in parts) if arguments.json else text_of(parts))

@@ -4,9 +4,10 @@ Results stand in DIR/.grading/results under the key of their unit, so that what 
 """
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+from autograder.files import write_whole
 
 
 @dataclass
@@ -34,20 +35,6 @@ def load(folder: Path, key: str) -> Result | None:
         return Result(**data)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file such that it is never seen half written, also after a power cut."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with half.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(half, path)
-    finally:
-        half.unlink(missing_ok=True)
 
 
 def _path(folder: Path, key: str) -> Path:

@@ -34,7 +34,7 @@ def _points(verdict: Verdict) -> str:
 
 def show_verdict(verdict: Verdict) -> None:
     """Displays a card in a notebook; prints the text elsewhere."""
-    if _notebook() is None:
+    if running_notebook() is None:
         print(text_of(verdict))
         return
     from IPython.display import display
@@ -58,7 +58,7 @@ def _html_card(colour: str, head: str, lines: list[str]) -> str:
 
 def show_note(head: str, text: str, more: str) -> None:
     """A short text under a head, as a card in a notebook."""
-    if _notebook() is None:
+    if running_notebook() is None:
         print(f"{head}: {text}\n{more}")
         return
     from IPython.display import display
@@ -71,7 +71,7 @@ def show_note(head: str, text: str, more: str) -> None:
 
 def show_picture(verdict: Verdict) -> None:
     """In a notebook, the result beside what is due, and their difference; elsewhere nothing."""
-    if verdict.picture is None or _notebook() is None:
+    if verdict.picture is None or running_notebook() is None:
         return
     from IPython.display import display
 
@@ -87,7 +87,7 @@ def show_picture(verdict: Verdict) -> None:
         return
 
 
-def _notebook():
+def running_notebook():
     """The running notebook shell, or None in plain Python."""
     if "IPython" not in sys.modules:
         return None

@@ -7,7 +7,8 @@ from autograder.exercises import all_exercises, find, find_by_name
 from autograder.exercises.values import PUBLIC_SEED
 from autograder.judge import Verdict, cases_of, judge, not_started
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
-from autograder.notebook.card import show_picture, show_verdict, text_of
+from autograder.notebook.card import running_notebook, show_picture, show_verdict, text_of
+from autograder.notebook.memory import remember
 from autograder.probe import probe
 
 
@@ -24,6 +25,7 @@ def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
     A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
     more cases. (In grading they are drawn from the secret of the course, and never put to this function.)
+    In a notebook the verdict of the visible cases is remembered for `progress()`.
 
     Raises CheckFailed where the answer is wrong, does not run or is not started, with at most three lines.
     """
@@ -32,6 +34,8 @@ def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float
     except UserError as error:
         raise CheckFailed(str(error)) from None
     verdict = _verdict(answer, asked, hidden)
+    if not hidden and running_notebook() is not None:
+        remember(verdict)
     if verdict.state in (RIGHT, PARTLY_RIGHT):
         show_verdict(verdict)
         show_picture(verdict)

@@ -1,0 +1,141 @@
+"""How progress looks: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, which can be
+read on light and on dark."""
+
+from html import escape
+from urllib.parse import quote
+
+from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
+from autograder.notebook.card import COLOURS, NOTE_COLOUR, running_notebook
+from autograder.notebook.progress import NOT_CHECKED, Part, Standing, next_of
+
+WORDS = {
+    RIGHT: "done",
+    PARTLY_RIGHT: "partly done",
+    WRONG: "tried",
+    DOES_NOT_RUN: "tried",
+    NOT_CHECKED: "not checked",
+    NOT_STARTED: "not started",
+}
+SIGNS = {"done": "✓", "partly done": "◐", "tried": "◔", "not checked": "◌", "not started": "○"}
+VERBS = {"partly done": "finish", "tried": "go on with", "not checked": "run the check of", "not started": "begin"}
+
+
+def show(parts: list[Part]) -> None:
+    """Displays the card in a notebook; prints the text elsewhere."""
+    if running_notebook() is None:
+        print(text_of(parts))
+        return
+    from IPython.display import display
+
+    display({"text/html": html_of(parts), "text/plain": text_of(parts)}, raw=True)
+
+
+def text_of(parts: list[Part]) -> str:
+    """Points, exercises by lesson, and what comes next."""
+    lines = [_headline(parts)]
+    for part in parts:
+        lines += ["", f"{part.title}: {_points(part)}"]
+        lines += [f"  {part.note}"] if part.note else []
+        lines += [_line(standing) for standing in part.standings]
+    before, place, after = _next(parts)
+    return "\n".join([*lines, "", before + place + after])
+
+
+def html_of(parts: list[Part]) -> str:
+    """The same as a card, shorter: the exercises of a lesson in one row."""
+    before, place, after = _next(parts)
+    link = f'<a href="{quote(place)}">{escape(place)}</a>' if place else ""
+    colour = NOTE_COLOUR if next_of(parts) else COLOURS[RIGHT]
+    return (
+        f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0">'
+        f"<strong>{escape(_headline(parts))}</strong>{_bar(parts)}{''.join(map(_row, parts))}"
+        f'<div style="margin-top: 10px"><strong>{escape(before)}{link}{escape(after)}</strong></div>'
+        f"{_legend(parts)}</div>"
+    )
+
+
+def _headline(parts: list[Part]) -> str:
+    standings = [standing for part in parts for standing in part.standings]
+    done = sum(standing.state == RIGHT for standing in standings)
+    points, most = sum(part.points for part in parts), sum(part.max_points for part in parts)
+    return f"Progress: {points:g} of {most} points, {done} of {len(standings)} exercises done"
+
+
+def _points(part: Part) -> str:
+    return f"{part.points:g} of {part.max_points} points"
+
+
+def _line(standing: Standing) -> str:
+    word = WORDS[standing.state]
+    points = f"{standing.points:g} of {standing.exercise.points}"
+    return f"  {SIGNS[word]} {standing.exercise.name:30} {word:11} {points:>8}"
+
+
+def _next(parts: list[Part]) -> tuple[str, str, str]:
+    """What to do next, in three: the words before the notebook's name, the name, the words after it."""
+    found = next_of(parts)
+    if found is None:
+        return "All done: every exercise here is right.", "", ""
+    part, standing = found
+    exercise, word = standing.exercise, WORDS[standing.state]
+    before, after = f"Next: {VERBS[word]} {exercise.name}", "."
+    if word != "not checked":
+        before += f" (about {exercise.minutes} minutes)"
+        after = f'. hint("{exercise.id}") helps.'
+    return (before + " in ", part.notebook, after) if part.notebook else (f"{before} in {part.title}", "", after)
+
+
+def _bar(parts: list[Part]) -> str:
+    share = sum(part.points for part in parts) / sum(part.max_points for part in parts)
+    return (
+        '<div aria-hidden="true" style="border: 1px solid currentColor; border-radius: 4px; height: 8px; '
+        'max-width: 360px; margin: 6px 0; overflow: hidden">'
+        f'<div style="background: {NOTE_COLOUR}; height: 100%; width: {100 * share:.0f}%"></div></div>'
+    )
+
+
+def _row(part: Part) -> str:
+    note = f"<div>{escape(part.note)}</div>" if part.note else ""
+    return (
+        f'<div style="margin-top: 8px"><strong>{escape(part.title)}</strong>: {_points(part)}</div>{note}'
+        f'<div style="display: flex; flex-wrap: wrap; gap: 0 18px">{"".join(map(_entry, part.standings))}</div>'
+    )
+
+
+def _entry(standing: Standing) -> str:
+    word = WORDS[standing.state]
+    name = f'<span style="font-family: monospace">{escape(standing.exercise.name)}</span>'
+    points = f" {standing.points:g} of {standing.exercise.points}" if word == "partly done" else ""
+    return f"<span>{_sign(word)} {name}{points}</span>"
+
+
+def _sign(word: str) -> str:
+    return f'<span role="img" aria-label="{word}" title="{word}">{SIGNS[word]}</span>'
+
+
+def _legend(parts: list[Part]) -> str:
+    there = {WORDS[standing.state] for part in parts for standing in part.standings}
+    entries = [f"<span>{sign} {word}</span>" for word, sign in SIGNS.items() if word in there]
+    return f'<div aria-hidden="true" style="margin-top: 4px; font-size: 90%">{" &nbsp; ".join(entries)}</div>'
+
+
+def as_data(part: Part) -> dict:
+    """What the command line prints with --json."""
+    found = next_of([part])
+    return {
+        "notebook": part.notebook,
+        "points": part.points,
+        "max_points": part.max_points,
+        "note": part.note,
+        "next": found[1].exercise.id if found else None,
+        "exercises": [
+            {
+                "exercise": standing.exercise.id,
+                "state": standing.state,
+                "points": standing.points,
+                "max_points": standing.exercise.points,
+                "minutes": standing.exercise.minutes,
+            }
+            for standing in part.standings
+        ],
+    }

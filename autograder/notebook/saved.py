@@ -1,0 +1,87 @@
+"""A learner's notebook as it was saved: which answers are written and which are still the stub. Nothing is run.
+
+A notebook that students get carries, in each answer cell, nbgrader's checksum of the text that was given out. A
+cell is a stub for as long as its text still has that checksum; the lesson's source is not needed, so this holds
+for notebooks of earlier versions too.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.exercises import all_exercises
+from autograder.exercises.exercise import Exercise
+from autograder.judge.verdict import NOT_STARTED
+from autograder.notebook.memory import recall
+from autograder.notebook.progress import NOT_CHECKED, Part, Standing, standing_of
+
+NO_MEMORY = "no check of this notebook is remembered yet."
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A code cell; `name` is what nbgrader calls it, or its id."""
+
+    name: str
+    text: str
+    is_stub: bool
+
+
+def parts_of_files(files: list[str]) -> list[Part]:
+    """Each notebook with what is remembered beside it. Raises UserError where a file is no notebook of the course.
+
+    Where an answer is still the stub it is not started, whatever is remembered: the lesson was begun afresh.
+    """
+    return [_part(Path(file)) for file in dict.fromkeys(files)]
+
+
+def _part(path: Path) -> Part:
+    cells, known = _code_cells(path), recall(path.parent)
+    names = {cell.name for cell in cells}
+    lessons = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}
+    if not lessons:
+        raise UserError(f"{path} is no notebook of this course: no answer to one of its exercises is in it.")
+    exercises = [exercise for exercise in all_exercises() if exercise.lesson in lessons]
+    standings = tuple(
+        standing_of(exercise, known, NOT_CHECKED)
+        if any(_answers(cell, exercise) for cell in cells)
+        else Standing(exercise, NOT_STARTED, 0.0)
+        for exercise in exercises
+    )
+    note = "" if any(exercise.id in known for exercise in exercises) else NO_MEMORY
+    return Part(str(path), str(path), standings, note)
+
+
+def _cell_name(exercise: Exercise) -> str:
+    return exercise.id.replace(".", "-")
+
+
+def _answers(cell: _Cell, exercise: Exercise) -> bool:
+    """Whether the cell is a written answer: the answer cell itself, or one that defines the name."""
+    if cell.is_stub:
+        return False
+    defines = re.compile(rf"^(?:(?:def|class) +{exercise.name}\b|{exercise.name} *=[^=])", re.MULTILINE)
+    return cell.name == _cell_name(exercise) or bool(defines.search(cell.text))
+
+
+def _code_cells(path: Path) -> list[_Cell]:
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return [_cell(cell) for cell in cells if cell["cell_type"] == "code"]
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise UserError(f"{path} is no notebook (nbformat 4).") from None
+
+
+def _cell(cell: dict) -> _Cell:
+    nbgrader = cell["metadata"].get("nbgrader", {})
+    name = str(nbgrader.get("grade_id", cell.get("id", "")))
+    text = "".join(cell["source"])
+    # As nbgrader.utils.compute_checksum does it for an answer: not a grade cell, a solution, not locked.
+    hashed = f"{text}codeFalseTrueFalse{name}".encode(errors="replace")
+    checksum = hashlib.md5(hashed, usedforsecurity=False).hexdigest()
+    return _Cell(name, text, nbgrader.get("checksum") == checksum)
