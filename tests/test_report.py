@@ -213,6 +213,12 @@ def test_without_kept_results_the_points_remain(course, seconds):
     assert "Everyone's points" in page
 
 
+def test_a_gradebook_that_lost_grades_is_told_in_one_line(course):
+    remember(Submission(course, "ada", LESSON), Outcome("", result="0" * 64))
+    with pytest.raises(UserError, match="the gradebook lacks grades"):
+        report(course)
+
+
 def test_bad_input_is_told_in_one_line(course, tmp_path_factory):
     with pytest.raises(UserError, match="is no course"):
         report(tmp_path_factory.mktemp("empty"))

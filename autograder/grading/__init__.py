@@ -7,7 +7,8 @@ Its process      sandbox.py (bubblewrap), template.py (the warm process), sessio
                  inside/ (what runs there), questions.py (what is asked of an answer)
 A class          grade.py (reads, runs, records), pool.py (in parallel), record.py and verdicts.py (into nbgrader's
                  gradebook), table.py (the grades)
-What is read     feedback.py, safe_html.py (what students wrote, safe to look at)
+What is read     feedback.py and drawn.py (what is added to a student's page), formulas.py and safe_html.py (what
+                 students wrote, safe to look at), report/ (the class on one page), exporters.py (Canvas, Moodle)
 To try it        demo.py, with a made-up class (sample_class.py)
 
 check_files.py judges files without a course, in the same sandboxes.

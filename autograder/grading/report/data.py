@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbgrader.api import MissingEntry
+
 from autograder.errors import UserError
 from autograder.grading import results
 from autograder.grading.results import Result
@@ -66,7 +68,13 @@ def read_lessons(api, folder: Path, lesson: str | None) -> list[Lesson]:
     if not graded:
         what = "of this lesson " if lesson else ""
         raise UserError(f"nothing {what}is graded yet; `python -m autograder grade {folder}` does it.")
-    works = [_work(row, outcomes[s], folder) for row, s in zip(read_rows(api, graded), graded, strict=True)]
+    try:
+        rows = read_rows(api, graded)
+    except MissingEntry:
+        raise UserError(
+            f"the gradebook lacks grades that were in it; remove {folder / '.grading'} and grade again."
+        ) from None
+    works = [_work(row, outcomes[s], folder) for row, s in zip(rows, graded, strict=True)]
     students |= {submission.student for submission in submissions}
     return [
         _lesson(name, [work for work in works if work.row.lesson == name], submissions, students)
