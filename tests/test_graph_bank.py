@@ -17,6 +17,7 @@ GRADIENT = "the graph is that of the values; the gradient is not in it"
 EFFECT = "what the call changes elsewhere is not a step to the result"
 NAMES = "names, kinds and counts of parts are no steps"
 EMPTY_ROWS = "only a query that may attend to nothing shows it"
+SIDEWAYS = "a parameter that lies on its side is the same box"
 ZEROS = "only a score of exactly zero shows it"
 UNSURE = "right answers have such steps too"
 FOLDED = "which items a loop takes is in its indices, which are folded"
@@ -31,6 +32,7 @@ SILENT = {
     NAMES: "HEAD-07 HEAD-25 HEAD-33 HEAD-39 MQA-31 DEC-55 FFN-21",
     EMPTY_ROWS: "MSK-09 MSK-33 MSK-87 MSK-105",
     ZEROS: "MSK-103",
+    SIDEWAYS: "MHA-87",
     FOLDED: "LOOP-01 LOOP-03 LOOP-05 LOOP-07 LOOP-09 LOOP-25 LOOP-31 LOOP-35 LOOP-43 MHA-11 MHA-23 MHA-25",
     SETUP: "MSK-83 MHA-41 MQA-15 MQA-25 MQA-27 HEAD-27",
     RESULT: "QKV-07 HEAD-13 DEC-59",
@@ -63,7 +65,7 @@ SAYS = {
     "SDPA-41": r"Theirs (makes the queries with|takes the queries from|gives \(2, 4, 5\), yours \(2, 5, 4\))|" + STOPS,
     "HEAD-37 QKV-13": r"Theirs makes the keys with k_proj, yours with v_proj|takes the keys|^Result 2 comes from",
     "MQA-39": r"^Theirs makes the keys with k_proj, yours with v_proj",
-    "LOOP-13 LOOP-27": r"^Yours applies (cosine_similarity|norm); theirs does not",
+    "LOOP-13 LOOP-27": r"^Yours applies (cosine_similarity|norm); theirs does not|^Yours takes the differences",
     "LOOP-17": r"on their side|" + STOPS,
     "LOOP-23 LOOP-37 QKV-15": r"^Yours scales the product",
     "LOOP-33 QKV-11 QKV-17 MHA-55": r"^Theirs gives .*result.*, yours",
@@ -90,6 +92,7 @@ SAYS = {
     "MHA-07": r"^Theirs puts a projection after the mixed values|" + STOPS,
     "MHA-19": r"blocks exactly what theirs allows",
     "MQA-11": STOPS,
+    "MHA-89": r"^Yours takes the mean of (scores|softmax weights)",
     "MHA-47": r"^Yours takes the (mean|sum) of the mixed values|^Theirs gives",
     "MQA-07": r"^Yours takes the mean of several heads as keys and values",
     "MQA-83 MQA-101 MQA-105": r"^Theirs takes the mean, yours the (sum|maximum|median)",

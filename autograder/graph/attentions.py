@@ -30,6 +30,7 @@ def differences(a, b, mine, theirs, swapped=False):
     if not mine.masks_before:
         yield from origins.differences(a, b, mine, theirs)
     yield from origins.partly_normed(a, b, mine, theirs)
+    yield from _pooled(a, b, mine, theirs)
     yield from origins.arrangement(a, b, mine, theirs)
     if mine.turned_after and not theirs.turned and mine.ordered and _ends(a, mine) == _ends(b, theirs):
         text = "Yours lays the softmax weights on their side before it mixes the values; theirs does not."
@@ -40,6 +41,21 @@ def differences(a, b, mine, theirs, swapped=False):
         yield "Theirs puts a projection after the mixed values; yours does not.", (mine.mix,), theirs.projected
     elif mine.projected and not theirs.projected and len(a.learned()) > len(b.learned()):
         yield "Yours puts a projection after the mixed values; theirs does not.", mine.projected, (theirs.mix,)
+
+
+def _pooled(a, b, mine, theirs):
+    """A mean or a sum over scores or weights, where theirs has none and no softmax or norm is made by hand."""
+    if mine.looped or theirs.looped or None in (mine.mix, theirs.mix):
+        return
+    if a.having("norm") or mine.shared_again or not a.is_sure("exp", "var", "sqrt"):
+        return
+    products = {node.id for node in a.having("product") if not a.is_learned(node.id)}
+    steps = [n for n in a.above[mine.mix] if a.nodes[n].op in origins.REDUCTIONS and products & a.above[n]]
+    due = [n for n in b.above[theirs.mix] if b.nodes[n].op in origins.REDUCTIONS]
+    if steps and not due:
+        word = origins.REDUCTIONS[a.nodes[steps[0]].op]
+        what = "softmax weights" if mine.id in a.above[steps[0]] else "scores"
+        yield f"Yours takes the {word} of {what}; theirs does not.", steps, (theirs.mix,)
 
 
 def _unknown(a, b, theirs):

@@ -29,6 +29,8 @@ def of_inputs(title, shapes, heads=None):
     for name in shapes.keys() & _MASKS:
         if not any(found[name]):
             found[name] = _mask_letters(shapes[name], found, shapes)
+        # An axis of one is not the batch or the heads: it is spread over them.
+        found[name] = tuple("" if size == 1 else word for word, size in zip(found[name], shapes[name]))
     return without_conflicts(found, shapes)
 
 

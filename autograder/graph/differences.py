@@ -105,10 +105,16 @@ def _scale_of_result(graph, output):
 
 def _distances(a, b):
     """A similarity other than the dot product."""
+    if b.having("norm") or not (b.is_sure("sub", *_DISTANCES) and a.is_sure("exp")):
+        return
     names = sorted({node.op for node in a.nodes.values()} & _DISTANCES)
-    if names and b.is_sure(*_DISTANCES) and not b.having("norm") and a.is_sure("exp"):
+    if names:
         steps = [node.id for node in a.nodes.values() if node.op in _DISTANCES]
         yield f"Yours applies {names[0]}; theirs does not.", steps, ()
+    elif b.having("product") and not (a.having("product") or a.having("times") or a.having("add")):
+        steps = [node.id for node in a.nodes.values() if node.op == "sub" and len(a.loud(node.id)) == 2]
+        if steps:
+            yield "Yours takes the differences of vectors; theirs multiplies them.", steps, ()
 
 
 def _order(a, b):
