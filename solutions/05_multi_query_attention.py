@@ -46,7 +46,7 @@ try:
     from autograder import check, compare, draw, hint
     from autograder.notebook import figures
     from autograder.notebook.explore import explore
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed
+    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 except ModuleNotFoundError as missing:
     advice = "run `make lab` in the course's folder: it sets up all."
     raise ModuleNotFoundError(f"{missing}; {advice}") from None
@@ -98,10 +98,13 @@ scores = (x[4] @ torch.stack(kept).T / math.sqrt(4)).tolist()
 print("scores of cat with all that is kept:", [round(score) for score in scores])
 at_once = F.scaled_dot_product_attention(x, x, x, attn_mask=causal)
 print("word by word = all at once, masked: ", torch.allclose(torch.cat(outputs), at_once))
+print("cat hears:           ", [round(value, 2) for value in outputs[-1][0].tolist()])
+print("by lesson 01's loops:", [round(value, 2) for value in from_loops()[4].tolist()])
 
 # %% [markdown]
 r"""
-No mask was needed while writing: there is no future yet that one could look at.
+No mask was needed while writing: there is no future yet that one could look at. And *cat*, the last word,
+hears what it heard in lesson 01.
 
 ### Why reading is the slow part
 
