@@ -41,12 +41,14 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def exported(folder):
     """What the real commands write: {exporter: (rows, what was said)}."""
-    return {name: by_command(folder, name) for name in ("CanvasExporter", "MoodleExporter")}
+    return {name: by_command(folder, name) for name in ("CanvasExporter", "MoodleExporter", "")}
 
 
 def by_command(folder: Path, exporter: str) -> tuple[list[list[str]], str]:
     program = str(Path(sys.executable).with_name("nbgrader"))
-    call = [program, "export", f"--exporter=autograder.grading.exporters.{exporter}", "--to", f"{exporter}.csv"]
+    call = [program, "export", "--to", f"{exporter}.csv"]
+    if exporter:
+        call.append(f"--exporter=autograder.grading.exporters.{exporter}")
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return rows_of(folder / f"{exporter}.csv"), done.stdout + done.stderr
@@ -78,7 +80,26 @@ def test_a_grade_does_not_fall_below_zero_by_being_late(exported):
     assert [row[5:] for row in rows if row[2] == "'@eve"] == [["0", ""]]
 
 
-@pytest.mark.parametrize("exporter", ["CanvasExporter", "MoodleExporter"])
+def test_nbgraders_own_table_has_nbgraders_columns(exported):
+    rows, _ = exported[""]
+    assert len(rows) == 1 + 3 * 3
+    ada = next(dict(zip(rows[0], row)) for row in rows if row[0] == "two" and row[3] == "ada")
+    assert ada == {
+        "assignment": "two",
+        "duedate": "2026-01-01 00:00:00",
+        "timestamp": "2026-01-02 00:00:00",
+        "student_id": "ada",
+        "last_name": '"Love"\nlace',
+        "first_name": "Ada, the first",
+        "email": "ada@example.org",
+        "raw_score": "9",
+        "late_submission_penalty": "2.5",
+        "score": "6.5",
+        "max_score": "10",
+    }
+
+
+@pytest.mark.parametrize("exporter", ["CanvasExporter", "MoodleExporter", ""])
 def test_no_cell_is_a_formula(exported, exporter):
     rows, _ = exported[exporter]
     cells = [cell for row in rows for cell in row]

@@ -1,12 +1,13 @@
-"""Grades as CSV files that learning-management systems import: exporters for nbgrader.
+"""Grades as CSV files: exporters for nbgrader.
 
+    nbgrader export
     nbgrader export --exporter=autograder.grading.exporters.CanvasExporter --to canvas.csv
     nbgrader export --exporter=autograder.grading.exporters.MoodleExporter --to moodle.csv
 
-nbgrader's --student and --assignment choose whose and which grades; as it stands, all lessons in which anything was
-handed in. A grade is the score less the late penalty; who handed in nothing has an empty cell. Where answers are
-still to be graded by hand, a warning says so. A text that a spreadsheet would compute (it begins with =, +, -, @, a
-tab or a return) gets an apostrophe in front.
+The first is nbgrader's own table; the others are for learning-management systems. nbgrader's --student and
+--assignment choose whose and which grades. A grade is the score less the late penalty; for Canvas and Moodle, who
+handed in nothing has an empty cell. Where answers are still to be graded by hand, a warning says so. A text that a
+spreadsheet would compute (it begins with =, +, -, @, a tab or a return) gets an apostrophe in front.
 """
 
 import csv
@@ -19,20 +20,19 @@ from nbgrader.plugins import ExportPlugin
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-class LmsExporter(ExportPlugin):
-    """Rows of one student each, with a column for each lesson. What differs is in the two exporters below."""
+class CsvExporter(ExportPlugin):
+    """Writes rows, each cell quoted, to the file that --to names. What the rows are is in those below."""
 
-    default_name = ""
+    default_name = "grades.csv"
 
     def export(self, gradebook) -> None:
-        """Writes the file that --to names."""
+        """Writes the file, which is never seen half written."""
         path = Path(self.to or self.default_name)
-        chosen = {str(name) for name in self.assignment}
-        lessons = [a for a in gradebook.assignments if (a.name in chosen if chosen else a.submissions)]
-        wanted = {str(name) for name in self.student}
+        chosen, wanted = set(map(str, self.assignment)), set(map(str, self.student))
+        lessons = [a for a in gradebook.assignments if (a.name in chosen if chosen else self.wants(a))]
         students = sorted((s for s in gradebook.students if not wanted or s.id in wanted), key=_in_order)
         self._warn(lessons)
-        rows = [*self.head(lessons), *(self.row(s, self._grades(gradebook, s, lessons)) for s in students)]
+        rows = self.rows(gradebook, lessons, students)
         half = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             with half.open("w", encoding="utf-8", newline="") as file:
@@ -47,17 +47,39 @@ class LmsExporter(ExportPlugin):
             if waiting := sum(work.needs_manual_grade for work in lesson.submissions):
                 self.log.warning("%s: %d still to be graded by hand", lesson.name, waiting)
 
-    def _grades(self, gradebook, student, lessons) -> list[float | None]:
-        """The student's grade for each lesson, None where nothing was handed in."""
-        grades = []
+    def wants(self, lesson) -> bool:
+        """Whether a lesson that was not named is exported."""
+        return True
+
+    def rows(self, gradebook, lessons, students) -> list[list]:
+        """The rows, the head among them."""
+        raise NotImplementedError
+
+
+class TableExporter(CsvExporter):
+    """nbgrader's own table, one row for each lesson and student, quoted; `nbgrader export` as it stands."""
+
+    def rows(self, gradebook, lessons, students):
+        head = "assignment duedate timestamp student_id last_name first_name email raw_score late_submission_penalty"
+        rows = [[*head.split(), "score", "max_score"]]
         for lesson in lessons:
-            try:
-                work = gradebook.find_submission(lesson.name, student.id)
-            except MissingEntry:
-                grades.append(None)
-                continue
-            grades.append(max(0.0, work.score - (work.late_submission_penalty or 0.0)))
-        return grades
+            for student in students:
+                work = _work(gradebook, lesson, student)
+                raw, late = (work.score, work.late_submission_penalty or 0.0) if work else (0.0, 0.0)
+                who = [student.id, student.last_name, student.first_name, student.email]
+                times = [lesson.duedate, work.timestamp if work else None]
+                rows.append([lesson.name, *times, *who, raw, late, max(0.0, raw - late), lesson.max_score])
+        return rows
+
+
+class LmsExporter(CsvExporter):
+    """Rows of one student each, with a column for each lesson in which anything was handed in."""
+
+    def wants(self, lesson):
+        return bool(lesson.submissions)
+
+    def rows(self, gradebook, lessons, students):
+        return [*self.head(lessons), *(self.row(s, [_grade(gradebook, a, s) for a in lessons]) for s in students)]
 
     def head(self, lessons) -> list[list]:
         """The rows above the students."""
@@ -106,6 +128,20 @@ class MoodleExporter(LmsExporter):
     def row(self, student, grades):
         names = (student.first_name or "", student.last_name or "")
         return [*names, student.id, student.id, student.email or "", *grades]
+
+
+def _work(gradebook, lesson, student):
+    """What the student handed in for the lesson, or None."""
+    try:
+        return gradebook.find_submission(lesson.name, student.id)
+    except MissingEntry:
+        return None
+
+
+def _grade(gradebook, lesson, student) -> float | None:
+    """The score less the late penalty, None where nothing was handed in."""
+    work = _work(gradebook, lesson, student)
+    return None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))
 
 
 def _in_order(student) -> tuple[str, str, str]:

@@ -27,6 +27,8 @@ def configure(c, folder: str) -> None:
     c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
     # Nothing beside a notebook is used in grading; modules and archives are not even copied.
     c.CourseDirectory.ignore = NOTHING_BESIDE
+    # nbgrader writes what students are called as it stands: commas break the table, spreadsheets compute formulas.
+    c.ExportApp.plugin_class = "autograder.grading.exporters.TableExporter"
     _release(c)
     _autograde(c)
     _feedback(c)
