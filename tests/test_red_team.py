@@ -41,6 +41,7 @@ pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here
 ALLOWANCE = Allowance(cell=3.0, probe=15.0, whole=90.0, memory=1536 * 1024**2, processes=64)
 HEADS = "04_heads"
 HONEST = [HandsIn("honest_ada"), HandsIn("honest_zoe"), HandsIn("honest_ada", lesson=HEADS)]
+DESERVED = {FIRST: FULL, HEADS: 43.0}
 LARGEST_FILE = 30_000_000
 
 
@@ -248,9 +249,8 @@ def test_no_script_reaches_a_browser(graded, attack):
 @pytest.mark.parametrize("work", HONEST, ids=lambda work: f"{work.student} {work.lesson}")
 def test_honest_neighbours_lose_nothing(graded, work):
     row = graded.rows[work.student, work.lesson]
-    earned = {name: points for name, points in row.points.items() if points is not None}
     assert not row.problem
-    assert all(points == row.max_points[name] for name, points in earned.items() if name != "why_scale"), row
+    assert row.total == DESERVED[work.lesson], row
 
 
 def test_everyone_is_graded(graded):
@@ -340,7 +340,7 @@ def test_a_connection_would_be_heard(tmp_path_factory):
 def test_a_process_left_behind_would_be_seen():
     adopt_orphans()
     before = descendants()
-    run_outside(STAYS)
+    subprocess.run([sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
     left = {}
     for _ in range(50):
         left = {pid for pid, command in descendants().items() if pid not in before and MARK in command}
