@@ -4,6 +4,7 @@ import contextlib
 import random
 import re
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -19,6 +20,7 @@ from autograder.grading.session import Allowance
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 from autograder.notebook.check import CheckFailed
 from autograder.probe import run
+from autograder.probe.guard import quiet
 
 SOFTMAX, MODULE, PROJECT = "loops.softmax", "matmul.SelfAttention", "matmul.project_qkv"
 
@@ -485,3 +487,20 @@ def test_dangerous_answers_end_only_their_own_process(tmp_path):
         assert verdict_.state == RIGHT or is_kind(verdict_.message), (name, verdict_)
         assert verdict_.passed == (verdict_.state == RIGHT)
     assert judged[0].passed
+
+
+def test_a_probe_in_a_thread_leaves_the_screen_to_the_others():
+    screen, entered, seen = sys.stdout, threading.Event(), threading.Event()
+
+    def probing():
+        with quiet():
+            entered.set()
+            seen.wait(5)
+
+    thread = threading.Thread(target=probing)
+    thread.start()
+    entered.wait(5)
+    during = sys.stdout
+    seen.set()
+    thread.join()
+    assert during is screen and sys.stdout is screen

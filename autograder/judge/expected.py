@@ -4,6 +4,8 @@ They are made by the same probe that records the student's answer, from the exer
 and from its mistakes (in the case's own type, because some mistakes are mistakes of rounding).
 """
 
+import threading
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
@@ -16,6 +18,8 @@ from autograder.probe.build import live
 from autograder.probe.run import tensors_of
 
 SECONDS_PER_CALL = 20.0
+# subtle: a probe changes settings of the whole process (random streams, prints), and graders judge in threads.
+ONE_AT_A_TIME = threading.RLock()
 
 
 class Expected:
@@ -123,12 +127,16 @@ class Expected:
 
     def records_of(self, answer, dtype=None, cases: list[Case] | None = None) -> list[dict]:
         """The records of an answer of our own, on all cases or some of them."""
-        cases = self.cases if cases is None else cases
-        return probe(answer, cases, self.exercise.procedure, dtype, SECONDS_PER_CALL)
+        return self._probe(answer, self.cases if cases is None else cases, dtype)
 
     def _returned(self, answer, case):
-        cases = [self.cases[case]]
-        return probe(answer, cases, self.exercise.procedure, None, SECONDS_PER_CALL, briefly=True)[0]
+        return self._probe(answer, [self.cases[case]], briefly=True)[0]
+
+    def _probe(self, answer, cases, dtype=None, briefly=False):
+        # Nobody asks which operations an answer of our own uses.
+        cases = [replace(case, observe=False) if case.observe else case for case in cases]
+        with ONE_AT_A_TIME:
+            return probe(answer, cases, self.exercise.procedure, dtype, SECONDS_PER_CALL, briefly=briefly)
 
 
 def arguments_as_given(case: Case) -> dict[str, torch.Tensor]:

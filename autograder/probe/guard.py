@@ -42,7 +42,10 @@ class Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet():
-    """Prints and warnings of the block are dropped."""
+    """Prints and warnings of the block are dropped; in the main thread, because all threads print to one screen."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     sink = Sink()
     with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
         warnings.simplefilter("ignore")
