@@ -43,7 +43,10 @@ def influence(maps, tokens, title="Whose output moves when a word changes?"):
     """How strongly each output (row) depends on each word (column); `maps` maps a name to a matrix."""
     n, cell = len(tokens), 0.5
     panel = cell * n + 0.3
-    figure = card(len(maps) * panel + 1.1, cell * n + 1.7, title)
+    wide, high = len(maps) * panel + 1.1, cell * n + 1.95
+    figure = card(wide, high, title)
+    note = "row: the output that moves; column: the word that changes; framed: the word comes later"
+    figure.text(0.25 / wide, 1 - 0.66 / high, note, fontsize=9.5, color=GREY, va="center")
     told = []
     for k, (name, values) in enumerate(maps.items()):
         values = rows(values)
