@@ -173,7 +173,7 @@ def course(tmp_path):
         book.add_grade_cell("check-loops-softmax", LESSON, LESSON, max_score=7, cell_type="code")
         book.add_source_cell("check-loops-softmax", LESSON, LESSON, cell_type="code")
         for student in ("ada", "bob", "cyd"):
-            book.add_student(student)
+            book.add_student(student, last_name=f"Of {student}" if student != "bob" else None)
     for student in ("ada", "bob"):
         (tmp_path / "submitted" / student / LESSON).mkdir(parents=True)
     return tmp_path
@@ -195,7 +195,8 @@ def test_the_command_writes_the_page_and_prints_where(course, capsys):
     assert path == course / "report.html"
     page = path.read_text()
     assert "1 student, in softmax" in page
-    assert "Handed in nothing: cyd" in page
+    assert "For instance Of ada (ada)" in page
+    assert "Handed in nothing: Of cyd (cyd)" in page
     assert "Handed in, not graded yet: bob" in page
     assert report(course, LESSON).name == f"report-{LESSON}.html"
 

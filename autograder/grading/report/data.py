@@ -21,6 +21,11 @@ class Work:
     outcome: Outcome
     result: Result = field(default_factory=Result)
     page: str = ""  # the feedback page, as a path from the course's folder
+    called: str = ""  # the student's name, where the gradebook has one
+
+    @property
+    def name(self) -> str:
+        return self.called or self.student
 
     @property
     def student(self) -> str:
@@ -48,7 +53,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Lesson:
-    """The works of a lesson by student, those not graded yet, and students who handed in nothing."""
+    """The works of a lesson by student, and the names of those not graded yet and of those who handed in nothing."""
 
     name: str
     works: list[Work]
@@ -74,25 +79,31 @@ def read_lessons(api, folder: Path, lesson: str | None) -> list[Lesson]:
         raise UserError(
             f"the gradebook lacks grades that were in it; remove {folder / '.grading'} and grade again."
         ) from None
-    works = [_work(row, outcomes[s], folder) for row, s in zip(rows, graded, strict=True)]
-    students |= {submission.student for submission in submissions}
+    works = [_work(row, outcomes[s], folder, students) for row, s in zip(rows, graded, strict=True)]
+    students = {submission.student: submission.student for submission in submissions} | students
     return [
         _lesson(name, [work for work in works if work.row.lesson == name], submissions, students)
         for name in dict.fromkeys(work.row.lesson for work in works)
     ]
 
 
-def _known(api) -> tuple[list[str], set[str]]:
-    """The lessons of the course, and the students that the gradebook knows."""
+def _known(api) -> tuple[list[str], dict[str, str]]:
+    """The lessons of the course, and what the students are called whom the gradebook knows, by id."""
     with api.gradebook as gradebook:
         lessons = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
-        return lessons, {student.id for student in gradebook.students}
+        return lessons, {student.id: _called(student) for student in gradebook.students}
 
 
-def _work(row: Row, outcome: Outcome, folder: Path) -> Work:
+def _called(student) -> str:
+    """Name and id; the id alone where the gradebook has no name."""
+    name = " ".join(filter(None, [student.first_name, student.last_name]))
+    return f"{name} ({student.id})" if name else student.id
+
+
+def _work(row: Row, outcome: Outcome, folder: Path, students: dict[str, str]) -> Work:
     page = Path("feedback", row.student, row.lesson, f"{row.lesson}.html")
     shown = page.as_posix() if (folder / page).is_file() else ""
-    return Work(row, outcome, _kept(folder, outcome.result), shown)
+    return Work(row, outcome, _kept(folder, outcome.result), shown, students.get(row.student, ""))
 
 
 def _kept(folder: Path, key: str) -> Result:
@@ -101,7 +112,8 @@ def _kept(folder: Path, key: str) -> Result:
     return result if result and isinstance(result.seconds, dict) else Result()
 
 
-def _lesson(name: str, works: list[Work], submissions, students: set[str]) -> Lesson:
+def _lesson(name: str, works: list[Work], submissions, students: dict[str, str]) -> Lesson:
     handed_in = {submission.student for submission in submissions if submission.lesson == name}
-    waiting = sorted(handed_in - {work.student for work in works})
-    return Lesson(name, works, waiting, sorted(students - handed_in), works[0].row.max_points)
+    waiting = handed_in - {work.student for work in works}
+    names = [sorted(students[student] for student in group) for group in (waiting, students.keys() - handed_in)]
+    return Lesson(name, works, *names, works[0].row.max_points)
