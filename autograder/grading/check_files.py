@@ -76,7 +76,8 @@ def _load(session: Session, file: Path) -> dict | None:
     first = None
     for cell in json.loads(text)["cells"]:
         if cell.get("cell_type") == "code" and not _is_skipped(cell.get("metadata", {})):
-            first = first or _error_in(session.cell("".join(cell.get("source", ""))))
+            error = _error_in(session.cell("".join(cell.get("source", ""))))
+            first = first or error
     return first
 
 

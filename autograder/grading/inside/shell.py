@@ -118,6 +118,9 @@ class Shell(InteractiveShell):
     def ask_exit(self):
         """`exit` in a cell ends nothing here."""
 
+    def enable_gui(self, gui=None):
+        """`%matplotlib inline` asks for a window system, which is not needed."""
+
     def run(self, source: str, seconds: float) -> list[dict]:
         """Runs one cell and gives its outputs."""
         self.outputs = Outputs()
