@@ -12,6 +12,8 @@ from worked import answer_in, worked_file, worked_sources
 from autograder.exercises import all_exercises, find
 from autograder.exercises.values import Values
 from autograder.judge import Expected, Verdict, judge
+from autograder.judge.findings import findings
+from autograder.judge.rules import broken_rule
 from autograder.probe import probe
 
 IDS = [exercise.id for exercise in all_exercises()]
@@ -31,6 +33,16 @@ def expected_of(exercise_id: str, seed: str, hidden: bool) -> Expected:
 def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
     """What an answer does on the cases of a check."""
     return probe(answer, expected_of(exercise_id, *check).cases, find(exercise_id).procedure)
+
+
+def is_caught(exercise, expected: Expected, answer, seconds: float | None = None) -> bool:
+    """Whether some case, or a rule, tells an answer from a right one. Most are told by the first case."""
+    for case, due in zip(expected.cases, expected.right, strict=True):
+        records = probe(answer, [case], exercise.procedure, seconds=seconds)
+        if findings(exercise, [case], [due], records):
+            return True
+    records = probe(answer, expected.cases, exercise.procedure, seconds=seconds)
+    return bool(expected.wrong_cases(records) or broken_rule(exercise, expected.cases, records))
 
 
 def verdict_on(exercise_id: str, records: list[dict], check=PUBLIC) -> Verdict:

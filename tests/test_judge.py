@@ -11,9 +11,9 @@ from answers import answers
 from judged import (
     HIDDEN,
     IDS,
-    OTHER,
     PUBLIC,
     expected_of,
+    is_caught,
     mistake_verdicts,
     named,
     records_of,
@@ -30,14 +30,13 @@ from autograder.exercises import find
 from autograder.exercises.exercise import GRADIENTS
 from autograder.judge import Expected, cases_of, judge
 from autograder.judge.naming import same_record
-from autograder.judge.rules import broken_rule
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT
 from autograder.notebook.check import CheckFailed
 from autograder.probe import probe
 from autograder.probe.wire import pack_cases, unpack_cases
 
 every_exercise = pytest.mark.parametrize("exercise_id", IDS)
-checks = pytest.mark.parametrize("which", [PUBLIC, OTHER, HIDDEN], ids=["visible", "other seed", "hidden"])
+checks = pytest.mark.parametrize("which", [PUBLIC, HIDDEN], ids=["visible", "hidden"])
 WITH_ANSWERS = [exercise_id for exercise_id in IDS if answers(find(exercise_id))[0]]
 
 
@@ -85,7 +84,7 @@ def test_right_answers_pass_however_written(exercise_id, which):
     assert not {name: (v.state, v.message) for name, v in judged.items() if not v.passed}
 
 
-@pytest.mark.parametrize("which", [PUBLIC, HIDDEN], ids=["visible", "hidden"])
+@checks
 @every_exercise
 def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exercise_id, which):
     exercise, expected = find(exercise_id), expected_of(exercise_id, *which)
@@ -110,12 +109,9 @@ NAMED_AT_LEAST = 0.75  # of wrong answers that are written to be none of the kno
 
 @pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
 def test_other_wrong_answers_do_not_pass_hidden(exercise_id):
-    exercise, (_, wrong) = find(exercise_id), answers(find(exercise_id))
-    expected = expected_of(exercise_id, *HIDDEN)
-    for name, answer in wrong.items():
-        records = records_of(exercise_id, answer, HIDDEN)
-        told = expected.wrong_cases(records) or broken_rule(exercise, expected.cases, records)
-        assert told, name
+    exercise, expected = find(exercise_id), expected_of(exercise_id, *HIDDEN)
+    _, wrong = answers(exercise)
+    assert not [name for name, answer in wrong.items() if not is_caught(exercise, expected, answer)]
 
 
 # Messages
@@ -128,7 +124,7 @@ def all_messages(exercise_id):
     """Messages to wrong and mistaken answers, visible and hidden: (hidden, text)."""
     visible = list(wrong_verdicts(exercise_id).values())
     visible += [judged for _, judged in mistake_verdicts(exercise_id)]
-    some = list(answers(find(exercise_id))[1].values())[::4]
+    some = list(answers(find(exercise_id))[1].values())[::8]
     hidden = [verdict(exercise_id, answer, HIDDEN) for answer in some]
     hidden += [judged for _, judged in mistake_verdicts(exercise_id, HIDDEN)]
     return [(False, v.message) for v in visible] + [(True, v.message) for v in hidden]

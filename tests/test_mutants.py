@@ -4,15 +4,12 @@ import functools
 import re
 
 import pytest
-from judged import IDS
+from judged import IDS, is_caught
 from mutants import mutants
 from worked import answer_in, worked_file, worked_sources
 
 from autograder.exercises import all_exercises
 from autograder.judge import Expected, cases_of
-from autograder.judge.findings import findings
-from autograder.judge.rules import broken_rule
-from autograder.probe import probe
 
 SECONDS = 0.5
 
@@ -70,16 +67,6 @@ EQUIVALENT = {
 }
 
 
-def killed(exercise, cases, right, answer) -> bool:
-    """Whether some case, or a rule, tells the answer from a right one."""
-    for case, due in zip(cases, right, strict=True):
-        records = probe(answer, [case], exercise.procedure, seconds=SECONDS)
-        if findings(exercise, [case], [due], records):
-            return True
-    records = probe(answer, cases, exercise.procedure, seconds=SECONDS)
-    return bool(findings(exercise, cases, right, records) or broken_rule(exercise, cases, records))
-
-
 @functools.cache
 def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
     """How many mutants there are, and which are not told from the worked answer."""
@@ -87,8 +74,7 @@ def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
     source = worked_sources(exercise.lesson).get(exercise.id)
     if source is None:
         return 0, ()
-    cases = cases_of(exercise)
-    right = Expected(exercise, cases).right
+    expected = Expected(exercise, cases_of(exercise))
     count, survivors = 0, []
     for what, changed in mutants(source):
         count += 1
@@ -96,7 +82,7 @@ def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
             answer = answer_in(worked_file(exercise, changed), exercise.name)
         except Exception:
             continue
-        if not killed(exercise, cases, right, answer):
+        if not is_caught(exercise, expected, answer, SECONDS):
             survivors.append(what)
     return count, tuple(survivors)
 

@@ -17,6 +17,30 @@ from autograder.exercises.masking import some_mask
 DOUBLE = torch.float64
 PARTS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
+# Gradients take half of a case's time: what these families are there for shows in the values.
+VALUES_ONLY = {
+    "another instance",
+    "constructor arguments by name",
+    "d_head by name",
+    "d_head is None",
+    "as many heads as features",
+    "as many heads as samples",
+    "as many heads as tokens",
+    "four of everything",
+    "three of everything",
+    "as many samples as heads, padding",
+    "as many samples as tokens, a mask",
+    "heads with a mask each",
+    "one mask for all samples",
+    "one mask for samples and heads",
+    "the same keys for all queries",
+    "columns in memory order",
+    "no mask after a mask",
+    "values that show the weights",
+    "one token of context",
+    "as many tokens in both",
+}
+
 
 class _Maker:
     """Makes the cases of one class; `kind` is "head", "self" or "cross".
@@ -45,6 +69,7 @@ class _Maker:
         init = more.pop("init", None) or self.init(d_model, heads, d_head)
         by_name = more.pop("by_name", False)
         args = tuple(inputs) if mask is None or by_name else (*inputs, mask)
+        more = {"gradients": family not in VALUES_ONLY} | more
         return Case(family, args, {"mask": mask} if by_name else {}, init, weights, **more)
 
     def init(self, d_model, heads, d_head):

@@ -62,9 +62,10 @@ def load_weights(module: nn.Module, weights, dtype=None, whole: bool = False) ->
     Raises WrongParts where a name is missing or has another shape. Parameters beyond those are left alone,
     unless `whole` says that the state dict may hold nothing else.
     """
-    if dtype is not None:
-        module.to(dtype)
     found = dict(nn.Module.named_parameters(module, remove_duplicate=False))
+    if dtype is not None and any(value.dtype != dtype for value in (*found.values(), *module.buffers())):
+        module.to(dtype)
+        found = dict(nn.Module.named_parameters(module, remove_duplicate=False))
     shapes = {name: tuple(parameter.shape) for name, parameter in found.items()}
     expected = {name: tuple(value.shape) for name, value in weights.items()}
     if any(shapes.get(name) != shape for name, shape in expected.items()):
