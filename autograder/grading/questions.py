@@ -33,7 +33,7 @@ class Questions:
                 return unable_to_run(self.exercise, _ended(int(reply["ended"])))
             if not reply["callable"]:
                 return not_started(self.exercise, self._why_missing(reply, stopped))
-            records = plain_records(reply["records"], self.expected.right)
+            records = plain_records(reply["records"], self.exercise, self.cases)
             return judge(self.exercise, self.cases, records, self.hidden, self.expected)
         except Exception:
             # Honest code cannot get here: the records are not what the probe writes.

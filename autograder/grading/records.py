@@ -6,28 +6,39 @@ that people read.
 
 from torch import Tensor
 
+from autograder.exercises.exercise import Case, Exercise
+from autograder.judge.expected import arguments_as_given
+
 LONGEST_TEXT = 300
 MOST_ITEMS = 2_000
 DEEPEST = 16
 
 
-def plain_records(records, due: list[dict]) -> list[dict]:
-    """The records, with texts and lists of bearable length. `due` are those of the reference.
+def plain_records(records, exercise: Exercise, cases: list[Case]) -> list[dict]:
+    """The records, with texts and lists of bearable length.
 
     Raises ValueError where they are not of the probe's form: another number of them, or a step left out.
     """
-    if not isinstance(records, list) or len(records) != len(due):
+    if not isinstance(records, list) or len(records) != len(cases):
         raise ValueError("there is not one record for each case")
     records = [_limited(record, 0) for record in records]
-    for record, wanted in zip(records, due, strict=True):
-        if record["status"] == "answered" and wanted["steps"].keys() - record["steps"].keys():
+    for record, case in zip(records, cases, strict=True):
+        if record["status"] != "answered":
+            continue
+        if _steps(exercise, case) - record["steps"].keys():
             raise ValueError("a step is left out")
-        after = record["steps"].get("after", {})
-        if "after" in record["steps"] and after["kind"] not in ("dict", "error"):
-            raise ValueError("what became of the inputs is left out")
-        if after.get("kind") == "dict" and after["keys"] != wanted["steps"].get("after", after)["keys"]:
+        after = record["steps"]["after"]
+        if after["kind"] != "error" and set(after["keys"]) != arguments_as_given(case).keys():
             raise ValueError("what became of an input is left out")
     return records
+
+
+def _steps(exercise: Exercise, case: Case) -> set[str]:
+    """What the probe records of an answered case."""
+    steps = {"output", "after", "again"}
+    steps |= {"evaluated"} if exercise.procedure == "class" else set()
+    steps |= {"gradients"} if case.gradients else set()
+    return steps | {"usage"} if case.observe else steps
 
 
 def plain_text(value) -> str:
