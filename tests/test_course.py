@@ -316,6 +316,13 @@ def test_what_counts_as_done(graded, tmp_path):
     assert not is_done(work)
 
 
+def test_a_gradebook_made_anew_is_filled_again(graded, empty_course, tmp_path):
+    folder = tmp_path / "course"
+    shutil.copytree(graded[0], folder)
+    shutil.copy(empty_course / "gradebook.db", folder / "gradebook.db")
+    assert {row.student: row for row in grade(folder)} == graded[1]
+
+
 def test_grading_goes_on_after_a_kill(empty_course, tmp_path):
     folder = tmp_path / "course"
     shutil.copytree(empty_course, folder)
@@ -517,6 +524,10 @@ def hands_in_late(folder: Path) -> None:
         config.write("\nc = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
 
 
+def names_under(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
 def test_grade_and_autograde_write_the_same_gradebook(empty_course, tmp_path):
     mine, theirs = tmp_path / "mine", tmp_path / "theirs"
     for folder in (mine, theirs):
@@ -529,8 +540,7 @@ def test_grade_and_autograde_write_the_same_gradebook(empty_course, tmp_path):
     assert everything(mine) == everything(theirs)
     penalties = {row[0]: row[2] for row in everything(mine)}
     assert penalties["late"] == sum(FULL.values()) and not penalties["early"]
-    files = [{str(path.relative_to(folder)) for path in (folder / "autograded").rglob("*")} for folder in (mine, theirs)]
-    assert files[0] == files[1]
+    assert names_under(mine / "autograded") == names_under(theirs / "autograded")
 
 
 def test_what_a_person_graded_stays_and_is_to_be_looked_at_again(empty_course, tmp_path):

@@ -59,7 +59,7 @@ def grade(
         )
     api = open_course(folder)
     submissions = _submissions(api, folder, lesson)
-    todo = [submission for submission in submissions if not is_done(submission)]
+    todo = _not_done(api, submissions)
     secret = read_secret(folder)
     if cluster is None:
         pool = LocalPool(min(workers or os.cpu_count() or 1, max(1, len(todo))), secret, folder, sandboxed, allowance)
@@ -89,6 +89,17 @@ def _submissions(api, folder: Path, lesson: str | None) -> list[Submission]:
         place = folder / "submitted" / "STUDENT" / (lesson or "LESSON")
         raise UserError(f"nothing was handed in yet; notebooks belong in {place}.")
     return submissions
+
+
+def _not_done(api, submissions: list[Submission]) -> list[Submission]:
+    """Those that are new or changed, or that the gradebook does not know (any more)."""
+    with api.gradebook as gradebook:
+        recorded = {
+            (row.student.id, lesson)
+            for lesson in {submission.lesson for submission in submissions}
+            for row in gradebook.assignment_submissions(lesson)
+        }
+    return [one for one in submissions if (one.student, one.lesson) not in recorded or not is_done(one)]
 
 
 def _grade_all(api, todo: list[Submission], pool) -> None:
