@@ -717,6 +717,14 @@ class _KeysOfX(_CrossBase):
         return q, self.split(self.k_proj(x)), v
 
 
+class _FusedValuesOfX(_CrossBase):
+    """PyTorch's fused kernel would read past the end of x: the probe takes the way that checks."""
+
+    def forward(self, x, context, mask=None):
+        q, k, v = self.split(self.q_proj(x)), self.split(self.k_proj(context)), self.split(self.v_proj(x))
+        return self.out_proj(self.merge(F.scaled_dot_product_attention(q, k, v, attn_mask=mask)))
+
+
 WRONG[SELF] |= {
     "listed": _Listed,
     "checked the other way": _CheckedTheOtherWay,
@@ -727,6 +735,7 @@ WRONG[SELF] |= {
 }
 WRONG[CROSS] |= {
     "context first": _ContextFirst,
+    "values of x, fused": _FusedValuesOfX,
     "mask between": _MaskBetween,
     "cut to the shorter": _CutToLength,
     "context added to queries": _QueriesAddContext,
