@@ -56,6 +56,7 @@ class Session:
         limits = Limits(memory=allowance.memory)
         namespaces = self._sandbox.pidfd if self._sandbox else None
         self._life = self._channel = None
+        self._looked = time.monotonic()
         try:
             self._channel, self._life = template.fork(limits, namespaces)
             self._wait_until_ready()
@@ -132,15 +133,20 @@ class Session:
 
     def _wait(self, deadline: float) -> None:
         """Until something can be read; meanwhile nobody starts too many processes or takes all memory."""
-        while not select.select([self._channel], [], [], TICK)[0]:
-            if time.monotonic() > deadline:
+        ready = False
+        while not ready:
+            ready = bool(select.select([self._channel], [], [], TICK)[0])
+            now = time.monotonic()
+            # subtle: also where something can be read, else a reply that comes byte by byte would never be late.
+            if now > deadline:
                 raise Ended("its code did not stop")
-            if self._sandbox is None:
-                continue
-            processes, memory = self._sandbox.usage()
-            if processes > self._allowance.processes:
-                raise Ended("its code started too many processes")
-            if memory > self._allowance.memory:
-                raise Ended("its code used too much memory")
+            if self._sandbox is not None and now > self._looked + TICK:
+                self._looked = now
+                self._look()
 
-
+    def _look(self) -> None:
+        processes, memory = self._sandbox.usage()
+        if processes > self._allowance.processes:
+            raise Ended("its code started too many processes")
+        if memory > self._allowance.memory:
+            raise Ended("its code used too much memory")

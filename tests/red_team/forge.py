@@ -43,8 +43,14 @@ session.probe = lie
 """
 
 
-def leaving_out(name: str, tries: str, code: str):
-    return by_cell(name, tries, TRUE_NUMBERS.replace("LEAVE_OUT", code))
+KNOWN_LIMIT = (
+    "Which operations made right numbers is told by the answer's own process, and can be forged there; the numbers "
+    "cannot."
+)
+
+
+def leaving_out(name: str, tries: str, code: str, **more):
+    return by_cell(name, tries, TRUE_NUMBERS.replace("LEAVE_OUT", code), **more)
 
 
 ATTACKS = (
@@ -157,13 +163,14 @@ threading.Thread(target=flood, daemon=True).start()
     ),
     forged(
         "drip",
-        "a reply that comes byte by byte",
+        "a reply that comes byte by byte, so that there is always something to read",
         """
 import time
 os.write(channel, struct.pack("<Q", 10**6))
-for _ in range(60):
-    os.write(channel, b"x"); time.sleep(0.5)
+for _ in range(6000):
+    os.write(channel, b"x"); time.sleep(0.005)
 """,
+        problem="did not stop",
     ),
     forged("deaf", "nothing is read any more", "os.dup2(os.open('/dev/null', 0), channel)"),
     forged(
@@ -236,6 +243,12 @@ def softmax(scores):
         "left_out_steps",
         "second call, inputs after the call and gradients are left out",
         'record["steps"] = {"output": record["steps"]["output"], "after": {"kind": "None"}}',
+    ),
+    leaving_out(
+        "other_operations",
+        "torch's softmax, with a made-up list of the operations used",
+        'usage = record["steps"].get("usage", {}); usage and usage.update(names=["torch:exp"], calls=3, lines=3)',
+        known=KNOWN_LIMIT,
     ),
     leaving_out("left_out_cases", "cases that are hard are left out", "del records[3:]; break"),
 )
