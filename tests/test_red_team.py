@@ -15,10 +15,9 @@ from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
 import pytest
 from red_team import ATTACKS, pages, snoop
-from red_team.attack import Place, notebook, write_notebook
+from red_team.attack import FULL, Place, notebook, write_notebook
 from red_team.machine import MARK, STAYS
 from red_team.pages import SCRIPT
 from red_team.snoop import CONNECT, FILE
@@ -67,7 +66,11 @@ class Class:
     def outputs(self, attack) -> str:
         """What the submission's own cells showed."""
         path = self.course / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb"
-        return json.dumps([c.get("outputs") for c in nbformat.read(path, 4).cells]) if path.exists() else ""
+        return json.dumps([cell.get("outputs") for cell in cells_of(path)]) if path.exists() else ""
+
+
+def cells_of(path: Path) -> list[dict]:
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 
 def canary(where: str) -> str:
@@ -205,7 +208,9 @@ def attack(request):
     return ATTACKS[request.param]
 
 
-def test_nothing_undeserved_is_earned(graded, attack):
+def test_nothing_undeserved_is_earned(graded, attack, request):
+    if attack.known:
+        request.applymarker(pytest.mark.xfail(reason=attack.known, strict=True))
     row = graded.rows[attack.name, attack.lesson]
     assert row.total == attack.points, row
     assert sum(row.max_points.values()) == sum(graded.rows["honest_ada", attack.lesson].max_points.values())
@@ -237,10 +242,10 @@ def test_no_script_reaches_a_browser(graded, attack):
     for page in (graded.course / "feedback" / attack.name).rglob("*.html"):
         assert not live(page.read_text(encoding="utf-8"), "pwned(")
     for path in (graded.course / "autograded" / attack.name).rglob("*.ipynb"):
-        for cell in nbformat.read(path, 4).cells:
+        for cell in cells_of(path):
             for data in (output.get("data", {}) for output in cell.get("outputs", [])):
                 assert data.keys() <= {"text/plain", "text/html", "image/png", "image/jpeg"}
-                assert not live(data.get("text/html", ""), "pwned(")
+                assert not live("".join(data.get("text/html", "")), "pwned(")
 
 
 # --- the class ------------------------------------------------------------------------------------------------
@@ -340,7 +345,9 @@ def test_a_connection_would_be_heard(tmp_path_factory):
 def test_a_process_left_behind_would_be_seen():
     adopt_orphans()
     before = descendants()
-    subprocess.run([sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+    subprocess.run(
+        [sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60
+    )
     left = {}
     for _ in range(50):
         left = {pid for pid, command in descendants().items() if pid not in before and MARK in command}
