@@ -4,6 +4,7 @@ import ctypes
 import os
 import socket
 import threading
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -94,7 +95,9 @@ class Listener:
             except OSError:
                 return
             self.heard.append(server.family)
-            line.close()
+            with line, suppress(OSError):
+                line.settimeout(2)
+                line.recv(16)
 
     def close(self) -> None:
         for server in self._servers:
