@@ -36,6 +36,7 @@ class Attack:
     write     writes the folder of the submission
     points    what its answers deserve
     problem   words that the table of grades must hold, "" where it is graded as usual, None for either
+    known     why it earns more than it deserves, where that is so and known
     """
 
     name: str
@@ -44,6 +45,7 @@ class Attack:
     points: float = 0.0
     problem: str | None = None
     lesson: str = FIRST
+    known: str = ""
 
     def hand_in(self, place: Place) -> Path:
         folder = place.course / "submitted" / self.name / self.lesson
