@@ -341,6 +341,7 @@ RIGHT = {
     "mqa.GroupedQueryAttention": {form.__name__: form for form in FORMS}
     | {"factory": _made, "partial": functools.partial(Helped, dropout=0.0)},
     "mqa.kv_cache_bytes": {
+        "through float and back": _cache(lambda b, s, n, g, d, e: int(math.exp(0) * 2 * b * s * n * g * d * e)),
         "one line": lambda batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2: (
             2 * batch * seq_len * n_layers * n_kv_heads * d_head * bytes_per_element
         ),
@@ -620,7 +621,6 @@ WRONG = {
     "mqa.kv_cache_bytes": {
         "added up": _cache(lambda b, s, n, g, d, e: 2 * (b + s + n + g + d) * e),
         "true division": _cache(lambda b, s, n, g, d, e: 2 * b * s * n * g * d * e * 8 / 8),
-        "through float and back": _cache(lambda b, s, n, g, d, e: int(math.exp(0) * 2 * b * s * n * g * d * e)),
         "through float32": _cache(lambda b, s, n, g, d, e: int(torch.tensor([2.0, b, s, n, g, d, e]).prod())),
         "one token fewer": _cache(lambda b, s, n, g, d, e: 2 * b * (s - 1) * n * g * d * e),
         "scores": _cache(lambda b, s, n, g, d, e: b * s * s * n * g * e),

@@ -3,6 +3,8 @@
 import functools
 import math
 
+import torch
+
 from autograder.exercises.mistakes import known
 
 
@@ -40,7 +42,7 @@ KV_CACHE_BYTES = (
     known("MQA-73", _bytes(4, "b", "s", "l", "g", "d", "e")),
     known("MQA-75", _after(_bytes(2, "b", "s", "l", "g", "d", "e"), lambda total: total // 1024)),
     known("MQA-79", _four_by_default),
-    known("MQA-77", _after(_bytes(2.0, "b", "s", "l", "g", "d", "e"), int)),
+    known("MQA-77", _after(_bytes(2, "b", "s", "l", "g", "d", "e"), lambda total: int(torch.tensor(float(total))))),
 )
 
 
