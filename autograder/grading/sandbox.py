@@ -107,15 +107,16 @@ def _command(hidden: tuple[Path, ...]) -> list[str]:
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
         *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
     ]
+    command += ["--proc", "/proc", "--dev", "/dev"]
+    # subtle: before what is seen of the host, which may lie under /tmp.
+    for path in ("/tmp", "/dev/shm"):
+        command += ["--size", str(SCRATCH), "--tmpfs", path]
     seen = _seen()
     for path in seen:
         command += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     for path in (PACKAGE, *hidden):
         if any(Path(path).resolve().is_relative_to(Path(other).resolve()) for other in seen):
             command += ["--tmpfs", str(Path(path).resolve()), "--remount-ro", str(Path(path).resolve())]
-    command += ["--proc", "/proc", "--dev", "/dev"]
-    for path in ("/tmp", "/dev/shm"):
-        command += ["--size", str(SCRATCH), "--tmpfs", path]
     # subtle: where the grader is root on the host, so is a process in the sandbox to the kernel, though without
     # any right of root: it owns the kernel's settings under /proc/sys.
     for path in ("/proc", "/dev", "/"):
