@@ -159,6 +159,8 @@ class _ClassWork:
         for submission, result in pool.run(to_run()):
             while known:
                 yield known.popleft()
+            if not isinstance(result, Failed):
+                results.save(submission.folder, self._read[submission].key, result)
             yield submission, result
         yield from known
 
@@ -178,7 +180,6 @@ class _ClassWork:
             problem = f"this machine could not run it: {result.reason}"
             recorder.record_problem(submission, read.digest, problem, again=True)
         else:
-            results.save(submission.folder, read.key, result)
             lesson = self._lessons.source(submission)
             try:
                 recorder.record(submission, read.digest, read.notebook, lesson, read.key, result)
