@@ -8,6 +8,7 @@ An exercise asks for one function or one class. It knows
 - `rules` of form, `hints`, and how its points are split over named `aspects`.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -90,14 +91,14 @@ class Rules:
 class Invariant:
     """Something that must hold over the outputs of several cases.
 
-    `broken(cases, outputs)` gets the cases and the answer's outputs (tensors, or None where a case gave
-    none) and returns True where the invariant does not hold. `sees` and `asks` are then told to the learner.
+    `kind` names the test, which `autograder.judge.invariants` knows; `families` are the cases that it looks at.
+    `sees` and `asks` are told to the learner where it does not hold.
     """
 
-    id: str
+    kind: str
+    families: tuple[str, ...]
     sees: str
     asks: str
-    broken: Callable[[list, list], bool]
 
 
 @dataclass(frozen=True)
@@ -143,3 +144,9 @@ class Exercise:
     @property
     def points(self) -> int:
         return sum(self.aspects.values())
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the arguments, as the contract names them."""
+        function = self.reference.forward if inspect.isclass(self.reference) else self.reference
+        return tuple(name for name in inspect.signature(function).parameters if name != "self")

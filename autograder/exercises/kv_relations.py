@@ -1,11 +1,9 @@
 """What must hold between the sizes of several caches: a message for answers that have no known mistake."""
 
-import math
-
 from autograder.exercises.exercise import Clue, Invariant
+from autograder.exercises.invariants import doubles, one_factor
 
 ONCE = "one cache"
-LARGE = 1000
 FACTORS = {
     "batch": (
         "samples",
@@ -25,38 +23,15 @@ def twice(name: str) -> str:
 
 
 def _doubles(name) -> Invariant:
-    def broken(cases, outputs):
-        once, more = (_output(cases, outputs, family) for family in (ONCE, twice(name)))
-        return once is not None and more is not None and more != 2 * once
-
     words, asks = FACTORS[name]
-    return Invariant(
-        f"{name} doubles", f"Twice as many {words} do not make your number twice as large.", asks, broken
-    )
-
-
-def _output(cases, outputs, family):
-    return next((out for case, out in zip(cases, outputs, strict=True) if case.family == family), None)
-
-
-def _off_by_one_factor(cases, outputs):
-    """Whether every cache is as large as is due times one number, but for what a division leaves over."""
-    sizes = [(*case.args, *case.kwargs.values()) for case in cases]
-    ratios = [
-        out / (2 * math.prod(size))
-        for size, out in zip(sizes, outputs, strict=True)
-        if len(size) == len(FACTORS) and out is not None and out > LARGE
-    ]
-    return bool(ratios) and max(ratios) < 1.01 * min(ratios) and abs(ratios[0] - 1) > 0.01
+    return doubles(ONCE, twice(name), f"Twice as many {words} do not make your number twice as large.", asks)
 
 
 INVARIANTS = (
     *(_doubles(name) for name in FACTORS),
-    Invariant(
-        "one factor",
+    one_factor(
         "Your numbers are off by one factor, the same for every cache.",
         "Which plain numbers stand in your product, and what does each of them count?",
-        _off_by_one_factor,
     ),
 )
 CLUES = (

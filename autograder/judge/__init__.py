@@ -9,6 +9,7 @@ from autograder.exercises.values import PUBLIC_SEED, Values
 from autograder.judge.clues import clue, one_aspect, unused
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, RUNS, Finding, findings
+from autograder.judge.invariants import is_broken
 from autograder.judge.masks import mask_relation
 from autograder.judge.naming import Name, name_mistake
 from autograder.judge.picture import picture_of
@@ -58,7 +59,7 @@ def judge(
     name = (
         name_mistake(cases, expected, records, {finding.case for finding in found}, VALUES in lost)
         or _unused(exercise, cases, expected, records, told)
-        or _broken_invariant(exercise, cases, records, found)
+        or _broken_invariant(exercise, cases, expected, records, found)
         or _relation(exercise, cases, expected, records, found, told)
     )
     return Verdict(
@@ -115,20 +116,21 @@ def _unused(exercise, cases, expected, records, told) -> Name | None:
     return Name(None, *seen) if seen else None
 
 
-def _broken_invariant(exercise, cases, records, found) -> Name | None:
+def _broken_invariant(exercise, cases, expected, records, found) -> Name | None:
     # Only for answers that run, give the right shape and repeat themselves: before that, this is what to tell.
     if VALUES not in {finding.aspect for finding in found} or any(finding.rung < FINITE for finding in found):
         return None
-    outputs = [_numbers(record.get("steps", {}).get("output", {})) for record in records]
+    due, outputs = _outputs(expected.right), _outputs(records)
     for invariant in exercise.invariants:
-        if invariant.broken(cases, outputs):
+        if is_broken(invariant, cases, due, outputs):
             return Name(None, invariant.sees, invariant.asks)
     return None
 
 
-def _numbers(output):
-    """The tensor or whole number that came out, or None."""
-    return output.get({"tensor": "data", "int": "value"}.get(output.get("kind")))
+def _outputs(records):
+    """The tensor or whole number that came out of each case, or None."""
+    outputs = (record.get("steps", {}).get("output", {}) for record in records)
+    return [output.get({"tensor": "data", "int": "value"}.get(output.get("kind"))) for output in outputs]
 
 
 def _relation(exercise, cases, expected, records, found, told) -> Name | None:

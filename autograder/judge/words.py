@@ -1,7 +1,5 @@
 """Shapes, values and arguments in words."""
 
-import inspect
-
 import torch
 
 from autograder.exercises.exercise import Case, Exercise, Module
@@ -10,25 +8,18 @@ LONGEST_ERROR = 160
 MOST_NAMES = 8
 
 
-def parameter_names(exercise: Exercise) -> list[str]:
-    """The names of the exercise's arguments, as its contract names them."""
-    function = exercise.reference.forward if inspect.isclass(exercise.reference) else exercise.reference
-    names = [name for name in inspect.signature(function).parameters if name != "self"]
-    return names
-
-
 def name_of(exercise: Exercise, key: str) -> str:
     """A readable name of a recorded tensor: "0" is the first argument, "1.weight" a part of the second."""
     head, _, rest = key.partition(".")
     if head.isdigit():
-        names = parameter_names(exercise)
+        names = exercise.parameters
         head = names[int(head)] if int(head) < len(names) else head
     return f"{head}.{rest}" if rest else head
 
 
 def arguments(exercise: Exercise, case: Case) -> str:
     """What an answer was called with, by shape: "q (3, 5), k (4, 5)"."""
-    named = [*zip(parameter_names(exercise), case.args, strict=False), *case.kwargs.items()]
+    named = [*zip(exercise.parameters, case.args, strict=False), *case.kwargs.items()]
     parts = [f"{name} {value_in_words(value)}" for name, value in named if value is not None]
     if case.init:
         init = case.init.items() if isinstance(case.init, dict) else enumerate(case.init)
@@ -58,7 +49,7 @@ def shape_in_words(shape) -> str:
 def letters(exercise: Exercise, case: Case) -> dict[str, int]:
     """Sizes by the letters of the exercise's `shapes`, read off a case's arguments."""
     sizes = {}
-    named = [*zip(parameter_names(exercise), case.args, strict=False), *case.kwargs.items()]
+    named = [*zip(exercise.parameters, case.args, strict=False), *case.kwargs.items()]
     for name, value in named:
         axes = exercise.shapes.get(name, "").split()
         if not isinstance(value, torch.Tensor) or not axes:

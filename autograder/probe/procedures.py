@@ -59,11 +59,21 @@ def _learns(target, output) -> bool:
 
 def attend_with(module: nn.Module, n_heads: int, x: torch.Tensor) -> torch.Tensor:
     """Multi-head self-attention of x (B, N, d_model) with the four parts of `module`."""
-    q, k, v = (
-        part(x).unflatten(-1, (n_heads, -1)).transpose(1, 2)
-        for part in (module.q_proj, module.k_proj, module.v_proj)
-    )
-    return module.out_proj(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+    q, k, v = (part(x) for part in (module.q_proj, module.k_proj, module.v_proj))
+    return module.out_proj(attend_in_heads(q, k, v, n_heads)[0])
+
+
+def attend_in_heads(q, k, v, n_heads: int, blocked=None) -> tuple[torch.Tensor, torch.Tensor]:
+    """What PyTorch's multi-head attention makes of queries, keys and values (B, N, d_model) that are projected
+    already, and its weights (B, H, N, M). `blocked` is a mask in PyTorch's sense: True = may not attend."""
+    width = q.shape[-1]
+    same = torch.eye(width, dtype=q.dtype)
+    output, weights = F.multi_head_attention_forward(
+        *(part.transpose(0, 1) for part in (q, k, v)), width, n_heads, None, None, None, None, False, 0.0, same, None,
+        attn_mask=blocked, average_attn_weights=False, use_separate_proj_weight=True,
+        q_proj_weight=same, k_proj_weight=same, v_proj_weight=same,
+    )  # fmt: skip
+    return output.transpose(0, 1), weights
 
 
 PROCEDURES = {"copy_weights": copy_weights}

@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 from autograder.notebook.figures.style import (
     BLUE,
     GREEN,
@@ -39,9 +41,7 @@ def _bars(ax, values, names, colour, title, top=None, digits=2):
 
 
 def _softmax(values):
-    top = max(values)
-    exps = [math.exp(value - top) for value in values]
-    return [e / sum(exps) for e in exps]
+    return torch.softmax(torch.tensor(values, dtype=torch.float64), dim=0).tolist()
 
 
 @styled
