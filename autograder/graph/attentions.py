@@ -1,5 +1,7 @@
 """What differs between one attention and another, in sentences (see differences.py)."""
 
+from dataclasses import replace
+
 from autograder.graph import masked, origins
 from autograder.graph.attention import width
 from autograder.graph.operations import number_text
@@ -22,6 +24,7 @@ def differences(a, b, mine, theirs, swapped=False):
         text = f"Theirs attends to {names[0]} first, yours to {names[1]}."
         yield text, (mine.id,), (theirs.id,)
         return
+    mine = _uprighted(a, b, mine, theirs)
     yield from _scale(mine, theirs)
     yield from masked.differences(a, b, mine, theirs)
     yield from _axis(a, b, mine, theirs)
@@ -94,18 +97,18 @@ def scales(mine, my_steps, theirs, their_steps, what, when=""):
 def _axis(a, b, mine, theirs):
     if None in (mine.dim, theirs.dim) or mine.dim == theirs.dim or mine.shape != theirs.shape:
         return
-    if mine.turned or theirs.turned or _crossed(a, b, mine, theirs):
+    if mine.turned or theirs.turned:
         return
     other = "all axes" if mine.dim == "all" else f"axis {mine.dim}"
     yield f"Theirs applies softmax over axis {theirs.dim}, yours over {other}.", (mine.id,), (theirs.id,)
 
 
-def _crossed(a, b, mine, theirs):
-    """Do my queries come from where their keys come from? Then my table of scores may lie on its side."""
+def _uprighted(a, b, mine, theirs):
+    """keys @ queries.mT with softmax over axis -2: the same table of scores on its side, its names put right."""
     sides = [_ends(graph, core) for graph, core in ((a, mine), (b, theirs))]
-    if None in sides:
-        return False
-    return sides[0] == sides[1][::-1] and sides[0] != sides[1]
+    if None in sides or mine.dim == theirs.dim or sides[0] != sides[1][::-1] or sides[0] == sides[1]:
+        return mine
+    return replace(mine, turned=True, turned_after=False, queries=mine.keys, keys=mine.queries)
 
 
 def _ends(graph, core):

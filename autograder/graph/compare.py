@@ -67,7 +67,8 @@ def compared(mine, theirs, depth=None):
 
 def _as_taken(target, count):
     """`nn.MultiheadAttention` as the course calls a module: x, or x and context; its output alone."""
-    if not isinstance(target, nn.MultiheadAttention) or count not in (1, 2):
+    own = getattr(type(target), "forward", None) is nn.MultiheadAttention.forward
+    if not own or count not in (1, 2):
         return target
 
     def of_self(x):

@@ -128,13 +128,23 @@ class Meaning:
 
     def residuals(self):
         """Sums in which one side was computed from the other by more than arithmetic."""
-        return [node.id for node in self.having("add") if self.kept(node.id) is not None]
+        return [node.id for node in self.sums() if self.kept(node.id) is not None]
+
+    def sums(self):
+        """Where two results are added, also as the sum of a stack of both."""
+        return [node for node in self.nodes.values() if node.role == "add" or self._adds_stacked(node.id)]
+
+    def _adds_stacked(self, number):
+        stack = self.nodes.get(self.main(number))
+        return self.nodes[number].op == "sum" and stack is not None and stack.op == "stack"
+
+    def added(self, number):
+        """What such a sum adds."""
+        return self.loud(self.main(number) if self._adds_stacked(number) else number)
 
     def kept(self, number):
         """Which side of a sum is what the other side was computed from."""
-        sides = self.loud(number)
-        if len(sides) == 1 and len(self.into[number]) == 1:
-            return None
+        sides = self.added(number)
         if len(sides) != 2:
             return None
         for side, other in (sides, sides[::-1]):
@@ -180,8 +190,8 @@ class Meaning:
         """Sums of which one side has been through a softmax and the other is a learned product that has not."""
         soft = {node.id for node in self.having("softmax")}
         found = []
-        for node in self.having("add"):
-            sides = self.loud(node.id)
+        for node in self.sums():
+            sides = self.added(node.id)
             if len(sides) != 2 or self.kept(node.id) is not None:
                 continue
             ends = [self.back(side, {"layout", "scale", "bias"}) for side in sides]
@@ -199,15 +209,15 @@ class Meaning:
         sums, found = set(self.residuals()), []
         for norm in self.norms():
             source = self.back(self.main(norm.id), {"layout"})
-            found.append(source in sums and len(self.out[source]) == 1)
+            found.append(source in sums and self.ahead(source, {"layout"}) == [norm.id])
         return found
 
     def norms_on_branch(self):
         """Norms of which the result is only added to what their input was computed from."""
-        found = []
+        found, residuals = [], self.residuals()
         for norm in self.norms():
             after = self.ahead(norm.id, {"layout"})
-            sums = [n for n in after if self.nodes[n].role == "add" and self.kept(n) is not None]
+            sums = [number for number in after if number in residuals]
             kept = [self.back(self.kept(n), {"layout"}) for n in sums]
             if len(after) == len(sums) == 1 and kept[0] != norm.id:
                 found.append(norm.id)

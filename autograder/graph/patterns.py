@@ -36,15 +36,19 @@ def _blocked(op, args, kwargs):
     tables = [value for value in values[:2] if isinstance(value, torch.Tensor)]
     if op == "mul":
         return next((~table.bool() for table in tables if _is_zero_one(table)), None)
-    if op == "add":
-        return next((table <= -1e4 for table in tables if bool((table <= -1e4).any())), None)
+    if op in ("add", "sub"):
+        return next((table <= -1e4 for table in _added(op, tables) if bool((table <= -1e4).any())), None)
     return None
 
 
-def lowest(args, kwargs):
-    """The lowest number of the table that is added as a mask."""
+def lowest(op, args, kwargs):
+    """The lowest number of the table that is added as a mask, or of the negative of one that is subtracted."""
     tables = [value for value in [*args, *kwargs.values()][:2] if isinstance(value, torch.Tensor)]
-    return min((float(table.min()) for table in tables if bool((table <= -1e4).any())), default=None)
+    return min((float(table.min()) for table in _added(op, tables) if bool((table <= -1e4).any())), default=None)
+
+
+def _added(op, tables):
+    return tables if op == "add" else [-table for table in tables[1:]]
 
 
 def _flat(table):

@@ -24,6 +24,8 @@ def role(step):
     parents = [parent for parent, _, _ in step.parents]
     if step.op in ops.MASK or (step.op == "add" and any(p.blocks for p in parents)):
         return "mask"
+    if step.op == "sub" and step.fill is not None:
+        return "mask"
     if step.op == "mul" and len(parents) > 1 and any(p.boolean or p.of_masks for p in parents):
         return "mask"
     if factor(step) is not None:

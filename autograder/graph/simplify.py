@@ -3,6 +3,8 @@
 Nothing that touches an input is lost except steps whose result nobody uses.
 """
 
+import re
+
 from autograder.graph import operations as ops
 from autograder.graph.patterns import unmoved
 
@@ -14,7 +16,7 @@ _SIGN = {"add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
 
 def simplified(trace):
     """The steps that a picture shows, in order; their parents are such steps too."""
-    stands_for = {}
+    stands_for, picks = {}, _alike_picks(trace.steps)
 
     def now(step):
         while step in stands_for:
@@ -30,11 +32,24 @@ def simplified(trace):
             continue
         _take_numbers_in(step)
         _add_in_place(step)
-        instead = _same_as(step)
+        instead = None if step in picks else _same_as(step, picks)
         if instead is not None:
             stands_for[step] = instead
     trace.outputs = [(_dict(now(step) for step in steps), shape) for steps, shape in trace.outputs]
     return _joined(_living(trace, stands_for), trace)
+
+
+def _alike_picks(steps):
+    """Picks of one form out of one tensor: x[:, :1], x[:, :2] ... x[:, :5].
+
+    subtle: the last one of a loop may take all there is. Alone it would be left out; among its like it folds.
+    """
+    found = {}
+    for step in steps:
+        if step.op == "getitem" and len(step.parents) == 1 and step.parents[0][0].kind != "parameter":
+            form = step.parents[0][0], re.sub(r"\d+", "i", step.detail)
+            found.setdefault(form, []).append(step)
+    return {step for alike in found.values() if len(alike) > 1 for step in alike}
 
 
 def _dict(steps):
@@ -104,7 +119,7 @@ def _add_in_place(step):
             return
 
 
-def _same_as(step):
+def _same_as(step, picks):
     """The step that this one merely passes on, or None."""
     if len(step.parents) != 1:
         return None
@@ -114,18 +129,22 @@ def _same_as(step):
     # sum([...]) starts with 0 + x; a total that starts from a table of zeros lost that table above.
     if step.op == "add" and step.number in (0, None) and not step.reverse:
         return parent
-    if step.moved and unmoved(step.moved):
-        root = _rearranged(parent)
-        if root.shape == step.shape:
-            return root
+    if step.moved:
+        before = _before(step, parent, picks)
+        if before is not None:
+            return before
     return parent if parent.kind == "parameter" and step.op in ops.LAYOUT else None
 
 
-def _rearranged(step):
-    """The step whose result was rearranged into this one."""
-    while step.moved and len(step.parents) == 1:
-        step = step.parents[0][0]
-    return step
+def _before(step, parent, picks):
+    """The earlier step with every number in the same place, where rearrangements undo each other."""
+    while parent.moved and len(parent.parents) == 1:
+        if parent.moved == step.moved and parent.shape == step.shape:
+            return parent
+        if parent in picks:
+            return None
+        parent = parent.parents[0][0]
+    return parent if unmoved(step.moved) and parent.shape == step.shape else None
 
 
 def _living(trace, stands_for):

@@ -98,7 +98,15 @@ def tensors_in(value, depth=0):
 
 
 def storage_of(tensor):
+    """Where the numbers lie, the same for all views of them; inside `torch.vmap` that of the whole batch."""
     try:
+        while is_one_of_many(tensor):
+            tensor = torch._C._functorch.get_unwrapped(tensor)
         return tensor.untyped_storage().data_ptr() or None
     except Exception:
         return None
+
+
+def is_one_of_many(tensor):
+    """Does it stand for each of many tensors, as inside `torch.vmap`? Then it has no numbers of its own."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(tensor)

@@ -16,7 +16,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from autograder.graph import axes, carry, opened, operations, patterns
-from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
+from autograder.graph.steps import Step, describe, fills_mask, is_one_of_many, storage_of, tensors_in
 
 MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
@@ -162,10 +162,10 @@ class Tracer(TorchFunctionMode):
         step.constant = all(parent.constant for parent, _, _ in parents)
         step.part = self.classes.get(step.box, "")
         describe(step, function, op, args, kwargs)
-        if op in operations.MASK or op in ("add", "mul"):
+        if op in operations.MASK or op in ("add", "sub", "mul"):
             step.blocked = patterns.blocked(op, args, kwargs, result)
-            if op == "add" and step.blocked:
-                step.fill = patterns.lowest(args, kwargs)
+            if op in ("add", "sub") and step.blocked:
+                step.fill = patterns.lowest(op, args, kwargs)
         if all(parent.constant or parent.boolean or parent.blocks or parent.of_masks for parent, _, _ in parents):
             step.of_masks = bool(parents) and not step.constant
             self._value(step, result)
@@ -236,7 +236,7 @@ class Tracer(TorchFunctionMode):
                 self._writes.setdefault(storage, []).append((now, wrote))
 
     def _value(self, step, tensor):
-        if tensor.is_complex() or tensor.numel() == 0 or tensor.numel() > 1_000_000:
+        if is_one_of_many(tensor) or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
             return
         if tensor.numel() == 1 and step.constant:
             step.value = float(tensor)
