@@ -14,9 +14,11 @@ from autograder.build.notebooks import as_text, reading_notebook, student_notebo
 from autograder.build.stale import is_current
 from autograder.errors import UserError
 
+# A PNG file with the description "a point".
 ONE_PIXEL = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b5500000013744558"
+    "744465736372697074696f6e006120706f696e74bb9ff6b20000000a49444154789c636800000082"
+    "008177cd72b60000000049454e44ae426082"
 )
 SMALL = '''# %% [markdown]
 r"""
@@ -101,7 +103,8 @@ def test_stored_outputs_are_quiet_and_still(small):
     plain, timing, explorer = (cells[f"90-00{number}"] for number in (2, 3, 4))
     shown = [output.get("text") or output["data"]["text/plain"] for output in plain.outputs]
     assert shown == ["shown\n", "42"]
-    assert [list(output["data"]) for output in timing.outputs] == [["image/png", "text/plain"]]
+    assert [list(output["data"]) for output in timing.outputs] == [["image/png", "text/html", "text/plain"]]
+    assert '<img alt="a point"' in timing.outputs[0]["data"]["text/html"]
     assert explorer.outputs[0]["data"] == {"image/png": "iVBORw0KGgo=", "text/plain": "an explorer"}
     assert "widgets" not in nbformat.read(small.executed, as_version=4).metadata
 

@@ -1,6 +1,7 @@
 """The pictures: drawn the same every time, legible, described; and the explorers' fallbacks."""
 
 import base64
+import html
 import io
 import subprocess
 import sys
@@ -101,6 +102,7 @@ def test_a_picture_shows_itself_with_its_text():
     data, metadata = picture._repr_mimebundle_()
     assert base64.b64decode(data["image/png"]) == picture.png()
     assert picture.alt in data["text/plain"] and metadata["image/png"]["alt"] == picture.alt
+    assert f'<img alt="{html.escape(picture.alt)}"' in data["text/html"]  # JupyterLab has no text for a PNG
 
 
 def test_a_mask_is_told_in_words_and_influence_counts_its_leaks():
@@ -160,15 +162,15 @@ def test_an_explorer_carries_widget_and_picture():
 
 
 def test_the_figure_follows_its_sliders():
-    scale, word, image = explore(_draw, **CHOICES).widget().children
+    scale, word, figure = explore(_draw, **CHOICES).widget().children
     scale.value, word.value = 2.0, "saw"
-    assert bytes(image.value) == _draw(2.0, "saw").png()
+    assert figure.value == _draw(2.0, "saw").html()
 
 
 def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
     data, _ = explore(_draw, **CHOICES)._repr_mimebundle_()
-    assert set(data) == {"image/png", "text/plain"}
+    assert set(data) == {"text/html", "image/png", "text/plain"}
     assert capsys.readouterr().out.count("\n") == 1
 
 

@@ -8,13 +8,14 @@ address, is an error of the lesson.
 import os
 import re
 import tempfile
-from base64 import b64encode
 from contextlib import contextmanager
+from pathlib import Path
 
 from nbformat.v4 import new_output
 
 from autograder.build.lesson import ROOT, Cell, Lesson, complain
 from autograder.errors import UserError
+from autograder.notebook.figures.style import DPI, SCREEN_DPI, shown
 
 SECONDS_PER_CELL = 300
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -93,9 +94,7 @@ def _environment(folder: str):
 
 def _stored(lesson: Lesson, cell: Cell, outputs: list) -> list:
     if cell.kind == "timing":
-        picture = (lesson.images / f"{cell.name}.png").read_bytes()
-        data = {"image/png": b64encode(picture).decode("ascii"), "text/plain": f"<picture {cell.name}>"}
-        return [new_output("display_data", data=data)]
+        return [_picture(lesson.images / f"{cell.name}.png")]
     kept = []
     for output in outputs:
         if output.output_type == "stream" and output.name == "stderr":
@@ -104,6 +103,16 @@ def _stored(lesson: Lesson, cell: Cell, outputs: list) -> list:
             continue
         kept.append(output)
     return kept
+
+
+def _picture(path: Path):
+    """A picture of the course as a notebook shows it; what it shows stands in its file."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        alt, width = image.text.get("Description", path.stem), round(image.width * SCREEN_DPI / DPI)
+    data, metadata = shown(path.read_bytes(), alt, width)
+    return new_output("display_data", data=data | {"text/plain": f"<picture {path.stem}>"}, metadata=metadata)
 
 
 def _texts(outputs: list) -> list[str]:

@@ -30,18 +30,21 @@ class Explorer:
         self.start = draw(**{name: _start(name, choice) for name, choice in choices.items()})
 
     def widget(self):
-        """The live widget: sliders and menus above the figure that they change."""
+        """The live widget: sliders and menus above the figure that they change.
+
+        subtle: ipywidgets' own Image cannot say what it shows, so the figure is HTML.
+        """
         import ipywidgets
 
         controls = {name: _control(ipywidgets, name, choice) for name, choice in self.choices.items()}
-        image = ipywidgets.Image(value=self.start.png(), format="png", layout={"max_width": "98%"})
+        figure = ipywidgets.HTML(self.start.html(), layout={"max_width": "98%"})
 
         def follow(_change):
-            image.value = self.draw(**{name: control.value for name, control in controls.items()}).png()
+            figure.value = self.draw(**{name: control.value for name, control in controls.items()}).html()
 
         for control in controls.values():
             control.observe(follow, names="value")
-        return ipywidgets.VBox([*controls.values(), image], layout={"align_items": "flex-start"})
+        return ipywidgets.VBox([*controls.values(), figure], layout={"align_items": "flex-start"})
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = self.start._repr_mimebundle_()

@@ -6,6 +6,7 @@ card with round corners, so that they are legible on a dark page. Lengths are in
 
 import base64
 import io
+from html import escape
 
 import matplotlib
 from matplotlib.colors import LinearSegmentedColormap
@@ -58,13 +59,34 @@ class Picture:
             self.figure.savefig(buffer, format=kind, **options)
         return buffer.getvalue()
 
+    def html(self) -> str:
+        """The picture as one HTML element that carries its text."""
+        return as_image(self.png(), self.alt, self._width())
+
+    def _width(self) -> int:
+        return round(SCREEN_DPI * self.figure.get_size_inches()[0])
+
     def _repr_mimebundle_(self, include=None, exclude=None):
-        data = {"image/png": base64.b64encode(self.png()).decode(), "text/plain": repr(self)}
-        width = round(SCREEN_DPI * self.figure.get_size_inches()[0])
-        return data, {"image/png": {"alt": self.alt, "width": width}}
+        data, metadata = shown(self.png(), self.alt, self._width())
+        return data | {"text/plain": repr(self)}, metadata
 
     def __repr__(self):
         return f"<picture: {self.alt}>"
+
+
+def shown(png: bytes, alt: str, width: int) -> tuple[dict, dict]:
+    """(data, metadata) of a picture for a notebook.
+
+    subtle: JupyterLab shows image/png without the text that says what it shows. An <img> keeps it; where no HTML
+    is shown, the PNG is there.
+    """
+    data = {"text/html": as_image(png, alt, width), "image/png": base64.b64encode(png).decode()}
+    return data, {"image/png": {"alt": alt, "width": width}}
+
+
+def as_image(png: bytes, alt: str, width: int) -> str:
+    code = base64.b64encode(png).decode()
+    return f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{code}" style="max-width: 100%">'
 
 
 def styled(draw):
