@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo build bench lint lock clean FORCE
+.PHONY: help lab test demo build book bench lint lock clean FORCE
 
 help: ## Print this help
 	@echo "Attention by Hand. Every command does all the set-up that it needs, once, in $(VENV)."
@@ -50,6 +50,11 @@ demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print the 
 
 build: $(STAMP) ## Make the notebooks from their sources
 	@$(ACTIVATE) python -m autograder build $(ARGS)
+
+book: $(STAMP) ## Make the website of the worked lessons, for reading
+	@$(ACTIVATE) python -m autograder build
+	@$(ACTIVATE) python -m sphinx -W --keep-going -q $(ARGS) book book/_build/html
+	@echo "Open book/_build/html/index.html in a browser."
 
 bench: $(STAMP) ## Time the grading of a class against stock nbgrader, and every check
 	@$(ACTIVATE) python tests/bench_grading.py

@@ -1,0 +1,62 @@
+"""What stands around an exercise and a written question, in MyST markdown."""
+
+import re
+
+from autograder.build.book.symbols import linked_shape
+from autograder.build.lesson import Cell, Lesson
+from autograder.build.marks import MARK_SCHEME, SOLUTION, find_regions, without_regions
+from autograder.exercises.exercise import Exercise
+
+GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
+DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
+
+
+def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
+    """Links that open the exercise notebook."""
+    links = [f"{{download}}`Download the exercise notebook <../../../notebooks/{lesson.name}.ipynb>`"]
+    if github := GITHUB.fullmatch(repository):
+        path = f"notebooks/{lesson.name}.ipynb"
+        colab = f"https://colab.research.google.com/github/{github[1]}/blob/{branch}/{path}"
+        binder = f"https://mybinder.org/v2/gh/{github[1]}/{branch}?urlpath=lab/tree/{path}"
+        links += [f"[Open it in Colab]({colab})", f"[Open it in Binder]({binder})"]
+    return ":::{div} run-it\n" + " ".join(links) + " {doc}`How to run it <../../start>`\n:::\n"
+
+
+def exercise_card(exercise: Exercise) -> str:
+    """Points, minutes, difficulty, and the shapes with links to the glossary."""
+    facts = f"{exercise.points} points · {exercise.minutes} minutes · {DIFFICULTY[exercise.difficulty]}"
+    taken = [
+        f"`{name}` {linked_shape(axes)}" for name, axes in exercise.shapes.items() if name != "return"
+    ]
+    gives = linked_shape(exercise.shapes["return"]) if "return" in exercise.shapes else ""
+    shapes = " → ".join(filter(None, [", ".join(taken), gives]))
+    lines = [":::{div} exercise-card", facts, *(["", f"Shapes: {shapes}"] if shapes else []), ":::"]
+    return "\n".join(lines) + "\n"
+
+
+def hints(exercise: Exercise) -> str:
+    """The ladder of hints: each opens the way to the next."""
+    count, text = len(exercise.hints), ""
+    for number in range(count, 0, -1):
+        fence = ":" * (3 + count - number)
+        title = f"Hint {number} of {count}" if count > 1 else "Hint"
+        inside = exercise.hints[number - 1] + (f"\n\n{text}" if text else "")
+        text = f"{fence}{{dropdown}} {title}\n:class-container: hint\n\n{inside}\n{fence}\n"
+    return text
+
+
+def written_question(cell: Cell) -> str:
+    """The question, with its model answer and its marking folded."""
+    question = without_regions(without_regions(cell.text, SOLUTION), MARK_SCHEME).rstrip()
+    found = {region.kind: "\n".join(region.lines).strip() for region in find_regions(cell.text)}
+    return "\n\n".join(
+        [
+            question,
+            _fold("Show a model answer", found[SOLUTION]),
+            _fold("Show how it is marked, with sample answers", found[MARK_SCHEME]),
+        ]
+    )
+
+
+def _fold(title: str, text: str) -> str:
+    return f"::::{{dropdown}} {title}\n:class-container: answer\n\n{text}\n::::"

@@ -1,0 +1,44 @@
+"""How each exercise is judged: what its points are given for, its rules of form, the inputs that it is tried on."""
+
+from autograder.build.book.overview import short_name
+from autograder.build.lesson import Lesson
+from autograder.exercises import all_exercises
+from autograder.exercises.exercise import Exercise
+from autograder.judge import cases_of
+
+LOOPS = {"required": "to be written with Python loops", "forbidden": "to be written without Python loops"}
+
+
+def judged_parts(lessons: list[Lesson]) -> dict[str, str]:
+    """The part of the page "How the grader decides" that is made from the exercises."""
+    return {"parts/judged.md": "\n".join(_lesson(lesson) for lesson in lessons)}
+
+
+def exercises_of(lesson: Lesson) -> list[Exercise]:
+    return [exercise for exercise in all_exercises() if exercise.lesson == lesson.name]
+
+
+def _lesson(lesson: Lesson) -> str:
+    return "\n".join([f"### {short_name(lesson)}", "", *map(_exercise, exercises_of(lesson))])
+
+
+def _exercise(exercise: Exercise) -> str:
+    points = ", ".join(f"{points} for {name}" for name, points in exercise.aspects.items())
+    families = list(dict.fromkeys(case.family for case in cases_of(exercise)))
+    lines = [
+        f":::{{dropdown}} `{exercise.name}`: {exercise.points} points, {len(families)} kinds of input",
+        "",
+        f"**Points:** {points}.",
+        "",
+        *([f"**Rules of form:** {_rules(exercise)}.", ""] if exercise.rules != type(exercise.rules)() else []),
+        f"**Inputs:** {'; '.join(families)}.",
+        ":::",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _rules(exercise: Exercise) -> str:
+    rules = exercise.rules
+    parts = [LOOPS[rules.loops]] if rules.loops else []
+    return "; ".join([*parts, *(["without " + " and without ".join(rules.forbidden)] if rules.forbidden else [])])

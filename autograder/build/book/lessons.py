@@ -1,0 +1,95 @@
+"""A lesson as a notebook for readers.
+
+Text and code come from the lesson's source, outputs from the executed notebook. An exercise becomes its stub, its
+hints and a folded cell with answer and check; a written question has its model answer and its marking folded.
+"""
+
+import ast
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.build.book.card import exercise_card, hints, run_it_yourself, written_question
+from autograder.build.book.outputs import said_by_check, shown
+from autograder.build.lesson import Cell, Lesson, read_cells
+from autograder.build.marks import HIDDEN_TESTS, replace_marks, without_regions
+from autograder.build.notebooks import KERNEL, as_text, student_notebook
+from autograder.exercises import find
+
+PICTURES = "../images/", "../../../images/"
+
+
+def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
+    """The text of the lesson's notebook for readers."""
+    reader = _Reader(lesson)
+    cells = [made for cell in reader.cells for made in reader.shown(cell)]
+    title, _, rest = cells[0].source.partition("\n")
+    cells[0].source = f"{title}\n\n{run_it_yourself(lesson, repository, branch)}\n{rest}"
+    for number, cell in enumerate(cells):
+        cell["id"] = f"book-{number:03d}"
+    notebook = new_notebook(cells=cells, metadata=KERNEL)
+    notebook.nbformat_minor = 5
+    return as_text(notebook)
+
+
+class _Reader:
+    """Shows the cells of one lesson."""
+
+    def __init__(self, lesson: Lesson):
+        self.cells = read_cells(lesson)
+        self.checks = {cell.name: cell for cell in self.cells if cell.kind == "check"}
+        self.first_code = next(cell.id for cell in self.cells if cell.is_code)
+        self.stubs = {cell.id: cell.source for cell in student_notebook(lesson).cells}
+        self.outputs = _stored_outputs(lesson)
+
+    def shown(self, cell: Cell) -> list:
+        """What the book shows for a cell: none, one or several cells."""
+        if cell.kind == "exercise":
+            return self._exercise(cell)
+        if cell.kind == "check":
+            return []
+        if not cell.is_code:
+            text = written_question(cell) if cell.kind == "written" else cell.text
+            return [new_markdown_cell(text.replace(*PICTURES))]
+        outputs, settings = shown(self.outputs.get(cell.id, []))
+        if cell.id == self.first_code:
+            settings = _folded("hide-input", "Show the set-up", "Hide the set-up")
+        made = [new_code_cell(cell.text, metadata=settings, outputs=outputs)]
+        return made + ([new_markdown_cell(_still(cell.text))] if cell.kind == "explore" else [])
+
+    def _exercise(self, cell: Cell) -> list:
+        exercise, check = find(cell.name), self.checks[cell.name]
+        answer = replace_marks(cell.text, {}) + "\n\n\n" + without_regions(check.text, HIDDEN_TESTS)
+        return [
+            new_markdown_cell(exercise_card(exercise)),
+            new_code_cell(self.stubs[cell.id]),
+            new_markdown_cell(hints(exercise)),
+            new_code_cell(
+                answer,
+                metadata=_folded("hide-cell", "Show the answer", "Hide the answer"),
+                outputs=said_by_check(self.outputs.get(check.id, [])),
+            ),
+        ]
+
+
+def _folded(tag: str, show: str, hide: str) -> dict:
+    return {"tags": [tag], "mystnb": {"code_prompt_show": show, "code_prompt_hide": hide}}
+
+
+def _stored_outputs(lesson: Lesson) -> dict:
+    """Outputs of the executed notebook by cell id; none where it was not executed yet."""
+    if not lesson.executed.is_file():
+        return {}
+    notebook = nbformat.reads(lesson.executed.read_text(encoding="utf-8"), as_version=4)
+    return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+
+
+def _still(code: str) -> str:
+    """Says what a reader of the notebook can turn where the book has a still picture."""
+    calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+    call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
+    names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f"```{{note}}\nThis is a still picture. In the exercise notebook you turn {listed}, and it follows.\n```"
+
+

@@ -1,0 +1,116 @@
+"""The mistakes that people make, with what shows them: one page a lesson.
+
+Of a mistake the page tells what is seen in the numbers, the question to ask, and the kinds of input on which it
+gives something wrong; never the mistake itself, which is nearly an answer. A mistake that several exercises know is
+told at the first. What shows it is found by trying it; because that takes a while, the result is kept in the book's
+build folder until the exercises change.
+"""
+
+import hashlib
+import json
+from functools import partial
+from pathlib import Path
+
+from autograder.build.book.judged import exercises_of
+from autograder.build.book.overview import short_name
+from autograder.build.lesson import Lesson
+from autograder.exercises import all_exercises
+from autograder.exercises.exercise import Exercise
+
+PACKAGE = Path(__file__).resolve().parents[2]
+TRIED_WITH = ("exercises", "judge", "probe")
+FEW = 3
+HEAD = "| What is seen | What to ask yourself | What shows it |\n|---|---|---|\n"
+
+
+def mistake_pages(lessons: list[Lesson], kept_in: Path) -> dict[str, str]:
+    """The pages, by file name."""
+    made_in = {}
+    for exercise in all_exercises():
+        for mistake in exercise.mistakes:
+            made_in.setdefault(mistake.id, {})[exercise.name] = None
+    made_in = {name: list(exercises) for name, exercises in made_in.items()}
+    page = partial(_page, shown_by=_kept(kept_in / "mistakes.json", made_in), made_in=made_in)
+    return {f"mistakes/{lesson.name}.md": page(lesson) for lesson in lessons}
+
+
+def _page(lesson: Lesson, shown_by: dict, made_in: dict) -> str:
+    parts = [f"# Mistakes in lesson {short_name(lesson)}\n"]
+    for exercise in exercises_of(lesson):
+        rows, others = _rows(exercise, shown_by[exercise.id], made_in)
+        parts.append(f"## `{exercise.name}`\n")
+        parts += [f"::::{{div}} mistakes\n{HEAD}{rows}\n::::\n"] if rows else []
+        if others:
+            names = ", ".join(f"`{name}`" for name in others)
+            parts.append(f"{'More mistakes' if rows else 'The mistakes'} are the same as in {names}.\n")
+    return "\n".join(parts)
+
+
+def _rows(exercise: Exercise, shown_by: dict, made_in: dict) -> tuple[str, list[str]]:
+    """(the rows of the mistakes that no earlier exercise has listed, the exercises that have listed the rest)."""
+    rows, others = [], []
+    for mistake in {mistake.id: mistake for mistake in exercise.mistakes}.values():
+        first, *later = made_in[mistake.id]
+        if first != exercise.name:
+            others.append(first)
+            continue
+        also = f" Made in {', '.join(f'`{name}`' for name in later)} as well." if later else ""
+        shown = _in_words(**shown_by[mistake.id])
+        rows.append(f"| {_cell(mistake.sees)} | {_cell(mistake.asks)} | {_cell(shown)}{also} |")
+    return "\n".join(rows), list(dict.fromkeys(others))
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+
+
+def _in_words(shows: list[str], hides: list[str]) -> str:
+    if not hides:
+        return "Every input."
+    if len(hides) <= FEW and len(hides) < len(shows):
+        return f"Every input but: {'; '.join(hides)}."
+    if len(shows) <= FEW:
+        return f"Only: {'; '.join(shows)}."
+    return f"{len(shows)} of {len(shows) + len(hides)} inputs, such as: {'; '.join(shows[:FEW])}."
+
+
+def _kept(path: Path, made_in: dict) -> dict:
+    """By exercise and mistake the families that show and that hide it."""
+    state = _digest()
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        kept = {}
+    if kept.get("state") != state:
+        told_at = {name: {k for k, v in made_in.items() if v[0] == name} for name in {v[0] for v in made_in.values()}}
+        tried = {exercise.id: _tried(exercise, told_at.get(exercise.name, set())) for exercise in all_exercises()}
+        kept = {"state": state, "shown_by": tried}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(kept), encoding="utf-8")
+    return kept["shown_by"]
+
+
+def _tried(exercise: Exercise, wanted: set[str]) -> dict:
+    from autograder.judge import Expected, cases_of
+
+    expected = Expected(exercise, cases_of(exercise))
+    families, shown = list(dict.fromkeys(case.family for case in expected.cases)), {}
+    for number, mistake in enumerate(exercise.mistakes):
+        if mistake.id in wanted:
+            _, wrong = expected.mistake(number)
+            shown.setdefault(mistake.id, set()).update(expected.cases[case].family for case in wrong)
+    return {
+        name: {
+            "shows": [family for family in families if family in by],
+            "hides": [family for family in families if family not in by],
+        }
+        for name, by in shown.items()
+    }
+
+
+def _digest() -> str:
+    total = hashlib.sha256()
+    for part in TRIED_WITH:
+        for path in sorted((PACKAGE / part).rglob("*.py")):
+            total.update(path.read_bytes())
+    return total.hexdigest()

@@ -1,0 +1,71 @@
+"""The ladder of lessons on the first page, the contents, and the sources that the lessons cite."""
+
+import re
+
+from autograder.build.lesson import Lesson, read_cells
+from autograder.build.pictures import PICTURE
+from autograder.exercises import all_exercises
+
+READ_MORE = "## Read more"
+ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
+
+
+def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
+    """The made parts of the hand-written pages, by file name."""
+    return {
+        "parts/contents.md": _contents(lessons),
+        "parts/ladder.md": _ladder(lessons),
+        "parts/cited.md": "\n".join(_cited(lesson) for lesson in lessons),
+    }
+
+
+def short_name(lesson: Lesson) -> str:
+    """ "03_masking" as "3 Masking"."""
+    number, _, words = lesson.name.partition("_")
+    words = words.replace("_", " ")
+    return f"{int(number)} {words[0].upper()}{words[1:]}"
+
+
+def _contents(lessons: list[Lesson]) -> str:
+    lines = [f"{short_name(lesson)} <made/lessons/{lesson.name}>" for lesson in lessons]
+    return "\n".join(["```{toctree}", ":caption: Lessons", ":maxdepth: 1", "", *lines, "```"]) + "\n"
+
+
+def _ladder(lessons: list[Lesson]) -> str:
+    cards = "\n".join(_card(lesson) for lesson in lessons)
+    return f"::::{{grid}} 1 2 2 3\n:gutter: 3\n:class-container: ladder\n\n{cards}\n::::\n"
+
+
+def _card(lesson: Lesson) -> str:
+    """One rung: the lesson's first picture, its question, what one builds, how long it takes."""
+    exercises = [exercise for exercise in all_exercises() if exercise.lesson == lesson.name]
+    text = "\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
+    question = text.partition("\n")[0].lstrip("# 0123456789")
+    picture = PICTURE.search(text)
+    alt = " ".join(picture["alt"].split())
+    minutes = 2 * sum(exercise.minutes for exercise in exercises)
+    built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
+    return "\n".join(
+        [
+            f":::{{grid-item-card}} {short_name(lesson)}",
+            f":img-top: {picture['path']}",
+            f":img-alt: {alt}",
+            f":link: made/lessons/{lesson.name}",
+            ":link-type: doc",
+            "",
+            f"{question}",
+            "",
+            "```{card-footer}",
+            f"You build {built}. About {minutes} minutes.",
+            "```",
+            ":::",
+        ]
+    )
+
+
+def _cited(lesson: Lesson) -> str:
+    """What the lesson names under "Read more", one item each."""
+    text = "\n\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
+    items = ARTICLE.findall(text.partition(READ_MORE)[2].partition("\n\n**")[0])
+    listed = "\n".join(f"- {item.strip()}" for item in items)
+    return f"### {short_name(lesson)}\n\n{listed}\n"

@@ -1,0 +1,64 @@
+"""The reading edition: `make book` makes a website of the lessons out of this folder.
+
+Lessons, the list of mistakes and the tables are written into `book/made/` at the start of every build, from the
+lessons' sources, their stored outputs and the exercises (see autograder/build/book); nothing is executed.
+"""
+
+import os
+from pathlib import Path
+
+from autograder.build.book import write_sources
+
+HERE = Path(__file__).resolve().parent
+
+# The address of the course's repository, such as https://github.com/OWNER/REPOSITORY. Where it is empty, the
+# pages have no links to Colab, Binder and the repository; none would lead anywhere.
+REPOSITORY = os.environ.get("BOOK_REPOSITORY", "").rstrip("/")
+BRANCH = os.environ.get("BOOK_BRANCH", "main")
+
+project = "Attention by Hand"
+author = "the Attention by Hand authors"
+language = "en"
+
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "autograder.build.book.mathml"]
+exclude_patterns = ["_build", "made/parts"]
+nitpicky = True
+keep_warnings = False
+
+nb_execution_mode = "off"
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+# The sheets and tables that are included bring their own headings.
+suppress_warnings = []
+copybutton_selector = "div.cell_input pre, div.copy pre, div.highlight-default pre, div.highlight-bash pre"
+copybutton_prompt_text = "$ "
+
+html_theme = "sphinx_book_theme"
+html_title = "Attention by Hand"
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
+html_js_files = ["book.js"]
+html_favicon = "_static/favicon.svg"
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_show_copyright = False
+html_last_updated_fmt = None
+html_theme_options = {
+    "logo": {"text": "Attention by Hand", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
+    "home_page_in_toc": True,
+    "show_toc_level": 2,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "use_repository_button": bool(REPOSITORY),
+    "repository_url": REPOSITORY,
+    "repository_branch": BRANCH,
+    "footer_content_items": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+
+def setup(app):
+    app.connect("config-inited", lambda app, config: write_sources(HERE / "made", REPOSITORY, BRANCH))
