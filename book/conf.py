@@ -20,24 +20,20 @@ project = "Attention by Hand"
 author = "the Attention by Hand authors"
 language = "en"
 
-extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "autograder.build.book.mathml"]
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "autograder.build.book.html"]
 exclude_patterns = ["_build", "made/parts"]
 nitpicky = True
-keep_warnings = False
 
 nb_execution_mode = "off"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-# The sheets and tables that are included bring their own headings.
-suppress_warnings = []
-copybutton_selector = "div.cell_input pre, div.copy pre, div.highlight-default pre, div.highlight-bash pre"
-copybutton_prompt_text = "$ "
+# What one copies is code; what a cell printed is not.
+copybutton_selector = "div:not(.output) > div.highlight > pre"
 
 html_theme = "sphinx_book_theme"
 html_title = "Attention by Hand"
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
-html_js_files = ["book.js"]
 html_favicon = "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_copy_source = False
@@ -45,10 +41,12 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False
 html_last_updated_fmt = None
+html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "logo": {"text": "Attention by Hand", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
+    "logo": {"text": project, "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
     "home_page_in_toc": True,
     "show_toc_level": 2,
+    "navbar_persistent": [],
     "use_download_button": False,
     "use_fullscreen_button": False,
     "use_repository_button": bool(REPOSITORY),

@@ -6,7 +6,7 @@ outputs.py    the stored outputs of a cell, as the book shows them
 overview.py   the ladder of lessons, the contents, the sources
 judged.py     how each exercise is judged: aspects, rules, inputs
 mistakes.py   the mistakes that people make, with what shows them
-mathml.py     formulas (an extension of Sphinx)
+html.py       formulas and folds (an extension of Sphinx)
 
 The book's pages that are written by hand, and the settings, are in the folder `book`.
 """

@@ -19,7 +19,8 @@ def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
         colab = f"https://colab.research.google.com/github/{github[1]}/blob/{branch}/{path}"
         binder = f"https://mybinder.org/v2/gh/{github[1]}/{branch}?urlpath=lab/tree/{path}"
         links += [f"[Open it in Colab]({colab})", f"[Open it in Binder]({binder})"]
-    return ":::{div} run-it\n" + " ".join(links) + " {doc}`How to run it <../../start>`\n:::\n"
+    links.append("{doc}`How to solve it <../../start>`")
+    return ":::{div} links\n" + "\n".join(links) + "\n:::\n"
 
 
 def exercise_card(exercise: Exercise) -> str:

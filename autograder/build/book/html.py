@@ -1,0 +1,55 @@
+"""An extension of Sphinx: how the book writes formulas and folded cells.
+
+Formulas become MathML, which browsers draw by themselves, without a script or the network. A folded cell is a
+plain <details>, whose summary a screen reader reads as it stands.
+"""
+
+from html import escape
+
+from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
+
+from autograder.grading.formulas import mathml
+
+
+def setup(app) -> dict:
+    """Registers the renderer `mathml` for conf.py's html_math_renderer, and the folds."""
+    app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
+    app.connect("builder-inited", _write_folds)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _write_folds(app) -> None:
+    """subtle: MyST-NB registers its own way to write folds, whichever extension comes first."""
+    app.add_node(HideCodeCellNode, override=True, html=(_open_fold, _close_fold))
+
+
+def _open_fold(translator, node) -> None:
+    title = f'<span class="closed">{escape(node["prompt_show"])}</span>'
+    title += f'<span class="opened">{escape(node["prompt_hide"])}</span>'
+    translator.body.append(f'<details class="fold"><summary>{title}</summary>\n')
+
+
+def _close_fold(translator, node) -> None:
+    translator.body.append("</details>\n")
+
+
+def _visit_inline(translator, node) -> None:
+    translator.body.append(_written(node, block=False))
+    raise nodes.SkipNode
+
+
+def _visit_block(translator, node) -> None:
+    translator.body.append(f'<div class="formula">{_written(node, block=True)}</div>\n')
+    raise nodes.SkipNode
+
+
+def _written(node, block: bool) -> str:
+    """The formula, or a warning, which stops the build, and its source where it cannot be written."""
+    from sphinx.util import logging
+
+    source = node.astext()
+    made = mathml(source, block)
+    if made is None:
+        logging.getLogger(__name__).warning("this formula has no MathML: %s", source, location=node)
+    return made or f"<code>{escape(source)}</code>"
