@@ -33,6 +33,7 @@ class Template:
         # in its memory, and the environment says nothing.
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"  # large pages, see inside/memory.py
         number = str(theirs.fileno())
         self._process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", START, str(ROOT), number],

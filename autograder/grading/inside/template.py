@@ -15,6 +15,7 @@ import struct
 import sys
 
 from autograder.grading.inside.enter import Limits, close_all_but, give_up, join
+from autograder.grading.inside.memory import settle
 from autograder.grading.inside.session import READY, serve
 from autograder.grading.inside.shell import make_shell
 from autograder.grading.inside.stubs import silence_the_course
@@ -58,7 +59,9 @@ def _warm_up(requests):
     np.random.seed(0)
     random.seed(0)
     silence_the_course()
-    return make_shell()
+    shell = make_shell()
+    settle()
+    return shell
 
 
 def _keep(shell, limits: Limits, channel: int, life: int, namespaces: int | None = None) -> None:
