@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from autograder.graph import patterns
+from autograder.graph.meaning import total_scale
 
 _PASSING = {"layout", "scale", "mask", "bias"}
 _UNCLEAR = {"plain", "times", "norm", "activation", "softmax"}
@@ -139,12 +140,7 @@ def _weighs(graph, number, start, softmax):
 
 
 def _times(passed):
-    total = 1.0
-    for item in passed:
-        if item.role in _UNCLEAR or (item.role == "scale" and item.number is None):
-            return None
-        total *= item.number if item.role == "scale" else 1
-    return total
+    return None if any(item.role in _UNCLEAR for item in passed) else total_scale(passed)
 
 
 def _factor(graph, product, passed, core):

@@ -44,6 +44,11 @@ def differences(a, b, mine, theirs, swapped=False):
         yield "Theirs puts a projection after the mixed values; yours does not.", (mine.mix,), theirs.projected
     elif mine.projected and not theirs.projected and len(a.learned()) > len(b.learned()):
         yield "Yours puts a projection after the mixed values; theirs does not.", mine.projected, (theirs.mix,)
+    elif len(mine.projected) == len(theirs.projected) == 1:
+        names = [graph.path(graph.nodes[core.projected[0]]) for graph, core in ((a, mine), (b, theirs))]
+        if all(names) and names[0] != names[1] and {*names} <= origins.owners(b):
+            text = f"Theirs projects the mixed values with {names[1]}, yours with {names[0]}."
+            yield text, mine.projected, theirs.projected
 
 
 def _pooled(a, b, mine, theirs):

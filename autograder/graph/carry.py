@@ -32,10 +32,10 @@ def carried(function, op, args, kwargs, result, known, sizes, owner=""):
     if op == "repeat_interleave":
         return _copied(tensors[0].shape, first, result.shape, sizes)
     if op == "expand_as" and len(tensors) == 2:
-        moved = _moved(function, args, kwargs, tensors[0], first, result) or none
-        return tuple(own or due for own, due in zip(moved, known(tensors[1])))
+        after = moved(function, args, kwargs, tensors[0], first, result) or none
+        return tuple(own or due for own, due in zip(after, known(tensors[1])))
     if op in ops.LAYOUT:
-        return _moved(function, args, kwargs, tensors[0], first, result) or none
+        return moved(function, args, kwargs, tensors[0], first, result) or none
     return _entrywise(tensors, known, args, kwargs, result)
 
 
@@ -124,7 +124,7 @@ def _tail(letters, count):
     return letters[len(letters) - count :]
 
 
-def _moved(function, args, kwargs, tensor, letters, result):
+def moved(function, args, kwargs, tensor, letters, result):
     """Runs the same function on a tensor without numbers and reads off the strides where each axis came from."""
     strides, stride = [], 1
     for size in reversed(tensor.shape):
@@ -134,15 +134,15 @@ def _moved(function, args, kwargs, tensor, letters, result):
     args = [empty if a is tensor else a for a in args]
     kwargs = {name: empty if a is tensor else a for name, a in kwargs.items()}
     try:
-        moved = function(*args, **kwargs)
+        after = function(*args, **kwargs)
     except Exception:
         return None
-    moved = moved[0] if isinstance(moved, (list, tuple)) else moved
-    if moved.shape != result.shape:
+    after = after[0] if isinstance(after, (list, tuple)) else after
+    if after.shape != result.shape:
         return None
     place = {stride: axis for axis, stride in enumerate(strides)}
     found = []
-    for size, stride in zip(moved.shape, moved.stride()):
+    for size, stride in zip(after.shape, after.stride()):
         axis = place.get(stride)
         found.append(letters[axis] if axis is not None and tensor.shape[axis] == size else "")
     return tuple(found)

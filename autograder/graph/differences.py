@@ -5,9 +5,9 @@ Each rule yields Difference(sentence, my steps, their steps); a comparison marks
 
 from typing import NamedTuple
 
-from autograder.graph import attentions, joins, results, sublayers
+from autograder.graph import attentions, joins, parts, results, sublayers
 from autograder.graph.attention import levels
-from autograder.graph.meaning import Meaning
+from autograder.graph.meaning import Meaning, total_scale
 from autograder.graph.origins import rearranged
 from autograder.graph.sublayers import counted, ids
 
@@ -27,10 +27,10 @@ def found(mine, theirs):
     if a.cut or b.cut:
         return []
     told = []
-    for rule in (_attention, _products, _distances, _order, *sublayers.RULES):
+    for rule in (_attention, _products, _distances, _order, *sublayers.RULES, *parts.RULES):
         told += [Difference(*item) for item in rule(a, b)]
     # What follows from the above is not told again.
-    for rule in (joins.differences, *results.RULES):
+    for rule in (joins.differences, *results.RULES, *parts.LAST):
         told = told or [Difference(*item) for item in rule(a, b)]
     return list({item.text: item for item in told}.values())
 
@@ -94,13 +94,8 @@ def _scale_of_result(graph, output):
         factors = [edge for source in sources for edge in graph.into[source]]
     for edge in factors:
         graph.back(edge.source, {"layout", "scale"}, passed)
-    total = 1.0
-    for item in passed:
-        if item.role == "scale":
-            if item.number is None:
-                return None
-            total *= item.number
-    return total, [item.id for item in passed if item.role == "scale"]
+    total = total_scale(passed)
+    return None if total is None else (total, [item.id for item in passed if item.role == "scale"])
 
 
 def _distances(a, b):

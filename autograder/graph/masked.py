@@ -35,14 +35,19 @@ def differences(a, b, mine, theirs):
 
 def _fills(a, b, mine, theirs):
     """A fill that is not far below every score blocks nothing."""
-    fills = [[graph.nodes[n].fill for n in core.masks] for graph, core in ((a, mine), (b, theirs))]
-    if not fills[0] or not fills[1] or None in fills[0] + fills[1] or mine.shared_again:
+    fills = [_fill(graph, core) for graph, core in ((a, mine), (b, theirs))]
+    if None in fills or mine.shared_again or a.nodes[mine.id].op != "softmax":
         return
-    if a.nodes[mine.id].op != "softmax":
-        return
-    if max(fills[0]) > _TOO_SMALL and max(fills[1]) <= _TOO_SMALL:
-        said = [number_text(max(part)).replace("-", "\u2212") for part in (fills[1], fills[0])]
+    if fills[0] > _TOO_SMALL and fills[1] <= _TOO_SMALL:
+        said = [number_text(fill).replace("-", "\u2212") for fill in fills[::-1]]
         yield f"Theirs fills what is blocked with {said[0]}, yours with {said[1]}.", mine.masks, theirs.masks
+
+
+def _fill(graph, core):
+    """The highest number that blocked scores get; a product with the mask counts where nothing else blocks."""
+    masks = [graph.nodes[number] for number in core.masks]
+    fills = [node.fill for node in masks if node.op != "mul"] or [node.fill for node in masks]
+    return max(fills) if fills and None not in fills else None
 
 
 def _patterns(a, b, mine, theirs):

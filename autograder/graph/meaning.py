@@ -1,7 +1,9 @@
-"""Ways through a graph, and what stands in it as mathematics: residuals, norms, activations, where things come from.
+"""A graph that can be walked: ways through it, its products, and where things come from.
 
 Everything here says None, "" or nothing where it is not sure.
 """
+
+import math
 
 _PASSED_ON = {"dropout", "nan_to_num"}
 # A softmax can be written with one of each.
@@ -108,10 +110,14 @@ class Meaning:
             elif node.kind == "parameter":
                 parameters.add(node.label.removesuffix(".weight").removesuffix(".bias"))
             elif self.owner(node) and self.is_learned(other):
-                owner, box = self.owner(node), node.box
-                inside = not box or box == owner or box.endswith("." + owner)
-                parameters.add((box or owner) if inside else f"{box}.{owner}")
+                parameters.add(self.path(node))
         return frozenset(inputs), frozenset(parameters)
+
+    def path(self, node):
+        """The full name of the part whose parameters a step uses, "" where it is unclear."""
+        owner, box = self.owner(node), node.box
+        inside = not owner or not box or box == owner or box.endswith("." + owner)
+        return (owner and (box or owner)) if inside else f"{box}.{owner}"
 
     def owner(self, node):
         """The part whose parameters a step uses, "" where it is unclear."""
@@ -124,112 +130,11 @@ class Meaning:
     def unused(self):
         return {n.label for n in self.nodes.values() if n.kind == "input" and n.state == "unused"}
 
-    # Residuals, norms, activations
-
-    def residuals(self):
-        """Sums in which one side was computed from the other by more than arithmetic."""
-        return [node.id for node in self.sums() if self.kept(node.id) is not None]
-
-    def sums(self):
-        """Where two results are added, also as the sum of a stack of both."""
-        return [node for node in self.nodes.values() if node.role == "add" or self._adds_stacked(node.id)]
-
-    def _adds_stacked(self, number):
-        stack = self.nodes.get(self.main(number))
-        return self.nodes[number].op == "sum" and stack is not None and stack.op == "stack"
-
-    def added(self, number):
-        """What such a sum adds."""
-        return self.loud(self.main(number) if self._adds_stacked(number) else number)
-
-    def kept(self, number):
-        """Which side of a sum is what the other side was computed from."""
-        sides = self.added(number)
-        if len(sides) != 2:
-            return None
-        for side, other in (sides, sides[::-1]):
-            start = self.back(self._without_mean(side), {"layout", "scale"})
-            if start is not None and start in self.above[other] and self._works_between(start, other):
-                return side
-        return None
-
-    def weight_of_kept(self, number):
-        """What a residual multiplies by as it adds back; None where it is unclear."""
-        passed, total = [], 1.0
-        self.back(self.kept(number), {"layout", "scale"}, passed)
-        for item in passed:
-            if item.role == "scale":
-                if item.number is None:
-                    return None
-                total *= item.number
-        return total
-
-    def _without_mean(self, number):
-        node = self.nodes[number]
-        return self.main(number) if node.op == "mean" and len(self.into[number]) == 1 else number
-
-    def _works_between(self, start, end):
-        """Is there a product, a softmax, a norm or an activation on the way?"""
-        between = {n for n in self.above[end] | {end} if start in self.above[n]}
-        return any(self.nodes[n].role in ("product", "softmax", "norm", "activation") for n in between)
-
-    def adds_back_norm(self, number):
-        """Is what this residual adds back the result of a norm that only its other side uses as well?"""
-        kept = self.back(self.kept(number), {"layout"})
-        return kept is not None and self.nodes[kept].role == "norm"
-
-    def sums_before_residuals(self):
-        """For each residual: how many of the others come before what it adds back."""
-        sums, found = self.residuals(), []
-        for number in sums:
-            kept = self.kept(number)
-            found.append(sum(other == kept or other in self.above[kept] for other in sums if other != number))
-        return found
-
-    def beside_attention(self):
-        """Sums of which one side has been through a softmax and the other is a learned product that has not."""
-        soft = {node.id for node in self.having("softmax")}
-        found = []
-        for node in self.sums():
-            sides = self.added(node.id)
-            if len(sides) != 2 or self.kept(node.id) is not None:
-                continue
-            ends = [self.back(side, {"layout", "scale", "bias"}) for side in sides]
-            seen = [end is not None and bool(soft & (self.above[end] | {end})) for end in ends]
-            other = ends[seen.index(False)] if sum(seen) == 1 else None
-            if other is not None and self.is_learned(other):
-                found.append(node.id)
-        return found
-
-    def norms(self):
-        return self.having("norm")
-
-    def norms_after_sum(self):
-        """For each norm in order: is it put on a sum that goes nowhere else?"""
-        sums, found = set(self.residuals()), []
-        for norm in self.norms():
-            source = self.back(self.main(norm.id), {"layout"})
-            found.append(source in sums and self.ahead(source, {"layout"}) == [norm.id])
-        return found
-
-    def norms_on_branch(self):
-        """Norms of which the result is only added to what their input was computed from."""
-        found, residuals = [], self.residuals()
-        for norm in self.norms():
-            after = self.ahead(norm.id, {"layout"})
-            sums = [number for number in after if number in residuals]
-            kept = [self.back(self.kept(n), {"layout"}) for n in sums]
-            if len(after) == len(sums) == 1 and kept[0] != norm.id:
-                found.append(norm.id)
-        return found
-
-    def activations(self):
-        """(node, followed by a learned product) of each."""
-        found = []
-        for node in self.having("activation"):
-            after = self.ahead(node.id, {"layout", "bias"})
-            found.append((node, any(self.is_learned(number) for number in after)))
-        return found
-
     def outputs(self):
         return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
+
+
+def total_scale(passed):
+    """What the steps on a way multiply by together; None where one of them is unclear."""
+    numbers = [node.number for node in passed if node.role == "scale"]
+    return None if None in numbers else math.prod(numbers)

@@ -1,6 +1,7 @@
 """Where queries, keys and values come from, and in which places their numbers stand, in sentences."""
 
 from autograder.graph.attention import from_pieces
+from autograder.graph.sublayers import listed
 
 _MATRIX = ("matmul", "bmm")
 REDUCTIONS = {"mean": "mean", "sum": "sum", "amax": "maximum", "max": "maximum", "median": "median"}
@@ -14,12 +15,12 @@ def differences(a, b, mine, theirs):
     if mine.ordered and theirs.ordered and not mine.looped and not theirs.looped:
         for name in ("queries", "keys"):
             steps = getattr(mine, name), getattr(theirs, name)
-            for text in _source_said(a, b, name, *steps):
+            for text in _source_said(a, b, name, *steps, theirs.values):
                 told = True
                 yield text, (mine.product,), (theirs.product,)
     if told or None in (mine.values, theirs.values) or None in (mine.mix, theirs.mix):
         return
-    for text in _source_said(a, b, "values", mine.values, theirs.values):
+    for text in _source_said(a, b, "values", mine.values, theirs.values, theirs.keys):
         yield text, (mine.mix,), (theirs.mix,)
 
 
@@ -31,7 +32,7 @@ def partly_normed(a, b, mine, theirs):
     ]
     if None in flags[0] + flags[1] or not all(flags[1]) or all(flags[0]) or not any(flags[0]):
         return
-    told = " and ".join(part for part, flag in zip(parts, flags[0]) if not flag)
+    told = listed([part for part, flag in zip(parts, flags[0]) if not flag])
     text = f"Theirs makes queries, keys and values of the normalised input; yours not the {told}."
     yield text, (mine.product,), (theirs.product,)
 
@@ -51,29 +52,31 @@ def comparable(a, b):
     return names[0] == names[1]
 
 
-def _source_said(a, b, name, mine, theirs):
+def _source_said(a, b, name, mine, theirs, elsewhere):
     if None in (mine, theirs) or from_pieces(a, mine) or from_pieces(b, theirs):
         return
     (inputs, parameters), (expected, learned) = a.sources(mine), b.sources(theirs)
     if inputs != expected and inputs and expected:
-        yield f"Theirs takes the {name} from {_listed(expected)}, yours from {_listed(inputs)}."
+        yield f"Theirs takes the {name} from {listed(sorted(expected))}, yours from {listed(sorted(inputs))}."
         return
     only = parameters - learned, learned - parameters
     # subtle: more parameters may be a product of two of them, which is the same mathematics.
-    if only[0] and only[1] and parameters | learned <= owners(b):
-        yield f"Theirs makes the {name} with {_listed(only[1])}, yours with {_listed(only[0])}."
+    if parameters | learned <= owners(b) and only[0] and (only[1] or only[0] & _alone(b, elsewhere, theirs)):
+        only = only if only[1] else (parameters, learned)
+        yield f"Theirs makes the {name} with {listed(sorted(only[1]))}, yours with {listed(sorted(only[0]))}."
+
+
+def _alone(graph, number, other):
+    """The parts that make one of two results and not the other."""
+    return graph.sources(number)[1] - graph.sources(other)[1] if number is not None else frozenset()
 
 
 def owners(graph):
     return frozenset().union(*(graph.sources(number)[1] for number in graph.nodes))
 
 
-def _listed(names):
-    return " and ".join(sorted(names))
-
-
 def inputs(graph, number):
-    return _listed(graph.sources(number)[0])
+    return listed(sorted(graph.sources(number)[0]))
 
 
 def arrangement(a, b, mine, theirs):
@@ -88,7 +91,7 @@ def arrangement(a, b, mine, theirs):
         pairs += [("values", mine.values, theirs.values)]
     told = [(name, one) for name, one, other in pairs if rearranged(a.nodes[one], b.nodes[other])]
     if told:
-        names, blended = " and ".join(name for name, _ in told), {_blended(a, one) for _, one in told}
+        names, blended = listed([name for name, _ in told]), {_blended(a, one) for _, one in told}
         text = f"Yours puts the numbers of the {names} in other places than theirs."
         if len(blended) == 1 and blended != {""}:
             text = f"Yours takes the {blended.pop()} of several heads as {names}; theirs does not."

@@ -41,8 +41,10 @@ def _blocked(op, args, kwargs):
     return None
 
 
-def lowest(op, args, kwargs):
-    """The lowest number of the table that is added as a mask, or of the negative of one that is subtracted."""
+def written(op, args, kwargs):
+    """What a table that is a mask makes of a score that it blocks: zero, or the lowest number that it adds."""
+    if op == "mul":
+        return 0.0
     tables = [value for value in [*args, *kwargs.values()][:2] if isinstance(value, torch.Tensor)]
     return min((float(table.min()) for table in _added(op, tables) if bool((table <= -1e4).any())), default=None)
 
@@ -110,14 +112,25 @@ def places(tensor):
     return torch.arange(tensor.numel()).reshape(tensor.shape)
 
 
-def moved(function, args, kwargs, tensor, indices):
-    """The same rearrangement of the places; None where it is none."""
+def moved(function, args, kwargs, places_of):
+    """The same rearrangement of the places, a list with one result or several; None where it is none."""
     try:
-        args = [indices if a is tensor else a for a in args]
-        found = function(*args, **{name: indices if a is tensor else a for name, a in kwargs.items()})
+        args, kwargs = _replaced(list(args), places_of), _replaced(kwargs, places_of)
+        found = function(*args, **kwargs)
         return list(found) if isinstance(found, (list, tuple)) else [found]
     except Exception:
         return None
+
+
+def _replaced(value, places_of):
+    """Nested arguments with the places of each tensor instead of the tensor, where these are known."""
+    if isinstance(value, torch.Tensor):
+        return places_of.get(id(value), value)
+    if isinstance(value, dict):
+        return {name: _replaced(part, places_of) for name, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_replaced(part, places_of) for part in value)
+    return value
 
 
 def pooled(function, args, kwargs, tensor, indices):

@@ -14,7 +14,7 @@ from autograder.graph.depth import in_order
 from autograder.graph.drawing import Drawing
 from autograder.graph.model import KINDS, MAX_TEXT, MAX_WHOLE, STATES, Edge, Node, plain_text, renumbered
 
-VERSION = 1
+VERSION = 2
 MAX_EDGES = 4 * MAX_WHOLE
 _TITLE, _STOPPED, _BOX, _PATTERN = 80, 400, 200, 4200
 _ROLES = ("", "product", "scale", "mask", "softmax", "norm", "activation", "layout", "add", "bias", "times", "plain")
@@ -133,7 +133,7 @@ def _axes(value, shape):
 
 def _node(number, item):
     _due(type(item) is list and len(item) == len(fields(Node)), "its steps")
-    (id, kind, op, label, detail, shape, times, box, state, role, factor, dim, fill, axes, blocked, moved, part,
+    (id, kind, op, label, detail, shape, times, box, state, role, factor, dim, fill, axes, blocked, moved, side, part,
      badge, last_badge) = item  # fmt: skip
     shape = _shape(shape)
     return Node(
@@ -153,6 +153,7 @@ def _node(number, item):
         _axes(axes, shape),
         _pattern(blocked),
         _matching(moved, _MOVED),
+        _one_of(side, ("", "0", "1")),
         _text(part, MAX_TEXT),
         _count(badge, 0, MAX_WHOLE),
         _count(last_badge, 0, MAX_WHOLE),

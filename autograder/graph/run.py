@@ -62,7 +62,7 @@ def trace(target, inputs, named):
         leaves |= {name if len(found) == 1 else f"{name}[{i}]": tensor for i, tensor in enumerate(found)}
     _tell_letters(tracer, target_name, owner, values, parts, leaves)
     for name, tensor in leaves.items():
-        tracer.leaf(tensor, "input", name).axes = tracer.letters[id(tensor)]
+        tracer.leaf(tensor, "input", name).axes = tracer.notes.letters[id(tensor)]
     result = Trace(target_name, tracer.steps)
     arguments = list(values.values())
     with _undisturbed(parts.values()):
@@ -79,8 +79,8 @@ def _tell_letters(tracer, title, owner, values, parts, leaves):
     shapes = {name: tuple(tensor.shape) for name, tensor in leaves.items()}
     letters = axes.of_inputs(title, shapes, sizes.heads)
     widths = {size for name in shapes for word, size in zip(letters[name], shapes[name]) if word == "d_model"}
-    tracer.sizes = sizes.with_width(widths.pop() if len(widths) == 1 else None)
-    tracer.letters.update({id(tensor): letters[name] for name, tensor in leaves.items()})
+    tracer.notes.sizes = sizes.with_width(widths.pop() if len(widths) == 1 else None)
+    tracer.notes.letters.update({id(tensor): letters[name] for name, tensor in leaves.items()})
 
 
 def _call(target, inputs, named, tracer, result):
@@ -89,7 +89,7 @@ def _call(target, inputs, named, tracer, result):
             value = target(*inputs, **named)
         found = list(tensors_in(value))
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
-        result.axes = [tracer.letters_of(tensor) for tensor in found[:8]]
+        result.axes = [tracer.notes.letters_of(tensor) for tensor in found[:8]]
         result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
     except TooLong:
         result.too_long = True

@@ -15,7 +15,8 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.graph import axes, carry, opened, operations, patterns
+from autograder.graph import opened, operations, patterns
+from autograder.graph.notes import Notes
 from autograder.graph.steps import Step, describe, fills_mask, is_one_of_many, storage_of, tensors_in
 
 MAX_STEPS = 6_000
@@ -44,9 +45,7 @@ class Tracer(TorchFunctionMode):
         self._writes = {}  # storage -> [(time, step)]: what was written through any view
         self._owner = {}  # storage -> step that first had it
         self._left = {}  # steps whose values became plain numbers
-        self.sizes = axes.Sizes()  # heads and widths, where they are known
-        self.letters = {}  # id of tensor -> letters of its axes
-        self._moved = {}  # id of tensor -> (shape it was rearranged from, places)
+        self.notes = Notes()
         self.classes = {}  # name of a part -> name of its class
         self._alive = []  # ids stay unique while the tensors live
 
@@ -75,7 +74,7 @@ class Tracer(TorchFunctionMode):
             constant=kind == "constant",
         )
         if kind == "parameter":
-            self.letters[id(tensor)] = axes.of_parameter(name, tensor.dim())
+            self.notes.parameter(tensor, name)
         self._value(step, tensor)
         self._settle(tensor, (step,))
         return step
@@ -101,9 +100,7 @@ class Tracer(TorchFunctionMode):
             return
         if op in operations.THROUGH and any(True for _ in tensors_in(args)):
             source = next(tensors_in(args))
-            self.letters[id(tensors[0])] = self.letters_of(source)
-            if id(source) in self._moved:
-                self._moved[id(tensors[0])] = self._moved[id(source)]
+            self.notes.pass_on(source, tensors[0])
             return self._settle(tensors[0], self.sources(source))
         if opened.is_fused(function) and self._open(function, args, kwargs, tensors):
             return
@@ -111,38 +108,7 @@ class Tracer(TorchFunctionMode):
         in_place = written is not None or any(tensors[0] is a for a in args)
         for tensor in tensors:
             self._settle(tensor, (step,), wrote=step if in_place else None)
-        with suppress(Exception):
-            self._note_axes(step, function, op, args, kwargs, tensors)
-        if op in operations.LAYOUT | operations.POOLING and not in_place:
-            with suppress(Exception):
-                self._note_places(step, function, op, args, kwargs, tensors)
-
-    def _note_axes(self, step, function, op, args, kwargs, tensors):
-        owner = next((p.name.split(".")[-2] for p, _, _ in step.parents if p.name.endswith(".weight")), "")
-        owner = owner or step.box.rpartition(".")[2]
-        found = carry.carried(function, op, args, kwargs, tensors[0], self.letters_of, self.sizes, owner)
-        step.axes = found
-        for tensor in tensors:
-            alike = tensor.shape == tensors[0].shape and found != ()
-            self.letters[id(tensor)] = found if alike else ("",) * tensor.dim()
-
-    def letters_of(self, tensor):
-        return self.letters.get(id(tensor)) or ("",) * tensor.dim()
-
-    def _note_places(self, step, function, op, args, kwargs, tensors):
-        """Follows the numbers of one tensor through its rearrangements, and through a mean or sum of groups."""
-        given = list(tensors_in([args, kwargs]))
-        if len(given) != 1 or len(tensors) != 1 or given[0].numel() > patterns.MOST:
-            return
-        shape, before = self._moved.get(id(given[0])) or (given[0].shape, patterns.places(given[0]))
-        if op in operations.POOLING:
-            after = patterns.pooled(function, args, kwargs, given[0], before)
-        else:
-            after = (patterns.moved(function, args, kwargs, given[0], before) or [None])[0]
-        if after is None or after.shape != tensors[0].shape:
-            return
-        self._moved[id(tensors[0])] = (shape, after.contiguous())
-        step.moved = patterns.told(shape, after)
+        self.notes.take(step, function, op, args, kwargs, tensors, in_place)
 
     def _operation(self, function, op, args, kwargs, result):
         parents = [] if op in operations.CREATE else self._parents(args, kwargs)
@@ -164,8 +130,8 @@ class Tracer(TorchFunctionMode):
         describe(step, function, op, args, kwargs)
         if op in operations.MASK or op in ("add", "sub", "mul"):
             step.blocked = patterns.blocked(op, args, kwargs, result)
-            if op in ("add", "sub") and step.blocked:
-                step.fill = patterns.lowest(op, args, kwargs)
+            if op not in operations.MASK and step.blocked:
+                step.fill = patterns.written(op, args, kwargs)
         if all(parent.constant or parent.boolean or parent.blocks or parent.of_masks for parent, _, _ in parents):
             step.of_masks = bool(parents) and not step.constant
             self._value(step, result)
@@ -189,9 +155,7 @@ class Tracer(TorchFunctionMode):
             return False
         for real, tensor in zip(results, meant):
             self._settle(real, self.sources(tensor))
-            self.letters[id(real)] = self.letters_of(tensor)
-            if id(tensor) in self._moved:
-                self._moved[id(real)] = self._moved[id(tensor)]
+            self.notes.pass_on(tensor, real)
         return True
 
     def _fail(self, function, op, args, kwargs, error):
@@ -227,7 +191,7 @@ class Tracer(TorchFunctionMode):
     def _settle(self, tensor, steps, wrote=None):
         self._alive.append(tensor)
         if wrote is not None:
-            self._moved.pop(id(tensor), None)
+            self.notes.written(tensor)
         now, storage = len(self._alive), storage_of(tensor)
         self._origin[id(tensor)] = (steps, now)
         if storage is not None:
