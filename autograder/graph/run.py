@@ -1,16 +1,10 @@
-"""Calls what is to be drawn on copies of its inputs, and leaves everything as it was.
+"""Calls what is to be drawn, once, and gives everything a name that a learner knows.
 
-The model is copied (modes, gradients, buffers and caches of the original stay), random states are put back,
-output and warnings are swallowed. Whatever the code raises becomes part of the trace.
+Whatever the code raises becomes part of the trace.
 """
 
-import copy
+import functools
 import inspect
-import io
-import random
-import sys
-import warnings
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 
 import torch
@@ -19,6 +13,7 @@ from torch import nn
 from autograder.graph import axes
 from autograder.graph.steps import tensors_in
 from autograder.graph.trace import TooLong, Tracer
+from autograder.graph.untouched import as_written, copied, undisturbed
 
 
 @dataclass
@@ -33,19 +28,20 @@ class Trace:
     error: BaseException | None = None
     failed: object = None  # the step that failed
     too_long: bool = False
+    unseen: bool = False  # a result came from nowhere
 
 
 def trace(target, inputs, named):
     """Runs `target(*inputs, **named)` and returns its Trace."""
-    memo = {}
-    names = {}
+    memo, names, target = {}, {}, as_written(target)
     target_name = title_of(target)
-    target = _copied(target, memo)
-    values = {name: _copied(value, memo) for name, value in _argument_names(target, inputs, named)}
-    owner = getattr(target, "__self__", target)
+    target = copied(target, memo)
+    values = {name: copied(value, memo) for name, value in _argument_names(target, inputs, named)}
+    bare = _without_partial(target, names)
+    owner = getattr(bare, "__self__", bare)
     if isinstance(owner, nn.Module):
         _name_parts(owner, "", names)
-    reached = _reached(target)
+    reached = _reached(bare)
     parts = {name: value for name, value in reached.items() if isinstance(value, nn.Module)}
     for name, value in reached.items():
         if name in parts:
@@ -65,7 +61,7 @@ def trace(target, inputs, named):
         tracer.leaf(tensor, "input", name).axes = tracer.notes.letters[id(tensor)]
     result = Trace(target_name, tracer.steps)
     arguments = list(values.values())
-    with _undisturbed(parts.values()):
+    with undisturbed(parts.values()):
         _call(target, arguments[: len(inputs)], dict(zip(named, arguments[len(inputs) :])), tracer, result)
     return result
 
@@ -88,6 +84,7 @@ def _call(target, inputs, named, tracer, result):
         with torch.no_grad(), tracer:
             value = target(*inputs, **named)
         found = list(tensors_in(value))
+        result.unseen = bool(tracer.steps) and any(tracer.is_strange(tensor) for tensor in found[:8])
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
         result.axes = [tracer.notes.letters_of(tensor) for tensor in found[:8]]
         result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
@@ -114,6 +111,8 @@ def title_of(target):
 def _argument_names(target, inputs, named):
     """(name, value) of each argument; positional ones are named as in the signature."""
     function = target.forward if isinstance(target, nn.Module) else target
+    if isinstance(target, functools.partial) and isinstance(target.func, nn.Module):
+        function = functools.partial(target.func.forward, *target.args, **target.keywords)
     names = []
     try:
         for parameter in inspect.signature(function).parameters.values():
@@ -125,6 +124,14 @@ def _argument_names(target, inputs, named):
         names = []
     names += [f"input {i + 1}" for i in range(len(names), len(inputs))]
     return [*zip(names, inputs), *named.items()]
+
+
+def _without_partial(target, names):
+    """The function or module in `functools.partial`; tensors that are given by name there are called so."""
+    while isinstance(target, functools.partial):
+        names.update({id(value): name for name, value in target.keywords.items()})
+        target = target.func
+    return target
 
 
 def _reached(function):
@@ -141,49 +148,3 @@ def _name_parts(module, prefix, names):
     for kind in (module.named_modules, module.named_parameters, module.named_buffers):
         for name, part in kind(remove_duplicate=True):
             names[id(part)] = ".".join(word for word in (prefix, name) if word)
-
-
-def _copied(value, memo):
-    """A copy that can be run without changing the original; what cannot be copied is used as it is."""
-    if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
-        return value.detach().clone()
-    # subtle: a module that keeps its last weights for inspection holds tensors that deepcopy refuses.
-    holders = [vars(module) for module in value.modules()] if isinstance(value, nn.Module) else [value]
-    for holder in holders:
-        for kept in tensors_in(holder):
-            if not kept.is_leaf:
-                memo.setdefault(id(kept), kept.detach().clone())
-    try:
-        return copy.deepcopy(value, memo)
-    except Exception:
-        return value
-
-
-@contextmanager
-def _undisturbed(used):
-    """Random states, modes and streams are afterwards as before; so are modules used without a copy."""
-    modules = [module for part in used for module in part.modules()]
-    training = [module.training for module in modules]
-    buffers = [(buffer, buffer.detach().clone()) for part in used for buffer in part.buffers()]
-    numpy = sys.modules.get("numpy")
-    states = random.getstate(), torch.get_rng_state(), numpy and numpy.random.get_state()
-    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
-    try:
-        with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for module, mode in zip(modules, training):
-            module.training = mode
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
-        random.setstate(states[0])
-        torch.set_rng_state(states[1])
-        if numpy:
-            numpy.random.set_state(states[2])
-        if cuda is not None:
-            torch.cuda.set_rng_state_all(cuda)
-        torch.set_grad_enabled(grad)
-        torch.set_default_dtype(dtype)

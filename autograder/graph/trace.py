@@ -87,9 +87,10 @@ class Tracer(TorchFunctionMode):
         later = [step for moment, step in self._writes.get(storage_of(tensor), ()) if moment > time]
         return tuple(dict.fromkeys((*steps, *later)))
 
-    def alias(self, tensor, step):
-        """From now on the tensor counts as the result of that step."""
-        self._settle(tensor, (step,))
+    def is_strange(self, tensor):
+        """Did no step make it, and is it nothing that has a name?"""
+        known = id(tensor) in self._origin or id(tensor) in self.names or self._owner.get(storage_of(tensor))
+        return not known and not self._left and not isinstance(tensor, nn.Parameter)
 
     def _note(self, function, op, args, kwargs, result):
         written = args[0] if op == "setitem" else kwargs.get("out")
@@ -163,7 +164,7 @@ class Tracer(TorchFunctionMode):
             step = self._new(
                 "operation", op, parents=self._parents(args, kwargs), box=self._box(), failed=True
             )
-            step.met = tuple(tuple(t.shape) for t in tensors_in([args, kwargs]))
+            step.met = tuple(tuple(tensor.shape) for tensor in _meeting([args, kwargs]))
             describe(step, function, op, args, kwargs)
             self.failures.append((error, step))
         except Exception:
@@ -200,7 +201,7 @@ class Tracer(TorchFunctionMode):
                 self._writes.setdefault(storage, []).append((now, wrote))
 
     def _value(self, step, tensor):
-        if is_one_of_many(tensor) or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
+        if is_one_of_many(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
             return
         if tensor.numel() == 1 and step.constant:
             step.value = float(tensor)
@@ -216,3 +217,10 @@ class Tracer(TorchFunctionMode):
                 return self.names.get(id(part), "")
             frame = frame.f_back
         return ""
+
+
+def _meeting(arguments):
+    """The tensors that a failing operation was given; beside two of them parameters are left out."""
+    tensors = list(tensors_in(arguments))
+    others = [tensor for tensor in tensors if not isinstance(tensor, nn.Parameter)]
+    return others if len(others) > 1 else tensors

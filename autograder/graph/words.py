@@ -6,6 +6,11 @@ from autograder.graph.model import plain_text, shape_text
 
 _SIGN = {"matmul": "@", "add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
 
+_UNSEEN = (
+    "The steps to its result cannot be seen: they are no calls of PyTorch from here "
+    "(TorchScript, another thread, a result that was kept)."
+)
+
 
 def summary(title, nodes, stopped=""):
     """One line: what the picture shows."""
@@ -67,16 +72,30 @@ def stopped(trace):
     if trace.too_long:
         return "This takes more steps than can be drawn: try a shorter input."
     if trace.error is None:
-        return ""
-    first = plain_text(str(trace.error).strip().split("\n")[0], 160)
+        return _UNSEEN if trace.unseen else ""
+    first = _message(trace.error)
     reason = f"{type(trace.error).__name__}: {first}" if first else type(trace.error).__name__
     if isinstance(trace.error, NotImplementedError) and not first:
         return "Stopped by NotImplementedError: not written yet."
     if trace.failed is None:
         return plain_text(f"Stopped by {reason}", 260)
     step = trace.failed
-    shapes = " and ".join(shape_text(shape) for shape in step.met)
+    if step.op in ("backward", "grad"):
+        return f"Stopped at {step.op}: no gradients are computed while a graph is drawn."
     sign = f" ({_SIGN[step.op]})" if step.op in _SIGN else ""
     where = f" in {step.box}" if step.box else ""
-    met = f", where {shapes} met" if len(step.met) > 1 else f", given {shapes}" if step.met else ""
-    return plain_text(f"Stopped at {step.op}{sign}{where}{met}. {reason}", 320)
+    return plain_text(f"Stopped at {step.op}{sign}{where}{_met(step)}. {reason}", 320)
+
+
+def _message(error):
+    """The first line of what an error says; a student's error may itself fail to say it."""
+    try:
+        text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
+    except Exception:
+        return ""
+    return plain_text(text.strip().split("\n")[0], 160)
+
+
+def _met(step):
+    shapes = " and ".join(shape_text(shape) for shape in step.met)
+    return f", where {shapes} met" if len(step.met) > 1 else f", given {shapes}" if step.met else ""
