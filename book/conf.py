@@ -24,8 +24,10 @@ extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "autograder.build
 exclude_patterns = ["_build", "made/parts"]
 nitpicky = True
 
+highlight_language = "text"  # of blocks that name none: what one types into a terminal
+
 nb_execution_mode = "off"
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 # What one copies is code; what a cell printed is not.
 copybutton_selector = "div:not(.output) > div.highlight > pre"
@@ -33,7 +35,11 @@ copybutton_selector = "div:not(.output) > div.highlight > pre"
 html_theme = "sphinx_book_theme"
 html_title = "Attention by Hand"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_css_files = ["book.css"]
+html_js_files = ["book.js"]
+html_sidebars = {"**": ["site-name.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
+html_use_index = False
 html_favicon = "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_copy_source = False
@@ -43,9 +49,9 @@ html_show_copyright = False
 html_last_updated_fmt = None
 html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "logo": {"text": project, "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
     "home_page_in_toc": True,
     "show_toc_level": 2,
+    "max_navbar_depth": 1,
     "navbar_persistent": [],
     "use_download_button": False,
     "use_fullscreen_button": False,

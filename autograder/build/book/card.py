@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.build.book.symbols import linked_shape
+from autograder.build.book.symbols import as_markdown, linked_shape
 from autograder.build.lesson import Cell, Lesson
 from autograder.build.marks import MARK_SCHEME, SOLUTION, find_regions, without_regions
 from autograder.exercises.exercise import Exercise
@@ -41,7 +41,7 @@ def hints(exercise: Exercise) -> str:
     for number in range(count, 0, -1):
         fence = ":" * (3 + count - number)
         title = f"Hint {number} of {count}" if count > 1 else "Hint"
-        inside = exercise.hints[number - 1] + (f"\n\n{text}" if text else "")
+        inside = as_markdown(exercise.hints[number - 1]) + (f"\n\n{text}" if text else "")
         text = f"{fence}{{dropdown}} {title}\n:class-container: hint\n\n{inside}\n{fence}\n"
     return text
 

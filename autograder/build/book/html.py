@@ -4,12 +4,16 @@ Formulas become MathML, which browsers draw by themselves, without a script or t
 plain <details>, whose summary a screen reader reads as it stands.
 """
 
+import re
 from html import escape
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 
 from autograder.grading.formulas import mathml
+
+PUNCTUATION = re.compile(r"[.,;:!?)]")
+NO_BREAK = "\u2060"
 
 
 def setup(app) -> dict:
@@ -35,7 +39,9 @@ def _close_fold(translator, node) -> None:
 
 
 def _visit_inline(translator, node) -> None:
-    translator.body.append(_written(node, block=False))
+    follows = node.next_node(nodes.Text, descend=False, siblings=True)
+    clings = follows is not None and PUNCTUATION.match(follows)
+    translator.body.append(_written(node, block=False) + (NO_BREAK if clings else ""))
     raise nodes.SkipNode
 
 

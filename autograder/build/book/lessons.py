@@ -10,13 +10,12 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.build.book.card import exercise_card, hints, run_it_yourself, written_question
-from autograder.build.book.outputs import said_by_check, shown
+from autograder.build.book.outputs import said_by_check, shown, with_pictures
 from autograder.build.lesson import Cell, Lesson, read_cells
 from autograder.build.marks import HIDDEN_TESTS, replace_marks, without_regions
 from autograder.build.notebooks import KERNEL, as_text, student_notebook
 from autograder.exercises import find
 
-PICTURES = "../images/", "../../../images/"
 
 
 def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
@@ -40,7 +39,7 @@ class _Reader:
         self.checks = {cell.name: cell for cell in self.cells if cell.kind == "check"}
         self.first_code = next(cell.id for cell in self.cells if cell.is_code)
         self.stubs = {cell.id: cell.source for cell in student_notebook(lesson).cells}
-        self.outputs = _stored_outputs(lesson)
+        self.outputs, self.images = _stored_outputs(lesson), lesson.images
 
     def shown(self, cell: Cell) -> list:
         """What the book shows for a cell: none, one or several cells."""
@@ -50,7 +49,7 @@ class _Reader:
             return []
         if not cell.is_code:
             text = written_question(cell) if cell.kind == "written" else cell.text
-            return [new_markdown_cell(text.replace(*PICTURES))]
+            return [new_markdown_cell(with_pictures(text, self.images))]
         outputs, settings = shown(self.outputs.get(cell.id, []))
         if cell.id == self.first_code:
             settings = _folded("hide-input", "Show the set-up", "Hide the set-up")

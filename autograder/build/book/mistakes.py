@@ -13,6 +13,7 @@ from pathlib import Path
 
 from autograder.build.book.judged import exercises_of
 from autograder.build.book.overview import short_name
+from autograder.build.book.symbols import as_markdown
 from autograder.build.lesson import Lesson
 from autograder.exercises import all_exercises
 from autograder.exercises.exercise import Exercise
@@ -31,11 +32,14 @@ def mistake_pages(lessons: list[Lesson], kept_in: Path) -> dict[str, str]:
             made_in.setdefault(mistake.id, {})[exercise.name] = None
     made_in = {name: list(exercises) for name, exercises in made_in.items()}
     page = partial(_page, shown_by=_kept(kept_in / "mistakes.json", made_in), made_in=made_in)
-    return {f"mistakes/{lesson.name}.md": page(lesson) for lesson in lessons}
+    contents = [f"{short_name(lesson)} <made/mistakes/{lesson.name}>" for lesson in lessons]
+    return {f"mistakes/{lesson.name}.md": page(lesson) for lesson in lessons} | {
+        "parts/mistakes.md": "\n".join(["```{toctree}", ":maxdepth: 1", "", *contents, "```", ""])
+    }
 
 
 def _page(lesson: Lesson, shown_by: dict, made_in: dict) -> str:
-    parts = [f"# Mistakes in lesson {short_name(lesson)}\n"]
+    parts = [f"# Mistakes: {short_name(lesson)}\n"]
     for exercise in exercises_of(lesson):
         rows, others = _rows(exercise, shown_by[exercise.id], made_in)
         parts.append(f"## `{exercise.name}`\n")
@@ -54,14 +58,10 @@ def _rows(exercise: Exercise, shown_by: dict, made_in: dict) -> tuple[str, list[
         if first != exercise.name:
             others.append(first)
             continue
-        also = f" Made in {', '.join(f'`{name}`' for name in later)} as well." if later else ""
+        also = f" [Also in {', '.join(f'`{name}`' for name in later)}.]{{.also}}" if later else ""
         shown = _in_words(**shown_by[mistake.id])
-        rows.append(f"| {_cell(mistake.sees)} | {_cell(mistake.asks)} | {_cell(shown)}{also} |")
+        rows.append(f"| {as_markdown(mistake.sees)} | {as_markdown(mistake.asks)} | {as_markdown(shown)}{also} |")
     return "\n".join(rows), list(dict.fromkeys(others))
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
 
 
 def _in_words(shows: list[str], hides: list[str]) -> str:

@@ -1,15 +1,34 @@
-"""The stored outputs of a cell, as the book shows them.
+"""Pictures and stored outputs of a cell, as the book shows them.
 
-A picture gets its alternative text and width; a graph is shown as SVG, with the same graph in words folded below.
+A picture gets its alternative text, and its width, with which Sphinx makes it a link to itself: on a phone that is
+the way to see it large. A graph is shown as SVG, with the same graph in words folded below.
 """
 
 import io
+import re
 from base64 import b64decode
 from html import escape
+from pathlib import Path
 
 from nbformat.v4 import new_output
 
+from autograder.build.pictures import FOLDER, PICTURE
+from autograder.notebook.figures.style import SCREEN_DPI
+
 SVG, PNG, HTML, TEXT = "image/svg+xml", "image/png", "text/html", "text/plain"
+WIDTH = re.compile(r'<svg[^>]*? width="([0-9.]+)(pt|px|)"')
+PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
+
+
+def with_pictures(text: str, images: Path) -> str:
+    """The markdown text with its pictures as the book finds them, each as wide as it was drawn."""
+
+    def placed(match: re.Match) -> str:
+        name = match["path"].removeprefix(FOLDER)
+        width = _width((images / name).read_text(encoding="utf-8"))
+        return f"![{match['alt']}](../../../images/{name}){{width={width}px}}"
+
+    return PICTURE.sub(placed, text)
 
 
 def shown(outputs: list) -> tuple[list, dict]:
@@ -34,8 +53,16 @@ def said_by_check(outputs: list) -> list:
 
 
 def _only(output, kind: str):
-    metadata = {kind: {k: v for k, v in output.metadata.get(kind, {}).items() if k != "alt"}}
+    given = output.metadata.get(kind, {})
+    width = given.get("width") or (_width(output.data[SVG]) if kind == SVG else None)
+    metadata = {kind: {"width": width}} if width else {}
     return new_output("display_data", data={kind: output.data[kind]}, metadata=metadata)
+
+
+def _width(svg: str) -> int:
+    """The width of a drawing in pixels of the screen."""
+    number, unit = WIDTH.search(svg).groups()
+    return round(float(number) * PIXELS[unit])
 
 
 def _settings(output, kind: str) -> dict:

@@ -1,4 +1,4 @@
-"""The glossary's symbols: which letters it explains, and shapes whose letters lead there."""
+"""Words of the exercises in markdown: plain text that stays as it is, shapes whose letters lead to the glossary."""
 
 import re
 from functools import cache
@@ -8,6 +8,8 @@ from autograder.build.lesson import ROOT
 GLOSSARY = ROOT / "book" / "glossary.md"
 ENTRY = re.compile(r"^([A-Za-z][A-Za-z0-9_]*)$", flags=re.MULTILINE)
 LETTER = re.compile(r"[A-Za-z_]+")
+CODE = re.compile(r"(`[^`]*`)")
+MARKS = re.compile(r"([\\*_\[\]<>$|{}~])")
 
 
 @cache
@@ -30,3 +32,9 @@ def linked_shape(axes: str) -> str:
 def _linked(match: re.Match) -> str:
     name = match[0]
     return f"{{term}}`{name}`" if name in explained() else f"`{name}`"
+
+
+def as_markdown(text: str) -> str:
+    """Text of a hint or a mistake as markdown: what stands in backticks is code, nothing else has a meaning."""
+    parts = CODE.split(" ".join(text.split()))
+    return "".join(part if number % 2 else MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))
