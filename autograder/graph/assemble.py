@@ -161,7 +161,8 @@ def _words(group, parameters):
     """First and second line of an operation's box."""
     step = group[-1]
     if step.op in ops.LAYOUT and "\n" in step.name:
-        return ", ".join(part.split(" ")[0] for part in step.name.split("\n")[:3]), ""
+        words = [part.split(" ")[0] for part in step.name.split("\n")[:3]]
+        return ", ".join(_SPOKEN.get(word, word) for word in words), ""
     label = _SPOKEN.get(step.op, step.op)
     if not parameters:
         return label, _common_index(group) if step.op == "getitem" else step.detail

@@ -1,5 +1,7 @@
 """compare(mine, theirs, *inputs): both computations side by side, and in words what differs."""
 
+from dataclasses import replace
+
 from torch import nn
 
 from autograder.graph import picture
@@ -56,6 +58,7 @@ def compare(mine, theirs, *inputs, depth=None, **named):
 
 def compared(mine, theirs, depth=None):
     """The same for two drawings that are there already."""
+    theirs = _with_my_names(mine, theirs)
     told = differences(mine, theirs)
     try:
         sides = numbered(mine.whole, theirs.whole, told)
@@ -63,6 +66,18 @@ def compared(mine, theirs, depth=None):
         sides = mine.whole, theirs.whole
     drawn = [Drawing(old.title, *side, old.stopped, depth) for old, side in zip((mine, theirs), sides)]
     return Comparison(*drawn, told)
+
+
+def _with_my_names(mine, theirs):
+    """Both get the same inputs in the same order, so each has one name on both sides: mine."""
+    names = [node.label for node in mine.whole[0] if node.kind == "input"]
+    nodes, edges = theirs.whole
+    inputs = [node for node in nodes if node.kind == "input"]
+    if len(names) != len(inputs) or names == [node.label for node in inputs]:
+        return theirs
+    said = dict(zip((node.id for node in inputs), names))
+    nodes = [replace(node, label=said.get(node.id, node.label)) for node in nodes]
+    return Drawing(theirs.title, nodes, edges, theirs.stopped, theirs.depth)
 
 
 def _as_taken(target, count):

@@ -24,7 +24,8 @@ def numbered(mine, theirs, told):
         for side, steps in enumerate((item.mine, item.theirs)):
             partner = {pair[side] for pair in pairs if item.counts and pair[1 - side] in (item.theirs, item.mine)[side]}
             marks[side] |= set(steps) - partner
-    pairs = [(one, other) for one, other in pairs if one not in marks[0] and other not in marks[1]]
+    # Numbered in my order, as it is read.
+    pairs = sorted((one, other) for one, other in pairs if one not in marks[0] and other not in marks[1])
     result = []
     for side, (nodes, edges) in enumerate((mine, theirs)):
         numbers = {pair[side]: number for number, pair in enumerate(pairs, 1)}
@@ -54,9 +55,9 @@ def _kind(graph, node):
         return ""
     if softmax_input(graph, node.id) is not None:
         return "softmax"
-    if node.role not in _COUNTED:
-        return ""
-    return "learned product" if graph.is_learned(node.id) else node.role
+    if graph.is_product(node.id):
+        return "learned product" if graph.is_learned(node.id) else "product"
+    return node.role if node.role in _COUNTED else ""
 
 
 def _lined_up(one, other):

@@ -32,6 +32,7 @@ _STYLES = {
 }
 _FONT = "Helvetica, Arial, sans-serif"
 MARGIN = 30
+_HALO = ' stroke="#FFFFFF" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
 
 
 class Panel:
@@ -50,8 +51,10 @@ class Panel:
         things = self.placed.get("objects", ())
         quiet = {(edge.source, edge.target) for edge in self.edges if edge.quiet}
         shapes = [(source, text) for (source, text), _ in dot.shared_shapes(self.edges, by_id).items()]
-        parts = [self._cluster(item) for item in things if "bb" in item]
+        frames = [self._cluster(item) for item in things if "bb" in item]
+        parts = [frame for frame, _ in frames]
         parts += [self._arrow(item, things, shapes, quiet) for item in self.placed.get("edges", ())]
+        parts += [name for _, name in frames]
         parts += [self._shape(item, shapes) for item in things if item["name"][0] == "s" and "pos" in item]
         parts += [self._box(item, by_id) for item in things if item["name"][0] == "n" and "pos" in item]
         if self.letters:
@@ -68,7 +71,8 @@ class Panel:
             left, self.drawn - high, right - left, high - low, 8, "none", LINE, 'stroke-dasharray="4 3"'
         )
         name = dot.cluster_names(self.nodes).get(item["name"], "")
-        return frame + _text(left + 8, self.drawn - high + 15, name, 11, GREY, anchor="start")
+        # An arrow may pass behind the name: a white edge keeps it readable.
+        return frame, _text(left + 8, self.drawn - high + 15, name, 11, GREY, anchor="start", more=_HALO)
 
     def _arrow(self, item, things, shapes, quiet):
         tail, head = things[item["tail"]]["name"], things[item["head"]]["name"]
@@ -189,11 +193,11 @@ def _rect(x, y, width, height, radius, fill, line, more=""):
     )
 
 
-def _text(x, y, text, size, colour, bold=False, anchor="middle"):
+def _text(x, y, text, size, colour, bold=False, anchor="middle", more=""):
     weight = ' font-weight="600"' if bold else ""
     return (
         f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
-        f"{weight}>{_safe(text)}</text>"
+        f"{weight}{more}>{_safe(text)}</text>"
     )
 
 

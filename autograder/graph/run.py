@@ -5,6 +5,7 @@ Whatever the code raises becomes part of the trace.
 
 import functools
 import inspect
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import torch
@@ -110,20 +111,27 @@ def title_of(target):
 
 def _argument_names(target, inputs, named):
     """(name, value) of each argument; positional ones are named as in the signature."""
+    names = []
+    for parameter in _parameters(target):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}[{i}]" for i in range(len(inputs) - len(names))]
+        elif parameter.kind is not parameter.KEYWORD_ONLY:
+            names.append(parameter.name)
+    names += [f"input {i + 1}" for i in range(len(names), len(inputs))]
+    return [*zip(names, inputs), *named.items()]
+
+
+def _parameters(target):
+    """The parameters that are left to be given; none where nothing says what they are called."""
     function = target.forward if isinstance(target, nn.Module) else target
     if isinstance(target, functools.partial) and isinstance(target.func, nn.Module):
         function = functools.partial(target.func.forward, *target.args, **target.keywords)
-    names = []
-    try:
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                names += [f"{parameter.name}[{i}]" for i in range(len(inputs) - len(names))]
-            elif parameter.kind is not parameter.KEYWORD_ONLY:
-                names.append(parameter.name)
-    except (TypeError, ValueError):
-        names = []
-    names += [f"input {i + 1}" for i in range(len(names), len(inputs))]
-    return [*zip(names, inputs), *named.items()]
+    with suppress(TypeError, ValueError):
+        # PyTorch's functions in C say nothing themselves; there is a table.
+        function = torch.overrides.get_testing_overrides().get(function, function)
+    with suppress(TypeError, ValueError):
+        return inspect.signature(function).parameters.values()
+    return ()
 
 
 def _without_partial(target, names):
