@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.grading.questions import Questions
 from autograder.grading.sandbox import why_no_sandbox
-from autograder.grading.session import USUAL, Allowance, Ended, Session
+from autograder.grading.session import USUAL, Allowance, Ended, Session, again_with_care
 from autograder.grading.template import Template
 
 SKIPPED_TITLES = ("timing:", "explore")
@@ -57,9 +57,13 @@ def check_files(
 def _verdict(open_session, questions, file):
     from autograder.judge import unable_to_run
 
-    try:
+    def run(alone):
         with open_session() as session:
-            return questions.put_to(session, _load(session, Path(file)))
+            stopped = _load(session, Path(file))
+            return questions.put_to(session, alone, stopped)
+
+    try:
+        return again_with_care(run)
     except Ended as ended:
         return unable_to_run(questions.exercise, f"Your code could not be judged: {ended}.")
 

@@ -13,7 +13,7 @@ from html import escape
 from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from autograder.grading.safe_html import clean
+from autograder.grading.safe_html import as_text, clean
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 TAGS = {
@@ -28,11 +28,20 @@ ATTRIBUTES = {
     *("accentunder", "movablelimits"),
 }
 LONGEST = 2000
+LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
+FORMULA = re.compile(r"\\[(\[]|\\begin")
+NAME = re.compile(r"[^\W\d_]{2,}|∞")  # latex2mathml writes softmax and ∞ as operators, with a gap on either side
 
 
 @pass_context
 def markdown(context, source: str) -> str:
-    """Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates."""
+    """Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates.
+
+    subtle: the time that the renderer takes grows with the square of the length; what no person writes is shown
+    as it is.
+    """
+    if len(source) > LONGEST_TEXT or len(FORMULA.findall(source)) > MOST_FORMULAS:
+        return f"<pre>{as_text(source)}</pre>"
     attachments = (context.get("cell") or {}).get("attachments", {})
     renderer = _Renderer(escape=False, attachments=attachments, exclude_anchor_links=True)
     return renderer.put_back(clean(MarkdownWithMath(renderer=renderer).render(source)))
@@ -58,8 +67,10 @@ def _written(element) -> str:
         raise ValueError(tag)
     known = "".join(f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES)
     text = element.text or ""
-    if tag == "mtext":
-        text = text.replace(" ", "\u00a0")  # a space at either end would be lost
+    if tag == "mo" and NAME.fullmatch(text):
+        tag = "mi"
+    if tag == "mtext":  # a space at either end would be lost
+        text = text.replace(" ", "\u00a0").replace("\\_", "_")
     inside = escape(text) + "".join(map(_written, element))
     return f"<{tag}{known}>{inside}</{tag}>"
 

@@ -22,12 +22,13 @@ class Questions:
         self.expected = Expected(self.exercise, self.cases)
         self._packed = as_tensor(pack_cases(self.cases))
 
-    def put_to(self, session: Session, stopped: dict | None = None) -> Verdict:
-        """The verdict on the object of the exercise's name. `stopped` is the error that stopped its file.
+    def put_to(self, session: Session, alone: bool, stopped: dict | None = None) -> Verdict:
+        """The verdict on the object of the exercise's name, called in a process of its own where `alone`.
+        `stopped` is the error that stopped its file.
 
         Raises Ended where the process of the submission is gone.
         """
-        reply = session.probe(self.exercise.name, self.exercise.procedure, self._packed)
+        reply = session.probe(self.exercise.name, self.exercise.procedure, self._packed, alone)
         try:
             if "ended" in reply:
                 return unable_to_run(self.exercise, _ended(int(reply["ended"])))

@@ -11,7 +11,7 @@ from autograder.grading.drawn import case_to_draw
 from autograder.grading.outputs import Shown
 from autograder.grading.questions import Questions, as_tensor
 from autograder.grading.results import Result
-from autograder.grading.session import USUAL, Allowance, Ended, Session
+from autograder.grading.session import USUAL, Allowance, Ended, Session, again_with_care
 from autograder.grading.template import Template
 from autograder.grading.unit import Unit
 from autograder.judge import Verdict
@@ -40,16 +40,22 @@ def run_unit(
         with _timed(result, "sandbox"):
             return Session(template, sandboxed, left, hidden)
 
-    for run in (_ask_hidden_cases, _show):
-        try:
+    for ask in (_ask_hidden_cases, _show):
+
+        def run(alone, ask=ask):
             with opened() as session:
-                run(unit, session, secret, result, verdicts)
+                ask(unit, session, secret, alone, result, verdicts)
+
+        try:
+            again_with_care(run)
         except Ended as ended:
             result.problem = str(ended)
     return result
 
 
-def _ask_hidden_cases(unit: Unit, session: Session, secret: str, result: Result, verdicts: dict) -> None:
+def _ask_hidden_cases(
+    unit: Unit, session: Session, secret: str, alone: bool, result: Result, verdicts: dict
+) -> None:
     """Puts the hidden cases to every answer, in its place among the cells."""
     for step in unit.steps:
         if step.kind == "run":
@@ -57,10 +63,12 @@ def _ask_hidden_cases(unit: Unit, session: Session, secret: str, result: Result,
                 session.cell(step.text)
         elif step.kind == "check":
             with _timed(result, "checks"):
-                verdicts[step.text] = _questions(step.text, secret).put_to(session)
+                verdicts[step.text] = _questions(step.text, secret).put_to(session, alone)
 
 
-def _show(unit: Unit, session: Session, secret: str, result: Result, verdicts: dict) -> None:
+def _show(
+    unit: Unit, session: Session, secret: str, alone: bool, result: Result, verdicts: dict
+) -> None:
     """Keeps what cells show, the verdicts, and the graphs."""
     shown = Shown()
     for step in unit.steps:
@@ -70,14 +78,14 @@ def _show(unit: Unit, session: Session, secret: str, result: Result, verdicts: d
             result.outputs[step.cell] = shown.plain_outputs(outputs)
         elif step.kind == "check" and step.text in verdicts:
             with _timed(result, "checks"):
-                verdict, where = _verdict(step.text, session, verdicts[step.text])
+                verdict, where = _verdict(step.text, session, alone, verdicts[step.text])
                 result.verdicts[step.text] = asdict(verdict) | {"hidden": where}
             with _timed(result, "graphs"):
                 if graph := _graph(step.text, session):
                     result.graphs[step.text] = graph
 
 
-def _verdict(exercise_id: str, session: Session, hidden: Verdict) -> tuple[Verdict, bool]:
+def _verdict(exercise_id: str, session: Session, alone: bool, hidden: Verdict) -> tuple[Verdict, bool]:
     """The verdict with fewer points of the visible and the hidden check, and whether it is the hidden one.
 
     The hidden cases are more, of the same families: who passes them passes the visible ones. Else the visible
@@ -85,7 +93,7 @@ def _verdict(exercise_id: str, session: Session, hidden: Verdict) -> tuple[Verdi
     """
     if hidden.passed:
         return hidden, False
-    visible = _questions(exercise_id, None).put_to(session)
+    visible = _questions(exercise_id, None).put_to(session, alone)
     return (visible, False) if visible.points <= hidden.points else (hidden, True)
 
 

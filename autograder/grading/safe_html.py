@@ -1,13 +1,11 @@
 """HTML that is safe to look at, made from what students write and print.
 
-Both functions are filters of nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms,
+`clean` is a filter of nbconvert's templates. Text, tables and embedded pictures stay; scripts, forms,
 frames and everything that would fetch something go.
 """
 
 import html
 import re
-
-from jinja2 import pass_context
 
 LISTED_TAGS = (
     "a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li "
@@ -23,8 +21,6 @@ LISTED_STYLES = (
 STYLES = set(LISTED_STYLES.split())
 PLAIN = {"class", "style", "title", "alt", "colspan", "rowspan", "width", "height", "align", "open", "id"}
 DEEPEST = 100
-LONGEST_MARKDOWN, MOST_FORMULAS = 20_000, 300
-FORMULA = re.compile(r"\\[(\[]|\\begin")
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])")
 ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?""")
 TAG_END = re.compile(r"[\s/]*>")
@@ -41,9 +37,9 @@ def clean(source) -> str:
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
     made, opened, position = [], [], 0
     while (begin := text.find("<", position)) >= 0:
-        made.append(_as_text(text[position:begin]))
+        made.append(as_text(text[position:begin]))
         position = _tag(text, begin, made, opened)
-    made.append(_as_text(text[position:]))
+    made.append(as_text(text[position:]))
     made += [f"</{tag}>" for tag in reversed(opened)]
     return "".join(made)
 
@@ -62,7 +58,7 @@ def _tag(text: str, begin: int, made: list[str], opened: list[str]) -> int:
         position = attribute.end()
     end = TAG_END.match(text, position)
     if end is None:
-        made.append(_as_text(text[begin:position]))
+        made.append(as_text(text[begin:position]))
         return position
     if not found[1]:
         made.append(f"<{tag}{''.join(attributes)}>")
@@ -95,24 +91,9 @@ def _style(text: str) -> str:
     return " ".join(f"{name}: {value};" for name, value in kept)
 
 
-def _as_text(text: str) -> str:
+def as_text(text: str) -> str:
+    """Text that stays text on a page."""
     return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
-
-
-@pass_context
-def markdown(context, source: str) -> str:
-    """Markdown as clean HTML, with the pictures that are attached to the cell.
-
-    subtle: the time that the renderer takes grows with the square of the length; what no person writes is shown
-    as it is.
-    """
-    if len(source) > LONGEST_MARKDOWN or len(FORMULA.findall(source)) > MOST_FORMULAS:
-        return f"<pre>{_as_text(source)}</pre>"
-    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-
-    attachments = (context.get("cell") or {}).get("attachments", {})
-    renderer = IPythonRenderer(escape=False, attachments=attachments, exclude_anchor_links=True)
-    return clean(MarkdownWithMath(renderer=renderer).render(source))
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:

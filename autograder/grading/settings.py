@@ -110,7 +110,9 @@ def _feedback(c) -> None:
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
     # nbgrader's templates render them on their own; the two filters clean those as well.
     c.HTMLExporter.sanitize_html = True
+    # Formgrader fetches MathJax from the network for its formulas, and stops where there is none.
+    c.HTMLExporter.extra_template_basedirs = c.FeedbackExporter.extra_template_basedirs
     c.HTMLExporter.filters = {
-        "markdown2html": "autograder.grading.safe_html.markdown",
+        "markdown2html": "autograder.grading.formulas.markdown",
         "clean_html": "autograder.grading.safe_html.clean",
     }

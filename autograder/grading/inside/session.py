@@ -2,11 +2,12 @@
 
     {"do": "cell", "source", "seconds"}               -> {"outputs": [...]}
     {"do": "module", "source", "name", "seconds"}     -> {"error": None or a described error}
-    {"do": "probe", "name", "procedure", "cases", "seconds"}
+    {"do": "probe", "name", "procedure", "cases", "alone", "seconds"}
                                                       -> {"found", "callable", "kind", "records"}
     {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data or None}
 
-A probe runs in a fork of its own, so that an answer that never ends, or ends the process, costs only itself.
+A probe that is to be `alone` runs in a fork, so that an answer that never ends, or ends the process, costs only
+itself. So does every graph.
 """
 
 import linecache
@@ -57,7 +58,9 @@ class _Session:
         _, error = guarded(lambda: exec(compile(source, name, "exec"), module.__dict__), seconds)
         return pack({"error": error})
 
-    def _probe(self, name, procedure, cases, seconds):
+    def _probe(self, name, procedure, cases, alone, seconds):
+        if not alone:
+            return self._records(name, procedure, cases)
         return _in_a_fork(lambda: self._records(name, procedure, cases), seconds)
 
     def _records(self, name, procedure, cases):
