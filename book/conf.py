@@ -58,7 +58,8 @@ html_theme_options = {
     "use_repository_button": bool(REPOSITORY),
     "repository_url": REPOSITORY,
     "repository_branch": BRANCH,
-    "footer_content_items": [],
+    "footer_content_items": ["extra-footer.html"],
+    "extra_footer": "Text, figures and code are our own, under the BSD-3-Clause licence.",
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

@@ -46,15 +46,25 @@ def _visit_inline(translator, node) -> None:
 
 
 def _visit_block(translator, node) -> None:
-    translator.body.append(f'<div class="formula">{_written(node, block=True)}</div>\n')
+    source = node.astext()
+    pieces = source.split(r"\qquad")
+    pieces = pieces if all(map(_is_whole, pieces)) else [source]
+    made = "".join(_written(node, block=True, source=piece) for piece in pieces)
+    translator.body.append(f'<div class="formula">{made}</div>\n')
     raise nodes.SkipNode
 
 
-def _written(node, block: bool) -> str:
+def _is_whole(source: str) -> bool:
+    """Whether a piece of a formula stands on its own: it may go to the next line where the page is narrow."""
+    pairs = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
+    return all(source.count(opened) == source.count(closed) for opened, closed in pairs)
+
+
+def _written(node, block: bool, source: str = "") -> str:
     """The formula, or a warning, which stops the build, and its source where it cannot be written."""
     from sphinx.util import logging
 
-    source = node.astext()
+    source = source or node.astext()
     made = mathml(source, block)
     if made is None:
         logging.getLogger(__name__).warning("this formula has no MathML: %s", source, location=node)

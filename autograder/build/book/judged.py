@@ -1,6 +1,7 @@
 """How each exercise is judged: what its points are given for, its rules of form, the inputs that it is tried on."""
 
 from autograder.build.book.overview import short_name
+from autograder.build.book.symbols import as_markdown
 from autograder.build.lesson import Lesson
 from autograder.exercises import all_exercises
 from autograder.exercises.exercise import Exercise
@@ -31,7 +32,7 @@ def _exercise(exercise: Exercise) -> str:
         f"**Points:** {points}.",
         "",
         *([f"**Rules of form:** {_rules(exercise)}.", ""] if exercise.rules != type(exercise.rules)() else []),
-        f"**Inputs:** {'; '.join(families)}.",
+        f"**Inputs:** {'; '.join(map(as_markdown, families))}.",
         ":::",
         "",
     ]

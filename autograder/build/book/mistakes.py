@@ -60,7 +60,7 @@ def _rows(exercise: Exercise, shown_by: dict, made_in: dict) -> tuple[str, list[
             continue
         also = f" [Also in {', '.join(f'`{name}`' for name in later)}.]{{.also}}" if later else ""
         shown = _in_words(**shown_by[mistake.id])
-        rows.append(f"| {as_markdown(mistake.sees)} | {as_markdown(mistake.asks)} | {as_markdown(shown)}{also} |")
+        rows.append(f"| {as_markdown(mistake.sees)} | {as_markdown(mistake.asks)} | {shown}{also} |")
     return "\n".join(rows), list(dict.fromkeys(others))
 
 
@@ -68,10 +68,14 @@ def _in_words(shows: list[str], hides: list[str]) -> str:
     if not hides:
         return "Every input."
     if len(hides) <= FEW and len(hides) < len(shows):
-        return f"Every input but: {'; '.join(hides)}."
+        return f"Every input but {_listed(hides)}."
     if len(shows) <= FEW:
-        return f"Only: {'; '.join(shows)}."
-    return f"{len(shows)} of {len(shows) + len(hides)} inputs, such as: {'; '.join(shows[:FEW])}."
+        return f"Only {_listed(shows)}."
+    return f"{len(shows)} of {len(shows) + len(hides)} inputs, such as {_listed(shows[:FEW])}."
+
+
+def _listed(families: list[str]) -> str:
+    return "; ".join(f"*{as_markdown(family)}*" for family in families)
 
 
 def _kept(path: Path, made_in: dict) -> dict:
