@@ -8,6 +8,7 @@ from autograder.graph import picture
 from autograder.graph.differences import Difference, found
 from autograder.graph.drawing import Drawing, Shown, draw, must_be_callable
 from autograder.graph.match import numbered
+from autograder.graph.model import plain_text
 
 
 class Comparison(Shown):
@@ -25,7 +26,7 @@ class Comparison(Shown):
 
     def svg(self) -> str:
         panels = [picture.Panel(side.nodes, side.edges) for side in (self.mine, self.theirs)]
-        names = [self.mine.title, self.theirs.title]
+        names = [plain_text(side.title, 40) for side in (self.mine, self.theirs)]
         titles = [who if name == "lambda" else f"{who}: {name}" for who, name in zip(("yours", "theirs"), names)]
         return picture.svg(panels, self.alt, str(self), self._sentences(), titles)
 

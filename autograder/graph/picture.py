@@ -4,11 +4,12 @@ It reads well on a dark page and in print, says what it shows to a screen reader
 for the same graph. Colour is never alone: every box says in words what it is.
 """
 
-from html import escape
+from itertools import zip_longest
 
 from autograder.graph import dot
+from autograder.graph.elements import arrow_head, disc, pair, rect, safe, wrapped, write
 from autograder.graph.letters import legend
-from autograder.graph.model import plain_text, shape_text
+from autograder.graph.model import shape_text
 from autograder.graph.operations import category
 
 BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -43,7 +44,9 @@ class Panel:
         self.placed = dot.layout(nodes, edges)
         self.width, self.drawn = (float(number) for number in self.placed["bb"].split(",")[2:])
         self.letters = legend(nodes, edges)
-        self.width = max(self.width, dot.text_width(self.letters, 11))
+        drawn = self.width
+        self.width = max(drawn, dot.text_width(self.letters, 11))
+        self.left = (self.width - drawn) / 2
         self.height = self.drawn + (26 if self.letters else 0)
 
     def elements(self):
@@ -58,21 +61,22 @@ class Panel:
         parts += [self._shape(item, shapes) for item in things if item["name"][0] == "s" and "pos" in item]
         parts += [self._box(item, by_id) for item in things if item["name"][0] == "n" and "pos" in item]
         if self.letters:
-            parts.append(_text(self.width / 2, self.height - 2, self.letters, 11, GREY))
+            parts.append(write(self.width / 2, self.height - 2, self.letters, 11, GREY))
         return "\n".join(parts)
 
     def _point(self, text):
         x, y = text.split(",")[:2]
-        return float(x), self.drawn - float(y)
+        return float(x) + self.left, self.drawn - float(y)
 
     def _cluster(self, item):
         left, low, right, high = (float(number) for number in item["bb"].split(","))
-        frame = _rect(
+        left, right = left + self.left, right + self.left
+        frame = rect(
             left, self.drawn - high, right - left, high - low, 8, "none", LINE, 'stroke-dasharray="4 3"'
         )
         name = dot.cluster_names(self.nodes).get(item["name"], "")
         # An arrow may pass behind the name: a white edge keeps it readable.
-        return frame, _text(left + 8, self.drawn - high + 15, name, 11, GREY, anchor="start", more=_HALO)
+        return frame, write(left + 8, self.drawn - high + 15, name, 11, GREY, anchor="start", more=_HALO)
 
     def _arrow(self, item, things, shapes, quiet):
         tail, head = things[item["tail"]]["name"], things[item["head"]]["name"]
@@ -84,15 +88,15 @@ class Panel:
         if head[0] == "s":
             points.append(self._point(tip))
             points[-2] = points[-1]
-        curve = f"M{_pair(points[0])}C" + " ".join(
-            _pair(point) for point in points[1 : len(points) - (head[0] == "s")]
+        curve = f"M{pair(points[0])}C" + " ".join(
+            pair(point) for point in points[1 : len(points) - (head[0] == "s")]
         )
         line = f'<path d="{curve}" fill="none" stroke="{colour}" stroke-width="1.3"{dash}/>'
-        return line if head[0] == "s" else line + _head(points[-1], self._point(tip), colour)
+        return line if head[0] == "s" else line + arrow_head(points[-1], self._point(tip), colour)
 
     def _shape(self, item, shapes):
         x, y = self._point(item["pos"])
-        return _text(x, y + dot.SHAPE * 0.34, shapes[int(item["name"][1:])][1], dot.SHAPE, GREY)
+        return write(x, y + dot.SHAPE * 0.34, shapes[int(item["name"][1:])][1], dot.SHAPE, GREY)
 
     def _box(self, item, by_id):
         node = by_id[int(item["name"][1:])]
@@ -103,14 +107,14 @@ class Panel:
         left, top = x - width / 2, y - height / 2
         dash = 'stroke-dasharray="4 3"' if node.state == "unused" else ""
         shapes = (
-            _rect(left, top, width, height, 7, fill, line, dash)
+            rect(left, top, width, height, 7, fill, line, dash)
             if line
-            else _rect(left, top, width, height, 7, "#FFFFFF", "#FFFFFF")
+            else rect(left, top, width, height, 7, "#FFFFFF", "#FFFFFF")
         )
         if node.kind == "part":
-            shapes += _rect(left + 3, top + 3, width - 6, height - 6, 5, "none", LINE)
+            shapes += rect(left + 3, top + 3, width - 6, height - 6, 5, "none", LINE)
         if node.times > 1 and line:
-            shapes = _rect(left + 3.5, top + 3.5, width, height, 7, fill, line) + shapes
+            shapes = rect(left + 3.5, top + 3.5, width, height, 7, fill, line) + shapes
         shapes += _lines(node, x, top, height) + _badge(node, left, y)
         return f"<g><title>{_said(node)}</title>{shapes}</g>"
 
@@ -118,26 +122,37 @@ class Panel:
 def svg(panels, title, description, notes=(), titles=()):
     """A card with one graph or several beside each other, under the sentences that matter."""
     gap, row = 34, 20
-    graphs = sum(panel.width for panel in panels) + gap * (len(panels) - 1)
-    notes = [line for note in notes for line in _wrapped(note, max(60, min(int(graphs / 6.6), 110)))]
+    widths = [max(panel.width, _title_width(word)) for panel, word in zip_longest(panels, titles, fillvalue="")]
+    graphs = sum(widths) + gap * (len(panels) - 1)
+    notes = [line for note in notes for line in wrapped(note, max(60, min(int(graphs / 6.6), 110)))]
     inner = max([graphs, 180, *(dot.text_width(note, 13) * 0.98 for note in notes)])
     head = (row * len(notes) + 10 if notes else 0) + (30 if titles else 0)
     width, height = inner + 2 * MARGIN, max(panel.height for panel in panels) + head + 2 * MARGIN
-    parts = [_rect(0.5, 0.5, width - 1, height - 1, 12, "#FFFFFF", LINE)]
+    parts = [rect(0.5, 0.5, width - 1, height - 1, 12, "#FFFFFF", LINE)]
     for number, note in enumerate(notes):
-        parts.append(_text(MARGIN, MARGIN + 11 + row * number, note, 13, INK, anchor="start"))
-    left = MARGIN + (inner - graphs) / 2
-    for number, panel in enumerate(panels):
-        if titles:
-            parts.append(_text(left + panel.width / 2, MARGIN + head - 18, titles[number], 14, INK, bold=True))
-        parts.append(f'<g transform="translate({left:.2f},{MARGIN + head})">\n{panel.elements()}\n</g>')
-        left += panel.width + gap
+        parts.append(write(MARGIN, MARGIN + 11 + row * number, note, 13, INK, anchor="start"))
+    middle = MARGIN + (inner - graphs) / 2
+    for panel, wide, word in zip_longest(panels, widths, titles, fillvalue=""):
+        middle += wide / 2
+        if word:
+            parts.append(write(middle, MARGIN + head - 18, word, 14, INK, bold=True))
+        place = f"{middle - panel.width / 2:.2f},{MARGIN + head}"
+        parts.append(f'<g transform="translate({place})">\n{panel.elements()}\n</g>')
+        middle += wide / 2 + gap
+    return _card(width, height, title, description, parts)
+
+
+def _title_width(text):
+    return dot.text_width(text, 14) * 1.06
+
+
+def _card(width, height, title, description, parts):
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.2f} {height:.2f}" role="img" aria-label="{_safe(title, 400)}" '
+        f'viewBox="0 0 {width:.2f} {height:.2f}" role="img" aria-label="{safe(title, 400)}" '
         f'style="max-width:100%;height:auto" font-family="{_FONT}">'
     )
-    told = [f"<title>{_safe(title, 400)}</title>", f"<desc>{_safe(description, 4000)}</desc>"]
+    told = [f"<title>{safe(title, 400)}</title>", f"<desc>{safe(description, 4000)}</desc>"]
     return "\n".join([opening, *told, *parts, "</svg>"]) + "\n"
 
 
@@ -150,18 +165,14 @@ def _style(node):
 def _badge(node, left, middle):
     """The number that the matching step carries on the other side, or the sign of a difference."""
     if node.state == "differs":
-        return _disc(left, middle, 8, VERMILLION) + _text(left, middle + 4, "\u2260", 12, "#FFFFFF", bold=True)
+        return disc(left, middle, 8, VERMILLION) + write(left, middle + 4, "\u2260", 12, "#FFFFFF", bold=True)
     if not node.badge:
         return ""
     text = str(node.badge) if node.last_badge <= node.badge else f"{node.badge}\u2013{node.last_badge}"
     wide = 15 + 6 * (len(text) - 1)
     left -= wide / 2 - 4
-    frame = _rect(left - wide / 2, middle - 7.5, wide, 15, 7.5, "#FFFFFF", LINE)
-    return frame + _text(left, middle + 3.5, text, 10, GREY)
-
-
-def _disc(x, y, radius, fill):
-    return _rect(x - radius, y - radius, 2 * radius, 2 * radius, radius, fill, "#FFFFFF")
+    frame = rect(left - wide / 2, middle - 7.5, wide, 15, 7.5, "#FFFFFF", LINE)
+    return frame + write(left, middle + 3.5, text, 10, GREY)
 
 
 def _lines(node, x, top, height):
@@ -171,50 +182,12 @@ def _lines(node, x, top, height):
     for number, (text, size) in enumerate(lines):
         y += size * 1.3
         main = number == 0 and not dot.is_small(node)
-        parts.append(_text(x, y - size * 0.32, text, size, INK if main else GREY, bold=main))
+        parts.append(write(x, y - size * 0.32, text, size, INK if main else GREY, bold=main))
     return "".join(parts)
 
 
 def _said(node):
     times = f", {node.times} times" if node.times > 1 else ""
-    return _safe(
+    return safe(
         " ".join(word for word in (node.label, node.detail, shape_text(node.shape)) if word) + times
     )
-
-
-def _safe(text, limit=200):
-    return escape(plain_text(text, limit), quote=True)
-
-
-def _rect(x, y, width, height, radius, fill, line, more=""):
-    return (
-        f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" rx="{radius}" '
-        f'fill="{fill}" stroke="{line}" stroke-width="1.3" {more}/>'
-    )
-
-
-def _text(x, y, text, size, colour, bold=False, anchor="middle", more=""):
-    weight = ' font-weight="600"' if bold else ""
-    return (
-        f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
-        f"{weight}{more}>{_safe(text)}</text>"
-    )
-
-
-def _head(start, end, colour):
-    """An arrow's head from the end of the curve to its tip."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    length = max((dx * dx + dy * dy) ** 0.5, 0.01)
-    x, y = -dy / length * 3, dx / length * 3
-    left, right = _pair((start[0] + x, start[1] + y)), _pair((start[0] - x, start[1] - y))
-    return f'<path d="M{_pair(end)}L{left}L{right}Z" fill="{colour}"/>'
-
-
-def _pair(point):
-    return f"{point[0]:.2f},{point[1]:.2f}"
-
-
-def _wrapped(text, width):
-    import textwrap
-
-    return textwrap.wrap(plain_text(text, 400), width) or [""]
