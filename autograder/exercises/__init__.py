@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 
 from autograder.errors import UserError
+from autograder.exercises import recorded
 from autograder.exercises.exercise import Exercise
 
 TOPICS = ("loops", "matmul", "masking", "heads", "mqa", "decoder")
@@ -15,7 +16,9 @@ TOPICS = ("loops", "matmul", "masking", "heads", "mqa", "decoder")
 
 @cache
 def all_exercises() -> tuple[Exercise, ...]:
-    """Every exercise, in the order of the course."""
+    """Every exercise, in the order of the course. In a student bundle they are recorded data."""
+    if recorded.FOLDER.is_dir():
+        return recorded.read()
     modules = (import_module(f"autograder.exercises.{topic}") for topic in TOPICS)
     return tuple(exercise for module in modules for exercise in module.EXERCISES)
 

@@ -19,7 +19,7 @@ class Values:
     """
 
     def __init__(self, exercise_id: str, seed: str = PUBLIC_SEED, hidden: bool = False):
-        self.hidden = hidden
+        self.seed, self.hidden = seed, hidden
         digest = hashlib.sha256(f"{seed}/{exercise_id}/{hidden}".encode()).digest()
         self._random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
 

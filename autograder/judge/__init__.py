@@ -9,7 +9,7 @@ from dataclasses import replace
 from autograder.exercises.exercise import VALUES, Case, Exercise
 from autograder.exercises.values import PUBLIC_SEED, Values
 from autograder.judge.clues import clue, one_aspect, unused
-from autograder.judge.expected import Expected
+from autograder.judge.expected import Expected, expected_on
 from autograder.judge.findings import FINITE, NUMBERS, RUNS, Finding, findings
 from autograder.judge.invariants import is_broken
 from autograder.judge.masks import mask_relation
@@ -54,7 +54,7 @@ def judge(
     """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case."""
     if _is_stub(records):
         return not_started(exercise)
-    expected = expected or Expected(exercise, cases)
+    expected = expected or expected_on(exercise, cases)
     found = findings(exercise, cases, expected.right, records)
     lost = {finding.aspect for finding in found}
     if VALUES not in lost and (rule := broken_rule(exercise, cases, records)):

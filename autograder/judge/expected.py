@@ -1,7 +1,8 @@
 """What is due, and what each known mistake gives: the judge's own records.
 
 They are made by the same probe that records the student's answer, from the exercise's reference (in float64)
-and from its mistakes (in the case's own type, because some mistakes are mistakes of rounding).
+and from its mistakes (in the case's own type, because some mistakes are mistakes of rounding). Where the exercise
+is recorded data, all of this was done when it was recorded.
 """
 
 import threading
@@ -12,6 +13,7 @@ from itertools import combinations
 import torch
 
 from autograder.exercises.exercise import Case, Exercise
+from autograder.exercises.recorded import RecordedExercise
 from autograder.judge.findings import findings, output_is_right
 from autograder.probe import probe
 from autograder.probe.build import live
@@ -20,6 +22,11 @@ from autograder.probe.run import tensors_of
 SECONDS_PER_CALL = 20.0
 # subtle: a probe changes settings of the whole process (random streams, prints), and graders judge in threads.
 ONE_AT_A_TIME = threading.RLock()
+
+
+def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
+    """What is due in these cases; of a recorded exercise, in its recorded cases."""
+    return (ExpectedAsRecorded if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
 
 
 class Expected:
@@ -137,6 +144,62 @@ class Expected:
         cases = [replace(case, observe=False) if case.observe else case for case in cases]
         with ONE_AT_A_TIME:
             return probe(answer, cases, self.exercise.procedure, dtype, SECONDS_PER_CALL, briefly=briefly)
+
+
+class ExpectedAsRecorded(Expected):
+    """The same from what was recorded with the visible cases (see autograder.bundle.records).
+
+    Parts of a file have numbers: a record is {"status": ..., "steps": {name: number of its value}, ...}.
+    """
+
+    @cached_property
+    def right(self):
+        file = self.exercise.records.alone
+        return [_record(file, number) for number in file.value["right"]]
+
+    def _mistake(self, number):
+        file = self.exercise.records.alone
+        return _run(file, file.value["mistakes"][number])
+
+    def _output(self, number, case):
+        return _briefly(self.alone(number, case))
+
+    def _alone(self, number, case):
+        file = self.exercise.records.alone
+        return _record(file, file.value["mistakes"][number]["alone"][case])
+
+    @cached_property
+    def pairs(self):
+        return [tuple(pair) for pair in self.exercise.records.pairs.value["pairs"]]
+
+    @cached_property
+    def _number_of_pair(self):
+        return {pair: number for number, pair in enumerate(self.pairs)}
+
+    def _pair(self, first, second):
+        file = self.exercise.records.pairs
+        return _run(file, file.value["runs"][self._number_of_pair[first, second]])
+
+    def _output_of_both(self, first, second, case):
+        file = self.exercise.records.pairs
+        run = file.value["runs"][self._number_of_pair[first, second]]
+        return _record(file, run["outputs"][case])
+
+
+def _run(file, run):
+    return [_record(file, number) for number in run["records"]], set(run["wrong"])
+
+
+def _record(file, number):
+    record = file.part(number)
+    return record | {"steps": {name: file.part(step) for name, step in record["steps"].items()}}
+
+
+def _briefly(record):
+    """The record as `_returned` gives it."""
+    if "output" not in record["steps"]:
+        return record
+    return {"status": "answered", "steps": {"output": record["steps"]["output"]}}
 
 
 def arguments_as_given(case: Case) -> dict[str, torch.Tensor]:

@@ -1,0 +1,53 @@
+"""Commands for those who learn: exercises, progress."""
+
+import json
+
+from autograder.cli import add_command
+
+
+def add_to(commands) -> None:
+    """Adds the commands of this module."""
+    _add_exercises(commands)
+    _add_progress(commands)
+
+
+def _add_exercises(commands):
+    command = add_command(commands, "exercises", _exercises, "list every exercise of the course")
+    command.add_argument("--json", action="store_true", help="one JSON list")
+
+
+def _add_progress(commands):
+    text = "show what is done in a learner's notebooks, and what is next"
+    command = add_command(commands, "progress", _progress, text)
+    command.add_argument("notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run")
+    command.add_argument("--json", action="store_true", help="one JSON object a notebook, in the order of the files")
+
+
+def _exercises(arguments) -> None:
+    from autograder.exercises import all_exercises
+
+    rows = [
+        {
+            "id": e.id,
+            "lesson": e.lesson,
+            "name": e.name,
+            "points": e.points,
+            "minutes": e.minutes,
+            "difficulty": e.difficulty,
+        }
+        for e in all_exercises()
+    ]
+    if arguments.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        stars = "*" * row["difficulty"]
+        print(f"{row['id']:32} {row['points']:2} points  {row['minutes']:3} min  {stars:3}  {row['lesson']}")
+
+
+def _progress(arguments) -> None:
+    from autograder.notebook.progress_card import as_data, text_of
+    from autograder.notebook.saved import parts_of_files
+
+    parts = parts_of_files(arguments.notebooks)
+    print("\n".join(json.dumps(as_data(part)) for part in parts) if arguments.json else text_of(parts))

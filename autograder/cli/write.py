@@ -1,0 +1,27 @@
+"""Commands for those who write lessons: build."""
+
+from autograder.cli import add_command
+
+
+def add_to(commands) -> None:
+    """Adds the commands of this module."""
+    _add_build(commands)
+
+
+def _add_build(commands):
+    command = add_command(commands, "build", _build, "make the notebooks from the lessons' sources")
+    command.add_argument(
+        "lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)"
+    )
+    command.add_argument("--check", action="store_true", help="only name what is stale, and exit with 1")
+
+
+def _build(arguments) -> int:
+    from autograder.build import build
+
+    stale = build(arguments.lessons or None, check=arguments.check)
+    if arguments.check:
+        for name in stale:
+            print(f"stale: {name}")
+        return 1 if stale else 0
+    return 0
