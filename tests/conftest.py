@@ -17,6 +17,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: "exercise_id" not in getattr(item, "fixturenames", ()))
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Where the pictures are that the browser tests took."""
+    from browser.screenshots import FOLDER
+
+    if any("tests/browser/" in report.nodeid for report in terminalreporter.stats.get("passed", ())):
+        terminalreporter.write_line(f"Pictures of what the browser showed are in {FOLDER}")
+
+
 def _group(item) -> str:
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return parameters.get("exercise_id") or item.module.__name__

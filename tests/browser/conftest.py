@@ -1,0 +1,50 @@
+"""A browser for the tests of a module, and pages in it that are watched."""
+
+import os
+import shutil
+
+import pytest
+
+from browser.watch import Watch
+
+WAIT = 60_000  # milliseconds; a state that is waited for, on a machine that is busy
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The Chromium of this machine.
+
+    subtle: not for the whole session. While Playwright runs in a process, asyncio.run fails there, and other
+    tests use it.
+    """
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no Chromium is installed (on Debian: apt install chromium)")
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=WAIT)
+    # A browser of root's has no sandbox of its own.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def new_page(chromium):
+    """Opens a page: new_page(width, dark). At the end nothing unexpected may have happened in any of them."""
+    watch, contexts = Watch(), []
+
+    def opened(width: int = 1280, dark: bool = False):
+        scheme = "dark" if dark else "light"
+        contexts.append(chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        contexts[-1].set_default_timeout(WAIT)
+        watch.over(contexts[-1])
+        return contexts[-1].new_page()
+
+    yield opened
+    seen = [*watch.seen]  # before the pages are closed, which breaks off what they are loading
+    for context in contexts:
+        context.close()
+    assert not seen, "\n".join(seen)

@@ -1,0 +1,11 @@
+"""Pictures of what was seen, kept for people: one PNG for each name."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "screenshots"
+
+
+def photograph(seen, name: str, **how) -> None:
+    """Keeps a picture of a page or of an element under `name`."""
+    FOLDER.mkdir(exist_ok=True)
+    seen.screenshot(path=FOLDER / f"{name}.png", animations="disabled", **how)

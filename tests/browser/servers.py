@@ -1,0 +1,126 @@
+"""Servers on this machine's own address, each stopped with all that it started."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import psutil
+
+TOKEN = "a-token-of-these-tests"
+START = 120  # seconds; a machine that is busy takes long
+# What `make lab` sets; the rest keeps the server on this machine and away from its user's own settings.
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+
+
+@dataclass(frozen=True)
+class Jupyter:
+    """A running Jupyter server, the folder that it shows, and where its settings and logs are."""
+
+    address: str
+    folder: Path
+    home: Path
+
+    def url(self, path: str) -> str:
+        return f"{self.address}{path}?token={TOKEN}"
+
+    def write_setting(self, plugin: str, **values) -> None:
+        """A setting of JupyterLab as its user would make it, for instance the theme; pages loaded later have it."""
+        package, name = plugin.split(":")
+        path = self.home / "settings" / package / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values), encoding="utf-8")
+
+
+@contextmanager
+def jupyter(folder: Path, home: Path, app: str = "jupyterlab"):
+    """JupyterLab (or app="notebook") in `folder`, with a user's folder of its own in `home`."""
+    for name in ("runtime", "settings", "overrides"):
+        (home / name).mkdir(parents=True)
+    (home / "overrides/overrides.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
+    command = [
+        sys.executable, "-m", app, "--no-browser", "--ip=127.0.0.1", "--port=8890", "--ServerApp.port_retries=500",
+        f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}",
+        f"--LabApp.app_settings_dir={home}/overrides",
+    ]  # fmt: skip
+    with (home / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            command + ["--allow-root"] * (os.geteuid() == 0), cwd=folder, env=_environment(home), stdout=log, stderr=log
+        )
+        try:
+            yield Jupyter(_address(server, home), folder, home)
+        finally:
+            _stop(server)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    own = {
+        "HOME": home,
+        "IPYTHONDIR": home / "ipython",
+        "JUPYTER_CONFIG_DIR": home / "config",
+        "JUPYTER_DATA_DIR": home / "data",
+        "JUPYTER_RUNTIME_DIR": home / "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": home / "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces",
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    return os.environ | {name: str(value) for name, value in own.items()}
+
+
+def _address(server: subprocess.Popen, home: Path) -> str:
+    """Where the server listens, as soon as it has said so."""
+    end = time.monotonic() + START
+    while time.monotonic() < end and server.poll() is None:
+        for file in (home / "runtime").glob("jpserver-*.json"):
+            try:
+                return json.loads(file.read_text())["url"]
+            except ValueError:  # half written
+                continue
+        time.sleep(0.1)
+    raise RuntimeError("Jupyter does not start:\n" + (home / "server.log").read_text()[-3000:])
+
+
+def _stop(server: subprocess.Popen) -> None:
+    """Ends the server, which ends its kernels; what is left after that is killed."""
+    try:
+        family = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        family = []
+    server.terminate()
+    try:
+        server.wait(20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+    for process in family:
+        if process.is_running():
+            process.kill()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Nothing is printed."""
+
+
+@contextmanager
+def files(folder: Path):
+    """The files of a folder over HTTP; yields the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

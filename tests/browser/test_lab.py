@@ -1,0 +1,121 @@
+"""A learner in JupyterLab: a lesson from its first cell to a tick, hints, an explorer, graphs; every lesson opened."""
+
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from browser.accessibility import faults
+from browser.notebook_page import NotebookPage
+from browser.screenshots import photograph
+from browser.servers import jupyter
+
+ROOT = Path(__file__).parents[2]
+LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+FIRST = LESSONS[0]
+# What the course shows in a cell's output, and its text. The interface around it is JupyterLab's.
+OURS = (".jp-OutputArea-output", ".jp-RenderedMarkdown")
+# A slider of ipywidgets has its name beside it, but does not tell it to a screen reader: not ours to mend.
+NOT_OURS = (".noUi-handle",)
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, tmp_path_factory):
+    """JupyterLab as `make lab` starts it, on copies of the lessons."""
+    folder = tmp_path_factory.mktemp("lab")
+    for name in ("notebooks", "solutions"):
+        shutil.copytree(ROOT / name, folder / "work" / name, ignore=shutil.ignore_patterns(".*", "*.py"))
+    with jupyter(folder / "work", folder / "home") as server:
+        yield server
+
+
+@pytest.fixture
+def opened(lab, new_page):
+    """Opens a notebook in a workspace of its own: opened("notebooks", LESSON)."""
+    def opening(folder: str, lesson: str) -> NotebookPage:
+        path = f"{folder}/{lesson}.ipynb"
+        page = new_page()
+        page.goto(lab.url(f"lab/workspaces/{folder}-{lesson}/tree/{path}"))
+        return NotebookPage(page, len(nbformat.read(lab.folder / path, as_version=4).cells))
+
+    return opening
+
+
+def both_themes(notebook, name: str, seen=None) -> None:
+    """In JupyterLab's light and dark theme our texts and outputs are accessible; a picture of each is kept."""
+    for dark in (True, False):
+        notebook.use_theme(dark)
+        photograph(seen or notebook.page, f"lab-{name}-{'dark' if dark else 'light'}")
+        assert not faults(notebook.page, *OURS, without=NOT_OURS)
+
+
+def test_the_first_lesson_from_its_first_cell_to_a_tick(opened):
+    lesson = opened("notebooks", FIRST)
+    expect(lesson.run("import math")).to_contain_text("In order: PyTorch")
+    lesson.run("tokens = ")
+    lesson.run("def dot_product_scores")
+    expect(lesson.run("check(dot_product_scores)")).to_contain_text("not started")
+
+    lesson.type_answer("def dot_product_scores", "table = x * 2", "return table")
+    lesson.run("def dot_product_scores")
+    wrong = lesson.run("check(dot_product_scores)")
+    expect(wrong).to_contain_text("✗ loops.dot_product_scores: wrong, 0 of 4 points")
+    expect(wrong).to_contain_text("Expected shape (N, N)")
+    expect(wrong).not_to_contain_text("Traceback")
+    both_themes(lesson, "wrong-answer", wrong)
+
+    hint = lesson.add_below("check(dot_product_scores)", 'hint("loops.dot_product_scores")')
+    expect(hint).to_contain_text("Hint 1 of 3")
+    both_themes(lesson, "hint", hint)
+
+    answer = ("rows = [torch.stack([a @ b for b in x]) for a in x]", "return torch.stack(rows)")
+    lesson.type_answer("def dot_product_scores", *answer)
+    lesson.run("def dot_product_scores")
+    right = lesson.run("check(dot_product_scores)")
+    expect(right).to_contain_text("✓ loops.dot_product_scores: right, 4 of 4 points")
+    expect(lesson.run("scores = dot").get_by_role("img")).to_have_attribute("alt", re.compile("^Your scores"))
+    both_themes(lesson, "tick", right)
+
+    progress = lesson.add_below("check(dot_product_scores)", "from autograder import progress; progress()")
+    expect(progress).to_contain_text("Progress: 4 of ")
+    both_themes(lesson, "progress", progress)
+
+
+def test_a_worked_lesson_runs_its_explorer_follows_the_keyboard_and_graphs_are_seen(opened):
+    lesson = opened("solutions", FIRST)
+    lesson.run_all()
+    expect(lesson.page.get_by_text("✓ loops.")).to_have_count(4)
+
+    explorer = lesson.cell("def look(")
+    figure, slider = explorer.get_by_role("img").last, explorer.get_by_role("slider")
+    before = figure.get_attribute("alt")
+    slider.focus()
+    lesson.page.keyboard.press("ArrowRight")
+    expect(figure).not_to_have_attribute("alt", before)
+    expect(figure).to_have_attribute("alt", re.compile("^What dog listens to"))
+    explorer.get_by_role("combobox").select_option("saw")
+    expect(figure).to_have_attribute("alt", re.compile("^What saw listens to"))
+    both_themes(lesson, "explorer", explorer)
+
+    compared = lesson.add_below("draw(", "compare(attention_from_loops, F.scaled_dot_product_attention, x, x, x)")
+    expect(compared.get_by_role("img", name="attention_from_loops beside")).to_be_visible()
+    both_themes(lesson, "compare", compared)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_worked_lesson_can_be_read_in_both_themes(opened, name):
+    both_themes(opened("solutions", name), name)
+
+
+def test_a_lesson_opens_in_notebook_7(lab, new_page):
+    pytest.importorskip("notebook", reason="Notebook 7 is not installed (pip install notebook)")
+    page = new_page()
+    page.goto(lab.url(f"notebooks/notebooks/{FIRST}.ipynb"))
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(cell.locator(".jp-OutputArea")).to_contain_text("In order: PyTorch")
+    photograph(page, "notebook7")

@@ -1,0 +1,145 @@
+"""A teacher's and a student's course in the browser: Validate, formgrader, feedback and the class report."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from playwright.sync_api import expect
+
+from autograder.grading.demo import hand_in
+from autograder.grading.sample_class import CLASS, FIRST, SOFTMAX, WRITTEN, HandsIn
+from autograder.grading.sandbox import why_no_sandbox
+from browser.accessibility import faults
+from browser.screenshots import photograph
+from browser.servers import files, jupyter
+
+pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
+EARLY = ("amara_okafor", "bjorn_lindqvist", "hana_sato", "priya_nair", "quentin_leroy")
+LATE = HandsIn("zoe_adler", answers={SOFTMAX: "SMX-01"}, written=WRITTEN)
+WIDTHS = {"desktop": 1280, "phone": 390}
+
+
+def autograder(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "autograder", *words], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def course(chromium, tmp_path_factory) -> Path:
+    """A course in which some are graded and LATE has just handed in."""
+    folder = tmp_path_factory.mktemp("teacher") / "course"
+    autograder("course", str(folder))
+    for work in CLASS:
+        if work.student in EARLY and work.lesson == FIRST:
+            hand_in(folder, work)
+    autograder("grade", str(folder), FIRST)
+    hand_in(folder, LATE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(course):
+    with jupyter(course, course.parent / "home") as running:
+        yield running
+
+
+def test_validate_says_what_a_student_still_has_to_do(course, server, new_page):
+    mine = course / "mine.ipynb"
+    shutil.copy(course / "submitted/bjorn_lindqvist" / FIRST / f"{FIRST}.ipynb", mine)
+    page = new_page()
+    page.goto(server.url("lab/tree/mine.ipynb"))
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle")
+    page.locator(".validate-button").click()
+    told = page.locator(".jp-Dialog")
+    expect(told).to_contain_text("✗ loops.softmax: wrong")
+    expect(told).not_to_contain_text("dot_product_scores")
+    photograph(page, "validate")
+
+
+def submission(course: Path):
+    """What the gradebook holds of LATE's submission: (points for the written answer, whether it is all graded)."""
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        found = book.find_submission(FIRST, LATE.student)
+        (written,) = (grade for grade in found.notebooks[0].grades if grade.name == "loops-why_scale")
+        return written.manual_score, not found.needs_manual_grade
+
+
+def press(page, button: str) -> None:
+    """Presses a button of the row of LATE, and waits for formgrader's word that it went well."""
+    page.locator("tr", has_text=LATE.student).locator(f".{button} a").click()
+    told = page.locator(".modal-dialog")
+    expect(told).to_contain_text("Success")
+    photograph(page, f"formgrader-{button}")
+    told.get_by_role("button", name="OK", exact=True).click()
+    expect(told).to_be_hidden()
+
+
+def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, server, new_page):
+    page = new_page()
+    page.goto(server.url("formgrader"))
+    expect(page.locator("#main-table tr")).to_have_count(6)
+    photograph(page, "formgrader-assignments")
+    page.locator("tr", has_text=FIRST).locator(".num-submissions a").click()
+    row = page.locator("tr", has_text=LATE.student)
+    expect(row).to_contain_text("needs autograding")
+    press(page, "autograde")
+    expect(row).to_contain_text("needs manual grading")
+    expect(row.locator(".score")).to_have_text("17 / 25")
+
+    row.locator(".student-name a").click()
+    page.get_by_role("link", name=FIRST).last.click()
+    answer = page.locator(".nbgrader_cell", has=page.locator("#loops-why_scale"))
+    expect(answer).to_contain_text("softmax then puts", ignore_case=True)
+    expect(answer.locator("math").first).to_be_visible()  # a formula, without MathJax
+    expect(page.get_by_text("✗ loops.softmax")).to_be_visible()
+    answer.locator("input.score").fill("3.5")
+    answer.locator("textarea").fill("Say what the variance has to do with it.")
+    page.keyboard.press("Tab")
+    expect(answer.locator(".score-saved")).to_be_attached()
+    photograph(answer, "formgrader-written-answer")
+    page.wait_for_function("() => !jQuery.active")
+    assert submission(course) == (3.5, True)
+
+    page.goto(server.url(f"formgrader/manage_submissions/{FIRST}"))
+    press(page, "generate-feedback")
+    feedback = (course / "feedback" / LATE.student / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
+    assert "3.5 of 4" in feedback and "Say what the variance has to do with it." in feedback
+
+
+def fits(page) -> bool:
+    """Whether nothing has to be scrolled sideways."""
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.fixture(scope="module")
+def pages(course):
+    """The addresses of the class report and of feedback pages, which are files."""
+    subprocess.run([sys.executable, "-m", "nbgrader", "generate_feedback", FIRST], cwd=course, check=True, capture_output=True)
+    autograder("report", str(course))
+    with files(course) as address:
+        yield {"report": f"{address}report.html"} | {
+            f"feedback-{name}": f"{address}feedback/{name}/{FIRST}/{FIRST}.html" for name in ("bjorn_lindqvist", "quentin_leroy")
+        }
+
+
+@pytest.mark.parametrize("name", ["report", "feedback-bjorn_lindqvist", "feedback-quentin_leroy"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_page_can_be_read_by_everyone_on_every_screen(pages, new_page, name, dark):
+    for screen, width in WIDTHS.items():
+        page = new_page(width, dark)
+        page.goto(pages[name])
+        photograph(page, f"{name}-{screen}-{'dark' if dark else 'light'}", full_page=True)
+        assert fits(page)
+        assert not faults(page, whole=True)
+
+
+def test_folds_open_by_keyboard(pages, new_page):
+    for name in ("report", "feedback-bjorn_lindqvist"):
+        page = new_page()
+        page.goto(pages[name])
+        fold = page.locator("details").last
+        fold.locator("summary").first.focus()
+        page.keyboard.press("Enter")
+        expect(fold).to_have_attribute("open", "")
