@@ -17,3 +17,17 @@ def answers(exercise) -> tuple[dict, dict]:
 
 def _apart(name: str, known: dict) -> str:
     return f"{name}, again" if name in known else name
+
+
+def alone(exercise) -> dict:
+    """Wrong answers to an exercise, each by the one family of cases that catches it."""
+    return _of_families(exercise, "ALONE")
+
+
+def named_by(exercise) -> dict:
+    """Names of wrong answers, or ids of mistakes, each by a family without which it has no name."""
+    return _of_families(exercise, "NAMED")
+
+
+def _of_families(exercise, what) -> dict:
+    return getattr(import_module(f"{__name__}.{exercise.topic}_alone"), what).get(exercise.id, {})

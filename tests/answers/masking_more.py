@@ -447,6 +447,14 @@ def _masked(q, k, v, mask, *, fill=LOW, scale=None, clean=True, zero=False):
 
 
 @wrong(ATTENTION)
+def softmax_over_the_samples(q, k, v, mask=None):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, LOW)
+    return torch.softmax(scores, dim=0).nan_to_num() @ v
+
+
+@wrong(ATTENTION)
 def fill_of_minus_1e5(q, k, v, mask=None):
     return _masked(q, k, v, mask, fill=-1e5, zero=True)
 
