@@ -17,6 +17,7 @@ from autograder.notebook.figures.style import SCREEN_DPI
 
 SVG, PNG, HTML, TEXT = "image/svg+xml", "image/png", "text/html", "text/plain"
 WIDTH = re.compile(r'<svg[^>]*? width="([0-9.]+)(pt|px|)"')
+WIDE = 560  # pixels: what is wider scrolls on a phone, where it would be too small to read
 PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
 
@@ -26,7 +27,8 @@ def with_pictures(text: str, images: Path) -> str:
     def placed(match: re.Match) -> str:
         name = match["path"].removeprefix(FOLDER)
         width = _width((images / name).read_text(encoding="utf-8"))
-        return f"![{match['alt']}](../../../images/{name}){{width={width}px}}"
+        alt = " ".join(match["alt"].split())
+        return f"![{alt}](../../../images/{name}){{width={width}px{' .wide' * (width > WIDE)}}}"
 
     return PICTURE.sub(placed, text)
 
@@ -37,11 +39,11 @@ def shown(outputs: list) -> tuple[list, dict]:
     for output in outputs:
         data = output.get("data", {})
         if SVG in data:
-            settings = _settings(output, SVG)
             kept += [_only(output, SVG), _in_words(data[TEXT])]
+            settings = _settings(output, kept[-2], SVG)
         elif PNG in data:
-            settings = _settings(output, PNG)
             kept.append(_only(output, PNG))
+            settings = _settings(output, kept[-1], PNG)
         else:
             kept.append(output)
     return kept, settings
@@ -65,9 +67,10 @@ def _width(svg: str) -> int:
     return round(float(number) * PIXELS[unit])
 
 
-def _settings(output, kind: str) -> dict:
+def _settings(output, made, kind: str) -> dict:
     alt = output.metadata.get(kind, {}).get("alt") or _description(output.data[kind])
-    return {"mystnb": {"image": {"alt": alt}}}
+    wide = made.metadata.get(kind, {}).get("width", 0) > WIDE
+    return {"mystnb": {"image": {"alt": alt} | ({"classes": "wide"} if wide else {})}}
 
 
 def _description(png: str) -> str:

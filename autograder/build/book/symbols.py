@@ -26,7 +26,7 @@ def letters_of(axes: str) -> list[str]:
 
 def linked_shape(axes: str) -> str:
     """ "B N" as (B, N) in markdown, each letter a link to its entry."""
-    return "(" + ", ".join(LETTER.sub(_linked, axis) for axis in axes.split()) + ")"
+    return "(" + ", ".join(LETTER.sub(_linked, axis.replace("*", " · ")) for axis in axes.split()) + ")"
 
 
 def _linked(match: re.Match) -> str:
