@@ -39,25 +39,34 @@ Run this cell first. It tells you whether everything is in order.
 
 # %%
 import math
+import sys
+from pathlib import Path
 
-import torch
-import torch.nn.functional as F
-from torch import nn
+# In the course's folder nothing has to be installed: look for it here and in the folders above.
+for folder in (Path.cwd(), *Path.cwd().parents):
+    if (folder / "autograder" / "notebook").is_dir():
+        sys.path.insert(0, str(folder))
+        break
 
 try:
-    from autograder import check, compare, draw, hint
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+
+    from autograder import check, compare, draw, hint, progress
     from autograder.notebook import figures
     from autograder.notebook.explore import explore
     from autograder.notebook.look import head_weights
     from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 except ModuleNotFoundError as missing:
-    advice = "run `make lab` in the course's folder: it sets up all."
+    by_hand = "upload the course's zip, then %pip install attention*.zip"
+    advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
     raise ModuleNotFoundError(f"{missing}; {advice}") from None
 
 assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
-assert all(callable(tool) for tool in (check, hint, draw, compare))
+assert all(callable(tool) for tool in (check, hint, draw, compare, progress))
 version = torch.__version__.split("+")[0]
-print(f"In order: PyTorch {version} computes; check, hint, draw and compare are at hand.")
+print(f"In order: PyTorch {version} computes; check, hint, draw, compare and progress are at hand.")
 
 # %% [markdown]
 r"""
@@ -1271,3 +1280,6 @@ r"""
 
 **Next:** in lesson 05 heads begin to share after all: keys and values, to save memory.
 """
+
+# %%
+progress()
