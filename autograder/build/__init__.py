@@ -12,7 +12,7 @@ readme.py     the README's table of lessons
 import os
 from pathlib import Path
 
-from autograder.build.lesson import ROOT, Lesson, find_lessons
+from autograder.build.lesson import INSTALLED, ROOT, Lesson, find_lessons
 from autograder.errors import UserError
 
 __all__ = ["build", "find_lessons"]
@@ -30,6 +30,8 @@ def build(
     """
     from tqdm import tqdm
 
+    if root == INSTALLED:
+        raise UserError("lessons are made in a clone of the course, and this is an installed package.")
     lessons = find_lessons(names, root)
     changed = []
     with tqdm(lessons, unit="lesson", disable=not progress or check, leave=False) as bar:

@@ -23,7 +23,9 @@ from autograder.build.marks import (
 )
 from autograder.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[2]
+# Where the package is installed, the lessons' sources and pictures lie in it (setup.py); else this is a clone.
+INSTALLED = Path(__file__).resolve().parents[1] / "lessons"
+ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 TITLE = re.compile(r"(?P<kind>exercise|check|written|timing): (?P<name>\S+)(?: \((?P<points>\d+) points?\))?")
 EXERCISE_ID = re.compile(r"[a-z][a-z0-9_]*\.[A-Za-z][A-Za-z0-9_]*")
 # The regions that a cell of each kind has; cells of other kinds have none.
