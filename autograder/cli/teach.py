@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from autograder.cli import add_command
@@ -77,17 +78,22 @@ def _add_bundle(commands):
 
 
 def _check(arguments) -> int:
-    from autograder.grading.check_files import Unreadable, check_files
+    from autograder.grading.template import Template
 
     worst = 0
-    verdicts = check_files(arguments.exercise, arguments.files, arguments.seed, arguments.hidden)
-    for file, verdict in zip(arguments.files, verdicts, strict=True):
-        if isinstance(verdict, Unreadable):
-            worst = 2
-            _show_unreadable(arguments, file, verdict.reason)
-        else:
-            worst = max(worst, 0 if verdict.passed else 1)
-            _show_verdict(arguments, file, verdict)
+    with Template() as template:  # it warms up while this program imports the rest
+        from autograder.grading.check_files import Unreadable, check_files
+
+        verdicts = check_files(
+            arguments.exercise, arguments.files, arguments.seed, arguments.hidden, template=template
+        )
+        for file, verdict in zip(arguments.files, verdicts, strict=True):
+            if isinstance(verdict, Unreadable):
+                worst = 2
+                _show_unreadable(arguments, file, verdict.reason)
+            else:
+                worst = max(worst, 0 if verdict.passed else 1)
+                _show_verdict(arguments, file, verdict)
     return worst
 
 
@@ -98,16 +104,20 @@ def _course(arguments) -> None:
 
 
 def _grade(arguments) -> None:
-    from autograder.grading.grade import grade
+    from autograder.grading.template import Template
 
-    grade(
-        Path(arguments.folder),
-        arguments.lesson,
-        arguments.workers,
-        arguments.json,
-        sandboxed=not arguments.unsafe_no_sandbox,
-        cluster=arguments.cluster,
-    )
+    with nullcontext() if arguments.cluster else Template() as template:  # it warms up while the rest is imported
+        from autograder.grading.grade import grade
+
+        grade(
+            Path(arguments.folder),
+            arguments.lesson,
+            arguments.workers,
+            arguments.json,
+            sandboxed=not arguments.unsafe_no_sandbox,
+            cluster=arguments.cluster,
+            template=template,
+        )
 
 
 def _report(arguments) -> None:

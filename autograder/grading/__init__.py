@@ -13,3 +13,9 @@ To try it        demo.py, with a made-up class (sample_class.py)
 
 check_files.py judges files without a course, in the same sandboxes.
 """
+
+import sys
+
+# subtle: jsonschema, which comes with nbformat, would build a grammar of international web addresses when it is
+# imported, a fourth of the time that grading takes to start. Nobody here asks whether a text is such an address.
+sys.modules.setdefault("rfc3987_syntax", None)

@@ -30,13 +30,14 @@ def check_files(
     seed: str | None = None,
     hidden: bool = False,
     allowance: Allowance = USUAL,
+    template: Template | None = None,
 ) -> Iterator:
     """A Verdict or an Unreadable for each file, in their order. Each runs in a process of its own, in a sandbox
-    where the machine can have one.
+    where the machine can have one. `template` is one that is warming up already.
 
     Raises UserError for an unknown exercise.
     """
-    template = Template()
+    template = template or Template()
     try:
         questions = Questions(exercise_id, hidden=hidden, **({} if seed is None else {"seed": seed}))
         readable = {file: reason for file in files if (reason := _why_unreadable(file)) is not None}

@@ -27,6 +27,7 @@ from autograder.grading.sandbox import why_no_sandbox
 from autograder.grading.session import USUAL, Allowance
 from autograder.grading.submission import Submission, digest, find_submissions, is_done
 from autograder.grading.table import Row, read_rows, table
+from autograder.grading.template import Template
 from autograder.grading.unit import Unit, unit_of
 from autograder.grading.verdicts import read_secret
 
@@ -41,9 +42,11 @@ def grade(
     sandboxed: bool = True,
     allowance: Allowance = USUAL,
     cluster: str | None = None,
+    template: Template | None = None,
 ) -> list[Row]:
     """Grades what is new or changed and prints all grades, one JSON object a line with `as_json`. `allowance` is
-    what each submission may use. With `cluster`, the address of a Dask scheduler, its workers run them.
+    what each submission may use. With `cluster`, the address of a Dask scheduler, its workers run them. `template` is
+    one that is warming up already.
 
     Raises UserError where `folder` is no course or `lesson` is none of it, where nothing was handed in, where
     there is no such cluster, and where students' code would have to run without a sandbox, unless `sandboxed` is
@@ -62,7 +65,8 @@ def grade(
     todo = _not_done(api, submissions)
     secret = read_secret(folder)
     if cluster is None:
-        pool = LocalPool(min(workers or os.cpu_count() or 1, max(1, len(todo))), secret, folder, sandboxed, allowance)
+        workers = min(workers or os.cpu_count() or 1, max(1, len(todo)))
+        pool = LocalPool(workers, secret, folder, sandboxed, allowance, template)
     else:
         pool = ClusterPool(cluster, secret, sandboxed, allowance)
     try:

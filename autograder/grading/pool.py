@@ -34,7 +34,8 @@ class Failed:
 
 
 class LocalPool:
-    """`workers` processes. Units of the course in `folder` are run in sandboxes, unless told otherwise."""
+    """`workers` processes. Units of the course in `folder` are run in sandboxes, unless told otherwise. `template`
+    is one that is warming up already; it is closed in the end."""
 
     def __init__(
         self,
@@ -43,15 +44,17 @@ class LocalPool:
         folder: Path,
         sandboxed: bool = True,
         allowance: Allowance = USUAL,
+        template: Template | None = None,
     ):
         self._workers, self._how = workers, (secret, folder, sandboxed, allowance)
+        self._template = template
 
     def run(self, units: Iterable[tuple]) -> Iterator[tuple]:
         """(name, Result or Failed) for each (name, unit), as they are done. Units are taken as they are needed."""
         return tried_again(units, self._attempt)
 
     def _attempt(self, units: Iterator[tuple], alone: bool) -> Iterator[tuple]:
-        template = Template()
+        template, self._template = self._template or Template(), None
         workers = 1 if alone else self._workers
         # subtle: forked, so that PyTorch is imported once for all of them, while the template warms up.
         pool = ProcessPoolExecutor(workers, get_context("fork"), _start, (template, self._how, os.getpid()))

@@ -25,7 +25,10 @@ class TemplateDied(Exception):
 
 
 class Template:
-    """A warm process of this Python. Several threads and processes may ask it at the same time."""
+    """A warm process of this Python. Several threads and processes may ask it at the same time.
+
+    It begins to warm up when it is made, which takes little: so make it before you import what takes long.
+    """
 
     def __init__(self):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -47,7 +50,6 @@ class Template:
         )
         theirs.close()
         self._requests = ours
-        self._tell_shapes()
 
     def _tell_shapes(self) -> None:
         """The letters of the exercises' shapes: all that the warm process may know of the exercises."""
@@ -57,8 +59,15 @@ class Template:
         with contextlib.suppress(OSError):  # where it has ended already, `wait_until_warm` says so
             self._requests.send(json.dumps(shapes).encode())
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def wait_until_warm(self) -> None:
         """Waits for the imports. Raises TemplateDied."""
+        self._tell_shapes()
         # subtle: not a time limit of the socket, which the processes that were forked meanwhile share.
         said_in_time = select.select([self._requests], [], [], SECONDS_TO_WARM)[0]
         if not said_in_time:
@@ -85,7 +94,7 @@ class Template:
         return ours, life
 
     def close(self) -> None:
-        """Ends the warm process."""
+        """Ends the warm process; more than once does no harm."""
         self._requests.close()
         self._process.kill()
         self._process.wait()
