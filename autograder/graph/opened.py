@@ -1,12 +1,14 @@
-"""PyTorch's fused functions, written out as the mathematics that they do.
+"""PyTorch's fused functions, as the steps that a picture shows.
 
-`F.scaled_dot_product_attention`, `nn.MultiheadAttention` and a mean of neighbours run as one operation. Here
-each is computed a second time step by step, only so that the steps can be seen; the values that go on are
-PyTorch's own.
+`F.scaled_dot_product_attention`, `nn.MultiheadAttention` and a mean of neighbours run as one operation. Here each
+is computed a second time step by step, only so that the steps can be seen; the values that go on are PyTorch's
+own. The steps are a table: what stands here is what `draw(F.scaled_dot_product_attention, q, k, v)` shows, and no
+code that answers an exercise.
 """
 
 import inspect
 import math
+import operator
 
 import torch
 from torch.nn import functional as F
@@ -29,30 +31,62 @@ def expand(function, args, kwargs, tracer):
     return _multi_head(bound.arguments, tracer)
 
 
+# (name of the result, operation, its inputs): names of earlier results, or plain values.
+_SIGNS = {"@": operator.matmul, "*": operator.mul, "/": operator.truediv, "+": operator.add}
+_SHARED = (
+    ("key", "repeat_interleave", "key", "group", -3),
+    ("value", "repeat_interleave", "value", "group", -3),
+)
+_SCORES = (("turned", "transpose", "key", -2, -1), ("scores", "@", "query", "turned"))
+_DIVIDED = (("scores", "/", "scores", "root"),)
+_MULTIPLIED = (("scores", "*", "scores", "scale"),)
+_BLOCKED = (("blocked", "logical_not", "mask"), ("scores", "masked_fill", "scores", "blocked", -torch.inf))
+_ADDED = (("scores", "+", "scores", "mask"),)
+_MIXED = (("output", "@", "weights", "value"),)
+_SPLIT = (("cut", "unflatten", "whole", -1, "sizes"), ("heads", "transpose", "cut", -3, -2))
+_MERGED = (("side by side", "transpose", "output", -3, -2), ("whole", "flatten", "side by side", -2))
+_MEAN = (("groups", "unflatten", "whole", -1, "sizes"), ("mean", "mean", "groups", -1))
+
+
+def _take(steps, known):
+    """Takes the steps one after the other; `known` holds results by name, and gets those of the steps."""
+    for name, operation, first, *others in steps:
+        inputs = [known.get(one, one) if isinstance(one, str) else one for one in others]
+        call = _SIGNS.get(operation) or getattr(type(known[first]), operation)
+        known[name] = call(known[first], *inputs)
+
+
 def _attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
 ):
-    """softmax(q k^T / sqrt(D)) v, (..., N, D), (..., M, D), (..., M, E) -> (..., N, E)"""
+    """(..., N, D), (..., M, D), (..., M, E) -> (..., N, E)"""
+    known = {"query": query, "key": key, "value": value, "mask": attn_mask, "scale": scale}
+    known |= {"root": math.sqrt(query.size(-1))}
     if enable_gqa:
-        group = query.size(-3) // key.size(-3)
-        key, value = key.repeat_interleave(group, -3), value.repeat_interleave(group, -3)
-    scores = query @ key.transpose(-2, -1)
-    scores = scores / math.sqrt(query.size(-1)) if scale is None else scores * scale
+        known["group"] = query.size(-3) // key.size(-3)
+        _take(_SHARED, known)
+    _take(_SCORES + (_DIVIDED if scale is None else _MULTIPLIED), known)
     if is_causal:
-        attn_mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril()
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        scores = scores.masked_fill(attn_mask.logical_not(), -torch.inf)
-    elif attn_mask is not None:
-        scores = scores + attn_mask
-    weights = torch.softmax(scores, dim=-1)
-    if dropout_p:
-        weights = F.dropout(weights, dropout_p, True)
-    return weights @ value
+        known["mask"] = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril()
+    if known["mask"] is not None:
+        _take(_BLOCKED if known["mask"].dtype == torch.bool else _ADDED, known)
+    return _weighted(known, dropout_p)["output"]
+
+
+def _weighted(known, dropout):
+    """From scores to weights and output."""
+    known["weights"] = torch.softmax(known["scores"], dim=-1)
+    if dropout:
+        known["weights"] = F.dropout(known["weights"], dropout, True)
+    _take(_MIXED, known)
+    return known
 
 
 def _mean_of_neighbours(x, size):
     """The mean of each `size` neighbours along the last axis, (..., M) -> (..., M / size)."""
-    return x.unflatten(-1, (-1, size)).mean(dim=-1)
+    known = {"whole": x, "sizes": (-1, size)}
+    _take(_MEAN, known)
+    return known["mean"]
 
 
 def _multi_head(a, tracer):
@@ -61,28 +95,19 @@ def _multi_head(a, tracer):
     It is computed with the batch first, as the course does: the turn there and the one in
     `nn.MultiheadAttention` undo each other and are not drawn.
     """
-    if (
-        a["bias_k"] is not None
-        or a["add_zero_attn"]
-        or a["static_k"] is not None
-        or a["static_v"] is not None
-    ):
+    if any(a[name] is not None for name in ("bias_k", "static_k", "static_v")) or a["add_zero_attn"]:
         raise NotImplementedError
-    heads = a["num_heads"]
-    width = a["query"].size(-1) // heads
-
-    def split(x):  # (B, N, d_model) -> (B, H, N, D)
-        return x.unflatten(-1, (heads, width)).transpose(-3, -2)
-
-    q, k, v = (split(x) for x in _projections(a, tracer))
-    scores = q @ k.transpose(-2, -1) / math.sqrt(width)
-    scores = _masked(scores, a)
-    weights = torch.softmax(scores, dim=-1)
-    if a["dropout_p"] and a["training"]:
-        weights = F.dropout(weights, a["dropout_p"], True)
-    mixed = weights @ v
-    merged = mixed.transpose(-3, -2).flatten(-2)
-    return _turned(F.linear(merged, a["out_proj_weight"], a["out_proj_bias"])), weights
+    width = a["query"].size(-1) // a["num_heads"]
+    known = {"root": math.sqrt(width)}
+    for name, whole in zip(("query", "key", "value"), _projections(a, tracer)):
+        cut = {"whole": whole, "sizes": (a["num_heads"], width)}
+        _take(_SPLIT, cut)
+        known[name] = cut["heads"]
+    _take(_SCORES + _DIVIDED, known)
+    known["scores"] = _masked(known["scores"], a)
+    _weighted(known, a["dropout_p"] if a["training"] else 0.0)
+    _take(_MERGED, known)
+    return _turned(F.linear(known["whole"], a["out_proj_weight"], a["out_proj_bias"])), known["weights"]
 
 
 def _turned(x):

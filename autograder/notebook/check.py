@@ -30,10 +30,9 @@ def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float
     Raises CheckFailed where the answer is wrong, does not run or is not started, with at most three lines.
     """
     try:
-        asked = _exercise_of(answer, exercise, sys._getframe(1))
+        verdict = _verdict(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
     except UserError as error:
         raise CheckFailed(str(error)) from None
-    verdict = _verdict(answer, asked, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
     if verdict.state in (RIGHT, PARTLY_RIGHT):
