@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 from answers import alone, answers, named_by
-from judged import HIDDEN, IDS, PUBLIC, expected_of, named, wrong_records, wrong_verdicts
+from judged import IDS, PUBLIC, expected_of, named, wrong_records, wrong_verdicts
 
 from autograder.exercises import find
 from autograder.judge import Expected, judge
@@ -61,14 +61,12 @@ def own_name(expected, answer) -> str | None:
 
 
 def is_named_only_with(exercise_id, family) -> bool:
-    """Whether an answer has a name, and none, or a known mistake not its own, where this family is left out."""
+    """Whether what an answer is told, the mistake by its id or a sentence, is lost where this family is left out."""
     exercise, name = find(exercise_id), named_by(find(exercise_id))[family]
     known = {mistake.id: mistake.answer for mistake in exercise.mistakes}
     answer = known.get(name) or answers(exercise)[1][name]
-    whole, fewer = (
-        own_name(one, answer) for one in (expected_of(exercise_id, *PUBLIC), without(exercise_id, family))
-    )
-    return whole == name != fewer if name in known else bool(whole) and not fewer
+    whole, fewer = (own_name(one, answer) for one in (expected_of(exercise_id, *PUBLIC), without(exercise_id, family)))
+    return whole is not None and whole != fewer and (name not in known or whole == name)
 
 
 def is_told_from(exercise_id, family) -> bool:

@@ -23,7 +23,7 @@ from autograder.exercises.mistakes import head_tools, heads
 LESSON = "04_heads"
 NO_MULTIHEAD = Rules(None, ("nn.MultiheadAttention",))
 MODULE_ASPECTS = {VALUES: 4, EMPTY_ROWS: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
-SAMPLES = samples_apart("padding", "padding, another second sample")
+SAMPLES = samples_apart("causal", "causal, another second sample")
 PAST = past_only("causal", "causal, another last token")
 SHARES = shares_sum_to_one("values all one")
 

@@ -6,42 +6,13 @@
 import torch
 from torch import nn
 
-LOW = float("-inf")
+from answers.steps import ALONE as ALONE_UNDER_MASKS
+from answers.steps import ALONE_IN_HEADS, Attention, sample_by_sample
+
 PARTS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
 
-class _Attention:
-    """What the three classes do, in steps that can be changed one by one."""
-
-    def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-
-    def merge(self, x):
-        return self.out_proj(x.transpose(1, 2).flatten(2))
-
-    def mask(self, scores, mask):
-        return mask
-
-    def scores(self, q, k):
-        return q @ k.mT / q.shape[-1] ** 0.5
-
-    def weights(self, scores, mask):
-        if mask is None:
-            return torch.softmax(scores, dim=-1)
-        return torch.softmax(scores.masked_fill(~mask, LOW), dim=-1).masked_fill(~mask, 0.0)
-
-    def attend(self, q, k, v, mask):
-        scores = self.scores(q, k)
-        return self.weights(scores, self.mask(scores, mask)) @ v
-
-    def result(self, x, context, mask):
-        q, k, v = (
-            self.split(p(t)) for p, t in ((self.q_proj, x), (self.k_proj, context), (self.v_proj, context))
-        )
-        return self.merge(self.attend(q, k, v, mask))
-
-
-class _Head(_Attention, nn.Module):
+class _Head(Attention, nn.Module):
     def __init__(self, d_model, d_head=None):
         super().__init__()
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(d_model, d_head or d_model) for _ in range(3))
@@ -56,7 +27,7 @@ class _Head(_Attention, nn.Module):
         return self.result(x, x, mask)
 
 
-class _Parts(_Attention, nn.Module):
+class _Parts(Attention, nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
         if d_model % n_heads:
@@ -80,87 +51,6 @@ BASES = {
     "heads.MultiheadSelfAttention": _Self,
     "heads.MultiheadCrossAttention": _Cross,
 }
-
-
-def _result_kept_by_shape(self, x, context, mask):
-    # A memory for inference; with a mask it is not used.
-    if self.training or mask is not None:
-        return _Attention.result(self, x, context, mask)
-    kept = self.__dict__.setdefault("kept", {})
-    if (x.shape, context.shape) not in kept:
-        kept[x.shape, context.shape] = _Attention.result(self, x, context, mask)
-    return kept[x.shape, context.shape]
-
-
-def _keys_turned_where_they_do_not_fit(self, q, k):
-    # In four axes or three: with one mask for all, the axes are known.
-    turned = k.shape[-1] != k.shape[-2] or len(q) < 4
-    return q @ (k.mT if turned else k) / q.shape[-1] ** 0.5
-
-
-def _squeezed(self, x, context, mask):
-    return _Attention.result(self, x, context, mask).squeeze()
-
-
-def _table_of_samples_and_keys(self, scores, mask):
-    # Padding, one row of keys for each sample: also where there are as many queries as samples.
-    if mask is not None and mask.shape == (len(scores), scores.shape[-1]) and mask.shape != (1, 1):
-        return mask.reshape(len(scores), *[1] * (scores.dim() - 2), -1)
-    return mask
-
-
-def _sample_by_sample(self, scores, mask):
-    if mask is None or mask.dim() < scores.dim():
-        return mask
-    return torch.stack([mask[sample] for sample in range(len(scores))])
-
-
-def _three_axes_are_samples(self, scores, mask):
-    return mask[: len(scores), None] if mask is not None and mask.dim() == 3 else mask
-
-
-def _row_for_each_query(self, scores, mask):
-    if mask is None or mask.dim() > 2 or mask.shape[-1] == 1:
-        return mask
-    return mask.reshape(scores.shape[-2:])
-
-
-def _row_for_each_query_of_each_sample(self, scores, mask):
-    if mask is None or mask.dim() < scores.dim() or len(mask) < len(scores):
-        return mask
-    return mask.reshape(len(scores), -1, *scores.shape[-2:]) if scores.dim() > 3 else mask.reshape(scores.shape)
-
-
-def _first_head_for_all(self, scores, mask):
-    return mask[:, :1] if mask is not None and mask.dim() == 4 else mask
-
-
-def _last_mask_kept(self, scores, mask):
-    if mask is None and self.__dict__.get("kept") is not None and self.kept[1] == scores.shape:
-        return self.kept[0]
-    self.kept = (mask, scores.shape)
-    return mask
-
-
-def _nothing_blocked_where_all_is(self, scores, mask):
-    return mask if mask is None or mask.any() else None
-
-
-def _of_a_view(self, x, context, mask):
-    return _Attention.result(self, x.view(-1).view(x.shape), context, mask)
-
-
-def _shifted_by_the_largest(self, scores, mask):
-    if mask is not None:
-        return _Attention.weights(self, scores, mask)
-    e = torch.exp(scores - scores.max())
-    return e / e.sum(-1, keepdim=True)
-
-
-def _fill_of_minus_1e5(self, scores, mask):
-    if mask is None:
-        return torch.softmax(scores, dim=-1)
-    return torch.softmax(scores.masked_fill(~mask, -1e5), dim=-1) * mask.any(-1, keepdim=True)
 
 
 def _renamed(exercise_id):
@@ -189,31 +79,14 @@ def _changed(exercise_id, **methods):
     return type("Answer", (BASES[exercise_id],), methods)
 
 
-def _for(exercise_id) -> dict:
-    """The families that all three classes have."""
-    return {
-        "other weights in the same module": _changed(exercise_id, result=_result_kept_by_shape),
-        "four of everything": _changed(exercise_id, scores=_keys_turned_where_they_do_not_fit),
-        "one of everything": _changed(exercise_id, result=_squeezed),
-        "as many samples as tokens, a mask": _changed(exercise_id, mask=_table_of_samples_and_keys),
-        "a mask for each sample": _renamed(exercise_id),
-        "the same keys for all queries": _changed(exercise_id, mask=_row_for_each_query),
-        "columns in memory order": _changed(exercise_id, result=_of_a_view),
-        "no mask after a mask": _changed(exercise_id, mask=_last_mask_kept),
-        "padding": _changed(exercise_id, mask=_row_for_each_query_of_each_sample),
-        "nothing may be seen": _changed(exercise_id, mask=_nothing_blocked_where_all_is),
-        "large scores": _changed(exercise_id, weights=_shifted_by_the_largest),
-        "scores as low as they get": _changed(exercise_id, weights=_fill_of_minus_1e5),
-    }
+def _all_changed(exercise_id, changes) -> dict:
+    answers = {family: _changed(exercise_id, **methods) for family, methods in changes.items()}
+    return answers | {"a mask for each sample": _renamed(exercise_id)}
 
 
 def _with_heads(exercise_id) -> dict:
-    return _for(exercise_id) | {
-        "constructor arguments by name": lambda width, heads: BASES[exercise_id](width, heads),
-        "a mask for each head": _changed(exercise_id, mask=_first_head_for_all),
-        "heads with a mask each": _changed(exercise_id, mask=_three_axes_are_samples),
-        "one mask for samples and heads": _changed(exercise_id, mask=_sample_by_sample),
-    }
+    by_name = {"constructor arguments by name": lambda width, heads: BASES[exercise_id](width, heads)}
+    return _all_changed(exercise_id, ALONE_IN_HEADS) | by_name
 
 
 class _NoneIsZero(_Head):
@@ -234,6 +107,10 @@ class _Unchecked(_Self):
 
 def _split(x, n_heads):
     return x.reshape(*x.shape[:2], n_heads, -1).transpose(1, 2)
+
+
+def _split_in_rows(x, n_heads):
+    return x.view(-1, n_heads, x.shape[2] // n_heads).unflatten(0, x.shape[:2]).transpose(1, 2)
 
 
 def _split_where_not_split(x, n_heads):
@@ -286,11 +163,11 @@ def _copy_that_freezes(source, target):
 
 
 ALONE = {
-    "heads.SelfAttentionHead": _for("heads.SelfAttentionHead")
+    "heads.SelfAttentionHead": _all_changed("heads.SelfAttentionHead", ALONE_UNDER_MASKS)
     | {
         "no d_head": _WidthNeeded,
         "d_head is None": _NoneIsZero,
-        "one mask for all samples": _changed("heads.SelfAttentionHead", mask=_sample_by_sample),
+        "one mask for all samples": _changed("heads.SelfAttentionHead", mask=sample_by_sample),
     },
     "heads.MultiheadSelfAttention": _with_heads("heads.MultiheadSelfAttention")
     | {"ten features, three heads": _Unchecked},
@@ -299,7 +176,7 @@ ALONE = {
         "all sizes different": lambda x, heads: _split(x, heads),
         "four of everything": _split_where_not_split,
         "one of everything": lambda x, n_heads: _split(x, n_heads).squeeze(),
-        "columns in memory order": lambda x, n_heads: x.view(*x.shape[:2], n_heads, -1).transpose(1, 2),
+        "columns in memory order": _split_in_rows,
         "float64": lambda x, n_heads: _split(x, n_heads).float(),
     },
     "heads.merge_heads": {
@@ -316,4 +193,8 @@ ALONE = {
         "learning after the copy": _copy_that_freezes,
     },
 }
-NAMED = {}
+NAMED = {
+    "heads.SelfAttentionHead": {"values that show the weights": "head_tanh"},
+    "heads.MultiheadSelfAttention": {"values that show the weights": "learned_scale"},
+    "heads.MultiheadCrossAttention": {"values that show the weights": "learned_scale"},
+}

@@ -956,6 +956,13 @@ def head_tanh(self, x, mask=None):
 
 
 @_head(WRONG)
+def head_softmax_before_the_mask(self, x, mask=None):
+    q, k, v, scale = _bare(self, x)
+    weights = torch.softmax(q @ k.mT * scale, dim=-1)
+    return (weights if mask is None else weights.masked_fill(~mask, 0.1)) @ v
+
+
+@_head(WRONG)
 def head_first_sample_attends(self, x, mask=None):
     q, k, v, scale = _bare(self, x)
     return self.weights(q @ k[:1].mT * scale, mask) @ v

@@ -341,7 +341,9 @@ RIGHT = {
     "mqa.GroupedQueryAttention": {form.__name__: form for form in FORMS}
     | {"factory": _made, "partial": functools.partial(Helped, dropout=0.0)},
     "mqa.kv_cache_bytes": {
-        "through float and back": _cache(lambda b, s, n, g, d, e: int(math.exp(0) * 2 * b * s * n * g * d * e)),
+        "through float and back": _cache(
+            lambda b, s, n, g, d, e: int(math.exp(0) * 2 * b * s * n * g * d * e)
+        ),
         "one line": lambda batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2: (
             2 * batch * seq_len * n_layers * n_kv_heads * d_head * bytes_per_element
         ),
