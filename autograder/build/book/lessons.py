@@ -17,7 +17,6 @@ from autograder.build.notebooks import KERNEL, as_text, student_notebook
 from autograder.exercises import find
 
 
-
 def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
     """The text of the lesson's notebook for readers."""
     reader = _Reader(lesson)

@@ -1,0 +1,31 @@
+"""The book, built from a copy of its sources, so that a test writes nothing into the course."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MADE_HERE = ("_build", "made")
+
+
+def build_book(folder: Path, **settings: str) -> Path:
+    """Builds the book under `folder`, every warning an error, and gives the folder of its pages.
+
+    `settings` are environment variables. Raises AssertionError with what Sphinx said where it fails.
+    """
+    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns(*MADE_HERE))
+    for name in ("README.md", "GRADING.md", "images", "notebooks"):
+        (folder / name).symlink_to(ROOT / name)
+    # What shows each mistake takes a while to find out, and a digest tells whether it still holds.
+    known = ROOT / "book" / "_build" / "mistakes.json"
+    if known.is_file():
+        (folder / "book" / "_build").mkdir()
+        shutil.copy(known, folder / "book" / "_build")
+    pages = folder / "book" / "_build" / "html"
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "book", str(pages)]
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("BOOK_")}
+    done = subprocess.run(command, cwd=folder, env=environment | settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return pages
