@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from autograder.grading.sandbox import why_no_sandbox
 
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
+NO_GROUPS = (
+    "kept by rlimits and a look every tenth of a second. With systemd the kernel keeps them as well: "
+    "`systemd-run --user --scope -p Delegate=yes python -m autograder grade ...`."
+)
 
 
 @dataclass(frozen=True)
@@ -88,10 +92,12 @@ def _inside() -> Finding:
 
 
 def _limits() -> Finding:
+    from autograder.grading.cgroups import where_groups_can_be
     from autograder.grading.session import USUAL
 
     gib, cores = USUAL.memory / 1024**3, os.cpu_count()
-    text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes a submission, {cores} submissions at a time."
+    text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes a submission, {cores} submissions at a time, "
+    text += "kept by the kernel's control groups." if where_groups_can_be() else NO_GROUPS
     have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if have < USUAL.memory:
         return Finding("limits", LIMITED, f"{text} This machine has less memory than that: use --workers 1.")

@@ -13,6 +13,7 @@ from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 
+from autograder.grading.cgroups import where_groups_can_be
 from autograder.grading.results import Result
 from autograder.grading.run import run_unit
 from autograder.grading.session import USUAL, Allowance
@@ -46,6 +47,7 @@ class LocalPool:
         allowance: Allowance = USUAL,
         template: Template | None = None,
     ):
+        where_groups_can_be()  # found once, for all workers
         self._workers, self._how = workers, (secret, folder, sandboxed, allowance)
         self._template = template
 

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.grading.cgroups import Group, limits_of, where_groups_can_be
 from autograder.grading.inside.enter import Limits
 from autograder.grading.inside.session import READY
 from autograder.grading.sandbox import Sandbox
@@ -67,14 +68,18 @@ class Session:
         hidden: tuple[Path, ...] = (),
     ):
         self._allowance = allowance
-        self._sandbox = Sandbox(hidden) if sandboxed else None
+        self._group = self._sandbox = None
         self._deadline = time.monotonic() + allowance.whole
         limits = Limits(memory=allowance.memory)
-        namespaces = self._sandbox.pidfd if self._sandbox else None
         self._life = self._channel = None
         self._looked = time.monotonic()
         try:
-            self._channel, self._life = template.fork(limits, namespaces)
+            if sandboxed:
+                self._sandbox = Sandbox(hidden)
+            if parent := where_groups_can_be():
+                self._group = Group(parent, limits_of(allowance.memory, allowance.processes))
+            namespaces, group = self._sandbox and self._sandbox.pidfd, self._group and self._group.procs
+            self._channel, self._life = template.fork(limits, namespaces, group)
             self._wait_until_ready()
         except BaseException:
             self.__exit__()
@@ -96,6 +101,8 @@ class Session:
             os.close(self._life)
         if self._sandbox:
             self._sandbox.end()
+        if self._group:
+            self._group.end()
 
     def cell(self, source: str) -> list[dict]:
         """The outputs of a cell, as sent. Raises Ended."""

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.grading.inside.enter import Limits
+from autograder.grading.inside.enter import REQUEST, Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS_TO_WARM = 300.0
@@ -76,12 +76,16 @@ class Template:
             said = self._process.stderr.read().decode(errors="replace").strip()
             raise TemplateDied(said.splitlines()[-1] if said else "the warm process ended")
 
-    def fork(self, limits: Limits, namespaces: int | None = None) -> tuple[socket.socket, int]:
-        """A fresh process: its channel, and a pipe end that ends it when it is closed."""
+    def fork(
+        self, limits: Limits, namespaces: int | None = None, group: int | None = None
+    ) -> tuple[socket.socket, int]:
+        """A fresh process: its channel, and a pipe end that ends it when it is closed. It enters the sandbox of the
+        process behind `namespaces`, and the control group whose `cgroup.procs` is open as `group`."""
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
-        message = struct.pack("<3Q", limits.memory, limits.file, limits.files)
-        files = [theirs.fileno(), watched, *([] if namespaces is None else [namespaces])]
+        entered = [place is not None for place in (namespaces, group)]
+        message = struct.pack(REQUEST, limits.memory, limits.file, limits.files, *entered)
+        files = [theirs.fileno(), watched, *(place for place in (namespaces, group) if place is not None)]
         try:
             socket.send_fds(self._requests, [message], files)
         except OSError:

@@ -14,6 +14,7 @@ from autograder.grading.inside.syscalls import refuse_rare_calls
 NAMESPACES = 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x00020000
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 CAPABILITY_VERSION = 0x20080522
+REQUEST = "<3Q2?"  # to the template: limits; whether a sandbox is to be entered, whether a control group
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import socket
 import struct
 import sys
 
-from autograder.grading.inside.enter import Limits, close_all_but, give_up, join
+from autograder.grading.inside.enter import REQUEST, Limits, close_all_but, give_up, join
 from autograder.grading.inside.memory import settle
 from autograder.grading.inside.session import READY, serve
 from autograder.grading.inside.shell import make_shell
@@ -31,11 +31,14 @@ def main(control: int) -> None:
         shell = _warm_up(requests)
         requests.send(b"warm")
         while True:
-            limits, files, _, _ = socket.recv_fds(requests, 64, 3)
-            if not limits:
+            request, files, _, _ = socket.recv_fds(requests, 64, 4)
+            if not request:
                 return
             if os.fork() == 0:
-                _keep(shell, Limits(*struct.unpack("<3Q", limits)), *files)
+                *limits, sandboxed, grouped = struct.unpack(REQUEST, request)
+                channel, life, *places = files
+                namespaces = places.pop(0) if sandboxed else None
+                _keep(shell, Limits(*limits), channel, life, namespaces, places.pop() if grouped else None)
             for file in files:
                 os.close(file)
 
@@ -64,10 +67,14 @@ def _warm_up(requests):
     return shell
 
 
-def _keep(shell, limits: Limits, channel: int, life: int, namespaces: int | None = None) -> None:
+def _keep(
+    shell, limits: Limits, channel: int, life: int, namespaces: int | None, group: int | None
+) -> None:
     """The keeper: starts the submission's process and ends it when nobody is interested any more."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
+        if group is not None:
+            os.write(group, b"0")
         close_all_but(channel, life, *([] if namespaces is None else [namespaces]))
         if namespaces is not None:
             join(namespaces)
