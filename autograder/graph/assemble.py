@@ -149,6 +149,7 @@ def _node(number, group, box, parameters, failed):
         blocked=_same([step.blocked for step in group]),
         moved=_same([step.moved for step in group]),
         side=_same([step.side for step in group]),
+        does=_same([step.does for step in group]),
         part=plain_text(first.part),
     )
 

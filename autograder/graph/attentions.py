@@ -28,6 +28,7 @@ def differences(a, b, mine, theirs, swapped=False):
     yield from _scale(mine, theirs)
     yield from masked.differences(a, b, mine, theirs)
     yield from _axis(a, b, mine, theirs)
+    yield from _bent(a, b, mine, theirs)
     yield from _heads(a, b, mine, theirs)
     yield from _keys(mine, theirs)
     if not mine.masks_before:
@@ -38,7 +39,7 @@ def differences(a, b, mine, theirs, swapped=False):
     if mine.turned_after and not theirs.turned and mine.ordered and _ends(a, mine) == _ends(b, theirs):
         text = "Yours lays the softmax weights on their side before it mixes the values; theirs does not."
         yield text, (mine.mix or mine.id,), (theirs.mix or theirs.id,)
-    if theirs.mix is not None and mine.mix is None:
+    if theirs.mix is not None and mine.mix is None and not _after(a, mine):
         yield "Theirs mixes the values with the softmax weights; yours stops before that.", (mine.id,), (theirs.mix,)
     elif theirs.projected and not mine.projected and _unknown(a, b, theirs) and len(a.learned()) < len(b.learned()):
         yield "Theirs puts a projection after the mixed values; yours does not.", (mine.mix,), theirs.projected
@@ -106,6 +107,19 @@ def _axis(a, b, mine, theirs):
         return
     other = "all axes" if mine.dim == "all" else f"axis {mine.dim}"
     yield f"Theirs applies softmax over axis {theirs.dim}, yours over {other}.", (mine.id,), (theirs.id,)
+
+
+def _bent(a, b, mine, theirs):
+    """A function that is applied to the softmax weights before they are used."""
+    steps = _after(a, mine)
+    if steps and not _after(b, theirs):
+        yield f"Yours applies {a.nodes[steps[0]].op} to the softmax weights; theirs does not.", steps, (theirs.id,)
+
+
+def _after(graph, core):
+    """Steps right after the softmax that treat each weight by itself, and not as a mask or a scale does."""
+    after = graph.ahead(core.id, {"layout", "scale", "mask"})
+    return tuple(n for n in after if graph.nodes[n].does and graph.nodes[n].role in ("plain", "times"))
 
 
 def _uprighted(a, b, mine, theirs):

@@ -104,6 +104,6 @@ def differences(mine, theirs):
         if side.stopped:
             return [Difference(f"{name} could not be compared. {side.stopped}")]
     try:
-        return found(mine.whole, theirs.whole)
+        return found(mine.whole, theirs.whole, careful=True)
     except Exception:
         return []

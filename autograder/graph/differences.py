@@ -21,18 +21,34 @@ class Difference(NamedTuple):
     counts: bool = False  # it tells how many there are: only those without a partner differ
 
 
-def found(mine, theirs):
-    """The differences of two whole graphs, each given as (nodes, edges)."""
+def found(mine, theirs, careful=False):
+    """The differences of two whole graphs, each given as (nodes, edges); `careful` leaves out a rule that fails."""
     a, b = Meaning(*mine), Meaning(*theirs)
     if a.cut or b.cut:
         return []
+    if b.outputs() and not a.outputs():
+        return [Difference(f"Theirs gives a tensor; yours {_returned(a)}.")]
     told = []
     for rule in (_attention, _products, _distances, _order, *sublayers.RULES, *parts.RULES):
-        told += [Difference(*item) for item in rule(a, b)]
+        told += _told(rule, a, b, careful)
     # What follows from the above is not told again.
     for rule in (joins.differences, *results.RULES, *parts.LAST):
-        told = told or [Difference(*item) for item in rule(a, b)]
+        told = told or _told(rule, a, b, careful)
     return list({item.text: item for item in told}.values())
+
+
+def _told(rule, a, b, careful):
+    try:
+        return [Difference(*item) for item in rule(a, b)]
+    except Exception:
+        if not careful:
+            raise
+        return []
+
+
+def _returned(graph):
+    """What stands where a result is due: "returns None"."""
+    return next((node.label for node in graph.nodes.values() if node.kind == "output"), "gives none")
 
 
 def _attention(a, b):
@@ -94,7 +110,8 @@ def _scale_of_result(graph, output):
         factors = [edge for source in sources for edge in graph.into[source]]
     for edge in factors:
         graph.back(edge.source, {"layout", "scale"}, passed)
-    total = total_scale(passed)
+    # A number in the formula of an activation is no scale of the product.
+    total = None if any(item.does for item in passed) else total_scale(passed)
     return None if total is None else (total, [item.id for item in passed if item.role == "scale"])
 
 

@@ -1,5 +1,7 @@
 """What differs between the masks of two attentions, in sentences (see attentions.py)."""
 
+import torch
+
 from autograder.graph import patterns
 from autograder.graph.attention import ADDING, blocked
 from autograder.graph.operations import number_text
@@ -53,18 +55,31 @@ def _fill(graph, core):
 def _patterns(a, b, mine, theirs):
     """What is blocked, on these inputs."""
     texts = blocked(a, mine.masks), blocked(b, theirs.masks)
-    if mine.looped or theirs.looped or mine.turned or not all(texts) or mine.shape != theirs.shape:
+    if mine.looped or theirs.looped or mine.turned or not all(texts):
         return
     if a.nodes[mine.id].op != "softmax" or mine.shared_again:
         return
-    ours, reference = (patterns.read(text) for text in texts)
     try:
-        spread = patterns.torch.broadcast_tensors(ours, reference)
+        ours, reference = _bits_of_mine(a, b, mine, theirs, texts[0]), patterns.read(texts[1])
+        spread = ours is not None and torch.broadcast_tensors(ours, reference)
     except RuntimeError:
         return
-    if patterns.torch.equal(*spread):
+    if not spread or torch.equal(*spread):
         return
     yield _pattern_said(texts, *spread), mine.masks, theirs.masks
+
+
+def _bits_of_mine(a, b, mine, theirs, text):
+    """What I block, for scores of their shape; None where the shapes cannot be brought together."""
+    if mine.shape == theirs.shape:
+        return patterns.read(text)
+    sizes = mine.shape or (), theirs.shape or ()
+    if None in (mine.queries, theirs.queries) or [len(part) for part in sizes] != [3, 4]:
+        return None
+    if sizes[0] != (sizes[1][0] * sizes[1][1], *sizes[1][2:]):
+        return None
+    moved = [graph.nodes[graph.back(core.queries, {"scale"})].moved for graph, core in ((a, mine), (b, theirs))]
+    return patterns.unfolded(text, *moved, *sizes)
 
 
 def _pattern_said(texts, ours, reference):

@@ -34,6 +34,7 @@ class Node:
     blocked: str = ""  # what a mask forbids, see patterns.py
     moved: str = ""  # where a rearrangement puts each number, see patterns.py
     side: str = ""  # which axis of its weight a learned product sums over, "0" or "1"
+    does: str = ""  # the activation that it and the steps before it amount to, see curves.py
     part: str = ""  # class of the part that it belongs to
     badge: int = 0  # number of the matching step on the other side of a comparison
     last_badge: int = 0  # the last such number in a closed part

@@ -3,9 +3,12 @@
 Everything is kept by the id of a tensor; the tracer keeps the tensors alive, so an id means one tensor.
 """
 
+import math
 from contextlib import suppress
 
-from autograder.graph import axes, carry, operations, patterns, sides
+import torch
+
+from autograder.graph import axes, carry, curves, operations, patterns, sides
 from autograder.graph.steps import tensors_in
 
 _LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor gives its shape alone
@@ -19,6 +22,7 @@ class Notes:
         self.letters = {}  # id of tensor -> letters of its axes
         self._places = {}  # id of tensor -> (id and shape of the one it was rearranged from, places)
         self._sides = {}  # id of tensor -> numbers of a weight's axes
+        self._curves = {}  # id of tensor -> (id of the tensor at the start, values at some points)
 
     def letters_of(self, tensor):
         return self.letters.get(id(tensor)) or ("",) * tensor.dim()
@@ -32,14 +36,23 @@ class Notes:
     def pass_on(self, source, target):
         """The same numbers in the same places."""
         self.letters[id(target)] = self.letters_of(source)
-        for kept in (self._places, self._sides):
+        for kept in (self._places, self._sides, self._curves):
             if id(source) in kept:
                 kept[id(target)] = kept[id(source)]
 
     def written(self, tensor):
         """Its numbers are other ones from here on."""
-        self._places.pop(id(tensor), None)
-        self._sides.pop(id(tensor), None)
+        for kept in (self._places, self._sides, self._curves):
+            kept.pop(id(tensor), None)
+
+    def came(self, args, result):
+        """(shape, places) of scores that stand elsewhere than where they were computed; None where they do not."""
+        for tensor in tensors_in(args):
+            _, shape, places = self._places.get(id(tensor), (0, (), None))
+            whole = places is not None and places.numel() == math.prod(shape) == len(places.unique())
+            if whole and tensor.shape == result.shape and tensor.dtype != torch.bool:
+                return shape, places
+        return None
 
     def take(self, step, function, op, args, kwargs, tensors, in_place):
         """Notes what becomes of all this in one operation, in the step and for its results."""
@@ -49,12 +62,20 @@ class Notes:
         with suppress(Exception):
             step.side = sides.met(function, op, args, self._side_of)
             self._sides[id(tensors[0])] = sides.followed(function, op, args, kwargs, tensors[0], self._side_of)
+        with suppress(Exception):
+            self._bend(step, function, op, args, kwargs, tensors[0])
         if op in operations.LAYOUT | operations.POOLING and not in_place:
             with suppress(Exception):
                 self._moves(step, function, op, args, kwargs, tensors)
 
     def _side_of(self, value):
         return self._sides.get(id(value), ())
+
+    def _bend(self, step, function, op, args, kwargs, result):
+        found = curves.carried(op, function, args, kwargs, lambda tensor: self._curves.get(id(tensor)))
+        if found:
+            self._curves[id(result)] = found
+            step.does = curves.named(found[1])
 
     def _axes(self, step, function, op, args, kwargs, tensors):
         owner = next((p.name.split(".")[-2] for p, _, _ in step.parents if p.name.endswith(".weight")), "")

@@ -3,6 +3,7 @@
 import re
 
 from autograder.graph.attention import levels
+from autograder.graph.origins import owners
 from autograder.graph.sublayers import ids, listed, spoken_count
 
 _RANDOM = {"rand", "randn", "rand_like", "randn_like", "normal"}
@@ -84,12 +85,25 @@ def _parameters(node):
     return re.findall(r"(\w+) \(", node.detail)
 
 
-def _made_anew(a, b):
-    """Random numbers where theirs has parameters."""
-    made = {n.id for n in a.nodes.values() if n.kind == "constant" and n.label in _RANDOM}
-    steps = [n.id for n in a.having("product") if any(edge.source in made for edge in a.into[n.id])]
-    if steps and len(a.learned()) < len(b.learned()):
-        yield "Yours multiplies by new random numbers; theirs by its parameters.", steps, ids(b.learned())
+def _no_parameters(a, b):
+    """Numbers in products that belong to no part: made anew, or kept where the model does not know them."""
+    mine, theirs = (_products_with_strangers(graph) for graph in (a, b))
+    if mine and not theirs and owners(a) - {"parameter"} < owners(b):
+        text = "Yours multiplies by numbers that are no parameters of the model; theirs by its parameters."
+        yield text, mine, ids(b.learned())
+
+
+def _products_with_strangers(graph):
+    strangers = {node.id for node in graph.nodes.values() if _is_stranger(graph, node)}
+    return [node.id for node in graph.having("product") if any(e.source in strangers for e in graph.into[node.id])]
+
+
+def _is_stranger(graph, node):
+    """A parameter without a name, also one that is filled here, or a constant that is no mask."""
+    if node.kind == "operation":
+        sources = [graph.nodes[edge.source] for edge in graph.into[node.id]]
+        return bool(sources) and all(source.kind == "parameter" and _is_stranger(graph, source) for source in sources)
+    return node.label in ("parameter", "constant") or (node.kind == "constant" and node.label in _RANDOM)
 
 
 def _unused(a, b):
@@ -106,5 +120,5 @@ def _mentioned(graph):
     return beside | {graph.path(node) for node in graph.nodes.values()}
 
 
-RULES = (_in_a_row, _sideways, _biases, _made_anew)
+RULES = (_in_a_row, _sideways, _biases, _no_parameters)
 LAST = (_unused,)

@@ -12,13 +12,20 @@ import torch
 MOST = 4096  # entries
 
 
-def blocked(op, args, kwargs, result):
-    """"2x3:bits" of what a mask step forbids, leading axes along which nothing changes left out; or ""."""
+def blocked(op, args, kwargs, result, came=None):
+    """"2x3:bits" of what a mask step forbids, leading axes along which nothing changes left out; or "".
+
+    `came` is (shape, places) of scores that were rearranged on the way: the bits are told in the first arrangement.
+    """
     try:
         found = _blocked(op, args, kwargs)
         if found is None or found.numel() > MOST or result.numel() > MOST:
             return ""
-        return as_text(torch.broadcast_to(found, result.shape))
+        found = torch.broadcast_to(found, result.shape)
+        if came is not None:
+            shape, places = came
+            found = found.flatten()[places.flatten().argsort()].reshape(shape)
+        return as_text(found)
     except Exception:
         return ""
 
@@ -172,3 +179,22 @@ def unmoved(text):
     for size in before.split("x"):
         count *= int(size or 1)
     return prints.split(":")[0] == _hash(torch.arange(count))
+
+
+def unfolded(text, queries, theirs, shape, due):
+    """What a mask blocks where heads and samples are one axis, told for heads and samples; None where unclear.
+
+    The order in that axis is the one in which the queries were folded; `queries` and `theirs` say how they were moved.
+    """
+    samples, heads, count = due[:3]
+    width = int(theirs.partition(":")[0].rpartition("x")[2] or 0)
+    places = torch.arange(samples * count * heads * width).reshape(samples, count, heads, width).permute(0, 2, 1, 3)
+    before = (samples, count, heads * width)
+    if told(before, places) != theirs:
+        return None
+    bits = torch.broadcast_to(read(text), shape)
+    if told(before, places.flatten(0, 1)) == queries:
+        return bits.unflatten(0, (samples, heads))
+    if told(before, places.transpose(0, 1).flatten(0, 1)) == queries:
+        return bits.unflatten(0, (heads, samples)).transpose(0, 1)
+    return None

@@ -133,8 +133,8 @@ def _axes(value, shape):
 
 def _node(number, item):
     _due(type(item) is list and len(item) == len(fields(Node)), "its steps")
-    (id, kind, op, label, detail, shape, times, box, state, role, factor, dim, fill, axes, blocked, moved, side, part,
-     badge, last_badge) = item  # fmt: skip
+    (id, kind, op, label, detail, shape, times, box, state, role, factor, dim, fill, axes, blocked, moved, side, does,
+     part, badge, last_badge) = item  # fmt: skip
     shape = _shape(shape)
     return Node(
         _count(id, number, number),
@@ -154,6 +154,7 @@ def _node(number, item):
         _pattern(blocked),
         _matching(moved, _MOVED),
         _one_of(side, ("", "0", "1")),
+        _matching(does, _OP),
         _text(part, MAX_TEXT),
         _count(badge, 0, MAX_WHOLE),
         _count(last_badge, 0, MAX_WHOLE),

@@ -3,6 +3,7 @@
 Everything here says None or nothing where it is not sure.
 """
 
+from autograder.graph.curves import OWN
 from autograder.graph.meaning import total_scale
 
 
@@ -43,6 +44,14 @@ def weights(graph, number):
     side = kept(graph, number)
     other = next((end for end in added(graph, number) if end != side), None)
     return scale_before(graph, side), scale_before(graph, other)
+
+
+def adds_norm_alone(graph, number):
+    """Is what it adds to the input a norm of it and nothing more?"""
+    side = kept(graph, number)
+    other = next((end for end in added(graph, number) if end != side), None)
+    end = graph.back(other, {"layout", "scale"})
+    return end is not None and graph.nodes[end].role == "norm" and graph.main(end) == graph.back(side, {"layout"})
 
 
 def scale_before(graph, number):
@@ -123,11 +132,46 @@ def norms_on_branch(graph):
 
 
 def activations(graph):
-    """(node, followed by a learned product) of each."""
+    """(node, followed by a learned product) of each, also of those that are written out by hand."""
+    made = [node for node in graph.nodes.values() if _is_made(graph, node)]
+    parts = {number for node in made for number in _formula(graph, node.id)}
     found = []
-    for node in graph.having("activation"):
-        after = graph.ahead(node.id, {"layout", "bias"})
-        found.append((node, any(graph.is_learned(number) for number in after)))
+    for node in graph.nodes.values():
+        if node in made or (node.role == "activation" and node.id not in parts):
+            after = graph.ahead(node.id, {"layout", "bias"})
+            found.append((node, any(graph.is_learned(number) for number in after)))
+    return found
+
+
+def activation_name(node):
+    """What it is called in a sentence."""
+    if node.role == "activation" and node.does in ("", OWN, node.op):
+        return f"{node.op} ({node.detail})" if node.detail else node.op
+    return {OWN: "a function of its own", "gelu_tanh": "gelu (tanh form)"}.get(node.does, node.does)
+
+
+def _is_made(graph, node):
+    """The last step of a formula that is an activation; without a name, where an activation is due."""
+    if not node.does or node.role == "activation" or any(graph.nodes[e.target].does for e in graph.out[node.id]):
+        return False
+    formula = _formula(graph, node.id)
+    if node.does != OWN:
+        return True
+    starts = {edge.source for number in formula | {node.id} for edge in graph.into[number]} - formula
+    named = any(graph.nodes[number].role == "activation" for number in formula)
+    after = graph.ahead(node.id, {"layout"})
+    return not named and all(map(graph.is_learned, [*starts, *after])) and bool(after)
+
+
+def _formula(graph, number):
+    """The steps before this one that treat every number by itself."""
+    found, waiting = set(), [number]
+    while waiting:
+        for edge in graph.into[waiting.pop()]:
+            node = graph.nodes[edge.source]
+            if edge.source not in found and (node.does or node.role in ("scale", "plain")):
+                found.add(edge.source)
+                waiting.append(edge.source)
     return found
 
 
@@ -136,7 +180,9 @@ def gates(graph):
     found = []
     for node in graph.having("times"):
         ends = [graph.back(side, {"layout", "scale"}) for side in graph.loud(node.id)]
+        if None in ends:
+            continue
         activated = any(graph.nodes[end].role == "activation" for end in ends)
-        if len(ends) == 2 and activated and any(graph.is_learned(end) for end in ends):
+        if len(ends) == 2 and not node.does and activated and any(graph.is_learned(end) for end in ends):
             found.append(node.id)
     return found

@@ -1,6 +1,6 @@
 """What differs in the results themselves, in sentences (see differences.py)."""
 
-from autograder.graph.attention import from_pieces
+from autograder.graph.attention import from_pieces, softmax_input
 from autograder.graph.model import shape_text
 from autograder.graph.origins import REDUCTIONS, comparable, rearranged
 from autograder.graph.sublayers import ids
@@ -27,14 +27,18 @@ def _shapes(a, b):
 def _reductions(a, b):
     """One mean, sum or maximum: which it is, over which axis, and of which numbers."""
     found = [[n for n in graph.nodes.values() if n.op in REDUCTIONS] for graph in (a, b)]
-    others = [n for graph in (a, b) for n in graph.nodes.values() if n.role in ("scale", "times", "product", "softmax")]
-    if len(found[1]) != 1 or others or not (a.is_sure("div") and b.is_sure("div")):
+    if len(found[1]) != 1 or _does_more(b):
         return
     theirs = found[1][0]
-    if _only_arranges(a):
+    if _only_arranges(a, {"layout", "scale"}):
         yield f"Theirs takes the {REDUCTIONS[theirs.op]}; yours only picks and rearranges.", (), (theirs.id,)
-    elif len(found[0]) == 1:
+    elif len(found[0]) == 1 and not _does_more(a) and a.is_sure("div") and b.is_sure("div"):
         yield from _reduction(a, b, found[0][0], theirs)
+
+
+def _does_more(graph):
+    """Is there mathematics beside a mean, a sum or a maximum?"""
+    return any(node.role in ("scale", "times", "product", "softmax") for node in graph.nodes.values())
 
 
 def _reduction(a, b, mine, theirs):
@@ -53,9 +57,9 @@ def _reduction(a, b, mine, theirs):
         yield f"Yours takes the {word} of other groups of numbers than theirs.", (mine.id,), (theirs.id,)
 
 
-def _only_arranges(graph):
+def _only_arranges(graph, roles=frozenset({"layout"})):
     steps = [n for n in graph.nodes.values() if n.kind == "operation"]
-    return bool(steps) and all(n.role == "layout" and n.op != "tensor" for n in steps)  # that is a way by NumPy
+    return bool(steps) and all(n.role in roles and n.op != "tensor" for n in steps)  # that is a way by NumPy
 
 
 def _places(a, b):
@@ -87,6 +91,17 @@ def _origins(a, b):
             return
 
 
+def _sums(a, b):
+    """Products of entries that are written down one by one, where theirs adds them up."""
+    for one, other in zip(a.outputs(), b.outputs()):
+        ends = [graph.back(graph.main(end.id), {"layout", "scale"}) for graph, end in ((a, one), (b, other))]
+        if None in ends or a.nodes[ends[0]].role != "times" or not b.is_product(ends[1]) or b.is_learned(ends[1]):
+            continue
+        factors = [a.back(side, {"layout", "scale"}) for side in a.loud(ends[0])]
+        if None not in factors and all(a.nodes[n].kind == "input" or softmax_input(a, n) for n in factors):
+            yield "Theirs adds up products; yours multiplies and never adds.", (ends[0],), (ends[1],)
+
+
 def _unused(a, b):
     """An input that one side leaves aside."""
     both = {n.label for n in b.nodes.values() if n.kind == "input"}
@@ -95,4 +110,4 @@ def _unused(a, b):
         yield f"Theirs uses {name}; yours does not.", steps, ()
 
 
-RULES = (_counts, _unused, _shapes, _reductions, _places, _origins)
+RULES = (_counts, _unused, _shapes, _reductions, _sums, _places, _origins)

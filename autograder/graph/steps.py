@@ -35,6 +35,7 @@ class Step:
     blocked: str = ""  # what a mask forbids, see patterns.py
     moved: str = ""  # where a rearrangement puts each number, see patterns.py
     fill: float | None = None  # what a mask writes
+    does: str = ""  # the activation that it and the steps before it amount to, see curves.py
     side: str = ""  # which axis of its weight a learned product sums over, see sides.py
     part: str = ""  # the class of the part that ran it
 

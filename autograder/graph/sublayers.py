@@ -27,6 +27,10 @@ def _residuals(a, b):
     if len(normed[0]) > len(normed[1]) and residuals.norms_after_sum(a) == residuals.norms_after_sum(b):
         yield "Yours adds back the normalised input; theirs adds back the input itself.", normed[0], theirs
         return
+    alone = [[n for n in side if residuals.adds_norm_alone(g, n)] for g, side in ((a, mine), (b, theirs))]
+    if len(alone[0]) > len(alone[1]):
+        yield "Yours adds a norm of the input to the input itself; theirs does not.", alone[0], theirs
+        return
     depths = [residuals.sums_before_residuals(graph) for graph in (a, b)]
     late = [number for number, one, other in zip(mine, *depths) if one < other]
     if late:
@@ -123,19 +127,19 @@ def _activations(a, b):
     if len(mine) != len(theirs):
         if a.is_sure(*_MAKES_ACTIVATION) and b.is_sure(*_MAKES_ACTIVATION):
             more = theirs if len(theirs) > len(mine) else mine
-            names = " and ".join(dict.fromkeys(node.op for node, _ in more))
+            names = listed(list(dict.fromkeys(residuals.activation_name(node) for node, _ in more)))
             steps = [ids([node for node, _ in side]) for side in (mine, theirs)]
             yield from counted(f"applies {names}", len(mine), len(theirs), *steps)
         return
     for (one, between), (other, expected) in zip(mine, theirs):
-        names = [f"{node.op} ({node.detail})" if node.detail else node.op for node in (one, other)]
+        names = [residuals.activation_name(node) for node in (one, other)]
         if names[0] != names[1]:
             yield f"Theirs applies {names[1]}, yours {names[0]}.", (one.id,), (other.id,)
         elif expected and not between and not _works_after(a, one.id):
-            text = f"Theirs applies {other.op} before its last linear step, yours after it."
+            text = f"Theirs applies {names[1]} before its last linear step, yours after it."
             yield text, (one.id,), (other.id,)
         elif _works_before(b, other.id) and not _works_before(a, one.id):
-            text = f"Theirs applies {other.op} after its first linear step, yours before it."
+            text = f"Theirs applies {names[1]} after its first linear step, yours before it."
             yield text, (one.id,), (other.id,)
 
 

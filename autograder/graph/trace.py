@@ -130,7 +130,7 @@ class Tracer(TorchFunctionMode):
         step.part = self.classes.get(step.box, "")
         describe(step, function, op, args, kwargs)
         if op in operations.MASK or op in ("add", "sub", "mul"):
-            step.blocked = patterns.blocked(op, args, kwargs, result)
+            step.blocked = patterns.blocked(op, args, kwargs, result, self.notes.came(args, result))
             if op not in operations.MASK and step.blocked:
                 step.fill = patterns.written(op, args, kwargs)
         if all(parent.constant or parent.boolean or parent.blocks or parent.of_masks for parent, _, _ in parents):
