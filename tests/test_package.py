@@ -1,0 +1,114 @@
+"""An installed package works outside of the clone, and brings what its commands need."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+import pytest
+
+from autograder.build import find_lessons
+from autograder.build.lesson import ROOT
+from autograder.exercises import all_exercises
+
+PARTS = ("autograder", "solutions", "images")
+FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE")
+ANSWER = """
+import torch
+def softmax(scores):
+    grown = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return grown / grown.sum(-1, keepdim=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Made from a copy, so that the clone stays clean; without the network."""
+    clone, out = tmp_path_factory.mktemp("clone"), tmp_path_factory.mktemp("wheel")
+    for part in PARTS:
+        shutil.copytree(ROOT / part, clone / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in FILES:
+        shutil.copyfile(ROOT / file, clone / file)
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", out, clone)
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    pip("install", "--no-deps", "--no-index", "--target", folder, wheel)
+    return folder
+
+
+def pip(*words):
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def run(site, cwd, *words):
+    """A command of the installed package. -S leaves .pth files aside, by which the clone would be found."""
+    paths = os.pathsep.join((str(site), sysconfig.get_path("purelib")))
+    environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "-S", "-P", *map(str, words)],
+        env=environment, cwd=cwd, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def autograder(site, cwd, *words):
+    return run(site, cwd, "-m", "autograder", *words)
+
+
+def test_it_is_the_installed_package_that_runs(site, tmp_path):
+    done = run(site, tmp_path, "-c", "import autograder; print(autograder.__file__)")
+    assert done.stdout.strip() == str(site / "autograder/__init__.py")
+
+
+def test_sources_and_pictures_of_all_lessons_are_in_the_wheel(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    sources = {f"autograder/lessons/solutions/{lesson.name}.py" for lesson in find_lessons(None)}
+    assert sources <= set(names)
+    pictures = {f"autograder/lessons/images/{path.name}" for path in (ROOT / "images").glob("*.png")}
+    assert pictures <= set(names)
+    assert not [name for name in names if name.startswith(("tests", "solutions", "images"))]
+
+
+def test_exercises_are_listed(site, tmp_path):
+    done = autograder(site, tmp_path, "exercises", "--json")
+    assert len(json.loads(done.stdout)) == len(all_exercises()), done.stderr
+
+
+def test_an_answer_is_checked(site, tmp_path):
+    (tmp_path / "answer.py").write_text(ANSWER)
+    done = autograder(site, tmp_path, "check", "loops.softmax", "answer.py", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["points"] == 7, done.stderr
+
+
+def test_notebook_tools_work(site, tmp_path):
+    ask = "import torch\nfrom autograder import check, draw, hint, progress\n"
+    ask += "hint('loops.softmax')\nprint(draw(lambda x: torch.exp(x), torch.ones(2)))\nprogress()"
+    done = run(site, tmp_path, "-c", ask)
+    assert done.returncode == 0, done.stderr
+    assert "Hint 1 of 3" in done.stdout and "exp" in done.stdout and "Progress: 0 of" in done.stdout
+
+
+def test_a_course_is_made_and_its_progress_shown(site, tmp_path):
+    done = autograder(site, tmp_path, "course", "mine")
+    assert done.returncode == 0, done.stderr
+    released = sorted(path.name for path in (tmp_path / "mine/release").iterdir())
+    assert released == [lesson.name for lesson in find_lessons(None)]
+    lesson = released[0]
+    done = autograder(site, tmp_path, "progress", f"mine/release/{lesson}/{lesson}.ipynb")
+    assert done.stdout.startswith("Progress: 0 of 21 points"), done.stderr
+
+
+def test_lessons_are_made_in_a_clone_only(site, tmp_path):
+    done = autograder(site, tmp_path, "build")
+    assert done.returncode == 2 and done.stderr == (
+        "autograder: lessons are made in a clone of the course, and this is an installed package.\n"
+    )

@@ -1,0 +1,67 @@
+"""The student bundle for the tests: written once for all processes, unpacked, and asked in a process that has
+nothing but it."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+PACKAGES = sysconfig.get_path("purelib")
+# subtle: -S leaves .pth files aside, by which a clone that is installed would be found.
+ALONE = [sys.executable, "-S", "-P"]
+
+
+def unpacked(shared: Path) -> Path:
+    """The bundle's folder, below a folder that the test processes share. The first who asks makes it."""
+    with open(shared / "bundle.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        file = shared / "bundle.zip"
+        if not (shared / "bundle").exists():
+            done = subprocess.run(
+                [sys.executable, "-m", "autograder", "bundle", file], capture_output=True, text=True, cwd=shared
+            )
+            assert done.returncode == 0, done.stderr
+            with zipfile.ZipFile(file) as archive:
+                archive.extractall(shared / "bundle")
+    return shared / "bundle" / "attention-by-hand"
+
+
+def environment(bundle: Path) -> dict:
+    """Surroundings in which Python finds the bundle, and the packages it needs."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    paths = os.pathsep.join((str(bundle), PACKAGES))
+    return kept | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def run_alone(bundle: Path, *words: str, cwd: Path, stdin: bytes | None = None):
+    """A finished process of Python that knows the bundle only."""
+    given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
+    return subprocess.run([*ALONE, *words], env=environment(bundle), cwd=cwd, capture_output=True, timeout=600, **given)
+
+
+JUDGE = """
+import importlib.util, json, sys
+from dataclasses import asdict
+from autograder.exercises import find
+from autograder.judge import cases_of, judge
+from autograder.notebook.card import html_of, text_of
+from autograder.probe.wire import unpack
+
+assert importlib.util.find_spec("autograder.exercises.mistakes") is None
+exercise = find(sys.argv[1])
+cases = cases_of(exercise)
+for records in unpack(sys.stdin.buffer.read()):
+    verdict = judge(exercise, cases, records)
+    print(json.dumps([asdict(verdict), verdict.points, text_of(verdict), html_of(verdict)]))
+"""
+
+
+def judged_alone(bundle: Path, exercise_id: str, packed: bytes, cwd: Path) -> list:
+    """What the bundle says of the records of several answers: verdict, points, text and card of each."""
+    done = run_alone(bundle, "-c", JUDGE, exercise_id, cwd=cwd, stdin=packed)
+    assert done.returncode == 0, done.stderr.decode()
+    return [json.loads(line) for line in done.stdout.splitlines()]
