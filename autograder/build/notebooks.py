@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.build.lesson import Cell, Lesson, complain, read_cells
 from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
 from autograder.build.pictures import PictureError, embed
+from autograder.build.repository import repository, with_address
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -65,11 +66,11 @@ def as_text(notebook) -> str:
 
 
 def _notebook(lesson: Lesson, text_of):
-    cells = []
+    cells, address = [], repository(lesson.root)
     for number, cell in enumerate(read_cells(lesson), start=1):
         text = text_of(cell)
         if cell.is_code:
-            cells.append(new_code_cell(text, id=cell.id))
+            cells.append(new_code_cell(with_address(text, address), id=cell.id))
             continue
         try:
             text, attachments = embed(text, lesson.images)

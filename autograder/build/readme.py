@@ -1,16 +1,25 @@
-"""The README's table of lessons, from the exercises themselves."""
+"""What the README says of the lessons, from the exercises themselves, and its badges."""
 
 from pathlib import Path
 
-BEGIN = "<!-- lessons: written by `make build` -->"
-END = "<!-- end of lessons -->"
+from autograder.build.repository import badges, repository
+
+LESSONS = ("<!-- lessons: written by `make build` -->", "<!-- end of lessons -->")
+BADGES = ("<!-- badges: written by `make build` -->", "<!-- end of badges -->")
 
 
 def readme_with_lessons(readme: str, root: Path) -> str:
-    """The README's text with its table of lessons as it should be."""
-    before, _, rest = readme.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{_table(root)}\n{END}{after}"
+    """The README's text with its table of lessons and its badges as they should be."""
+    return _between(_between(readme, LESSONS, _table(root)), BADGES, badges(repository(root)))
+
+
+def _between(text: str, marks: tuple[str, str], inside: str) -> str:
+    """The text with other lines between two marks; without the marks, as it is."""
+    begin, end = marks
+    before, found, rest = text.partition(begin)
+    if not found:
+        return text
+    return f"{before}{begin}\n{inside}{inside and chr(10)}{end}{rest.partition(end)[2]}"
 
 
 def _table(root: Path) -> str:

@@ -1,0 +1,51 @@
+"""Where the course can be had: the one address from which badges and install commands are made.
+
+It stands in pyproject.toml as `Repository` under `[project.urls]`. As long as there is none, there are no links that
+would lead nowhere: the README has no badges, and the first cell of a notebook asks for the course's zip.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
+FIRST = "notebooks/01_attention_from_loops.ipynb"
+# What the first cell of a lesson says where the address is not known.
+BY_HAND = "upload the course's zip, then %pip install attention*.zip"
+
+
+def repository(root: Path) -> str:
+    """The address of the course's repository, or nothing where it has none yet."""
+    try:
+        told = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except FileNotFoundError:  # an installed package
+        return ""
+    return told["project"].get("urls", {}).get("Repository", "")
+
+
+def with_address(text: str, address: str) -> str:
+    """A cell's text that says how to install from the address."""
+    return text.replace(BY_HAND, f"%pip install git+{address}") if address else text
+
+
+def badges(address: str) -> str:
+    """The README's badges, in markdown; nothing where they would lead nowhere."""
+    found = GITHUB.fullmatch(address)
+    if not found:
+        return ""
+    name = found[1]
+    rows = (
+        ("tests", f"{address}/actions/workflows/test.yml/badge.svg", f"{address}/actions/workflows/test.yml"),
+        (
+            "Open in Colab",
+            "https://colab.research.google.com/assets/colab-badge.svg",
+            f"https://colab.research.google.com/github/{name}/blob/main/{FIRST}",
+        ),
+        (
+            "Open in Binder",
+            "https://mybinder.org/badge_logo.svg",
+            f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{FIRST}",
+        ),
+        ("BSD-3-Clause", f"https://img.shields.io/github/license/{name}", "LICENSE"),
+    )
+    return "\n".join(f"[![{words}]({picture})]({link})" for words, picture, link in rows)
