@@ -19,7 +19,6 @@ from judged import (
     records_of,
     verdict,
     worked_answer,
-    wrong_records,
     wrong_verdicts,
 )
 from torch import nn
@@ -29,7 +28,6 @@ from autograder import check
 from autograder.exercises import find
 from autograder.exercises.exercise import GRADIENTS
 from autograder.judge import Expected, cases_of, judge
-from autograder.judge.naming import same_record
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT
 from autograder.notebook.check import CheckFailed
 from autograder.probe import probe
@@ -145,72 +143,6 @@ def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id
             for text in sorted(texts, key=len, reverse=True):
                 left = left.replace(text, "")
             assert not re.search(r"\d", left), message
-
-
-# Each case family is there for something
-
-
-# Families that no wrong answer of our own needs alone, and what they are for.
-KEPT = (
-    (r"(one|a single) \w+", "degenerate: sums of one term, softmax over one score, axes that broadcast"),
-    (
-        r"all sizes|as many|as wide|as long|six of each|of everything|keys as wide|a square",
-        "coincidence of sizes, where mixed-up axes stay silent",
-    ),
-    (
-        r"more|all sizes different|a batch|batch|wider|a table|one sentence|groups",
-        "sizes all distinct, each rank of input",
-    ),
-    (r"memory|swapped", "inputs whose entries do not lie in order"),
-    (r"large|thousand|hundred|far|10 000|small|long|entries|scores", "sizes of numbers and of inputs"),
-    (r"six|eight|64|features|any weights|float64", "widths that tell scales apart"),
-    (
-        r"other weights|another|by name|constructor|d_head",
-        "what a module keeps between calls, how it is made",
-    ),
-    (r"causal|padding|values all one", "the masks that people use, and what the invariants are read from"),
-    (r"mask|the same keys|nothing|see|empty|full", "each shape of a mask; rows that see all, some, nothing"),
-    (r"sentence|tokens|token to all|lengths|context", "more than one length, so that none is a constant"),
-    (
-        r"^only the|that (change|add) nothing|twice as many",
-        "one part at work at a time: clues and invariants",
-    ),
-    (
-        r"split|biases|afterwards|later|learning",
-        "twice, for one way to be right by chance: memory, what is left",
-    ),
-)
-
-
-def needed_families(exercise_id) -> set[str]:
-    """Families without which some wrong answer is not seen, or two mistakes are not told apart."""
-    expected = expected_of(exercise_id, *PUBLIC)
-    families = [case.family for case in expected.cases]
-    everything = [records for _, records in expected.mistakes] + wrong_records(exercise_id)
-    seen = [{families[i] for i in expected.wrong_cases(records)} for records in everything]
-    for i, (first, one) in enumerate(expected.mistakes):
-        others = (records for second, records in expected.mistakes[:i] if second.id != first.id)
-        seen += [_families_that_tell(expected.cases, one, other) for other in others]
-    return set().union(*(some for some in seen if len(some) == 1))
-
-
-def _families_that_tell(cases, first, second) -> set[str]:
-    """The families in which two records differ; no more than two are looked for."""
-    apart = set()
-    for three in zip(cases, first, second, strict=True):
-        if len(apart) < 2 and not same_record(*three):
-            apart.add(three[0].family)
-    return apart
-
-
-@every_exercise
-def test_each_family_of_cases_is_there_for_something(exercise_id):
-    exercise, cases = find(exercise_id), expected_of(exercise_id, *PUBLIC).cases
-    needed = needed_families(exercise_id)
-    for case in cases:
-        by_rule = case.observe and exercise.rules != type(exercise.rules)()
-        kept = any(re.search(words, case.family) for words, _ in KEPT)
-        assert case.family in needed or by_rule or case.raises or kept, case.family
 
 
 @every_exercise

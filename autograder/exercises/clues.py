@@ -188,7 +188,7 @@ def feed_forward(several: str) -> tuple[Clue, ...]:
 
 MEMORY_MASK = Clue(
     ("memory with padding",),
-    ("all sizes different", "a longer memory"),
+    ("all sizes different",),
     "Without memory_mask you are right; with it you are not.",
     "Whose tokens does memory_mask speak of, and what does True mean where you hand it on?",
 )

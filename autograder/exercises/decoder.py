@@ -1,5 +1,7 @@
 """Lesson 06, decoder layers: attention, a feed-forward network, and what holds them together."""
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -16,7 +18,7 @@ from autograder.exercises.exercise import (
     Module,
     Rules,
 )
-from autograder.exercises.invariants import must_differ, past_only, samples_apart
+from autograder.exercises.invariants import past_only, samples_apart
 from autograder.exercises.masking import some_mask
 from autograder.exercises.mistakes import cross_layer, feed_forward
 from autograder.exercises.mistakes import decoder as mistakes
@@ -34,17 +36,12 @@ def _feed_forward_cases(values):
     batch, tokens, d_model, d_ff = values.sizes(4)
     yield _two_linears(values, "a batch", (batch, tokens), d_model, d_ff)
     yield _two_linears(values, "one sentence", (tokens,), d_model, d_ff)
-    yield _two_linears(values, "wider inside", (2, 3), 4, 16)
-    yield _two_linears(values, "as wide inside as outside", (2, 3), 5, 5)
     yield _two_linears(values, "all sizes equal", (4, 4), 4, 4)
-    yield _two_linears(values, "one token", (1, 1), 3, 7)
-    yield _two_linears(values, "one feature", (2, 3), 1, 5)
-    yield _two_linears(values, "one feature inside", (2, 3), 4, 1)
-    yield _two_linears(values, "small numbers", (2, 5), 4, 12, stretch=0.1)
+    yield _two_linears(values, "one of everything", (1, 1), 1, 1)
     yield _curve(values)
     yield _two_linears(values, "large numbers", (2, 5), 4, 12, stretch=20.0, aspect=STABILITY)
-    turned = _two_linears(values, "columns in memory order", (), 4, 6)
-    yield Case(turned.family, (values.normal(2, 4, 3).mT, *turned.args[1:]))
+    turned = _two_linears(values, "columns in memory order", (2, 3), 4, 6)
+    yield replace(turned, args=(values.normal(2, 4, 3).mT, *turned.args[1:]))
     named = _two_linears(values, "linears by name", (2, 3), 4, 6)
     yield Case(named.family, named.args[:1], {"linear1": named.args[1], "linear2": named.args[2]})
     yield _two_linears(values, "float64", (2, 3), 4, 6, dtype=DOUBLE, aspect=DTYPES)
@@ -151,25 +148,19 @@ class _Maker:
 def _shared_by_both(make):
     values = make.values
     batch, tokens, d_head, heads = values.sizes(4, 2, 6)
-    d_ff = d_head * heads + 3
-    yield make.case("all sizes different", batch, tokens, (d_head, heads, d_ff), observe=True)
-    yield make.case("other weights in the same module", batch + 1, tokens + 2, (d_head, heads, d_ff))
-    yield make.case("another instance", 2, 5, (4, 3, 7), fresh=True, gradients=False)
+    sizes = (d_head, heads, d_head * heads + 3)
+    yield make.case("all sizes different", batch, tokens, sizes, observe=True)
+    yield make.case("other weights in the same module", batch + 1, tokens + 2, sizes)
     yield from _pairs(make)
-    yield make.case("as many samples as tokens", 4, 4, (3, 2, 8), 4, gradients=False)
-    yield make.case("four of everything", 4, 4, (4, 4, 16), 4, gradients=False)
-    yield make.case("as wide inside as outside", 2, 3, (3, 4, 12), gradients=False)
-    yield make.case("one head", 2, 4, (5, 1, 6))
-    yield make.case("one feature a head", 2, 4, (1, 6, 3))
-    yield make.case("one token", 3, 1, (2, 3, 5))
+    if not make.cross:
+        yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False)
     yield make.case("one sample of one token", 1, 1, (3, 2, 4), 1)
     yield _small_numbers(make)
     yield make.adding(clues.NOTHING_ADDED)
     yield from (make.adding(f"only {name} adds", name) for name in make.sublayers)
     yield _large_numbers(make)
-    turned = make.case("columns in memory order", 2, 4, (3, 2, 5))
-    x = values.normal(2, 6, 4).mT
-    yield Case(turned.family, (x, *turned.args[1:]), init=turned.init, weights=turned.weights, whole=True)
+    turned = make.case("columns in memory order", 2, 4, (3, 2, 5), gradients=False)
+    yield replace(turned, args=(values.normal(2, 6, 4).mT, *turned.args[1:]))
     yield make.case("constructor arguments by name", 2, 3, (2, 4, 5), named_init=True, gradients=False)
     yield make.case("float64", 2, 4, (3, 2, 5), dtype=DOUBLE, aspect=DTYPES)
 
@@ -200,8 +191,6 @@ def _pairs(make):
     yield make.replaced(case, "another last token", torch.cat((x[:, :-1], draw(2, 1, 12)), dim=1), *memory)
     other = [torch.cat((arg[:1], draw(1, *arg.shape[1:]))) for arg in case.args]
     yield make.replaced(case, "another second sample", *other)
-    if memory:
-        yield make.replaced(case, "another memory", x, draw(*memory[0].shape))
 
 
 def _decoder_layer_cases(values):
@@ -211,32 +200,21 @@ def _decoder_layer_cases(values):
 def _cross_layer_cases(values):
     make = _Maker(values, cross=True)
     yield from _shared_by_both(make)
-    yield make.case("a longer memory", 2, 3, (4, 2, 5), 7)
-    yield make.case("one token of memory", 3, 4, (2, 3, 5), 1)
+    yield make.case("one token of memory", 3, 4, (2, 3, 5), 1, gradients=False)
     yield make.case("as many memory tokens as tokens", 3, 5, (2, 2, 7), 5, gradients=False)
     yield make.case("memory with padding", 3, 4, (3, 2, 5), 6, some_mask(values, (3, 6)), by_name=True)
-    yield make.case("a memory mask by position", 2, 4, (3, 2, 5), 5, some_mask(values, (2, 5)))
+    yield make.case(
+        "a memory mask by position", 2, 4, (3, 2, 5), 5, some_mask(values, (2, 5)), gradients=False
+    )
     square = torch.tensor([[1, 1, 0, 0], [0, 1, 1, 1], [1, 0, 0, 1], [1, 1, 1, 0]]).bool()
     sizes = (4, 4, (4, 4, 5), 4, square)
-    yield make.case("a memory mask, four of everything", *sizes, gradients=False)
-    tall = torch.tensor([[1, 1, 0, 0, 1], [0, 0, 0, 1, 0]]).bool()
-    yield make.case("a memory mask, as many tokens", 2, 5, (3, 2, 5), 5, tall, by_name=True, gradients=False)
-    whole = torch.ones(2, 4, dtype=torch.bool)
-    yield make.case("a memory mask of nothing but True", 2, 3, (3, 2, 5), 4, whole, gradients=False)
-    sizes = (2, 3, (3, 2, 5), 4, some_mask(values, (2, 4)))
-    yield make.case("float64 and a memory mask", *sizes, dtype=DOUBLE, aspect=DTYPES, gradients=False)
+    yield make.case("a memory mask, four of everything", *sizes, by_name=True, gradients=False)
 
 
 LAYER_ASPECTS = {VALUES: 5, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
 INVARIANTS = (
     samples_apart("two samples of five tokens", "another second sample"),
     past_only("two samples of five tokens", "another last token"),
-)
-MEMORY_MATTERS = must_differ(
-    "two samples of five tokens",
-    "another memory",
-    "Your output is the same whatever the memory holds.",
-    "Which line reads the memory, and what becomes of its result?",
 )
 
 EXERCISES = (
@@ -301,7 +279,7 @@ EXERCISES = (
         rules=BY_HAND,
         mistakes=cross_layer.CROSS_LAYER,
         variant=cross_layer.cross_layer_with,
-        invariants=(*INVARIANTS, MEMORY_MATTERS),
+        invariants=INVARIANTS,
         clues=(
             clues.MEMORY_MASK,
             *clues.sublayers("all sizes different", *SUBLAYERS.values()),

@@ -27,11 +27,6 @@ def past_only(first: str, second: str) -> Invariant:
     )
 
 
-def must_differ(first: str, second: str, sees: str, asks: str) -> Invariant:
-    """Two cases that differ in what should matter must not give the same."""
-    return Invariant("must differ", (first, second), sees, asks)
-
-
 def shares_sum_to_one(family: str) -> Invariant:
     """In a case whose values are all 1, every output must be 1."""
     return Invariant(

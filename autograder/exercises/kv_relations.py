@@ -37,13 +37,13 @@ INVARIANTS = (
 CLUES = (
     Clue(
         ("all sizes different",),
-        ("one byte", "three bytes by name"),
+        (ONCE,),
         "You are right where the size of an element is given, and off where it is not.",
         "How many bytes does an element take when the caller says nothing?",
     ),
     Clue(
         ("a very large cache",),
-        ("all sizes different", "one byte"),
+        ("all sizes different", ONCE),
         "You are right for small caches, and off in the last digits of a very large one.",
         "Which numbers does each of your steps hold exactly?",
     ),

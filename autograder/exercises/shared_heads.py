@@ -1,5 +1,7 @@
 """References and cases of lesson 05's two classes, in which query heads share keys and values."""
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -72,10 +74,8 @@ def multi_query_cases(values):
     make = _Maker(values, grouped=False)
     batch, tokens, d_head, heads = values.sizes(4, 2, 7)
     yield make.case("all sizes different", batch, tokens, (d_head, heads, 1), observe=True)
-    yield make.case("other weights in the same module", batch + 1, tokens + 2, (d_head, heads, 1))
-    yield make.case("another instance", 2, 5, (6, 3, 1), fresh=True)
-    yield make.case("as many heads as samples", 3, 5, (4, 3, 1))
-    yield make.case("as many heads as tokens", 2, 4, (3, 4, 1))
+    # Of the same shape as before: what was kept by shape would still fit.
+    yield make.case("other weights in the same module", batch, tokens, (d_head, heads, 1))
     yield make.case("four of everything", 4, 4, (4, 4, 1))
     yield make.case("one head", 2, 3, (6, 1, 1))
     yield from _shared_by_both(make, 1)
@@ -86,12 +86,9 @@ def grouped_query_cases(values):
     batch, tokens, d_head = values.sizes(3, 4, 7)
     yield make.case("six heads in three groups", batch, tokens, (d_head, 6, 3), observe=True)
     yield make.case("six heads in two groups", batch, tokens, (d_head, 6, 2))
-    yield make.case("other weights in the same module", batch + 1, tokens + 2, (d_head, 6, 2))
-    yield make.case("another instance", 2, 5, (6, 4, 2), fresh=True)
-    yield make.case("four of everything, two groups", 4, 4, (4, 4, 2))
-    yield make.case("as many groups as samples", 3, 5, (2, 6, 3))
-    yield make.case("as many groups as tokens", 2, 3, (5, 6, 3))
-    yield make.case("nine heads in three groups", 2, 4, (2, 9, 3))
+    # Of the same shape as before: what was kept by shape would still fit.
+    yield make.case("other weights in the same module", batch, tokens, (d_head, 6, 2))
+    yield make.case("four of everything", 4, 4, (4, 4, 2))
     yield make.case("one key head for all", 2, 5, (3, 4, 1))
     yield make.case("as many key heads as heads", 2, 5, (3, 4, 4))
     yield make.case("one head", 2, 3, (6, 1, 1))
@@ -103,26 +100,24 @@ def _shared_by_both(make, kv):
     """Cases of both classes; `kv` key heads, but where there are too few heads for them."""
     values = make.values
     yield make.case("one token", 3, 1, (5, 4, kv))
-    yield make.case("one sample of one token", 1, 1, (3, 2, kv))
-    yield make.case("one feature a head", 2, 5, (1, 4, kv))
+    yield make.case("one of everything", 1, 1, (1, 1, 1))
     yield _weights_shown(make)
     yield _zero_scores(make, kv)
-    yield from _causal_pair(make, kv)
-    yield make.case("one mask row for all queries", 2, 5, (3, 4, kv), (1, 5))
+    yield from _causal(make, kv)
+    # As wide and as long as the cases before: a mask that was kept would still fit.
+    yield make.case("no mask after a mask", 2, 5, (3, 4, kv), gradients=False)
+    yield make.case("the same keys for all queries", 2, 5, (3, 4, kv), (1, 5), gradients=False)
     yield make.case("padding", 3, 4, (5, 2, kv), (3, 1, 1, 4), by_name=True)
-    yield make.case("a mask for each sample", 2, 5, (3, 4, kv), (2, 1, 5, 5))
-    yield make.case("one mask for samples and heads", 2, 3, (4, 4, kv), (1, 1, 3, 3), by_name=True)
-    yield make.case("a mask for each head and sample", 2, 5, (3, 4, kv), (2, 4, 5, 5), by_name=True)
-    yield make.case("a mask for each head", 2, 3, (5, 6, kv), (6, 3, 3))
-    yield make.case("a mask, four of everything", 4, 4, (4, 4, kv), (4, 4))
-    yield make.case("a mask of nothing but True", 2, 3, (5, 4, kv), torch.ones(3, 3, dtype=torch.bool))
+    yield make.case("one mask for samples and heads", 2, 3, (4, 4, kv), (1, 1, 3, 3), gradients=False)
+    yield make.case("a mask for each head", 2, 5, (3, 4, kv), (2, 4, 5, 5))
+    yield make.case("heads with a mask each", 2, 3, (5, 6, kv), (6, 3, 3), gradients=False)
+    yield make.case("as many samples as tokens, a mask", 4, 4, (3, 4, kv), (4, 4), gradients=False)
     yield from _empty_rows(make, kv)
     yield from _far_scores(make, kv)
-    turned = make.case("columns in memory order", 2, 4, (3, 4, kv))
-    yield Case(turned.family, (values.normal(2, 12, 4).mT,), init=turned.init, weights=turned.weights)
-    yield make.case("constructor arguments by name", 2, 3, (4, 6, kv), named_init=True)
-    yield make.case("float64", 2, 4, (3, 4, kv), dtype=DOUBLE, aspect=DTYPES)
-    yield make.case("float64 and a mask", 2, 4, (3, 4, kv), (2, 1, 4, 4), dtype=DOUBLE, aspect=DTYPES)
+    turned = make.case("columns in memory order", 2, 6, (3, 4, kv), gradients=False)
+    yield replace(turned, args=(values.normal(2, 12, 6).mT,))
+    yield make.case("constructor arguments by name", 2, 3, (4, 6, kv), named_init=True, gradients=False)
+    yield make.case("float64", 2, 4, (3, 4, kv), (2, 1, 4, 4), dtype=DOUBLE, aspect=DTYPES)
 
 
 def _weights_shown(make):
@@ -136,13 +131,13 @@ def _weights_shown(make):
 
 def _zero_scores(make, kv):
     """A token whose query is zero: its scores are, which is not the same as blocked."""
-    case = make.case("scores of exactly zero", 2, 3, (3, 4, kv))
+    case = make.case("scores of exactly zero", 2, 3, (3, 4, kv), (3, 3))
     case.args[0][:, 1] = 0
     case.weights["q_proj.bias"].zero_()
     return case
 
 
-def _causal_pair(make, kv):
+def _causal(make, kv):
     """A causal mask; then another last token, and another second sample, with the same weights."""
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     case = make.case("causal", 2, 5, (3, 4, kv), causal)
@@ -155,25 +150,23 @@ def _causal_pair(make, kv):
 
 
 def _empty_rows(make, kv):
-    """Queries that may attend to nothing: by left padding under a causal mask, by a mask of queries, all."""
+    """Queries that may attend to nothing: by left padding under a causal mask, and all of them."""
     left = torch.tensor([[False, False, True, True], [True, True, True, True]])[:, None, None, :]
     causal = torch.ones(4, 4, dtype=torch.bool).tril() & left
-    yield make.case("causal with padding on the left", 2, 4, (3, 4, kv), causal, aspect=EMPTY_ROWS)
-    queries = torch.tensor([[True], [False], [True]])
-    yield make.case("some queries see nothing", 2, 3, (5, 4, kv), queries, aspect=EMPTY_ROWS)
-    sample = torch.tensor([True, False])[:, None, None, None].repeat(1, 1, 1, 3)
-    yield make.case("an empty sample", 2, 3, (4, 2, kv), sample, aspect=EMPTY_ROWS)
+    yield make.case("some queries see nothing", 2, 4, (3, 4, kv), causal, aspect=EMPTY_ROWS)
+    nothing = torch.zeros(3, 1, dtype=torch.bool)
+    yield make.case("nothing may be seen", 2, 3, (5, 4, kv), nothing, aspect=EMPTY_ROWS)
 
 
 def _far_scores(make, kv):
-    """Scores in the thousands, and scores near -15 000 of which some are blocked.
+    """Scores in the thousands, and scores near -131 000 of which some are blocked: what leaks past a mask is worth 1.
 
     The head is 4 wide (its scale is 1/2) and all numbers are coarse: products are exact in float32. Where an
-    answer scales q and k each by a root of the scale, a score near -15 000 is off by 0.001, and so is a share.
+    answer scales q and k each by a root of the scale, a score near -131 000 is off by 0.01, and so is a share.
     """
     for family, shift, steps, mask, scale in (
-        ("scores in the thousands", 0.0, 24, None, 10.0),
-        ("scores far below zero", 176.0, 1, some_mask(make.values, (2, 1, 5, 5)), 50.0),
+        ("large scores", 0.0, 24, None, 10.0),
+        ("scores as low as they get", 512.0, 1, some_mask(make.values, (2, 1, 5, 5)), 500.0),
     ):
         case = make.case(family, 2, 5, (4, 4, kv), mask)
         weights = dict(case.weights)
@@ -193,7 +186,6 @@ def _refusals(make):
     """(d_model, n_heads, n_kv_heads) of which one count does not divide the other; x would fit."""
     for family, sizes in (
         ("six heads over four key heads", (12, 6, 4)),
-        ("more key heads than heads", (12, 3, 6)),
         ("a width that four heads do not divide", (10, 4, 2)),
     ):
         x = make.values.normal(2, 3, sizes[0])

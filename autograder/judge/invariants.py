@@ -32,10 +32,6 @@ def _past_moves(first, second) -> bool:
     return _fits(first, second) and not _alike(first[..., :-1, :], second[..., :-1, :])
 
 
-def _nothing_moves(first, second) -> bool:
-    return _fits(first, second) and _alike(first, second)
-
-
 def _is_not_one(output) -> bool:
     if output.dim() < 2:
         return False
@@ -56,7 +52,6 @@ def _is_off_by_one_factor(due, outputs) -> bool:
 TESTS = {
     "samples apart": _first_sample_moves,
     "past only": _past_moves,
-    "must differ": _nothing_moves,
     "shares sum to one": _is_not_one,
     "doubles": _does_not_double,
     "one factor": _is_off_by_one_factor,

@@ -1,5 +1,6 @@
 """More answers to lesson 06, as text: whole classes as people write them, and small changes of them."""
 
+import torch.nn.functional as F
 from worked import answer_in
 
 IMPORTS = """import math
@@ -79,6 +80,7 @@ DECODER_WRONG = {
     "leaky": (("F.gelu", "F.leaky_relu"),),
     "sandwich": (("x = x + a", "x = self.norm1(x + a)"), ("return x + f", "return self.norm2(x + f)")),
     "second norm twice": (("h = self.norm1(x)", "h = self.norm2(x)"),),
+    "centred over the samples": (("h = self.norm1(x)", "h = self.norm1(x - x.mean(0))"),),
     "a minus": (("x = x + a", "x = x - a"),),
     "a product": (("x = x + a", "x = x * a"),),
     "attention twice": (("x = x + a", "x = x + a + a"),),
@@ -109,6 +111,7 @@ CROSS_WRONG = {
         ("self.other(x", "self.multihead_attn(x"),
     ),
     "first norm of the branch": (("self.norm1(x + a)", "x + self.norm1(a)"),),
+    "centred over the samples": (("self.self_attn(x, x, x", "self.self_attn(x - x.mean(0), x, x"),),
     "stream twice": (("self.norm2(x + c)", "self.norm2(x + x + c)"),),
     "normed twice": ((LAST, "return self.norm3(self.norm3(x + f))"),),
     "network reads the memory's part": (("self.linear1(x)", "self.linear1(c)"),),
@@ -132,7 +135,15 @@ def _changed(name, text, changes):
     return found
 
 
-RIGHT, WRONG = {}, {}
+def _bias_twice(x, linear1, linear2):
+    return linear2(F.gelu(linear1(x))) + linear2.bias
+
+
+def _hidden_normed(x, linear1, linear2):
+    return linear2(F.normalize(F.gelu(linear1(x)), dim=-1))
+
+
+RIGHT, WRONG = {}, {"decoder.feed_forward": {"bias twice": _bias_twice, "hidden normed": _hidden_normed}}
 for _text, _wrong in ((DECODER, DECODER_WRONG), (CROSS, CROSS_WRONG)):
     _name = _text.split()[1].partition("(")[0]
     RIGHT[f"decoder.{_name}"] = _changed(_name, _text, RIGHT_CHANGES)

@@ -94,11 +94,14 @@ WRONG_CHANGES = {
     "keys from queries": ((SPREAD_K, "q"),),
     "relu on queries": (("self.q_proj(x)", "F.relu(self.q_proj(x))"),),
     "half precision": ((SOFTMAX, "torch.softmax(scores.half(), dim=-1).to(x.dtype)"),),
+    "softmax over the samples": ((SOFTMAX, "torch.softmax(scores, dim=0)"),),
     "keys unnamed": (("k_proj", "w_k"),),
     "values cut off": ((MIX, "out = weights @ v.detach()"),),
 }
+ROUNDED = "torch.linspace(0, self.n_kv_heads - 1, self.n_heads).long()"
 GROUPED_ONLY = {
     "groups rolled": ((SPREAD_K, SPREAD_K + ".roll(1, dims=1)"),),
+    "heads spread by rounding": ((SPREAD_K, f"k[:, {ROUNDED}]"), (SPREAD_V, f"v[:, {ROUNDED}]")),
     "values shared out": ((SPREAD_V, SPREAD_V + " / self.n_rep"),),
     "scale from the key heads": ((ROOT, "math.sqrt(self.d_head * self.n_kv_heads)"),),
     "checked the other way": (("n_heads % n_kv_heads", "n_kv_heads % n_heads"),),
@@ -123,10 +126,38 @@ def _multi(found):
     }
 
 
+def _cache(count):
+    """A kv_cache_bytes that does `count` with the six numbers."""
+
+    def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element=2):
+        return count(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_element)
+
+    return kv_cache_bytes
+
+
+def _moving_mean(weight, n_heads, n_kv_heads):
+    heads = weight.unflatten(0, (n_kv_heads, n_heads // n_kv_heads, -1))
+    mean = heads[:, 0]
+    for i in range(1, heads.shape[1]):
+        mean = (mean + heads[:, i]) / 2
+    return mean.flatten(0, 1)
+
+
+def _mean_by_size(weight, n_heads, n_kv_heads):
+    heads = weight.unflatten(0, (n_kv_heads, n_heads // n_kv_heads, -1))
+    return (heads.square().sum(dim=1) / heads.abs().sum(dim=1)).copysign(heads.mean(dim=1)).flatten(0, 1)
+
+
 NAME = "GroupedQueryAttention"
 _right, _wrong = (_changed(NAME, GROUPED, changes) for changes in (RIGHT_CHANGES, WRONG_CHANGES))
 RIGHT = {"mqa.GroupedQueryAttention": _right, "mqa.MultiQueryAttention": _multi(_right)}
 WRONG = {
     "mqa.GroupedQueryAttention": _wrong | _changed(NAME, GROUPED, GROUPED_ONLY),
     "mqa.MultiQueryAttention": _multi(_wrong),
+    "mqa.kv_cache_bytes": {
+        "a layer more": _cache(lambda b, s, n, g, d, e: 2 * b * s * (n + 1) * g * d * e),
+        "a query head as well": _cache(lambda b, s, n, g, d, e: 2 * b * s * n * (g + 1) * d * e),
+        "two bytes more an element": _cache(lambda b, s, n, g, d, e: 2 * b * s * n * g * d * (e + 2)),
+    },
+    "mqa.pool_kv_heads": {"moving mean": _moving_mean, "mean by size": _mean_by_size},
 }

@@ -125,6 +125,13 @@ def zeros_where_nothing_at_all_may_be_seen(self, scores, mask):
     return torch.softmax(scores.masked_fill(~mask, LOW), dim=-1)
 
 
+def zeros_blocked(self, scores, mask):
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    scores = scores * mask
+    return torch.softmax(scores.masked_fill(scores == 0, LOW), dim=-1).masked_fill(~mask, 0.0)
+
+
 # The changes that one family of cases alone catches, by its name; those of several classes with masks.
 ALONE = {
     "other weights in the same module": {"result": result_kept_by_shape},
