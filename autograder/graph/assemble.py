@@ -98,7 +98,11 @@ def _inlined(groups, links):
             own = step.name.startswith(user.box + ".") if user.box else "." in step.name and user.op != "copy"
             if own:
                 found[number] = targets[0]
-    return found
+    owners = {}
+    for number, target in found.items():
+        owners.setdefault(target, set()).add(groups[number][0].name.rpartition(".")[0])
+    # What joins the weights of several parts belongs to none of them.
+    return {number: target for number, target in found.items() if len(owners[target]) == 1}
 
 
 def _boxes(groups, inlined):

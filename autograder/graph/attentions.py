@@ -47,9 +47,17 @@ def differences(a, b, mine, theirs, swapped=False):
         yield "Yours puts a projection after the mixed values; theirs does not.", mine.projected, (theirs.mix,)
     elif len(mine.projected) == len(theirs.projected) == 1:
         names = [graph.path(graph.nodes[core.projected[0]]) for graph, core in ((a, mine), (b, theirs))]
-        if all(names) and names[0] != names[1] and {*names} <= origins.owners(b):
+        if all(names) and names[0] != names[1] and {*names} <= origins.owners(b) and not _late(a, b, mine, theirs):
             text = f"Theirs projects the mixed values with {names[1]}, yours with {names[0]}."
             yield text, mine.projected, theirs.projected
+
+
+def _late(a, b, mine, theirs):
+    """The part that makes their values, put after my mix: softmax weights @ x, and then v_proj."""
+    if None in (mine.values, theirs.values):
+        return False
+    made = [graph.sources(core.values)[1] for graph, core in ((a, mine), (b, theirs))]
+    return a.path(a.nodes[mine.projected[0]]) in made[1] - made[0]
 
 
 def _pooled(a, b, mine, theirs):

@@ -10,6 +10,7 @@ from autograder.graph.attention import levels
 from autograder.graph.meaning import Meaning, total_scale
 from autograder.graph.origins import rearranged
 from autograder.graph.sublayers import counted, ids
+from autograder.graph.sums import regrouped
 
 _DISTANCES = {"cosine_similarity", "cdist", "pairwise_distance", "norm"}
 
@@ -23,7 +24,7 @@ class Difference(NamedTuple):
 
 def found(mine, theirs, careful=False):
     """The differences of two whole graphs, each given as (nodes, edges); `careful` leaves out a rule that fails."""
-    a, b = Meaning(*mine), Meaning(*theirs)
+    a, b = Meaning(*regrouped(*mine)), Meaning(*regrouped(*theirs))
     if a.cut or b.cut:
         return []
     if b.outputs() and not a.outputs():

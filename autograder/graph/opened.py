@@ -1,9 +1,9 @@
 """PyTorch's fused functions, as the steps that a picture shows.
 
-`F.scaled_dot_product_attention`, `nn.MultiheadAttention` and a mean of neighbours run as one operation. Here each
-is computed a second time step by step, only so that the steps can be seen; the values that go on are PyTorch's
-own. The steps are a table: what stands here is what `draw(F.scaled_dot_product_attention, q, k, v)` shows, and no
-code that answers an exercise.
+`F.scaled_dot_product_attention`, `nn.MultiheadAttention`, a mean of neighbours and a convolution of width one run
+as one operation. Here each is computed a second time step by step, only so that the steps can be seen; the values
+that go on are PyTorch's own. The steps are a table: what stands here is what
+`draw(F.scaled_dot_product_attention, q, k, v)` shows, and no code that answers an exercise.
 """
 
 import inspect
@@ -17,7 +17,7 @@ _HEADS = inspect.signature(F.multi_head_attention_forward)
 
 
 def is_fused(function):
-    return function in (F.scaled_dot_product_attention, F.multi_head_attention_forward, F.avg_pool1d)
+    return function in (F.scaled_dot_product_attention, F.multi_head_attention_forward, F.avg_pool1d, F.conv1d)
 
 
 def expand(function, args, kwargs, tracer):
@@ -26,6 +26,8 @@ def expand(function, args, kwargs, tracer):
         return (_attention(*args, **kwargs),)
     if function is F.avg_pool1d:
         return (_mean_of_neighbours(*args, **kwargs),)
+    if function is F.conv1d:
+        return (_linear_for_each(*args, **kwargs),)
     bound = _HEADS.bind(*args, **kwargs)
     bound.apply_defaults()
     return _multi_head(bound.arguments, tracer)
@@ -87,6 +89,13 @@ def _mean_of_neighbours(x, size):
     known = {"whole": x, "sizes": (-1, size)}
     _take(_MEAN, known)
     return known["mean"]
+
+
+def _linear_for_each(input, weight, bias=None):
+    """A convolution of width one is a linear layer for each token, (B, E, N) -> (B, F, N)."""
+    if weight.size(-1) != 1 or weight.size(1) != input.size(-2):
+        raise NotImplementedError
+    return F.linear(input.mT, weight.squeeze(-1), bias).mT
 
 
 def _multi_head(a, tracer):

@@ -40,15 +40,16 @@ def simplified(trace):
 
 
 def _alike_picks(steps):
-    """Picks of one form out of one tensor: x[:, :1], x[:, :2] ... x[:, :5].
+    """Picks of one form out of one tensor, or out of what a loop computes: x[:, :1], x[:, :2] ... x[:, :5].
 
     subtle: the last one of a loop may take all there is. Alone it would be left out; among its like it folds.
     """
     found = {}
     for step in steps:
         if step.op == "getitem" and len(step.parents) == 1 and step.parents[0][0].kind != "parameter":
-            form = step.parents[0][0], re.sub(r"\d+", "i", step.detail)
-            found.setdefault(form, []).append(step)
+            source = step.parents[0][0]
+            look = (source.op, source.box) if source.op else source
+            found.setdefault((look, re.sub(r"\d+", "i", step.detail)), []).append(step)
     return {step for alike in found.values() if len(alike) > 1 for step in alike}
 
 
