@@ -157,7 +157,7 @@ def tags_of(page: str) -> list[tuple[str, dict]]:
 def test_formulas_are_drawn_by_the_browser_itself():
     page = html_of(r"The scale $\frac{1}{\sqrt{d}}$ and $$\begin{pmatrix} 1 & 2 \end{pmatrix}$$")
     assert '<math display="inline">' in page
-    assert '<math display="block">' in page
+    assert '<math display="block" tabindex="0">' in page
     assert "$" not in page
     assert page.count("<mtd>") == 2
 
@@ -188,7 +188,8 @@ HOSTILE_FORMULAS = [
 def test_no_formula_brings_anything_live(formula, form):
     tags = tags_of(html_of(form.replace("{}", formula, 1)))
     assert {tag for tag, _ in tags} <= {"p", "img", "a", "math", "mrow", "mi", "mo", "mn", "mtext"}
-    assert {name for _, names in tags for name in names} <= {"src", "alt", "href", "display", "stretchy", "form"}
+    allowed = {"src", "alt", "href", "display", "stretchy", "form", "tabindex"}
+    assert {name for _, names in tags for name in names} <= allowed
     assert all(names["href"] == "#x" for _, names in tags if "href" in names)
 
 

@@ -22,6 +22,7 @@ from autograder.grading.verdicts import SCHEME_TAG
 
 KEY = re.compile(r"[0-9a-f]{64}")
 SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
+FETCHED_FONT = re.compile(r"@font-face\s*\{[^}]*\}")
 NOTHING_LIVE = (
     '<meta http-equiv="Content-Security-Policy" '
     "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
@@ -29,23 +30,7 @@ NOTHING_LIVE = (
 )
 PAGE_DPI = 76  # the size of pictures: three matrices of five columns fit the page, wider ones can be scrolled
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
-STYLE = """
-div.rendered_html img, div.output_subarea img { max-width: 100%; height: auto; }
-div.rendered_html table { border-collapse: collapse; margin: 1em 0; }
-div.rendered_html th, div.rendered_html td { border: 1px solid #ccc; padding: 0.3em 0.8em; }
-div.prompt { display: none; }
-div.nbgrader_cell .panel-heading { height: auto; overflow: hidden; }
-div.output_wrapper { margin: 0.6em 0 1.2em; }
-div.output_subarea summary { display: list-item; cursor: pointer; color: #0072B2; }
-div.output_subarea .wide { overflow-x: auto; }
-div.output_subarea .wide img { max-width: none; }
-@media print { div.output_subarea .wide img { max-width: 100%; } }
-math[display="block"] { margin: 0.8em 0; overflow-x: auto; }
-@media (max-width: 700px) {
-  div.container, #notebook-container { padding: 0 4px; } div.panel-body { padding: 6px; }
-  div.output_html { overflow-x: auto; } pre { overflow-x: auto; white-space: pre; }
-}
-"""
+STYLE = Path(__file__).parent / "templates/student_page/page.css"
 
 
 class FitForStudents(NbGraderPreprocessor):
@@ -64,7 +49,7 @@ class FitForStudents(NbGraderPreprocessor):
                 cell.outputs += _pictures(exercise, result)
         if result:
             nb.cells.insert(0, new_markdown_cell(_how_it_was_run(result)))
-        resources["inlining"]["css"].append(STYLE)
+        resources["inlining"]["css"].append(STYLE.read_text(encoding="utf-8"))
         return nb, resources
 
 
@@ -102,7 +87,7 @@ def _expected_and_yours(data: str) -> str:
         return ""
     width = round(PAGE_DPI * picture.figure.get_size_inches()[0])
     image = f'<img alt="{escape(picture.alt)}" width="{width}" src="data:image/png;base64,{code}">'
-    return f'<div class="wide">{image}</div>'
+    return f'<div class="wide" tabindex="0">{image}</div>'
 
 
 def _named(picture: dict) -> dict:
@@ -144,8 +129,11 @@ def _reference(exercise_id: str):
 
 
 def nothing_live(head: str) -> str:
-    """The head of a page without scripts, and with a rule for the browser that none may run: a filter."""
-    return SCRIPT.sub("", head).replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
+    """The head of a page without scripts and fetched fonts, and with a rule for the browser that there are none: a
+    filter. It says the language of the page, too.
+    """
+    head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
+    return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
 
 
 def exercise_name(grade_id: str) -> str:

@@ -66,6 +66,8 @@ def _written(element) -> str:
     if tag not in TAGS:
         raise ValueError(tag)
     known = "".join(f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES)
+    if element.get("display") == "block":
+        known += ' tabindex="0"'  # a wide one is scrolled, by keyboard as well
     text = element.text or ""
     if tag == "mo" and NAME.fullmatch(text):
         tag = "mi"

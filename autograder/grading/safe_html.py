@@ -101,4 +101,4 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return value.startswith("data:image/")
     if tag == "a" and name == "href":
         return value.lower().startswith(("http://", "https://", "mailto:", "#"))
-    return name in PLAIN
+    return name in PLAIN or (name == "tabindex" and value == "0")  # what is scrolled is reached by keyboard

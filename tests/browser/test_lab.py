@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from browser.accessibility import faults
+from browser.accessibility import assert_accessible
 from browser.notebook_page import NotebookPage
 from browser.screenshots import photograph
 from browser.servers import jupyter
@@ -49,7 +49,7 @@ def both_themes(notebook, name: str, seen=None) -> None:
     for dark in (True, False):
         notebook.use_theme(dark)
         photograph(seen or notebook.page, f"lab-{name}-{'dark' if dark else 'light'}")
-        assert not faults(notebook.page, *OURS, without=NOT_OURS)
+        assert_accessible(notebook.page, *OURS, without=NOT_OURS)
 
 
 def test_the_first_lesson_from_its_first_cell_to_a_tick(opened):

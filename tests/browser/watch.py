@@ -9,7 +9,7 @@ EXPECTED = (
         "JupyterLab and Notebook 7 put a text cell into the page before they put its attached pictures into it",
     ),
     (r"reading 'schema'\).*static/notebook/notebook_core", "Notebook 7.6 trips over a setting of its own and goes on"),
-    (r"'filebrowser:open-path' not registered.*static/notebook", "Notebook 7.6 calls a command that only JupyterLab has"),
+    (r"'filebrowser:open-path' not registered.*static/notebook", "Notebook 7.6 calls a command of JupyterLab"),
 )
 LOCAL = re.compile(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|(file|data|blob|about|attachment):")
 
