@@ -1,5 +1,5 @@
-"""The lessons travel with the package, so that a course can be made wherever it is installed: `pip install`
-copies them to autograder/lessons. All else about packaging is in pyproject.toml."""
+"""The lessons travel with the package, so that a course or a bundle can be made wherever it is installed: `pip
+install` copies them to autograder/lessons. All else about packaging is in pyproject.toml."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-LESSONS = ("solutions/*.py", "images/*.png")
+LESSONS = ("solutions/*.py", "images/*.png", "LICENSE")
 
 
 class WithLessons(build_py):

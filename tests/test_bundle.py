@@ -6,6 +6,7 @@ a process that has the bundle alone; that the probe and the cases are the same i
 
 import ast
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -34,6 +35,7 @@ from autograder.bundle.make import FOLDERS, MODULES, bundle
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, find
 from autograder.exercises.recorded import read
+from autograder.grading.course import make_course
 from autograder.judge.tolerance import same_value
 from autograder.notebook.card import html_of, text_of
 from autograder.probe.encode import encode
@@ -183,7 +185,7 @@ def test_nothing_is_in_it_but_what_is_named(folder):
     package = ROOT / "autograder"
     code |= {path.relative_to(ROOT).as_posix() for name in FOLDERS for path in (package / name).glob("*.py")}
     data = {f"{exercise}{kind}.safetensors" for exercise in IDS for kind in ("", ".pairs")} | {"exercises.json"}
-    texts = {"README.md", "Makefile", "pyproject.toml", "requirements.txt"}
+    texts = {"LICENSE", "README.md", "Makefile", "pyproject.toml", "requirements.txt"}
     notebooks = {f"notebooks/{lesson.name}.ipynb" for lesson in find_lessons(None)}
     assert found == code | {f"autograder/exercises/recorded/{name}" for name in data} | texts | notebooks
     assert not [name for name in found if "mistakes" in name or "solutions" in name or "grading" in name]
@@ -271,6 +273,13 @@ def test_records_are_data_alone(folder):
     assert kinds == {".json", ".safetensors"}
 
 
+def test_notebooks_are_those_that_a_course_releases(folder, tmp_path, capsys):
+    course = make_course(tmp_path / "course")
+    for path in (folder / "notebooks").iterdir():
+        released = course / "release" / path.stem / path.name
+        assert json.loads(path.read_text()) == json.loads(released.read_text())
+
+
 # --- The file, and a lesson from it -------------------------------------------------------------------------
 
 
@@ -279,6 +288,15 @@ def test_it_is_small(folder):
     assert file.stat().st_size < LARGEST
     with zipfile.ZipFile(file) as archive:
         assert {name.split("/")[0] for name in archive.namelist()} == {"attention-by-hand"}
+
+
+def test_pip_installs_all_of_it(folder, tmp_path):
+    words = ["wheel", "-q", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path / "wheel"]
+    shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run([sys.executable, "-m", "pip", *map(str, words), str(tmp_path / "copy")], check=True)
+    names = set(zipfile.ZipFile(next((tmp_path / "wheel").glob("*.whl"))).namelist())
+    here = {path.relative_to(folder).as_posix() for path in (folder / "autograder").rglob("*") if path.is_file()}
+    assert {name for name in here if "__pycache__" not in name} <= names
 
 
 def test_a_file_that_is_there_is_left_alone(tmp_path):
@@ -309,6 +327,7 @@ def softmax(scores):
 def test_a_lesson_of_it_runs(folder, tmp_path, monkeypatch):
     from nbclient import NotebookClient
 
+    folder = shutil.copytree(folder, tmp_path / "bundle")
     spec = {"argv": [sys.executable, "-S", "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"]}
     spec |= {"display_name": "alone", "language": "python"}
     kernel = tmp_path / "kernels/alone/kernel.json"
@@ -326,10 +345,8 @@ def test_a_lesson_of_it_runs(folder, tmp_path, monkeypatch):
     notebook.cells = [code[0], where, wrong, check, right, again]
     for cell in notebook.cells:
         cell.id = nbformat.v4.new_code_cell("").id
-    work = folder / "notebooks"
-    NotebookClient(
-        notebook, kernel_name="alone", allow_errors=True, timeout=300, resources={"metadata": {"path": str(work)}}
-    ).execute()
+    work = {"metadata": {"path": str(folder / "notebooks")}}
+    NotebookClient(notebook, kernel_name="alone", allow_errors=True, timeout=300, resources=work).execute()
     assert "In order" in code[0].outputs[0].text
     assert Path(where.outputs[0].text.strip()).is_relative_to(folder)
     assert check.outputs[-1].output_type == "error" and "loops.softmax" in check.outputs[-1].evalue

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
+from autograder.build.lesson import ROOT, find_lessons
 from autograder.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -74,7 +75,6 @@ def bundle(file: Path, progress: bool = True) -> Path:
 
 def fill(folder: Path, progress: bool = True) -> list[str]:
     """Puts all that the zip holds into a folder; gives the lessons' names."""
-    from autograder.build import find_lessons
     from autograder.build.notebooks import as_text, student_notebook
 
     lessons = find_lessons(None)
@@ -97,7 +97,8 @@ def _copy_code(folder: Path) -> None:
 
 
 def _write_texts(folder: Path, first_lesson: str) -> None:
-    """README, Makefile and what pip needs."""
+    """Licence, README, Makefile and what pip needs."""
+    shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     pins = [f"{name}=={version(name).partition('+')[0]}" for name in REQUIRED]
     known = {
         "FIRST_LESSON": first_lesson,
