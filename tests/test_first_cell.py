@@ -1,6 +1,7 @@
-"""The first cell of a lesson: it finds the course, or says in one line how to get it; and what depends on the
+"""The first cell of a lesson finds the course, or says in one line how to get it; and what depends on the
 course's public address."""
 
+import json
 import os
 import subprocess
 import sys
@@ -78,3 +79,11 @@ def test_with_an_address_badges_and_the_install_command_have_it(tmp_path):
 def test_students_get_the_same_cell(lesson):
     code = next(cell.source for cell in student_notebook(lesson).cells if cell.cell_type == "code")
     assert code == with_address(first_cell(lesson), repository(ROOT))
+
+
+def test_the_dev_container_uses_the_set_up_of_make():
+    lines = (ROOT / ".devcontainer/devcontainer.json").read_text().splitlines()
+    told = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
+    assert told["postCreateCommand"] == "make .venv/set-up-done"
+    makefile = (ROOT / "Makefile").read_text()
+    assert "VENV := .venv\n" in makefile and "STAMP := $(VENV)/set-up-done\n" in makefile
