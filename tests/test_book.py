@@ -4,6 +4,8 @@ elsewhere. Looked at here is the HTML; tests/browser looks at it as a reader see
 import json
 import re
 import shutil
+import subprocess
+import sys
 from itertools import pairwise
 
 import nbformat
@@ -266,6 +268,25 @@ def test_names_of_functions_are_set_without_gaps():
     assert "<mi>softmax</mi>" in mathml(r"\operatorname{softmax}(x)")
     assert "<mi>∞</mi>" in mathml(r"-\infty") and "<mo>+</mo>" in mathml("a + b")
     assert "max_len" in mathml(r"\text{max\_len}")
+
+
+def test_a_warning_stops_make_book():
+    makefile = (ROOT / "Makefile").read_text()
+    recipe = r"^book: .*\n(\t.*\n)*\t.*sphinx -W --keep-going -q \$\(ARGS\) book book/_build/html$"
+    assert re.search(recipe, makefile, re.M)
+
+
+def test_a_formula_that_cannot_be_written_stops_the_build(tmp_path):
+    course = tmp_path / "course"
+    course.mkdir()
+    (course / "conf.py").write_text(
+        "extensions = ['myst_nb', 'autograder.build.book.html']\nhtml_math_renderer = 'mathml'\n"
+        "myst_enable_extensions = ['dollarmath']\n"
+    )
+    (course / "index.md").write_text("# Formulas\n\nGood: $x_i$. Bad: $\\unheardof{x}$.\n")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", str(course), str(tmp_path / "html")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "this formula has no MathML" in done.stderr
 
 
 def test_the_workflow_that_publishes_builds_by_the_same_command():

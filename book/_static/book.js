@@ -3,7 +3,7 @@ const SCROLLS = ".formula, .bd-article pre, .cell_output .output, .pst-scrollabl
 
 function makeReachable() {
   for (const element of document.querySelectorAll(SCROLLS)) {
-    const scrolls = element.scrollWidth > element.clientWidth + 1;
+    const scrolls = element.scrollWidth > element.clientWidth;
     if (scrolls) element.tabIndex = 0;
     else element.removeAttribute("tabindex");
   }

@@ -53,6 +53,7 @@ def written_question(cell: Cell) -> str:
     return "\n\n".join(
         [
             question,
+            f":::{{div}} exercise-card\n{cell.points} points · marked by hand in a course\n:::",
             _fold("Show a model answer", found[SOLUTION]),
             _fold("Show how it is marked, with sample answers", found[MARK_SCHEME]),
         ]

@@ -61,11 +61,15 @@ def _is_whole(source: str) -> bool:
 
 
 def _written(node, block: bool, source: str = "") -> str:
-    """The formula, or a warning, which stops the build, and its source where it cannot be written."""
+    """The formula, or a warning, which stops the build, and its source where it cannot be written.
+
+    subtle: latex2mathml gives a command that it does not know back as it stands.
+    """
     from sphinx.util import logging
 
     source = source or node.astext()
     made = mathml(source, block)
-    if made is None:
+    if made is None or "\\" in made:
         logging.getLogger(__name__).warning("this formula has no MathML: %s", source, location=node)
-    return made or f"<code>{escape(source)}</code>"
+        return f"<code>{escape(source)}</code>"
+    return made

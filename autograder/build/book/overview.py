@@ -28,7 +28,7 @@ def short_name(lesson: Lesson) -> str:
 
 def _contents(lessons: list[Lesson]) -> str:
     lines = [f"{short_name(lesson)} <made/lessons/{lesson.name}>" for lesson in lessons]
-    return "\n".join(["```{toctree}", ":caption: Lessons", ":maxdepth: 1", "", *lines, "```"]) + "\n"
+    return "\n".join(["```{toctree}", ":caption: Lessons", ":maxdepth: 1", ":hidden:", "", *lines, "```"]) + "\n"
 
 
 def _ladder(lessons: list[Lesson]) -> str:
@@ -40,20 +40,16 @@ def _card(lesson: Lesson) -> str:
     """One rung: the lesson's first picture, its question, what one builds, how long it takes."""
     exercises = [exercise for exercise in all_exercises() if exercise.lesson == lesson.name]
     text = "\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
-    question = text.partition("\n")[0].lstrip("# 0123456789")
-    picture = PICTURE.search(text)
-    alt = " ".join(picture["alt"].split())
     minutes = 2 * sum(exercise.minutes for exercise in exercises)
     built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
     return "\n".join(
         [
             f":::{{grid-item-card}} {short_name(lesson)}",
-            f":img-top: {picture['path']}",
-            f":img-alt: {alt}",
+            *_picture(text),
             f":link: made/lessons/{lesson.name}",
             ":link-type: doc",
             "",
-            f"{question}",
+            text.partition("\n")[0].lstrip("# 0123456789"),
             "",
             "```{card-footer}",
             f"You build {built}. About {minutes} minutes.",
@@ -61,6 +57,14 @@ def _card(lesson: Lesson) -> str:
             ":::",
         ]
     )
+
+
+def _picture(text: str) -> list[str]:
+    """The options of a card that shows the first picture of a text, where it has one."""
+    match = PICTURE.search(text)
+    if match is None:
+        return []
+    return [f":img-top: {match['path']}", f":img-alt: {' '.join(match['alt'].split())}"]
 
 
 def _cited(lesson: Lesson) -> str:
