@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from autograder.graph import operations as ops
+from autograder.graph.depth import in_order
 from autograder.graph.fold import _numberless, folded
 from autograder.graph.model import MAX_WHOLE, Edge, Node, bounded, plain_text, renumbered, shape_text
 from autograder.graph.roles import factor, is_quiet, role
@@ -206,4 +207,5 @@ def _with_outputs(trace, nodes, edges, place):
     unseen = trace.error is not None or any(node.label == "constant" for node in nodes)
     idle = [node.id for node in nodes if node.kind == "input" and node.id not in used and not unseen]
     nodes = [replace(node, state="unused") if node.id in idle else node for node in nodes]
-    return renumbered(*bounded(nodes, edges, MAX_WHOLE))
+    # subtle: a folded step stands where its first repeat ran, which may be before what its other repeats take.
+    return renumbered(*bounded(in_order(nodes, edges) or nodes, edges, MAX_WHOLE))

@@ -53,11 +53,12 @@ def differences(a, b, mine, theirs, swapped=False):
 
 
 def _late(a, b, mine, theirs):
-    """The part that makes their values, put after my mix: softmax weights @ x, and then v_proj."""
+    """A part that makes values on one side and is put after the mix on the other: weights @ x, and then v_proj."""
     if None in (mine.values, theirs.values):
         return False
     made = [graph.sources(core.values)[1] for graph, core in ((a, mine), (b, theirs))]
-    return a.path(a.nodes[mine.projected[0]]) in made[1] - made[0]
+    names = [graph.path(graph.nodes[core.projected[0]]) for graph, core in ((a, mine), (b, theirs))]
+    return names[0] in made[1] - made[0] or names[1] in made[0] - made[1]
 
 
 def _pooled(a, b, mine, theirs):

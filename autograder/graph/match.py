@@ -42,7 +42,7 @@ def _order(graph):
     """(how deep, kind, name, id) of the steps that count, in order."""
     depth, found = {}, []
     for number, node in graph.nodes.items():
-        before = max((depth[edge.source] for edge in graph.into[number]), default=0)
+        before = max((depth.get(edge.source, 0) for edge in graph.into[number]), default=0)
         kind = _kind(graph, node)
         depth[number] = before + bool(kind)
         if kind:

@@ -116,8 +116,9 @@ class Meaning:
     def path(self, node):
         """The full name of the part whose parameters a step uses, "" where it is unclear."""
         owner, box = self.owner(node), node.box
-        inside = not owner or not box or box == owner or box.endswith("." + owner)
-        return (owner and (box or owner)) if inside else f"{box}.{owner}"
+        if ": " not in node.label or not box:
+            return owner
+        return box if box == owner or box.endswith("." + owner) else f"{box}.{owner}"
 
     def owner(self, node):
         """The part whose parameters a step uses, "" where it is unclear."""
