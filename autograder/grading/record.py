@@ -46,7 +46,7 @@ class Recorder:
         self._limit.preprocess(notebook, {})
         show_mark_schemes(notebook, lesson)
         _write(submission, notebook)
-        self._end(submission, Outcome(digest, result.problem, result=key))
+        self._end(submission, Outcome(digest, result.problem or result.look, result=key))
 
     def record_problem(self, submission: Submission, digest: str, problem: str, again: bool = False) -> None:
         """A submission that was not run has 0 points and says why. With `again` the machine is the cause."""

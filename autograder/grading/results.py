@@ -13,12 +13,13 @@ from autograder.files import write_whole
 @dataclass
 class Result:
     """`outputs` by cell number, `verdicts` and `graphs` by exercise id; `problem` says in words what ended the
-    run early, if anything did; `seconds` is what each part took."""
+    run early, if anything did, and `look` what a person should look at; `seconds` is what each part took."""
 
     outputs: dict[int, list] = field(default_factory=dict)
     verdicts: dict[str, dict] = field(default_factory=dict)
     graphs: dict[str, dict] = field(default_factory=dict)
     problem: str = ""
+    look: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
+from autograder.exercises import find
+from autograder.exercises.exercise import Rules
 from autograder.grading.drawn import case_to_draw
 from autograder.grading.outputs import Shown
 from autograder.grading.questions import Questions, as_tensor
@@ -14,10 +16,11 @@ from autograder.grading.results import Result
 from autograder.grading.session import USUAL, Allowance, Ended, Session, again_with_care
 from autograder.grading.template import Template
 from autograder.grading.unit import Unit
-from autograder.judge import Verdict
+from autograder.judge import Verdict, unable_to_run
 from autograder.probe.wire import pack_cases
 
 LARGEST_GRAPH = 1_000_000
+OPERATIONS_UNKNOWN = "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
 
 
 def run_unit(
@@ -33,7 +36,7 @@ def run_unit(
     subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
     shown; what is shown comes out of the second. So an answer can tell nobody what it saw of a hidden case.
     """
-    result, verdicts, until = Result(), {}, time.monotonic() + allowance.whole
+    result, verdicts, until = Result(look=unit.reach.in_words), {}, time.monotonic() + allowance.whole
 
     def opened():
         left = replace(allowance, whole=max(1.0, until - time.monotonic()))
@@ -63,7 +66,16 @@ def _ask_hidden_cases(
                 session.cell(step.text)
         elif step.kind == "check":
             with _timed(result, "checks"):
-                verdicts[step.text] = _questions(step.text, secret).put_to(session, alone)
+                verdicts[step.text] = _as_far_as_known(unit, _questions(step.text, secret).put_to(session, alone))
+
+
+def _as_far_as_known(unit: Unit, verdict: Verdict) -> Verdict:
+    """The verdict, but for rules of form that nobody can see kept."""
+    exercise = find(verdict.exercise)
+    if exercise.rules == Rules() or not unit.reach.grader or verdict.points == 0:
+        return verdict
+    names = ", ".join(unit.reach.grader)
+    return unable_to_run(exercise, f"{OPERATIONS_UNKNOWN.format(names)}\nWhat does your answer need them for?")
 
 
 def _show(

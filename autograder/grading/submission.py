@@ -54,9 +54,9 @@ class Submission:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How grading went. `problem` is empty where the notebook was run to its end, else says in words why not.
-    `again` is True where the student is not the cause, so that the next run tries again. `result` is the key of
-    the result, empty where nothing was run."""
+    """How grading went. `problem` is empty where the notebook was run to its end, else says in words why not, or
+    what of it a person should look at. `again` is True where the student is not the cause, so that the next run tries
+    again. `result` is the key of the result, empty where nothing was run."""
 
     digest: str
     problem: str = ""

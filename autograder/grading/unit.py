@@ -18,6 +18,7 @@ from functools import cache
 
 from autograder.build.stale import package_files
 from autograder.exercises import all_exercises
+from autograder.grading.reach import Reach, reach_of
 
 CHECK = "check-"
 LONGEST_READ = 100_000
@@ -37,9 +38,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Unit:
-    """One submission's steps, in the order of its cells."""
+    """One submission's steps, in the order of its cells, and where the student's own cells reach."""
 
     steps: tuple[Step, ...]
+    reach: Reach
 
     def key(self, secret: str) -> str:
         """Hex digest of all that the result depends on: the steps, the hidden cases, the autograder, versions."""
@@ -52,7 +54,8 @@ def unit_of(notebook, lesson) -> Unit:
     known = {cell.source for cell in lesson.cells if cell.cell_type == "code" and not _grading(cell)}
     code = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     texts = {i: cell.source for i, cell in code if exercise_of(cell) is None}
-    run = _needed(texts, own={i for i, text in texts.items() if text not in known})
+    own = {i for i, text in texts.items() if text not in known}
+    run = _needed(texts, own)
     steps = []
     for i, cell in code:
         exercise = exercise_of(cell)
@@ -60,7 +63,7 @@ def unit_of(notebook, lesson) -> Unit:
             steps.append(Step(i, "check", exercise))
         else:
             steps.append(Step(i, "run", cell.source) if i in run else Step(i, "skip"))
-    return Unit(tuple(steps))
+    return Unit(tuple(steps), reach_of([texts[i] for i in sorted(own)]))
 
 
 def exercise_of(cell) -> str | None:

@@ -43,6 +43,10 @@ session.probe = lie
 """
 
 
+OTHER_OPERATIONS = (
+    'usage = record["steps"].get("usage", {}); usage and usage.update(names=["torch:exp"], calls=3, lines=3)'
+)
+HIDDEN_NAME = "import sys; session = sys.modules['auto' + 'grader.{}']"
 KNOWN_LIMIT = (
     "Which operations made right numbers is told by the answer's own process, and can be forged there; the numbers "
     "cannot."
@@ -247,7 +251,15 @@ def softmax(scores):
     leaving_out(
         "other_operations",
         "torch's softmax, with a made-up list of the operations used",
-        'usage = record["steps"].get("usage", {}); usage and usage.update(names=["torch:exp"], calls=3, lines=3)',
+        OTHER_OPERATIONS,
+    ),
+    by_cell(
+        "other_operations_in_disguise",
+        "the same, with names that no reader finds",
+        TRUE_NUMBERS.replace("LEAVE_OUT", OTHER_OPERATIONS)
+        .replace("import autograder.grading.inside.session as session", HIDDEN_NAME.format("grading.inside.session"))
+        .replace("from autograder.probe import probe as honest", "honest = session.probe"),
+        problem="look at its code",
         known=KNOWN_LIMIT,
     ),
     leaving_out("left_out_cases", "cases that are hard are left out", "del records[3:]; break"),
