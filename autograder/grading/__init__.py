@@ -2,7 +2,8 @@
 
 A course         course.py makes one; settings.py has nbgrader's settings, each with what it prevents
 One submission   submission.py (where it lies, whether it is done), intake.py (before it runs), unit.py (what is
-                 run of it), reach.py (what its code reaches for), run.py (runs and judges it), outputs.py (what it shows, made safe), results.py (kept)
+                 run of it), reach.py (what its code reaches for), run.py (runs and judges it), outputs.py (what it
+                 shows, made safe), results.py (kept)
 Its process      sandbox.py (bubblewrap), cgroups.py (limits by the kernel), template.py (the warm process),
                  session.py (the talk with it), inside/ (what runs there), questions.py (what is asked of an answer)
 A class          grade.py (reads, runs, records), pool.py (in parallel), record.py and verdicts.py (into nbgrader's
