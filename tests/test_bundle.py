@@ -5,13 +5,16 @@ a process that has the bundle alone; that the probe and the cases are the same i
 """
 
 import ast
+import inspect
 import json
 import shutil
 import subprocess
 import sys
 import zipfile
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import nbformat
 import pytest
@@ -38,6 +41,7 @@ from autograder.exercises.recorded import read
 from autograder.grading.course import make_course
 from autograder.judge.tolerance import same_value
 from autograder.notebook.card import html_of, text_of
+from autograder.probe import probe
 from autograder.probe.encode import encode
 from autograder.probe.wire import pack
 
@@ -242,6 +246,34 @@ def test_no_answer_and_no_mistake_is_in_its_code(folder):
     answers = set().union(*(bodies(text, SMALL) for text in sources))
     assert len(answers) > 300
     assert not held & answers
+
+
+def functions() -> dict:
+    """Every function of the modules that go into the bundle, by name."""
+    found = {}
+    for folder in FOLDERS:
+        package = import_module(f"autograder.{folder.replace('/', '.')}")
+        modules = [import_module(f"{package.__name__}.{one.name}") for one in iter_modules(package.__path__)]
+        for module in (package, *modules):
+            own = {name: one for name, one in vars(module).items() if inspect.isfunction(one)}
+            found |= {f"{module.__name__}.{name}": one for name, one in own.items() if "autograder" in one.__module__}
+    return found
+
+
+def answers_first_case(exercise, function) -> bool:
+    """Whether a function, called as an answer, gives what is due in the exercise's first case."""
+    expected = expected_of(exercise.id, *PUBLIC)
+    [record] = probe(function, expected.cases[:1], exercise.procedure, seconds=2.0, briefly=True)
+    return record["status"] == "answered" and expected.is_returned(0, record)
+
+
+@every_exercise
+def test_no_function_of_it_answers_the_exercise(exercise_id, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exercise = find(exercise_id)
+    assert exercise.procedure == "class" or answers_first_case(exercise, exercise.reference)
+    answering = [name for name, function in functions().items() if answers_first_case(exercise, function)]
+    assert not answering
 
 
 def test_an_answer_in_it_would_be_found():

@@ -23,7 +23,7 @@ def is_fused(function):
 def expand(function, args, kwargs, tracer):
     """The results of the fused function, by visible steps. Raises where an option is not covered."""
     if function is F.scaled_dot_product_attention:
-        return (_attention(*args, **kwargs),)
+        return (_attention(_asked(*args, **kwargs)),)
     if function is F.avg_pool1d:
         return (_mean_of_neighbours(*args, **kwargs),)
     if function is F.conv1d:
@@ -58,21 +58,25 @@ def _take(steps, known):
         known[name] = call(known[first], *inputs)
 
 
-def _attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
-):
+def _asked(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """What a call of `F.scaled_dot_product_attention` asks for, by names."""
+    return {"query": query, "key": key, "value": value, "mask": attn_mask, "dropout": dropout_p,
+            "causal": is_causal, "scale": scale, "shared": enable_gqa}  # fmt: skip
+
+
+def _attention(known):
     """(..., N, D), (..., M, D), (..., M, E) -> (..., N, E)"""
-    known = {"query": query, "key": key, "value": value, "mask": attn_mask, "scale": scale}
-    known |= {"root": math.sqrt(query.size(-1))}
-    if enable_gqa:
+    query, key = known["query"], known["key"]
+    known["root"] = math.sqrt(query.size(-1))
+    if known["shared"]:
         known["group"] = query.size(-3) // key.size(-3)
         _take(_SHARED, known)
-    _take(_SCORES + (_DIVIDED if scale is None else _MULTIPLIED), known)
-    if is_causal:
+    _take(_SCORES + (_DIVIDED if known["scale"] is None else _MULTIPLIED), known)
+    if known["causal"]:
         known["mask"] = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril()
     if known["mask"] is not None:
         _take(_BLOCKED if known["mask"].dtype == torch.bool else _ADDED, known)
-    return _weighted(known, dropout_p)["output"]
+    return _weighted(known, known["dropout"])["output"]
 
 
 def _weighted(known, dropout):
