@@ -3,9 +3,17 @@
 from dataclasses import replace
 
 from autograder.graph import operations as ops
-from autograder.graph.depth import in_order
 from autograder.graph.fold import _numberless, folded
-from autograder.graph.model import MAX_WHOLE, Edge, Node, bounded, plain_text, renumbered, shape_text
+from autograder.graph.model import (
+    MAX_WHOLE,
+    Edge,
+    Node,
+    bounded,
+    in_order,
+    plain_text,
+    renumbered,
+    shape_text,
+)
 from autograder.graph.roles import factor, is_quiet, role
 from autograder.graph.simplify import simplified
 

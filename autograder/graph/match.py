@@ -6,8 +6,8 @@ matched, none crosses another. What only arranges numbers is not counted.
 
 from dataclasses import replace
 
-from autograder.graph.attention import softmax_input
 from autograder.graph.meaning import Meaning
+from autograder.graph.softmaxes import softmax_input
 
 _COUNTED = {"product", "scale", "mask", "softmax", "norm", "activation", "add"}
 MOST = 150

@@ -95,3 +95,22 @@ def renumbered(nodes, edges):
         [replace(node, id=new[node.id]) for node in nodes],
         [replace(edge, source=new[edge.source], target=new[edge.target]) for edge in edges],
     )
+
+
+def in_order(nodes, edges):
+    """The nodes so that each stands after all that it takes; None where they form a ring."""
+    waiting = {node.id: 0 for node in nodes}
+    out = {}
+    for edge in edges:
+        waiting[edge.target] += 1
+        out.setdefault(edge.source, []).append(edge.target)
+    ordered, left = [], list(nodes)
+    while left:
+        ready = next((node for node in left if waiting[node.id] == 0), None)
+        if ready is None:
+            return None
+        left.remove(ready)
+        ordered.append(ready)
+        for target in out.get(ready.id, ()):
+            waiting[target] -= 1
+    return ordered

@@ -40,11 +40,6 @@ class Notes:
             if id(source) in kept:
                 kept[id(target)] = kept[id(source)]
 
-    def written(self, tensor):
-        """Its numbers are other ones from here on."""
-        for kept in (self._places, self._sides, self._curves):
-            kept.pop(id(tensor), None)
-
     def came(self, args, result):
         """(shape, places) of scores that stand elsewhere than where they were computed; None where they do not."""
         for tensor in tensors_in(args):
@@ -59,23 +54,22 @@ class Notes:
         # subtle: an error here must not become an error of the code that is traced.
         with suppress(Exception):
             self._axes(step, function, op, args, kwargs, tensors)
+        side, curve = (), None
         with suppress(Exception):
             step.side = sides.met(function, op, args, self._side_of)
-            self._sides[id(tensors[0])] = sides.followed(function, op, args, kwargs, tensors[0], self._side_of)
+            side = sides.followed(function, op, args, kwargs, tensors[0], self._side_of)
         with suppress(Exception):
-            self._bend(step, function, op, args, kwargs, tensors[0])
-        if op in operations.LAYOUT | operations.POOLING and not in_place:
+            curve = curves.carried(op, function, args, kwargs, lambda tensor: self._curves.get(id(tensor)))
+            step.does = curves.named(curve[1]) if curve else ""
+        self._sides[id(tensors[0])], self._curves[id(tensors[0])] = side, curve
+        if in_place:
+            self._places.pop(id(tensors[0]), None)
+        elif op in operations.LAYOUT | operations.POOLING:
             with suppress(Exception):
                 self._moves(step, function, op, args, kwargs, tensors)
 
     def _side_of(self, value):
         return self._sides.get(id(value), ())
-
-    def _bend(self, step, function, op, args, kwargs, result):
-        found = curves.carried(op, function, args, kwargs, lambda tensor: self._curves.get(id(tensor)))
-        if found:
-            self._curves[id(result)] = found
-            step.does = curves.named(found[1])
 
     def _axes(self, step, function, op, args, kwargs, tensors):
         owner = next((p.name.split(".")[-2] for p, _, _ in step.parents if p.name.endswith(".weight")), "")

@@ -10,9 +10,18 @@ import re
 from dataclasses import fields
 
 from autograder.errors import UserError
-from autograder.graph.depth import in_order
 from autograder.graph.drawing import Drawing
-from autograder.graph.model import KINDS, MAX_TEXT, MAX_WHOLE, STATES, Edge, Node, plain_text, renumbered
+from autograder.graph.model import (
+    KINDS,
+    MAX_TEXT,
+    MAX_WHOLE,
+    STATES,
+    Edge,
+    Node,
+    in_order,
+    plain_text,
+    renumbered,
+)
 
 VERSION = 2
 MAX_EDGES = 4 * MAX_WHOLE

@@ -1,8 +1,9 @@
 """What differs in the results themselves, in sentences (see differences.py)."""
 
-from autograder.graph.attention import from_pieces, softmax_input
+from autograder.graph.attention import from_pieces
 from autograder.graph.model import shape_text
 from autograder.graph.origins import REDUCTIONS, comparable, rearranged
+from autograder.graph.softmaxes import softmax_input
 from autograder.graph.sublayers import ids
 
 

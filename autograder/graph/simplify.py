@@ -101,7 +101,7 @@ def _add_in_place(step):
     step.parents = [link for link in step.parents if link[1] != 0 or link[0] not in written]
     bases = {parent for parent, position, _ in step.parents if position == 0}
     for value, position, _ in step.parents:
-        picked = [p for p, at, _ in value.parents if at == 0 and p.op == "getitem"]
+        picked = [p for p, at, _ in value.parents if at == 0 and p.op == "getitem" and p.memory == step.memory]
         # The addition itself went into the table too, through the picked entry.
         if position != 2 or value.op not in ("add", "sub", "mul", "div") or not picked:
             continue

@@ -30,6 +30,7 @@ class Step:
     of_masks: bool = False  # made of masks and constants alone
     constant: bool = False  # depends on no input and no parameter
     failed: bool = False
+    memory: int | None = None  # where the tensor lies that it picks from or writes to
     met: tuple = ()  # the shapes of the tensors that went in
     axes: tuple = ()  # letters of the result's axes, see axes.py
     blocked: str = ""  # what a mask forbids, see patterns.py

@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.graph import opened, operations, patterns
 from autograder.graph.notes import Notes
+from autograder.graph.provenance import Provenance
 from autograder.graph.steps import Step, describe, fills_mask, is_one_of_many, storage_of, tensors_in
 
 MAX_STEPS = 6_000
@@ -41,13 +42,10 @@ class Tracer(TorchFunctionMode):
         self.names = names
         self.steps = []
         self.failures = []  # (error, step)
-        self._origin = {}  # id of tensor -> (steps, time)
-        self._writes = {}  # storage -> [(time, step)]: what was written through any view
-        self._owner = {}  # storage -> step that first had it
+        self._known = Provenance()
         self._left = {}  # steps whose values became plain numbers
         self.notes = Notes()
         self.classes = {}  # name of a part -> name of its class
-        self._alive = []  # ids stay unique while the tensors live
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -76,20 +74,18 @@ class Tracer(TorchFunctionMode):
         if kind == "parameter":
             self.notes.parameter(tensor, name)
         self._value(step, tensor)
-        self._settle(tensor, (step,))
+        self._known.settle(tensor, (step,))
         return step
 
     def sources(self, tensor):
         """The steps whose results the tensor holds now, writes through other views included."""
-        if id(tensor) not in self._origin:
+        if tensor not in self._known:
             self._unknown(tensor)
-        steps, time = self._origin[id(tensor)]
-        later = [step for moment, step in self._writes.get(storage_of(tensor), ()) if moment > time]
-        return tuple(dict.fromkeys((*steps, *later)))
+        return self._known.of(tensor)
 
     def is_strange(self, tensor):
         """Did no step make it, and is it nothing that has a name?"""
-        known = id(tensor) in self._origin or id(tensor) in self.names or self._owner.get(storage_of(tensor))
+        known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
         return not known and not self._left and not isinstance(tensor, nn.Parameter)
 
     def _note(self, function, op, args, kwargs, result):
@@ -102,13 +98,13 @@ class Tracer(TorchFunctionMode):
         if op in operations.THROUGH and any(True for _ in tensors_in(args)):
             source = next(tensors_in(args))
             self.notes.pass_on(source, tensors[0])
-            return self._settle(tensors[0], self.sources(source))
+            return self._known.settle(tensors[0], self.sources(source))
         if opened.is_fused(function) and self._open(function, args, kwargs, tensors):
             return
         step = self._operation(function, op, args, kwargs, tensors[0])
         in_place = written is not None or any(tensors[0] is a for a in args)
         for tensor in tensors:
-            self._settle(tensor, (step,), wrote=step if in_place else None)
+            self._known.settle(tensor, (step,), wrote=step if in_place else None)
         self.notes.take(step, function, op, args, kwargs, tensors, in_place)
 
     def _operation(self, function, op, args, kwargs, result):
@@ -129,6 +125,8 @@ class Tracer(TorchFunctionMode):
         step.constant = all(parent.constant for parent, _, _ in parents)
         step.part = self.classes.get(step.box, "")
         describe(step, function, op, args, kwargs)
+        if op in ("getitem", "setitem"):
+            step.memory = storage_of(args[0])
         if op in operations.MASK or op in ("add", "sub", "mul"):
             step.blocked = patterns.blocked(op, args, kwargs, result, self.notes.came(args, result))
             if op not in operations.MASK and step.blocked:
@@ -155,7 +153,7 @@ class Tracer(TorchFunctionMode):
             del self.steps[mark:]
             return False
         for real, tensor in zip(results, meant):
-            self._settle(real, self.sources(tensor))
+            self._known.settle(real, self.sources(tensor))
             self.notes.pass_on(tensor, real)
         return True
 
@@ -178,27 +176,16 @@ class Tracer(TorchFunctionMode):
 
     def _unknown(self, tensor):
         """A tensor that no step made: a parameter, a buffer, a captured constant, or a way round by NumPy."""
-        owner = self._owner.get(storage_of(tensor))
+        owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
         if self._left and owner is None and not named:
             back = [(step, 0, step.shape) for step in self._left]
-            self._settle(tensor, (self._new("operation", "tensor", parents=back, shape=tuple(tensor.shape)),))
+            self._known.settle(tensor, (self._new("operation", "tensor", parents=back, shape=tuple(tensor.shape)),))
         elif named or owner is None:
             kind = "parameter" if isinstance(tensor, nn.Parameter) else "constant"
             self.leaf(tensor, kind, self.names.get(id(tensor), ""))
         else:
-            self._settle(tensor, (owner,))
-
-    def _settle(self, tensor, steps, wrote=None):
-        self._alive.append(tensor)
-        if wrote is not None:
-            self.notes.written(tensor)
-        now, storage = len(self._alive), storage_of(tensor)
-        self._origin[id(tensor)] = (steps, now)
-        if storage is not None:
-            self._owner.setdefault(storage, steps[0])
-            if wrote is not None:
-                self._writes.setdefault(storage, []).append((now, wrote))
+            self._known.settle(tensor, (owner,))
 
     def _value(self, step, tensor):
         if is_one_of_many(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
