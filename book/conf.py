@@ -8,12 +8,13 @@ import os
 from pathlib import Path
 
 from autograder.build.book import write_sources
+from autograder.build.repository import repository
 
 HERE = Path(__file__).resolve().parent
 
-# The address of the course's repository, such as https://github.com/OWNER/REPOSITORY. Where it is empty, the
-# pages have no links to Colab, Binder and the repository; none would lead anywhere.
-REPOSITORY = os.environ.get("BOOK_REPOSITORY", "").rstrip("/")
+# The course's public address, as in pyproject.toml; a workflow that publishes the book says its own. Where there is
+# none, the pages have no links to Colab, Binder and the repository: none would lead anywhere.
+REPOSITORY = os.environ.get("BOOK_REPOSITORY") or repository(HERE.parent)
 BRANCH = os.environ.get("BOOK_BRANCH", "main")
 
 project = "Attention by Hand"

@@ -16,7 +16,7 @@ def build_book(folder: Path, **settings: str) -> Path:
     `settings` are environment variables. Raises AssertionError with what Sphinx said where it fails.
     """
     shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns(*MADE_HERE))
-    for name in ("README.md", "GRADING.md", "images", "notebooks"):
+    for name in ("README.md", "GRADING.md", "pyproject.toml", "images", "notebooks"):
         (folder / name).symlink_to(ROOT / name)
     # What shows each mistake takes a while to find out, and a digest tells whether it still holds.
     known = ROOT / "book" / "_build" / "mistakes.json"

@@ -22,6 +22,7 @@ from autograder.build.book.symbols import as_markdown, explained, letters_of, li
 from autograder.build.lesson import find_lessons, read_cells
 from autograder.build.marks import SOLUTION, find_regions
 from autograder.build.pictures import PICTURE
+from autograder.build.repository import repository
 from autograder.exercises import all_exercises
 from autograder.grading.formulas import mathml
 
@@ -127,6 +128,11 @@ def test_every_picture_of_a_lesson_is_there_and_says_what_it_shows(lesson_pages)
         drawn = [data for data in outputs if "image/png" in data or "image/svg+xml" in data]
         assert len(shown) == len(wanted) + len(drawn)
         assert all(len(image.get("alt", "").split()) > 3 for image in shown)
+
+
+def test_what_only_a_learner_can_run_is_left_out(lesson_pages):
+    for page in lesson_pages.values():
+        assert "progress()" not in [block.get_text().strip() for block in page.select("div.cell_input")]
 
 
 def test_the_explorer_of_a_lesson_is_said_to_be_a_still_picture(lesson_pages):
@@ -238,8 +244,9 @@ def test_the_search_index_knows_words_of_the_lessons(folder):
     assert {"softmax", "queri", "head"} <= set(terms)
 
 
-def test_links_to_a_live_notebook_need_a_repository(pages):
-    assert not any(page.find_all(href=re.compile("colab|mybinder")) for page in pages.values())
+def test_links_to_a_live_notebook_need_a_public_address(pages):
+    linked = [bool(page.find_all(href=re.compile("colab|mybinder"))) for page in pages.values()]
+    assert any(linked) is bool(repository(ROOT))
     text = run_it_yourself(LESSONS[0], "https://github.com/somebody/course", "main")
     assert f"github/somebody/course/blob/main/notebooks/{LESSONS[0].name}.ipynb" in text and "mybinder.org" in text
     assert "colab" not in run_it_yourself(LESSONS[0], "https://example.org/course", "main")

@@ -1,13 +1,11 @@
 """What stands around an exercise and a written question, in MyST markdown."""
 
-import re
-
 from autograder.build.book.symbols import as_markdown, linked_shape
 from autograder.build.lesson import Cell, Lesson
 from autograder.build.marks import MARK_SCHEME, SOLUTION, find_regions, without_regions
+from autograder.build.repository import GITHUB
 from autograder.exercises.exercise import Exercise
 
-GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
 
 

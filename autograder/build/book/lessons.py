@@ -14,12 +14,15 @@ from autograder.build.book.outputs import said_by_check, shown, with_pictures
 from autograder.build.lesson import Cell, Lesson, read_cells
 from autograder.build.marks import HIDDEN_TESTS, replace_marks, without_regions
 from autograder.build.notebooks import KERNEL, as_text, student_notebook
+from autograder.build.repository import with_address
 from autograder.exercises import find
+
+LIVE_ONLY = "progress()"  # tells what this learner has done: nothing to read here
 
 
 def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
     """The text of the lesson's notebook for readers."""
-    reader = _Reader(lesson)
+    reader = _Reader(lesson, repository)
     cells = [made for cell in reader.cells for made in reader.shown(cell)]
     title, _, rest = cells[0].source.partition("\n")
     cells[0].source = f"{title}\n\n{run_it_yourself(lesson, repository, branch)}\n{rest}"
@@ -33,18 +36,18 @@ def lesson_text(lesson: Lesson, repository: str, branch: str) -> str:
 class _Reader:
     """Shows the cells of one lesson."""
 
-    def __init__(self, lesson: Lesson):
+    def __init__(self, lesson: Lesson, repository: str):
         self.cells = read_cells(lesson)
         self.checks = {cell.name: cell for cell in self.cells if cell.kind == "check"}
         self.first_code = next(cell.id for cell in self.cells if cell.is_code)
         self.stubs = {cell.id: cell.source for cell in student_notebook(lesson).cells}
-        self.outputs, self.images = _stored_outputs(lesson), lesson.images
+        self.outputs, self.images, self.repository = _stored_outputs(lesson), lesson.images, repository
 
     def shown(self, cell: Cell) -> list:
         """What the book shows for a cell: none, one or several cells."""
         if cell.kind == "exercise":
             return self._exercise(cell)
-        if cell.kind == "check":
+        if cell.kind == "check" or cell.text.strip() == LIVE_ONLY:
             return []
         if not cell.is_code:
             text = written_question(cell) if cell.kind == "written" else cell.text
@@ -52,7 +55,7 @@ class _Reader:
         outputs, settings = shown(self.outputs.get(cell.id, []))
         if cell.id == self.first_code:
             settings = _folded("hide-input", "Show the set-up", "Hide the set-up")
-        made = [new_code_cell(cell.text, metadata=settings, outputs=outputs)]
+        made = [new_code_cell(with_address(cell.text, self.repository), metadata=settings, outputs=outputs)]
         return made + ([new_markdown_cell(_still(cell.text))] if cell.kind == "explore" else [])
 
     def _exercise(self, cell: Cell) -> list:
