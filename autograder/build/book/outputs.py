@@ -68,17 +68,17 @@ def _width(svg: str) -> int:
 
 
 def _settings(output, made, kind: str) -> dict:
-    alt = output.metadata.get(kind, {}).get("alt") or _description(output.data[kind])
+    alt = _description(output.data[PNG]) if kind == PNG else output.metadata[SVG]["alt"]
     wide = made.metadata.get(kind, {}).get("width", 0) > WIDE
     return {"mystnb": {"image": {"alt": alt} | ({"classes": "wide"} if wide else {})}}
 
 
 def _description(png: str) -> str:
-    """What the picture's own file says that it shows: pictures of the clock have no other text."""
+    """What the picture's own file says that it shows."""
     from PIL import Image
 
     with Image.open(io.BytesIO(b64decode(png))) as image:
-        return image.text["Description"]
+        return image.text.get("Description", "")
 
 
 def _in_words(text: str):
