@@ -39,6 +39,11 @@ def differences(a, b, mine, theirs, swapped=False):
     if mine.turned_after and not theirs.turned and mine.ordered and _ends(a, mine) == _ends(b, theirs):
         text = "Yours lays the softmax weights on their side before it mixes the values; theirs does not."
         yield text, (mine.mix or mine.id,), (theirs.mix or theirs.id,)
+    yield from _ends_differ(a, b, mine, theirs)
+
+
+def _ends_differ(a, b, mine, theirs):
+    """What comes after the softmax weights: the mix, and the projection of what was mixed."""
     if theirs.mix is not None and mine.mix is None and not _after(a, mine):
         yield "Theirs mixes the values with the softmax weights; yours stops before that.", (mine.id,), (theirs.mix,)
     elif theirs.projected and not mine.projected and _unknown(a, b, theirs) and len(a.learned()) < len(b.learned()):

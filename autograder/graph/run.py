@@ -40,15 +40,7 @@ def trace(target, inputs, named):
     values = {name: copied(value, memo) for name, value in _argument_names(target, inputs, named)}
     bare = _without_partial(target, names)
     owner = getattr(bare, "__self__", bare)
-    if isinstance(owner, nn.Module):
-        _name_parts(owner, "", names)
-    reached = _reached(bare)
-    parts = {name: value for name, value in reached.items() if isinstance(value, nn.Module)}
-    for name, value in reached.items():
-        if name in parts:
-            _name_parts(value, "" if len(parts) == 1 else name, names)
-        else:
-            names.setdefault(id(value), name)
+    parts = _name_surroundings(bare, owner, names)
     tracer = Tracer(names)
     leaves = {}
     for name, value in values.items():
@@ -65,6 +57,20 @@ def trace(target, inputs, named):
     with undisturbed(parts.values()):
         _call(target, arguments[: len(inputs)], dict(zip(named, arguments[len(inputs) :])), tracer, result)
     return result
+
+
+def _name_surroundings(function, owner, names):
+    """Names what is used beside the arguments; returns the modules that a plain function uses, by name."""
+    if isinstance(owner, nn.Module):
+        _name_parts(owner, "", names)
+    reached = _reached(function)
+    parts = {name: value for name, value in reached.items() if isinstance(value, nn.Module)}
+    for name, value in reached.items():
+        if name in parts:
+            _name_parts(value, "" if len(parts) == 1 else name, names)
+        else:
+            names.setdefault(id(value), name)
+    return parts
 
 
 def _tell_letters(tracer, title, owner, values, parts, leaves):
