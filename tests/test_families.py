@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 from answers import alone, answers, named_by
-from judged import IDS, PUBLIC, expected_of, named, wrong_records, wrong_verdicts
+from judged import HIDDEN, IDS, PUBLIC, expected_of, named, wrong_records, wrong_verdicts
 
 from autograder.exercises import find
 from autograder.judge import Expected, judge
@@ -65,7 +65,9 @@ def is_named_only_with(exercise_id, family) -> bool:
     exercise, name = find(exercise_id), named_by(find(exercise_id))[family]
     known = {mistake.id: mistake.answer for mistake in exercise.mistakes}
     answer = known.get(name) or answers(exercise)[1][name]
-    whole, fewer = (own_name(one, answer) for one in (expected_of(exercise_id, *PUBLIC), without(exercise_id, family)))
+    whole, fewer = (
+        own_name(one, answer) for one in (expected_of(exercise_id, *PUBLIC), without(exercise_id, family))
+    )
     return whole is not None and whole != fewer and (name not in known or whole == name)
 
 
@@ -105,7 +107,9 @@ def is_needed(exercise_id, family, check=PUBLIC) -> bool:
 @pytest.mark.parametrize("exercise_id", IDS)
 def test_each_family_of_cases_is_there_for_something(exercise_id):
     families, by_name = families_of(exercise_id), named_by(find(exercise_id))
-    assert not {*alone(find(exercise_id)), *by_name} - {*families}
+    assert not {*alone(find(exercise_id)), *by_name} - {*families_of(exercise_id, HIDDEN)}
     assert not [one for one in by_name if not is_named_only_with(exercise_id, one)]
     unproven = [one for one in families if one not in by_name and not is_needed(exercise_id, one)]
     assert not [one for one in unproven if not is_told_from(exercise_id, one)]
+    beyond = [one for one in families_of(exercise_id, HIDDEN) if one not in families]
+    assert not [one for one in beyond if not is_needed(exercise_id, one, HIDDEN)]

@@ -6,10 +6,33 @@ from autograder.exercises.exercise import Clue
 ONE_HEAD, ONE_TOKEN = "one head", "one token"
 
 
+OTHER_WEIGHTS = "other weights in the same module"
+
+
+def kept(first: str, *right: str) -> tuple[Clue, ...]:
+    """Of a module that keeps something between calls. `first` is the family before that with other weights, of
+    the same shape; all of `right` are families that an answer without memory is right in."""
+    return (
+        Clue(
+            ("no mask after a mask",),
+            (first, *right),
+            "You are right without a mask, but no longer so after a call with one.",
+            "What does your module keep from one call to the next?",
+        ),
+        Clue(
+            (OTHER_WEIGHTS,),
+            (first, *right),
+            "You are right with a module's first weights, and wrong after they have changed.",
+            "What does your module keep from one call to the next, and what was it made from?",
+        ),
+    )
+
+
 def shared_heads(several: str, masked: str) -> tuple[Clue, ...]:
     """Of attention in heads. `several` is a family with several heads and no mask, `masked` one with a mask."""
     empty = ("some queries see nothing",)
     return (
+        *kept(several, ONE_TOKEN),
         Clue(
             empty,
             (several, masked),

@@ -128,6 +128,8 @@ def _multihead(make):
     yield make.case("a mask for each sample", (3, 4, 4 + more, 2, 3), (3, 1, 4, 4 + more), by_name=True)
     yield make.case("one mask for samples and heads", (2, 5, 5, 2, 3), (1, 1, 5, 5))
     yield from _common(make, 2)
+    if make.values.hidden:
+        yield make.case("a mask for each head of all samples", (3, 4, 4 + more, 2, 4), (1, 2, 4, 4 + more))
 
 
 def _common(make, heads):

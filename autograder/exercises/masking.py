@@ -75,6 +75,8 @@ def _masked_attention_cases(values):
     yield from _empty_rows(values)
     yield from _far_scores(values)
     yield _masked(values, "float64", (2,), 3, 4, 5, 6, (3, 4), dtype=DOUBLE, aspect=DTYPES)
+    if values.hidden:
+        yield _masked(values, "a mask for each head of all samples", (3, 2), 4, 5, 6, 3, (1, 2, 4, 5))
 
 
 def _masked(values, family, lead, n, m, width, out, shape=None, by_name=False, turned=False, **more):

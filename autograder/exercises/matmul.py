@@ -218,6 +218,7 @@ EXERCISES = (
         rules=Rules(None, ("fused attention",)),
         mistakes=mistakes.SELF_ATTENTION,
         variant=mistakes.self_attention_with,
+        clues=clues.kept("a batch"),
         hints=(
             "A module owns what is learned. Which three tensors are learned here, and what makes PyTorch know "
             "them?",

@@ -118,6 +118,8 @@ def _shared_by_both(make, kv):
     yield replace(turned, args=(values.normal(2, 12, 6).mT,))
     yield make.case("constructor arguments by name", 2, 3, (4, 6, kv), named_init=True, gradients=False)
     yield make.case("float64", 2, 4, (3, 4, kv), (2, 1, 4, 4), dtype=DOUBLE, aspect=DTYPES)
+    if values.hidden:
+        yield make.case("a mask for each head of all samples", 3, 4, (3, 2, kv), (1, 2, 4, 4))
 
 
 def _weights_shown(make):

@@ -84,6 +84,10 @@ def _weights(wrong, pairs):
             "For one query, what should its weights over all keys add up to?"
         )
     if not all(_sums_to_one(p.have) for p in shares):
+        # Where values of one come out as one, the weights are shares, and something else is wrong.
+        ones = [p for p in pairs if p.want.numel() > 1 and bool(((p.want - 1).abs() < SAME).all())]
+        if ones and not any(p.wrong for p in ones):
+            return None
         return (
             "Your rows of weights do not sum to one.",
             "What turns positive numbers into shares of a whole?",
@@ -99,6 +103,31 @@ def _weights(wrong, pairs):
         "Your rows are positive and sum to one, but they share otherwise than softmax of the scores does.",
         "Which numbers go into exp, and what else happens to them before or after?",
     )
+
+
+def _normed(wrong, pairs):
+    rows = [p.have for p in wrong if p.want.shape[-1] > 2]
+    if rows and all(_has_mean_0_and_spread_1(one) for one in rows):
+        return (
+            "Every row of your result has mean 0 and spread 1.",
+            "Which of your steps norms, and does this exercise ask for that?",
+        )
+    return None
+
+
+def _has_mean_0_and_spread_1(rows) -> bool:
+    spread = rows.std(-1, correction=0)
+    return bool((rows.mean(-1).abs() < SAME).all() and ((spread - 1).abs() < NEARLY).all())
+
+
+def _shares_already(wrong, pairs):
+    """Where scores of any size are due."""
+    if all(_sums_to_one(p.have) and bool((p.have >= 0).all()) for p in wrong):
+        return (
+            "Your rows are shares already: no number is negative, and their sum is one.",
+            "Which step makes shares of numbers, and is it asked for here?",
+        )
+    return None
 
 
 def _steepness(shares):
@@ -220,6 +249,13 @@ def _sign(wrong, pairs):
         return "Wherever a negative number is due, yours is another; the others are right.", (
             "Which step treats negative numbers differently?"
         )
+    return None
+
+
+def _never_negative(wrong, pairs):
+    due = any(bool((p.want < -SAME).any()) for p in wrong)
+    if due and all(bool((p.have >= 0).all()) for p in pairs):
+        return "None of your entries is negative, and some should be.", "Which step loses the sign?"
     return None
 
 
@@ -368,6 +404,6 @@ def _same_numbers(first, second) -> bool:
 
 
 LADDER = (
-    _order, _weights, _nearly, _factor, _turned, _shifted, _added, _alike,
-    _zeros, _sign, _limited, _axes, _sizes, _moved, _foreign,
+    _order, _added, _normed, _weights, _shares_already, _nearly, _factor, _turned, _shifted, _alike,
+    _zeros, _sign, _never_negative, _limited, _axes, _sizes, _moved, _foreign,
 )  # fmt: skip

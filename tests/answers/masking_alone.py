@@ -68,6 +68,12 @@ def _three_axes_are_samples(q, k, v, mask=None):
     return _attention(q, k, v, mask)
 
 
+def _one_mask_is_for_all(q, k, v, mask=None):
+    if mask is not None and mask.dim() == 4 and len(mask) == 1:
+        mask = mask[0, 0]
+    return _attention(q, k, v, mask)
+
+
 def _padding_looked_for(q, k, v, mask=None):
     # "A table of samples and keys is padding": also where there are as many queries as samples.
     if mask is not None and q.dim() == 3 and mask.shape == (len(q), k.shape[1]):
@@ -130,6 +136,7 @@ ALONE = {
     "masking.masked_attention": {
         "padding, batch and heads": _heads_axis_squeezed,
         "one mask for batch and heads": _sample_by_sample,
+        "a mask for each head of all samples": _one_mask_is_for_all,
         "heads with a mask each": _three_axes_are_samples,
         "a batch as long as its sentences": _padding_looked_for,
         "one row of keys, without an axis for queries": _rows_counted,

@@ -125,6 +125,10 @@ def zeros_where_nothing_at_all_may_be_seen(self, scores, mask):
     return torch.softmax(scores.masked_fill(~mask, LOW), dim=-1)
 
 
+def one_mask_is_for_all(self, scores, mask):
+    return mask[0, 0] if mask is not None and mask.dim() == 4 and len(mask) == 1 < len(scores) else mask
+
+
 def zeros_blocked(self, scores, mask):
     if mask is None:
         return torch.softmax(scores, dim=-1)
@@ -152,4 +156,5 @@ ALONE_IN_HEADS = ALONE | {
     "a mask for each head": {"mask": first_head_for_all},
     "heads with a mask each": {"mask": three_axes_are_samples},
     "one mask for samples and heads": {"mask": sample_by_sample},
+    "a mask for each head of all samples": {"mask": one_mask_is_for_all},
 }
