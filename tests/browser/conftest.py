@@ -7,7 +7,7 @@ import pytest
 
 from browser.watch import Watch
 
-WAIT = 20_000  # milliseconds; a state that is waited for, on a machine that is busy
+WAIT = 60_000  # milliseconds; a state that is waited for, on a machine that is busy
 
 
 @pytest.fixture(scope="module")

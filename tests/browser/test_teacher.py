@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from autograder.grading.demo import hand_in
 from autograder.grading.sample_class import CLASS, FIRST, SECOND, SOFTMAX, WRITTEN, HandsIn
 from autograder.grading.sandbox import why_no_sandbox
-from browser.accessibility import assert_accessible
+from browser.accessibility import assert_accessible, assert_no_sideways_scroll
 from browser.screenshots import photograph
 from browser.servers import files, jupyter
 
@@ -111,11 +111,6 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
     assert "3.5 of 4" in feedback and "Say what the variance has to do with it." in feedback
 
 
-def fits(page) -> bool:
-    """Whether nothing has to be scrolled sideways."""
-    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-
-
 @pytest.fixture(scope="module")
 def pages(course):
     """The addresses of the class report and of feedback pages, which are files."""
@@ -135,8 +130,8 @@ def test_a_page_can_be_read_by_everyone_on_every_screen(pages, new_page, name, d
         page = new_page(width, dark)
         page.goto(pages[name])
         photograph(page, f"page-{name}-{screen}-{'dark' if dark else 'light'}", full_page=True)
-        assert fits(page)
-        assert_accessible(page, whole=True)
+        assert_no_sideways_scroll(page)
+        assert_accessible(page, whole=True, colours=dark)
 
 
 def test_folds_open_by_keyboard(pages, new_page):
