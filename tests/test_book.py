@@ -266,6 +266,19 @@ def test_two_builds_are_made_from_the_same_sources(folder, tmp_path):
         assert path.read_text() == (folder.parents[1] / path.relative_to(tmp_path)).read_text(), path.name
 
 
+def test_a_new_lesson_is_in_the_book_without_an_edit_of_the_book(folder, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(ROOT / "solutions", root / "solutions")
+    (root / "images").symlink_to(ROOT / "images")
+    (root / "solutions" / "99_new_idea.py").write_text('# %% [markdown]\nr"""\n# 99 Build a new idea\n"""\n')
+    (tmp_path / "_build").mkdir()
+    shutil.copy(folder.parent / "mistakes.json", tmp_path / "_build")
+    made = {str(path.relative_to(tmp_path / "made")) for path in write_sources(tmp_path / "made", root=root)}
+    assert {"lessons/99_new_idea.ipynb", "mistakes/99_new_idea.md"} <= made
+    for part in ("contents.md", "ladder.md", "mistakes.md"):
+        assert "99 New idea" in (tmp_path / "made" / "parts" / part).read_text()
+
+
 def test_words_of_hints_and_mistakes_have_no_meaning_as_markdown():
     assert as_markdown("in __init__, not in\n `a_b`") == r"in \_\_init\_\_, not in `a_b`"
     assert as_markdown("x[i] * 2") == r"x\[i\] \* 2"

@@ -39,7 +39,7 @@ class _Reader:
     def __init__(self, lesson: Lesson, repository: str):
         self.cells = read_cells(lesson)
         self.checks = {cell.name: cell for cell in self.cells if cell.kind == "check"}
-        self.first_code = next(cell.id for cell in self.cells if cell.is_code)
+        self.first_code = next((cell.id for cell in self.cells if cell.is_code), None)
         self.stubs = {cell.id: cell.source for cell in student_notebook(lesson).cells}
         self.outputs, self.images, self.repository = _stored_outputs(lesson), lesson.images, repository
 
