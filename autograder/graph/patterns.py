@@ -4,8 +4,10 @@ blocked    the shape and the bits of the scores that a mask forbids
 moved      a fingerprint of where rearrangements put each number of the tensor that they started from
 """
 
+import functools
 import hashlib
 import math
+import operator
 
 import torch
 
@@ -44,7 +46,9 @@ def _blocked(op, args, kwargs):
     if op == "mul":
         return next((~table.bool() for table in tables if _is_zero_one(table)), None)
     if op in ("add", "sub"):
-        return next((table <= -1e4 for table in _added(op, tables) if bool((table <= -1e4).any())), None)
+        # Scores that are blocked already stay so: what is told is everything up to here.
+        low = [table <= -1e4 for table in _lowering(op, values[:2])]
+        return functools.reduce(operator.or_, low) if low else None
     return None
 
 
@@ -52,12 +56,15 @@ def written(op, args, kwargs):
     """What a table that is a mask makes of a score that it blocks: zero, or the lowest number that it adds."""
     if op == "mul":
         return 0.0
-    tables = [value for value in [*args, *kwargs.values()][:2] if isinstance(value, torch.Tensor)]
-    return min((float(table.min()) for table in _added(op, tables) if bool((table <= -1e4).any())), default=None)
+    return min((float(table.min()) for table in _lowering(op, [*args, *kwargs.values()][:2])), default=None)
 
 
-def _added(op, tables):
-    return tables if op == "add" else [-table for table in tables[1:]]
+def _lowering(op, values):
+    """The tensors of a sum that put entries far down; those of a difference only where the second one does."""
+    signs = (1, -1) if op == "sub" else (1, 1)
+    tables = [sign * value for sign, value in zip(signs, values) if isinstance(value, torch.Tensor)]
+    low = [table for table in tables if bool((table <= -1e4).any())]
+    return [] if op == "sub" and not (low and low[-1] is tables[-1] and len(tables) == 2) else low
 
 
 def _flat(table):
