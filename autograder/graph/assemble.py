@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from autograder.graph import operations as ops
-from autograder.graph.fold import _numberless, folded
+from autograder.graph.fold import folded, numberless
+from autograder.graph.labels import lines
 from autograder.graph.model import (
     MAX_WHOLE,
     Edge,
@@ -12,19 +13,9 @@ from autograder.graph.model import (
     in_order,
     plain_text,
     renumbered,
-    shape_text,
 )
 from autograder.graph.roles import factor, is_quiet, role
 from autograder.graph.simplify import simplified
-
-_SPOKEN = {
-    "setitem": "write",
-    "getitem": "pick",
-    "T": "transpose",
-    "mT": "transpose",
-    "invert": "not",
-    "unbind": "rows",
-}
 
 
 def assembled(trace):
@@ -132,7 +123,7 @@ def _boxes(groups, inlined):
 def _home(group):
     """heads.0 where all are of one part; heads.* where heads.0, heads.1 ... were folded."""
     boxes = {step.box for step in group}
-    return boxes.pop() if len(boxes) == 1 else _numberless(group[0].box)
+    return boxes.pop() if len(boxes) == 1 else numberless(group[0].box)
 
 
 def _prefixes(box):
@@ -146,11 +137,11 @@ def _node(number, group, box, parameters, failed):
     shape = merged([step.shape for step in group])
     if first.kind != "operation":
         known = first.kind == "constant" and first.value is not None
-        name = plain_text(_numberless(first.name) or first.kind)
+        name = plain_text(numberless(first.name) or first.kind)
         letters = shared([step.axes for step in group])
         value = ops.number_text(first.value) if known else ""
         return Node(number, first.kind, "", name, value, shape, box=plain_text(box), axes=letters)
-    label, detail = (plain_text(text) for text in _words(group, parameters))
+    label, detail = (plain_text(text) for text in lines(group, parameters))
     node = Node(number, "operation", first.op, label, detail, shape, len(group), plain_text(box), state)
     return replace(
         node,
@@ -169,30 +160,6 @@ def _node(number, group, box, parameters, failed):
 
 def _same(texts):
     return texts[0] if len(set(texts)) == 1 else ""
-
-
-def _words(group, parameters):
-    """First and second line of an operation's box."""
-    step = group[-1]
-    if step.op in ops.LAYOUT and "\n" in step.name:
-        words = [part.split(" ")[0] for part in step.name.split("\n")[:3]]
-        return ", ".join(_SPOKEN.get(word, word) for word in words), ""
-    label = _SPOKEN.get(step.op, step.op)
-    if not parameters:
-        return label, _common_index(group) if step.op == "getitem" else step.detail
-    owner = parameters[0].name.rpartition(".")[0].rpartition(".")[2]
-    sizes = [f"{p.name.rpartition('.')[2]} {shape_text(p.shape)}" for p in parameters]
-    return (label if owner.isdigit() else f"{owner}: {label}"), ", ".join(sizes)
-
-
-def _common_index(group):
-    """[0, 1], [0, 2], [0, 3] -> [0, i]: what differs between the repeats becomes a letter."""
-    indices = [step.detail.strip("[]").split(", ") for step in group]
-    if len({len(index) for index in indices}) > 1:
-        return "[i]"
-    letters = iter("ijdabc")
-    words = [parts[0] if len(set(parts)) == 1 else next(letters, "i") for parts in zip(*indices)]
-    return "[" + ", ".join(words) + "]"
 
 
 def _with_outputs(trace, nodes, edges, place):

@@ -80,7 +80,7 @@ def _continues(step, parent, others, terms):
         and not step.failed
         and not parent.failed
         and step.number is None
-        and _numberless(step.box) == _numberless(parent.box)
+        and numberless(step.box) == numberless(parent.box)
         and bool(others)
         and others <= terms[parent]
     )
@@ -100,14 +100,14 @@ def _look(step):
         step.kind,
         step.op,
         detail,
-        _numberless(step.name),
-        _numberless(step.box),
+        numberless(step.name),
+        numberless(step.box),
         step.failed,
         step.boolean,
     )
 
 
-def _numberless(name):
+def numberless(name):
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
 
 
