@@ -208,3 +208,16 @@ def test_a_decoder_layer_is_little_work():
     done = trace(Layer(), tensors((2, 5, 8)), {})
     assert len(done.steps) < 120
     assert len(draw(Layer(), torch.ones(2, 5, 8)).whole[0]) < 60
+
+
+def test_the_first_drawing_loads_no_compiler():
+    """torch.fx's symbolic shapes and their algebra package take a second to import: longer than a picture may take."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, torch; from torch import nn; from autograder import draw\n"
+        "draw(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.zeros(2, 5, 8)).svg()\n"
+        "assert not {'sympy', 'torch._dynamo', 'torch.fx.experimental.symbolic_shapes'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

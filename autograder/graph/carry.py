@@ -150,9 +150,8 @@ def moved(function, args, kwargs, tensor, letters, result):
 
 def _entrywise(tensors, known, args, kwargs, result):
     shapes = [tuple(tensor.shape) for tensor in tensors]
-    try:
-        spread = torch.broadcast_shapes(*shapes)
-    except RuntimeError:
+    spread = _spread(shapes)
+    if spread is None:
         return ("",) * result.dim()
     if spread != tuple(result.shape):
         return _reduced(tensors[0], known(tensors[0]), args, kwargs, result)
@@ -165,6 +164,13 @@ def _entrywise(tensors, known, args, kwargs, result):
         }
         found.insert(0, _one(words))
     return tuple(found)
+
+
+def _spread(shapes):
+    """The shape of these together, or None. (`torch.broadcast_shapes` takes a second to load what it needs.)"""
+    rank = max(map(len, shapes))
+    axes = [{*sizes} - {1} for sizes in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes))]
+    return None if any(len(sizes) > 1 for sizes in axes) else tuple(next(iter(sizes), 1) for sizes in axes)
 
 
 def _reduced(tensor, letters, args, kwargs, result):

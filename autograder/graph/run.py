@@ -109,6 +109,8 @@ def title_of(target):
     """What the thing is called: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
     if isinstance(target, nn.Module):
         return type(target).__name__
+    if inspect.isbuiltin(target):
+        return target.__name__
     name = getattr(target, "__qualname__", None) or type(getattr(target, "func", target)).__name__
     if hasattr(target, "func"):
         return title_of(target.func)
