@@ -30,4 +30,5 @@ def named_by(exercise) -> dict:
 
 
 def _of_families(exercise, what) -> dict:
-    return getattr(import_module(f"{__name__}.{exercise.topic}_alone"), what).get(exercise.id, {})
+    name = f"{__name__}.{exercise.topic}_alone"
+    return getattr(import_module(name), what).get(exercise.id, {}) if find_spec(name) is not None else {}
