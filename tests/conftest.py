@@ -7,10 +7,12 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes share the cores
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Tests of one exercise, or else of one module, stay together: what they share is made once.
 
     The trial of an exercise takes long, so those come first, and the rest fills up what is left.
+    subtle: tryfirst, or xdist has looked for groups before there are any.
     """
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
