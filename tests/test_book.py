@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("sphinx", reason="Sphinx is not installed (pip install -e '.[book]')")
 
-from book_site import ROOT, build_book
+from book_site import ROOT
 from bs4 import BeautifulSoup
 
 from autograder.build.book import write_sources
@@ -34,9 +34,9 @@ LOADED = {"img": "src", "script": "src", "link": "href", "source": "src", "ifram
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(built_book):
     """The built book."""
-    return build_book(tmp_path_factory.mktemp("course"))
+    return built_book
 
 
 @pytest.fixture(scope="module")

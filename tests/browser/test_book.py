@@ -7,8 +7,6 @@ from playwright.sync_api import expect
 
 pytest.importorskip("sphinx", reason="Sphinx is not installed (pip install -e '.[book]')")
 
-from book_site import build_book
-
 from browser.accessibility import assert_accessible, assert_no_sideways_scroll
 from browser.screenshots import photograph
 from browser.servers import files
@@ -18,21 +16,16 @@ PHONE = 390
 
 
 @pytest.fixture(scope="module")
-def folder(chromium, tmp_path_factory):
-    return build_book(tmp_path_factory.mktemp("book"))
-
-
-@pytest.fixture(scope="module")
-def book(folder):
+def book(chromium, built_book):
     """The address of the book."""
-    with files(folder) as address:
+    with files(built_book) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def pages(folder):
+def pages(built_book):
     """The pages, as paths in the book."""
-    found = [path.relative_to(folder).as_posix() for path in folder.rglob("*.html")]
+    found = [path.relative_to(built_book).as_posix() for path in built_book.rglob("*.html")]
     return sorted(path for path in found if not path.startswith("_"))
 
 

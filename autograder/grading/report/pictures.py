@@ -110,7 +110,7 @@ def _cell(ax, row: int, column: int, share: float) -> None:
 
     colour = SEQUENTIAL(0.85 * share)
     ax.add_patch(Rectangle((column - 0.48, row - 0.45), 0.96, 0.9, facecolor=colour, edgecolor=GREY, linewidth=0.4))
-    ink = "white" if share > 0.75 else INK
+    ink = "white" if share > 0.75 else ON_COLOUR
     ax.text(column, row, f"{100 * share:.0f} %", ha="center", va="center", fontsize=9, color=ink)
 
 
