@@ -13,7 +13,7 @@ from autograder.graph.model import shape_text
 from autograder.graph.operations import category
 
 BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, GREY, INK, LINE = "#CC79A7", "#56B4E9", "#6B7280", "#1F2937", "#D1D5DB"
+PURPLE, SKY, GREY, INK, LINE = "#CC79A7", "#56B4E9", "#4B5563", "#1F2937", "#D1D5DB"
 # Line and fill of a box by what it does; fills are the line's colour, thinned on white.
 _STYLES = {
     "input": (BLUE, "#DCEBF5"),

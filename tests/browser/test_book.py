@@ -89,6 +89,7 @@ def test_every_page_can_be_read_by_everyone(book, pages, new_page, dark):
     for path in pages:
         page.goto(f"{book}{path}")
         photograph(page, f"{name_of(path)}-{'dark' if dark else 'light'}")
+        assert_no_sideways_scroll(page)
         assert_accessible(page, whole=True, colours=dark)
 
 

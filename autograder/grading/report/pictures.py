@@ -23,7 +23,7 @@ from autograder.notebook.figures.style import (
 WIDTH = 8.2
 ROW = 0.34
 COLOURS = {RIGHT: GREEN, PARTLY_RIGHT: ORANGE, WRONG: VERMILLION, DOES_NOT_RUN: PURPLE, NOT_STARTED: "#D1D5DB"}
-ON_COLOUR = "#0B1020"  # stands out from each of the colours, 4.5 to 1 and more
+ON_COLOUR = "#000000"  # stands out from each of the colours, 4.5 to 1 and more
 MOST_BARS = 20
 
 
@@ -110,8 +110,12 @@ def _cell(ax, row: int, column: int, share: float) -> None:
 
     colour = SEQUENTIAL(0.85 * share)
     ax.add_patch(Rectangle((column - 0.48, row - 0.45), 0.96, 0.9, facecolor=colour, edgecolor=GREY, linewidth=0.4))
-    ink = "white" if share > 0.75 else ON_COLOUR
-    ax.text(column, row, f"{100 * share:.0f} %", ha="center", va="center", fontsize=9, color=ink)
+    ax.text(column, row, f"{100 * share:.0f} %", ha="center", va="center", fontsize=9, color=ink_on(share))
+
+
+def ink_on(share: float) -> str:
+    """The colour of a number that can be read on the cell of this share."""
+    return "#FFFFFF" if share > 0.83 else ON_COLOUR
 
 
 def _spoken_aspects(question: Question) -> str:

@@ -1,0 +1,41 @@
+"""Text in pictures stands out from its ground as WCAG 2 asks at level AA: axe cannot look into pictures."""
+
+import pytest
+
+from autograder.grading.report import pictures
+from autograder.graph import picture
+
+BOXES = sorted({fill for _, fill in picture._STYLES.values() if fill != "none"} | {"#FFFFFF"})
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted([luminance(one), luminance(other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_measured_as_wcag_does():
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("fill", BOXES)
+@pytest.mark.parametrize("text", [picture.INK, picture.GREY], ids=["names", "shapes"])
+def test_words_in_graphs_can_be_read_on_every_box(text, fill):
+    assert contrast(text, fill) >= 4.5
+
+
+@pytest.mark.parametrize("state", pictures.COLOURS)
+def test_numbers_on_the_bars_of_the_report_can_be_read(state):
+    assert contrast(pictures.ON_COLOUR, pictures.COLOURS[state]) >= 4.5
+
+
+@pytest.mark.parametrize("percent", range(0, 101))
+def test_percentages_of_the_report_can_be_read_on_their_cells(percent):
+    ground = "#" + "".join(f"{round(255 * part):02X}" for part in pictures.SEQUENTIAL(0.85 * percent / 100)[:3])
+    assert contrast(pictures.ink_on(percent / 100), ground) >= 4.5
