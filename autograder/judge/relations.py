@@ -109,7 +109,7 @@ def _normed(wrong, pairs):
     rows = [p.have for p in wrong if p.want.shape[-1] > 2]
     if rows and all(_has_mean_0_and_spread_1(one) for one in rows):
         return (
-            "Every row of your result has mean 0 and spread 1.",
+            "Every row of your result has mean zero and spread one.",
             "Which of your steps norms, and does this exercise ask for that?",
         )
     return None
