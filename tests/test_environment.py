@@ -204,7 +204,10 @@ def test_a_conda_environment_out_of_step_is_seen():
 
 
 @pytest.mark.parametrize(("folder", "declared"), [
-    ("autograder", RUNTIME + EXTRAS["cluster"] + EXTRAS["book"]), ("images", RUNTIME), ("solutions", RUNTIME), ("tests", DIRECT),
+    ("autograder", RUNTIME + EXTRAS["cluster"] + EXTRAS["book"]),
+    ("images", RUNTIME),
+    ("solutions", RUNTIME),
+    ("tests", DIRECT),
 ])
 def test_every_import_is_of_a_direct_dependency(folder, declared):
     files = sorted((ROOT / folder).rglob("*.py"))
