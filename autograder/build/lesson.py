@@ -189,12 +189,12 @@ def _check_place(lesson: Lesson, cell: Cell, before: list[Cell], number: int) ->
 
 
 def _check_complete(lesson: Lesson, cells: list[Cell]) -> None:
-    from autograder.exercises import all_exercises
+    from autograder.exercises import exercises_of
 
-    for exercise in all_exercises():
+    for exercise in exercises_of(lesson.name):
         for kind in ("exercise", "check"):
             there = any(cell.kind == kind and cell.name == exercise.id for cell in cells)
-            if exercise.lesson == lesson.name and not there:
+            if not there:
                 raise UserError(f"lesson {lesson.name} has no cell with the title {kind}: {exercise.id}.")
 
 

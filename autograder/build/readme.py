@@ -23,11 +23,11 @@ def _between(text: str, marks: tuple[str, str], inside: str) -> str:
 
 
 def _table(root: Path) -> str:
-    from autograder.exercises import all_exercises, lessons
+    from autograder.exercises import exercises_of, lessons
 
     rows = ["| lesson | you build | points | minutes | difficulty |", "|---|---|--:|--:|---|"]
     for lesson in lessons():
-        exercises = [exercise for exercise in all_exercises() if exercise.lesson == lesson]
+        exercises = exercises_of(lesson)
         built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
         points = sum(exercise.points for exercise in exercises)
         minutes = sum(exercise.minutes for exercise in exercises)

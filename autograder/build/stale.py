@@ -77,10 +77,11 @@ def _pictures(lesson: Lesson) -> list[Path]:
     return [lesson.images / f"{name}.png" for name in sorted(names)]
 
 
-def package_files() -> list[Path]:
-    """The files of this package that a lesson calls: what a check says depends on them."""
+def package_files(parts: tuple[str, ...] = CALLED_BY_LESSONS) -> list[Path]:
+    """The files of these parts of the package; by default those that a lesson calls: what a check says depends on
+    them."""
     files = []
-    for name in CALLED_BY_LESSONS:
+    for name in parts:
         place = PACKAGE / name
         found = place.rglob("*") if place.is_dir() else [place]
         files += sorted(path for path in found if path.is_file() and path.parent.name != "__pycache__")

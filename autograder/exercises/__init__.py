@@ -32,6 +32,11 @@ def lessons() -> list[str]:
     return list(dict.fromkeys(exercise.lesson for exercise in all_exercises()))
 
 
+def exercises_of(lesson: str) -> list[Exercise]:
+    """The exercises of a lesson, given by its file name without ending, in their order."""
+    return [exercise for exercise in all_exercises() if exercise.lesson == lesson]
+
+
 def find(exercise_id: str) -> Exercise:
     """The exercise of that id. Raises UserError where there is none, naming the nearest."""
     for exercise in all_exercises():

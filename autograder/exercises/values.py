@@ -46,7 +46,3 @@ class Values:
     def sizes(self, count: int, low: int = 2, high: int = 9) -> list[int]:
         """`count` sizes from low to high inclusive, no two alike."""
         return [int(n) for n in self._random.permutation(np.arange(low, high + 1))[:count]]
-
-    def bools(self, *shape: int) -> torch.Tensor:
-        """Booleans, about two in three of them True."""
-        return torch.from_numpy(np.asarray(self._random.random(shape) < 0.67))

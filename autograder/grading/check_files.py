@@ -37,8 +37,7 @@ def check_files(
 
     Raises UserError for an unknown exercise.
     """
-    template = template or Template()
-    try:
+    with template or Template() as template:
         questions = Questions(exercise_id, hidden=hidden, **({} if seed is None else {"seed": seed}))
         readable = {file: reason for file in files if (reason := _why_unreadable(file)) is not None}
         count = max(1, min(os.cpu_count() or 1, len(files) - len(readable)))
@@ -51,8 +50,6 @@ def check_files(
             ]
             for file, verdict in zip(files, waiting, strict=True):
                 yield Unreadable(readable[file]) if verdict is None else verdict.result()
-    finally:
-        template.close()
 
 
 def _verdict(open_session, questions, file):

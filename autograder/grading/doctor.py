@@ -77,16 +77,13 @@ def _inside() -> Finding:
     name = "a cell in the sandbox"
     if why_no_sandbox():
         return Finding(name, MISSING, "there is no sandbox to run it in.")
-    template = Template()
     try:
-        template.wait_until_warm()
-        with Session(template) as session:
-            source = f"import os; print(os.path.exists({__file__!r}))"
-            said = session.cell(source)
+        with Template() as template:
+            template.wait_until_warm()
+            with Session(template) as session:
+                said = session.cell(f"import os; print(os.path.exists({__file__!r}))")
     except (TemplateDied, Ended, OSError) as error:
         return Finding(name, MISSING, f"it did not run: {error}.")
-    finally:
-        template.close()
     text = "".join(output.get("text", "") for output in said)
     return Finding(name, WORKS) if text.startswith("False") else Finding(name, MISSING, f"it sees the host: {text}")
 

@@ -115,7 +115,7 @@ class Session:
         error = self._ask({"do": "module", "source": source, "name": name}, self._allowance.cell).get("error")
         return error if isinstance(error, dict) else None
 
-    def probe(self, name: str, procedure: str, cases, alone: bool = True) -> dict:
+    def probe(self, name: str, procedure: str, cases, alone: bool) -> dict:
         """What the object of that name does on packed cases (as bytes in a tensor), `alone` in a process of its
         own. Raises Ended."""
         request = {"do": "probe", "name": name, "procedure": procedure, "cases": cases, "alone": alone}

@@ -10,7 +10,7 @@ counted: a person reads them.
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.exercises import all_exercises, lessons
+from autograder.exercises import exercises_of, lessons
 from autograder.exercises.exercise import Exercise
 from autograder.judge.verdict import NOT_STARTED, RIGHT
 from autograder.notebook.memory import recall
@@ -62,10 +62,9 @@ def parts_of_folder(folder: Path) -> list[Part]:
     known = recall(folder)
     parts = []
     for lesson in lessons():
-        exercises = [exercise for exercise in all_exercises() if exercise.lesson == lesson]
         file = f"{lesson}.ipynb"
         notebook = file if (folder / file).is_file() else ""
-        standings = tuple(standing_of(exercise, known) for exercise in exercises)
+        standings = tuple(standing_of(exercise, known) for exercise in exercises_of(lesson))
         parts.append(Part(lesson.replace("_", " "), notebook, standings))
     here = [part for part in parts if part.notebook or any(s.exercise.id in known for s in part.standings)]
     return here or parts

@@ -3,8 +3,8 @@
 from autograder.build.book.overview import short_name
 from autograder.build.book.symbols import as_markdown
 from autograder.build.lesson import Lesson
-from autograder.exercises import all_exercises
-from autograder.exercises.exercise import Exercise
+from autograder.exercises import exercises_of
+from autograder.exercises.exercise import Exercise, Rules
 from autograder.judge import cases_of
 
 LOOPS = {"required": "to be written with Python loops", "forbidden": "to be written without Python loops"}
@@ -15,12 +15,8 @@ def judged_parts(lessons: list[Lesson]) -> dict[str, str]:
     return {"parts/judged.md": "\n".join(_lesson(lesson) for lesson in lessons)}
 
 
-def exercises_of(lesson: Lesson) -> list[Exercise]:
-    return [exercise for exercise in all_exercises() if exercise.lesson == lesson.name]
-
-
 def _lesson(lesson: Lesson) -> str:
-    return "\n".join([f"### {short_name(lesson)}", "", *map(_exercise, exercises_of(lesson))])
+    return "\n".join([f"### {short_name(lesson)}", "", *map(_exercise, exercises_of(lesson.name))])
 
 
 def _exercise(exercise: Exercise) -> str:
@@ -31,7 +27,7 @@ def _exercise(exercise: Exercise) -> str:
         "",
         f"**Points:** {points}.",
         "",
-        *([f"**Rules of form:** {_rules(exercise)}.", ""] if exercise.rules != type(exercise.rules)() else []),
+        *([f"**Rules of form:** {_rules(exercise)}.", ""] if exercise.rules != Rules() else []),
         f"**Inputs:** {'; '.join(map(as_markdown, families))}.",
         ":::",
         "",

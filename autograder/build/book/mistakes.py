@@ -11,14 +11,13 @@ import json
 from functools import partial
 from pathlib import Path
 
-from autograder.build.book.judged import exercises_of
 from autograder.build.book.overview import short_name
 from autograder.build.book.symbols import as_markdown
 from autograder.build.lesson import Lesson
-from autograder.exercises import all_exercises
+from autograder.build.stale import package_files
+from autograder.exercises import all_exercises, exercises_of
 from autograder.exercises.exercise import Exercise
 
-PACKAGE = Path(__file__).resolve().parents[2]
 TRIED_WITH = ("exercises", "judge", "probe")
 FEW = 3
 HEAD = "| What is seen | What to ask yourself | What shows it |\n|---|---|---|\n"
@@ -40,7 +39,7 @@ def mistake_pages(lessons: list[Lesson], kept_in: Path) -> dict[str, str]:
 
 def _page(lesson: Lesson, shown_by: dict, made_in: dict) -> str:
     parts = [f"# Mistakes: {short_name(lesson)}\n"]
-    for exercise in exercises_of(lesson):
+    for exercise in exercises_of(lesson.name):
         rows, others = _rows(exercise, shown_by[exercise.id], made_in)
         parts.append(f"## `{exercise.name}`\n")
         parts += [f"::::{{div}} mistakes\n{HEAD}{rows}\n::::\n"] if rows else []
@@ -86,21 +85,20 @@ def _kept(path: Path, made_in: dict) -> dict:
     except (FileNotFoundError, ValueError):
         kept = {}
     if kept.get("state") != state:
-        told_at = {name: {k for k, v in made_in.items() if v[0] == name} for name in {v[0] for v in made_in.values()}}
-        tried = {exercise.id: _tried(exercise, told_at.get(exercise.name, set())) for exercise in all_exercises()}
+        tried = {exercise.id: _tried(exercise, made_in) for exercise in all_exercises()}
         kept = {"state": state, "shown_by": tried}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(kept), encoding="utf-8")
     return kept["shown_by"]
 
 
-def _tried(exercise: Exercise, wanted: set[str]) -> dict:
+def _tried(exercise: Exercise, made_in: dict) -> dict:
     from autograder.judge import Expected, cases_of
 
     expected = Expected(exercise, cases_of(exercise))
     families, shown = list(dict.fromkeys(case.family for case in expected.cases)), {}
     for number, mistake in enumerate(exercise.mistakes):
-        if mistake.id in wanted:
+        if made_in[mistake.id][0] == exercise.name:  # elsewhere it is not told again
             _, wrong = expected.mistake(number)
             shown.setdefault(mistake.id, set()).update(expected.cases[case].family for case in wrong)
     return {
@@ -114,7 +112,6 @@ def _tried(exercise: Exercise, wanted: set[str]) -> dict:
 
 def _digest() -> str:
     total = hashlib.sha256()
-    for part in TRIED_WITH:
-        for path in sorted((PACKAGE / part).rglob("*.py")):
-            total.update(path.read_bytes())
+    for path in package_files(TRIED_WITH):
+        total.update(path.read_bytes())
     return total.hexdigest()

@@ -4,7 +4,7 @@ import re
 
 from autograder.build.lesson import Lesson, read_cells
 from autograder.build.pictures import PICTURE
-from autograder.exercises import all_exercises
+from autograder.exercises import exercises_of
 
 READ_MORE = "## Read more"
 ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
@@ -38,7 +38,7 @@ def _ladder(lessons: list[Lesson]) -> str:
 
 def _card(lesson: Lesson) -> str:
     """One rung: the lesson's first picture, its question, what one builds, how long it takes."""
-    exercises = [exercise for exercise in all_exercises() if exercise.lesson == lesson.name]
+    exercises = exercises_of(lesson.name)
     text = "\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
     minutes = 2 * sum(exercise.minutes for exercise in exercises)
     built = ", ".join(f"`{exercise.name}`" for exercise in exercises)

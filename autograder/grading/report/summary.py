@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from statistics import mean, median
 
-from autograder.exercises import all_exercises
+from autograder.exercises import all_exercises, exercises_of
 from autograder.grading.report.data import Lesson, Work
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 
@@ -53,7 +53,7 @@ def scores(lesson: Lesson) -> dict:
 
 def questions(lesson: Lesson) -> list[Question]:
     """Every graded cell of the lesson, in its order."""
-    ids = {exercise.name: exercise.id for exercise in all_exercises() if exercise.lesson == lesson.name}
+    ids = {exercise.name: exercise.id for exercise in exercises_of(lesson.name)}
     return [_question(lesson, name, ids.get(name)) for name in lesson.max_points]
 
 
