@@ -38,7 +38,7 @@ def _table(root: Path) -> str:
 
 def _title(lesson: str, root: Path) -> str:
     number, _, words = lesson.partition("_")
-    name = f"{number} {words.replace('_', ' ')}"
+    name = f"{number} {words.replace('multi_', 'multi-').replace('_', ' ')}"
     if (root / "solutions" / f"{lesson}.py").exists():
         return f"[{name}](notebooks/{lesson}.ipynb) ([worked](solutions/{lesson}.ipynb))"
     return f"{name} (exercises ready, text to come)"

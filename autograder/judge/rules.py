@@ -57,7 +57,7 @@ GROUPS = {
     "fused attention": (*FUSED, *MULTIHEAD, *TRANSFORMER),
     "nn.MultiheadAttention": (*MULTIHEAD, *TRANSFORMER),
     "enable_gqa": ("enable_gqa",),
-    "nn.TransformerEncoderLayer": (
+    "PyTorch's own Transformer layers": (
         "torch.nn.modules.transformer.Transformer",
         "nn:TransformerEncoderLayer.",
         "nn:TransformerDecoderLayer.",

@@ -24,11 +24,14 @@ def _exercise(exercise: Exercise) -> str:
     families = list(dict.fromkeys(case.family for case in cases_of(exercise)))
     lines = [
         f":::{{dropdown}} `{exercise.name}`: {exercise.points} points, {len(families)} kinds of input",
+        ":class-container: judged",
         "",
         f"**Points:** {points}.",
         "",
         *([f"**Rules of form:** {_rules(exercise)}.", ""] if exercise.rules != Rules() else []),
-        f"**Inputs:** {'; '.join(map(as_markdown, families))}.",
+        "**Inputs:**",
+        "",
+        *(f"- {as_markdown(family)}" for family in families),
         ":::",
         "",
     ]

@@ -20,6 +20,7 @@ from autograder.exercises.exercise import Exercise
 
 TRIED_WITH = ("exercises", "judge", "probe")
 FEW = 3
+NO_BREAK = "\u00a0"
 HEAD = "| What is seen | What to ask yourself | What shows it |\n|---|---|---|\n"
 
 
@@ -44,7 +45,7 @@ def _page(lesson: Lesson, shown_by: dict, made_in: dict) -> str:
         parts.append(f"## `{exercise.name}`\n")
         parts += [f"::::{{div}} mistakes\n{HEAD}{rows}\n::::\n"] if rows else []
         if others:
-            names = ", ".join(f"`{name}`" for name in others)
+            names = ", ".join(f"[`{name}`]({_lesson_of(name)}.md#{name.lower()})" for name in others)
             parts.append(f"{'More mistakes' if rows else 'The mistakes'} are the same as in {names}.\n")
     return "\n".join(parts)
 
@@ -57,10 +58,23 @@ def _rows(exercise: Exercise, shown_by: dict, made_in: dict) -> tuple[str, list[
         if first != exercise.name:
             others.append(first)
             continue
-        also = f" [Also in {', '.join(f'`{name}`' for name in later)}.]{{.also}}" if later else ""
+        also = f" [Also in {_more(later)}.]{{.also}}" if later else ""
         shown = _in_words(**shown_by[mistake.id])
         rows.append(f"| {as_markdown(mistake.sees)} | {as_markdown(mistake.asks)} | {shown}{also} |")
     return "\n".join(rows), list(dict.fromkeys(others))
+
+
+def _lesson_of(name: str) -> str:
+    return next(exercise.lesson for exercise in all_exercises() if exercise.name == name)
+
+
+def _more(names: list[str]) -> str:
+    """A few exercises by name; many by number: there the list would be most of the page."""
+    if len(names) <= FEW:
+        return ", ".join(f"`{name}`" for name in names)
+    first, *_, last = sorted(int(_lesson_of(name).partition("_")[0]) for name in names)
+    where = f"lessons {first} to {last}" if first < last else f"lesson {last}"
+    return f"{len(names)} exercises of {where.replace(' ', NO_BREAK)}"
 
 
 def _in_words(shows: list[str], hides: list[str]) -> str:

@@ -20,8 +20,8 @@ def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
 
 
 def short_name(lesson: Lesson) -> str:
-    """ "03_masking" as "3 Masking"."""
-    number, _, words = lesson.name.partition("_")
+    """ "03_masking" as "3 Masking", "05_multi_query_attention" as "5 Multi-query attention"."""
+    number, _, words = lesson.name.replace("multi_", "multi-").partition("_")
     words = words.replace("_", " ")
     return f"{int(number)} {words[0].upper()}{words[1:]}"
 
