@@ -199,7 +199,7 @@ proportion*. But what would "-4 parts of *saw*" mean? We need weights: none nega
 Two steps do it. The exponential makes every score positive and keeps the order. Dividing by the sum makes
 the parts add up to 1. This is *softmax*.
 
-Here are the scores of *dog* cut in half (why in half is section 4) on their way:
+Here they are for the scores of *dog*, cut in half first (section 4 says why):
 
 ![Three bar charts for the five words: the scores 0, 3, -2, 0, 2; their exponentials 1, 20.09, 0.14, 1,
 7.39; the weights 0.03, 0.68, 0.00, 0.03, 0.25](../images/softmax_steps.svg)
@@ -291,8 +291,8 @@ r"""
 - *Fine for most rows, `nan` for one.* Shifting by the mean is not enough: with the scores 0, 0, 0, 400 the
   mean is 100, and the largest is still 300 above it.
 
-**See it run.** Rows add up to 1, and a score of ten thousand does no harm. (First the row from the list
-above, shifted by its mean.)
+**See it run.** First the row from the list above, shifted by its mean. Then your softmax: a score of ten
+thousand does no harm, and every row of the table adds up to 1.
 """
 
 # %%
@@ -312,14 +312,14 @@ rows of *the* are the same, as they must be: two words with the same numbers ask
 
 **The question.** *Dog* now knows how much to listen to each word. What does it hear?
 
-The same thing you would compute for a mean, only that the words count unequally. Multiply each word's
-vector by its weight and add up.
+An average of the words, in which each counts as much as its weight. Multiply each word's vector by its
+weight and add up.
 
 ![The weights of the query dog, 0.03 of the, 0.68 of dog, 0.00 of saw, 0.03 of the, 0.25 of cat, lead from
 the five value vectors to the output vector 1.85, -0.92, 0.43, 0.07](../images/weighted_average.svg)
 
-By hand, for the feature *pet* of the output of *dog*: 0.68 of the dog's 1 and 0.25 of the cat's -1, the
-rest have 0 there. That makes 0.43: a dog that has heard of a cat.
+By hand, for the feature *pet* of the output of *dog*: 0.68 times the dog's 1 plus 0.25 times the cat's
+$-1$; the other words have 0 there. That makes 0.43: a dog that has heard of a cat.
 """
 
 # %%
@@ -392,7 +392,7 @@ weights. It lets you look into any attention, even one whose weights are hidden 
 # %%
 weights = softmax(scores / 2)
 same = torch.equal(weighted_sum(weights, torch.eye(5)), weights)
-print("values = identity gives back the weights:", same)
+print("identity as values gives the weights:", same)
 figures.weighted_average(weights[2], x, tokens, "saw", FEATURES)
 
 # %% [markdown]
@@ -436,9 +436,9 @@ def measure_saturation(d_k, n_queries=2000, n_keys=16):
 
 
 results = [measure_saturation(d_k) for d_k in (4, 16, 64, 256, 1024)]
-print("       variance of scores    largest weight      gradient")
-print(" d_k      raw     scaled      raw   scaled      raw   scaled")
-line = "{:4d} {:9.1f} {:9.2f} {:9.2f} {:8.2f} {:9.3f} {:8.3f}"
+print("      variance  largest weight    gradient")
+print(" d_k    raw scaled  raw scaled   raw scaled")
+line = "{:4d}{:7.1f}{:7.2f}{:5.2f}{:7.2f}{:6.3f}{:7.3f}"
 for result in results:
     print(line.format(*result.values()))
 figures.saturation(results)
@@ -452,17 +452,17 @@ $\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradien
 That is the whole secret of the scale. Our words have $d_k = 4$ features, and $\sqrt{4} = 2$: hence the
 half.
 
-**The formula.** Give the three parts of a word their names. What it looks for is its *query*, what it can
-be found by is its *key*, what it passes on is its *value*:
+**The formula.** Give the three roles of a word their names. What it looks for is its *query*, what it can
+be found by is its *key*, what it passes on is its *value*. *Attention* makes one output of them for each
+query:
 
-$$\operatorname{attention}(q, k, v)_i =
-\sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqrt{D}}\right) v_j$$
+$$o_i = \sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqrt{D}}\right) v_j$$
 
 - $q$, shape $(N, D)$: one query for each word that looks; its width $D$ is what papers call $d_k$
 - $k$, shape $(M, D)$: one key for each word that can be found; as wide as a query, or there would be no dot
   product
 - $v$, shape $(M, E)$: one value for each key
-- the result, shape $(N, E)$; softmax runs over $j$, the keys
+- $o$, shape $(N, E)$: one output for each query; softmax runs over $j$, the keys
 
 ![A flow chart: q of shape (N, D) and k of shape (M, D) give scores of shape (N, M), softmax over each row
 gives weights, and weights with v of shape (M, E) give the output of shape (N,
@@ -539,7 +539,7 @@ Is it right? The check says so. Ask PyTorch as well, whose own attention is one 
 
 # %%
 theirs = F.scaled_dot_product_attention(x, x, x)
-print("largest difference below one millionth:", (output - theirs).abs().max().item() < 1e-6)
+print("differs by less than a millionth:", (output - theirs).abs().max().item() < 1e-6)
 print("dog before:", [round(value, 2) for value in x[1].tolist()])
 print("dog after: ", [round(value, 2) for value in output[1].tolist()])
 
@@ -547,7 +547,7 @@ print("dog after: ", [round(value, 2) for value in output[1].tolist()])
 r"""
 ## Explore
 
-Turn the scale and choose a word. Before you move the slider, guess: what is left of attention when the
+Change the scale and choose a word. Before you move the slider, guess: what is left of attention when the
 scale is 0? At which scale does *dog* stop hearing *cat*? What does *the* hear, at any scale?
 """
 
@@ -679,7 +679,7 @@ def try_one_pass(one_pass):
         s = size * torch.randn(20, generator=generator)
         v = torch.randn(20, 3, generator=generator)
         got, want = one_pass(iter(list(zip(s, v)))), torch.softmax(s, -1) @ v
-        assert torch.isfinite(got).all(), f"not finite, scores of size {size:g}: what overflowed?"
+        assert torch.isfinite(got).all(), f"not finite at size {size:g}: what overflowed?"
         assert torch.allclose(got, want, atol=1e-5), f"wrong at scores of size {size:g}"
     return "right: one pass, three things kept"
 
@@ -703,7 +703,7 @@ r"""
 # %%
 heads = {"Transformer (2017)": 512 // 8, "GPT-3 175B": 12288 // 96, "Llama 2 7B": 4096 // 32}
 for name, width in heads.items():
-    print(f"{name:19s} head width {width:4d}   scores divided by {math.sqrt(width):.1f}")
+    print(f"{name:18s} width {width:3d}, scores / {math.sqrt(width):.1f}")
 print("exp(12) in half precision:", torch.exp(torch.tensor(12.0, dtype=torch.float16)).item())
 huge = torch.softmax(torch.tensor([10000.0, 9999.0]), dim=-1)
 print("torch.softmax of 10000 and 9999:", [round(weight, 2) for weight in huge.tolist()])

@@ -227,7 +227,7 @@ one of the keys?
 
 ### Exercise: `attention`
 
-No loop this time, also none hidden in a comprehension.
+No loop this time, not even one hidden in a comprehension.
 """
 
 # %% exercise: matmul.attention
@@ -276,7 +276,9 @@ figures.weights_side_by_side(right, wrong, tokens, names)
 # %% [markdown]
 r"""
 On the right, *dog* gives away 1.25 shares of attention and *the* only 0.66: the words compete for being
-heard, instead of each dividing its own attention. Two more mistakes that tests on tame inputs miss:
+heard, instead of each dividing its own attention.
+
+Two more mistakes, which tests on tame inputs miss:
 
 - *Samples of a batch mix.* Change the second sentence; the output for the first must not move.
 - *Keys in place of values.* Invisible while you test with `attention(x, x, x)`.
@@ -359,10 +361,12 @@ timing_picture
 
 # %% [markdown]
 r"""
-Both axes are logarithmic: each step on one is a factor. Read off how far the lines lie apart on the right,
-and how steeply each one climbs. Doubling the words makes four times as many pairs, and the uppermost line
-pays for each of them with a call. The product pays once; for a while it hardly notices that the sentence
-grows. (All three on one core. Run the cell: the picture will be your machine's.)
+Both axes are logarithmic: one step to the right doubles the words, one step up is ten times as long. Read
+off how far the lines lie apart on the right, and how steeply each one climbs.
+
+Doubling the words makes four times as many pairs, and the uppermost line pays for each of them with a call.
+The product pays once; for a while it hardly notices that the sentence grows. (All three on one core. Run
+the cell: the picture will be your machine's.)
 
 ## 3. What is a word looking for?
 
@@ -490,10 +494,10 @@ All of the self-attention's knowledge is in them; how long the sentence is does 
 
 **The formula.**
 
-$$\operatorname{SelfAttention}(x) =
-\operatorname{attention}(x W_{\text{query}},\; x W_{\text{key}},\; x W_{\text{value}})$$
+$$\operatorname{SelfAttention}(x) = \operatorname{attention}(q, k, v)$$
 
 - $x$, shape $(\ldots, N, d_{\text{in}})$; the result, shape $(\ldots, N, d_{\text{out}})$
+- $q$, $k$, $v$: the products of $x$ with the three matrices, as in section 3
 - `W_query`, `W_key`, `W_value`, shape $(d_{\text{in}}, d_{\text{out}})$: the parameters, under exactly
   these names
 - the scale inside `attention` is $\sqrt{d_{\text{out}}}$, the width in which queries and keys meet
@@ -620,8 +624,8 @@ to say it.
 ## Explore
 
 Blend slowly from "looking for what is like me" (0) to the swapped question (1), and move the *pet* feature
-of *cat*. Guess first: whose output changes when *cat* moves, and whose does not? What happens to *saw* half
-way?
+of *cat*. Guess first: everybody's output changes when *cat* moves, but whose weights change, and whose stay
+as they are? And what happens to *saw* halfway?
 """
 
 # %% explore
@@ -782,7 +786,7 @@ r"""
 - **Where the numbers are.** In GPT-2 small (width 768, 12 layers) these three matrices hold 1.8 million
   numbers a layer and 21.2 million in all; in Llama 2 7B (width 4096, 32 layers) 50.3 million a layer and
   1.61 billion in all (Radford et al. 2019; Touvron et al. 2023).
-- **The table is never stored.** For 4096 words and 32 heads, the scores of one single layer would fill 1.0
+- **The table need not be stored.** For 4096 words and 32 heads, the scores of one single layer would fill 1.0
   GiB in half precision. FlashAttention computes them block by block and keeps none (Dao et al. 2022).
 """
 

@@ -284,10 +284,22 @@ def test_words_of_hints_and_mistakes_have_no_meaning_as_markdown():
     assert as_markdown("x[i] * 2") == r"x\[i\] \* 2"
 
 
+def test_brackets_are_as_high_as_their_own_matrix_and_a_thousand_has_no_gap():
+    two, one = r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", r"\begin{pmatrix} 3 \end{pmatrix}"
+    made = mathml(f"{two} = {one}")
+    assert made.count("<mrow><mo>(</mo><mtable>") == made.count("</mtable><mo>)</mo></mrow>") == 2
+    assert '<mo lspace="0" rspace="0">,</mo>' in mathml("524{,}288") and "lspace" not in mathml("a, b")
+
+
 def test_names_of_functions_are_set_without_gaps():
     assert "<mi>softmax</mi>" in mathml(r"\operatorname{softmax}(x)")
     assert "<mi>∞</mi>" in mathml(r"-\infty") and "<mo>+</mo>" in mathml("a + b")
     assert "max_len" in mathml(r"\text{max\_len}")
+
+
+def test_a_sign_stands_close_to_its_number():
+    assert '<mo>,</mo><mo form="prefix">−</mo><mn>1</mn>' in mathml("(2, -1)")
+    assert "form" not in mathml("(a) - b")
 
 
 def test_a_warning_stops_make_book():

@@ -143,8 +143,8 @@ EXERCISES = (
         clues=clues.MIXES,
         hints=(
             "Each output is one row: a mix of all value rows. Which weights belong to output i?",
-            "A number times a vector is a vector: you can add up whole value rows, feature by feature is not "
-            "needed.",
+            "A number times a vector is a vector: you can add up whole value rows, no need to go feature by "
+            "feature.",
             "The shape of it: for each query start from zeros, and for each key add weight times value.",
         ),
     ),

@@ -222,9 +222,9 @@ EXERCISES = (
         hints=(
             "A module owns what is learned. Which three tensors are learned here, and what makes PyTorch know "
             "them?",
-            "forward has x only: it makes queries, keys and values from it and then does what `attention` does. "
+            "`forward` has only `x`: it makes queries, keys and values from it and then does what `attention` does. "
             "Which width belongs into the scale?",
-            "The shape of it: three parameters made in __init__; in forward three products, then scores, "
+            "The shape of it: three parameters made in `__init__`; in `forward` three products, then scores, "
             "weights, mix.",
         ),
     ),

@@ -4,6 +4,7 @@ subtle: latex2mathml puts the text of \text{...} into its result as it stands, t
 listed here is taken from it, and written anew; a formula with anything else stays as its source.
 """
 
+import itertools
 import re
 import secrets
 import xml.etree.ElementTree as ET
@@ -30,7 +31,16 @@ ATTRIBUTES = {
 LONGEST = 2000
 LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
 FORMULA = re.compile(r"\\[(\[]|\\begin")
+SIGN = re.compile("[-−+]")
+BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
 NAME = re.compile(r"[^\W\d_]{2,}|∞")  # latex2mathml writes softmax and ∞ as operators, with a gap on either side
+
+# In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A mark
+# alone in braces, as in 524{,}288, stands without gaps.
+ROWS = (
+    (re.compile(r"<mo>[(\[{|]</mo><mtable>(?:(?!<mtable>).)*?</mtable><mo>[)\]}|]</mo>"), r"<mrow>\g<0></mrow>"),
+    (re.compile(r"<mrow><mo>(.)</mo></mrow>"), r'<mrow><mo lspace="0" rspace="0">\1</mo></mrow>'),
+)
 
 
 @pass_context
@@ -55,9 +65,12 @@ def mathml(latex: str, block: bool = False) -> str | None:
     if len(latex) > LONGEST:
         return None
     try:
-        return _written(ET.fromstring(convert(latex, display="block" if block else "inline")))
+        made = _written(ET.fromstring(convert(latex, display="block" if block else "inline")))
     except Exception:  # whatever stops the converter, the reader sees the source
         return None
+    for pattern, better in ROWS:
+        made = pattern.sub(better, made)
+    return made
 
 
 def _written(element) -> str:
@@ -73,8 +86,16 @@ def _written(element) -> str:
         tag = "mi"
     if tag == "mtext":  # a space at either end would be lost
         text = text.replace(" ", "\u00a0").replace("\\_", "_")
+    _bind_signs(element)
     inside = escape(text) + "".join(map(_written, element))
     return f"<{tag}{known}>{inside}</{tag}>"
+
+
+def _bind_signs(element) -> None:
+    """No gap between a sign and its number in (2, -1); a browser leaves one unless the sign comes first of all."""
+    for before, sign in itertools.pairwise(element):
+        if SIGN.fullmatch(sign.text or "") and BEFORE_A_SIGN.fullmatch(before.text or ""):
+            sign.set("form", "prefix")
 
 
 class _Renderer(IPythonRenderer):

@@ -91,6 +91,6 @@ def _still(code: str) -> str:
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
     names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    return f"```{{note}}\nThis is a still picture. In the exercise notebook you turn {listed}, and it follows.\n```"
+    return f"```{{note}}\nThis is a still picture. In the exercise notebook you change {listed}, and it follows.\n```"
 
 
