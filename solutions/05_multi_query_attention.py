@@ -132,8 +132,8 @@ sheet). To be busy, it needs 153 operations for every byte. It gets one:
 
 # %%
 operations, read = 4 * 5 * 4, 2 * 5 * 4 * 2
-print("cat, one head of width 4:", operations, "operations,", read, "bytes")
-print(f"an A100: 312 / 2.039 = {312 / 2.039:.0f} operations in the time of a byte")
+print(f"cat: {operations} operations, {read} bytes")
+print(f"an A100: 312 / 2.039 = {312 / 2.039:.0f} for every byte")
 print(f"busy with arithmetic: {100 / (312 / 2.039):.1f} % of the time")
 
 # %% [markdown]
@@ -143,13 +143,13 @@ that is fetched serves thousands of queries. That is why reading is fast and wri
 texts at a time does not help here: each has a cache of its own.)
 
 How could one byte serve more than one query, when there is only one new word? The word has many heads, and
-each has a query of its own. If $H$ heads that ask read from only $G$ heads of keys and values (*key/value
-heads* from now on), every byte serves $H / G$ queries:
+each has a query of its own. Let its $H$ query heads share $G$ heads of keys and values (*key/value heads*
+from now on). Then every byte serves $H / G$ queries:
 
 $$\frac{\text{operations}}{\text{bytes}} = \frac{H \cdot 4 M D}{G \cdot 2 M D \cdot b}
 = \frac{2}{b} \cdot \frac{H}{G}$$
 
-- $H$: heads that ask, the query heads; $G$: key/value heads, $G \le H$
+- $H$: query heads; $G$: key/value heads, $G \le H$
 - $M$: words in the cache; $D$: the width of a head; they cancel
 - $b$: bytes of a number, 2 as a rule
 
@@ -159,16 +159,16 @@ each time. Only the number of key/value heads differs: 32, 8 or 1.
 
 # %%
 def read_the_cache(q, k, v):
-    """One new word: q (G, H / G, D) asks, all heads of a group read the same k and v (G, M, D)."""
+    """One new word: q (G, H / G, D) asks, the heads of a group read the same k, v (G, M, D)."""
     return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v
 
 
 H, D, M = 32, 128, 4096
+print("millions, with G key/value heads:")
 for G in (32, 8, 1):
-    million = 4 * H * M * D / 1e6
-    megabytes = 2 * G * M * D * 4 / 1e6
-    print(f"{G:2d} key/value head(s): {million:.0f} million operations,", end=" ")
-    print(f"{megabytes:5.1f} million bytes to read")
+    operations = 4 * H * M * D / 1e6
+    read = 2 * G * M * D * 4 / 1e6  # four bytes: PyTorch's numbers, unless one asks for others
+    print(f"G = {G:2d}: {operations:.0f} operations, {read:5.1f} bytes to read")
 
 # %% timing: 05_reading_the_cache
 def seconds(n_kv_heads, n_words):
@@ -221,9 +221,9 @@ w_query = torch.tensor([[0.0, 0, 0, 0], [1, 1, 1, -1], [0, 0, 0, 0], [0, 0, 0, 0
 w_key = torch.tensor([[1.0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0]])
 for word in ("dog", "cat"):
     key = (x @ w_key)[tokens.index(word)].tolist()
-    print(f"{word}: head 0 finds it by {key[:2]}, head 1 by {key[2:]}")
+    print(f"{word}: head 0 {key[:2]}, head 1 {key[2:]}")
 shared = w_key[:, :2]
-print("numbers kept as keys of a word:", w_key.shape[1], "and without the copies:", shared.shape[1])
+print(f"numbers a word: {w_key.shape[1]}, without copies: {shared.shape[1]}")
 
 # %% [markdown]
 r"""
@@ -232,8 +232,9 @@ scores $2 \cdot 2 + 2 \cdot 1 = 6$ in head 0 and $2 \cdot 2 - 2 \cdot 1 = 2$ in 
 
 **The formula.** For head $h$ of $H$:
 
-$$o_h = \operatorname{attention}(q_h,\; k,\; v) \qquad
-\operatorname{MQA}(x) = \operatorname{merge}(o_0, \ldots, o_{H-1})\, W_o^{\mathsf T} + b_o$$
+$$o_h = \operatorname{attention}(q_h,\; k,\; v)$$
+
+$$\operatorname{MQA}(x) = \operatorname{merge}(o_0, \ldots, o_{H-1})\, W_o^{\mathsf T} + b_o$$
 
 - $q$: `q_proj(x)` of shape $(B, N, d_{\text{model}})$, split into $q_h$ of shape $(B, N, d_{\text{head}})$
 - $k$, $v$: `k_proj(x)` and `v_proj(x)`, shape $(B, N, d_{\text{head}})$: one head wide, the same for every
@@ -284,7 +285,8 @@ class MultiQueryAttention(nn.Module):
         ### BEGIN SOLUTION
         q = self.q_proj(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)  # (B, H, N, d_head)
         k, v = self.k_proj(x)[:, None], self.v_proj(x)[:, None]  # (B, 1, N, d_head)
-        heads = F.scaled_dot_product_attention(q, k.expand_as(q), v.expand_as(q), attn_mask=mask)
+        k, v = k.expand_as(q), v.expand_as(q)
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         return self.out_proj(heads.transpose(1, 2).flatten(2))
         ### END SOLUTION
 
@@ -329,7 +331,7 @@ with torch.no_grad():
     same = torch.allclose(module(x[None]), due, atol=1e-6)
 names = ("thing", "pet", "thing", "pet")
 print("saw hears:", [f"{name} {value:.2f}" for name, value in zip(names, heard)])
-print("multi-head attention that keeps all of it twice says the same:", same)
+print("multi-head attention says the same:", same)
 for name, attention in (("multi-query", module), ("multi-head", theirs)):
     print(f"{name}: {sum(p.numel() for p in attention.parameters())} numbers")
 
@@ -367,7 +369,7 @@ print("repeat:           ", kv_heads.repeat(2).tolist())
 for G in (1, 2, 3, 6):
     kv_heads = torch.arange(G)
     same = torch.equal(kv_heads.repeat_interleave(6 // G), kv_heads.repeat(6 // G))
-    print(f"6 query heads, {G} key/value: {'the same order' if same else 'different orders'}")
+    print(f"H = 6, G = {G}: {'the same order' if same else 'different orders'}")
 
 # %% [markdown]
 r"""
@@ -378,8 +380,9 @@ weights does everything fall apart.
 
 **The formula.** For query head $h$ of $H$, and $G$ key/value heads:
 
-$$o_h = \operatorname{attention}\bigl(q_h,\; k_{g(h)},\; v_{g(h)}\bigr) \qquad
-g(h) = \left\lfloor \frac{h}{H / G} \right\rfloor$$
+$$o_h = \operatorname{attention}\bigl(q_h,\; k_{g(h)},\; v_{g(h)}\bigr)$$
+
+$$g(h) = \left\lfloor \frac{h}{H / G} \right\rfloor$$
 
 - $g(h)$: the key/value head that query head $h$ reads; $H / G$ neighbours share one; $\lfloor\;\rfloor$
   rounds down
@@ -420,7 +423,7 @@ class GroupedQueryAttention(nn.Module):
         super().__init__()
         ### BEGIN SOLUTION
         if d_model % n_heads or n_heads % n_kv_heads:
-            raise ValueError(f"{d_model} features, {n_heads} heads, {n_kv_heads} shared: not even")
+            raise ValueError(f"{d_model}, {n_heads}, {n_kv_heads}: these do not divide evenly")
         self.d_head, self.n_sharing = d_model // n_heads, n_heads // n_kv_heads
         self.q_proj = nn.Linear(d_model, d_model)
         self.k_proj = nn.Linear(d_model, n_kv_heads * self.d_head)
@@ -431,7 +434,8 @@ class GroupedQueryAttention(nn.Module):
     def forward(self, x, mask=None):
         ### BEGIN SOLUTION
         layers = (self.q_proj, self.k_proj, self.v_proj)
-        q, k, v = (layer(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2) for layer in layers)
+        parts = (layer(x).unflatten(-1, (-1, self.d_head)) for layer in layers)
+        q, k, v = (part.transpose(1, 2) for part in parts)  # (B, H or G, N, d_head)
         k, v = (part.repeat_interleave(self.n_sharing, dim=1) for part in (k, v))
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         return self.out_proj(heads.transpose(1, 2).flatten(2))
@@ -480,12 +484,12 @@ with torch.no_grad():
     # Lesson 03: there, True is blocked.
     due = theirs(words, words, words, attn_mask=~causal, need_weights=False)[0]
     same = torch.allclose(grouped(words, causal), due, atol=1e-4)
-    print("6 key/value heads = multi-head attention: ", same)
+    print("G = 6, multi-head attention: ", same)
 
     grouped, single = noisy(GroupedQueryAttention(12, 6, 1)), MultiQueryAttention(12, 6)
     single.load_state_dict(grouped.state_dict())
     same = torch.allclose(grouped(words, causal), single(words, causal), atol=1e-4)
-    print("1 key/value head  = multi-query attention:", same)
+    print("G = 1, multi-query attention:", same)
 
     for G in (2, 3):
         grouped = noisy(GroupedQueryAttention(12, 6, G))
@@ -494,7 +498,7 @@ with torch.no_grad():
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=causal, enable_gqa=True)
         due = grouped.out_proj(heads.transpose(1, 2).flatten(2))
         same = torch.allclose(grouped(words, causal), due, atol=1e-4)
-        print(f"{G} key/value heads = PyTorch's enable_gqa:  {same}")
+        print(f"G = {G}, PyTorch's enable_gqa:  {same}")
 
 # %% [markdown]
 r"""
@@ -578,8 +582,8 @@ r"""
   result is eight times too large.
 - *A division at the end.* "In GiB" is for people; a function that counts bytes gives a whole number.
 
-**See it run.** Models as published (sources under "Read more"), one text of the full length that each was
-made for:
+**See it run.** Models as published (sources under "Read more"): KiB for a word, and GiB for one text of the
+full length that each was made for. *Unshared* is what it would be with a key/value head for each query head:
 """
 
 # %%
@@ -595,20 +599,19 @@ models = {
     "Llama 3.1 405B": (126, 128, 8, 128, 131072),
 }
 sizes = {}
+print(f"{'':14s} {'KiB':>4s} {'words':>6s} {'GiB':>6s} {'unshared':>8s}")
 for name, (layers, n_heads, n_kv_heads, d_head, length) in models.items():
     a_word = kv_cache_bytes(1, 1, layers, n_kv_heads, d_head) / 2**10
     own = kv_cache_bytes(1, length, layers, n_kv_heads, d_head) / 2**30
     every = kv_cache_bytes(1, length, layers, n_heads, d_head) / 2**30
     sizes[name] = (own, every)
-    shared = f"{n_heads:3d} query heads, {n_kv_heads:2d} key/value"
-    print(f"{name:14s} {shared}: {a_word:4.0f} KiB a word,", end=" ")
-    print(f"{length:6d} words {own:6.3f} GiB, unshared {every:8.3f}")
+    print(f"{name:14s} {a_word:4.0f} {length:6d} {own:6.3f} {every:8.3f}")
 figures.cache_sizes(sizes)
 
 # %% [markdown]
 r"""
-GPT-3 leaves behind 4608 KiB for every word. Llama 2 70B, with two thirds of its heads and nearly as many
-layers, makes do with 320. Llama 3.1 405B takes 63 GiB for one long text; without sharing it would be 1008.
+GPT-3 leaves behind 4608 KiB for every word. Llama 2 70B has two thirds as many query heads and nearly as
+many layers, and makes do with 320. Llama 3.1 405B takes 63 GiB for one long text; without sharing it would be 1008.
 
 **Who pays?** Whoever serves the model. A card with 80 billion bytes holds the 6.74 billion numbers of Llama
 2 7B at two bytes each. What is left decides how many people it can serve at a time:
@@ -620,7 +623,7 @@ print(f"the model: 2 * 6.74 = {2 * 6.74:.1f} billion bytes")
 print(f"left for caches: {left / 1e9:.1f} billion bytes")
 for n_kv_heads in (32, 8, 1):
     texts = left // kv_cache_bytes(1, 4096, 32, n_kv_heads, 128)
-    print(f"{n_kv_heads:2d} key/value head(s): {texts:3.0f} texts of 4096 words at a time")
+    print(f"G = {n_kv_heads:2d}: {texts:3.0f} texts of 4096 words at a time")
 
 # %% [markdown]
 r"""
@@ -629,8 +632,8 @@ twice: all of them share the reading of the model's own weights.
 
 ## 5. Can a trained model learn to share?
 
-**The question.** Somebody has trained a model with multi-head attention, for months. Must all be done
-again, to make its heads share?
+**The question.** Somebody has trained a model with multi-head attention, for months. Must all of
+it be done again to make the heads share?
 
 Ainslie et al. (2023) say no. Make each shared head from the heads that it replaces: take the *mean* of
 their matrices. Then train on, for a twentieth of the steps. They call it *uptraining*.
@@ -792,8 +795,9 @@ for name, pool in pools.items():
 for name, pool in list(pools.items())[::2]:
     more = [train(shared_out(trained, count, pool), steps=8, seed=1) for count in counts[1:]]
     shares[f"{name}, 8 steps"] = [shares[name][0], *map(right, more)]
+print(f"{'% right, key/value heads:':27s}", *(f"{count:3d}" for count in counts))
 for name, row in shares.items():
-    print(f"{name:27s}", ", ".join(f"{c}: {100 * s:3.0f} %" for c, s in zip(counts, row)))
+    print(f"{name:27s}", *(f"{100 * share:3.0f}" for share in row))
 print(f"guessing: {100 / 8} %")
 figures.price_of_sharing(counts, shares, guessing=1 / 8)
 
@@ -815,21 +819,22 @@ fresh = {}
 for count in (2, 1):
     torch.manual_seed(0)
     fresh[count] = right(train(Reporter(count), steps=160, seed=0))
-    print(f"{count} key/value head(s) from the start: {100 * fresh[count]:.0f} % right")
+    print(f"G = {count} from the start: {100 * fresh[count]:.0f} % right")
 torch.set_num_threads(threads)
 
 # %% [markdown]
 r"""
-All right, even with one. So the trained model had not *needed* eight descriptions of each word. It had got
-used to them. That is the experience with large models, too: those that grow up sharing lose little. Our toy
-task is too easy to show how little. Ainslie et al. measured it on real ones: with eight key/value heads
-nearly the quality of multi-head attention, and nearly the speed of multi-query attention.
+Every report is right, even with a single key/value head. So the trained model had not *needed* eight
+descriptions of each word. It had got used to them. That is the experience with large models, too: those
+that grow up sharing lose little. Our toy task is too easy to show how little. Ainslie et al. measured it on
+real ones: with eight key/value heads nearly the quality of multi-head attention, and nearly the speed of
+multi-query attention.
 
 ## Explore
 
 A model like Llama 2 7B on the card of section 4: choose how many key/value heads it has, how long the texts
 are, and how many are written at a time. Guess first: which helps more, half as many key/value heads or half
-as many texts? From which length on is even a single one too much for 64 texts?
+as many texts? From which length on is even a single key/value head too much for 64 texts?
 """
 
 # %% explore
@@ -840,7 +845,8 @@ def look(key_value_heads, words, texts):
 
 
 shared_by = [32, 16, 8, 4, 2, 1]
-explore(look, key_value_heads=shared_by, words=(1024, 65536, 1024, 4096), texts=[8, 1, 16, 32, 64])
+how_long = (1024, 65536, 1024, 4096)
+explore(look, key_value_heads=shared_by, words=how_long, texts=[8, 1, 16, 32, 64])
 
 # %% [markdown]
 r"""
@@ -1024,8 +1030,8 @@ r"""
 - **Or keep something smaller.** DeepSeek-V2 keeps 576 numbers a word and layer, from which it makes the
   keys and values of 128 heads anew: 67.5 KiB a word for all its 60 layers (DeepSeek-AI 2024).
 - **No copies.** `repeat_interleave` shows the idea, and writes keys and values out as often as there are
-  query heads: what was saved is spent again. Real code lets each of them meet its group by broadcasting, as
-  in section 1, or inside a fused kernel.
+  query heads: what was saved is spent again. Real code lets each key/value head meet its group by
+  broadcasting, as in section 1, or inside a fused kernel.
 """
 
 # %%

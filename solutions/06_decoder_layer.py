@@ -81,14 +81,17 @@ r"""
 **The question.** Attention only averages. Whatever a word hears is a mixture of values; nowhere does
 anything ask "is this a thing *and* a pet?". Which part of a model can?
 
-A small network with one hidden layer, the *feed-forward network*. It sees one word at a time, and all words
-go through the same one. Each hidden unit looks for a pattern, and each pattern found writes something back.
+A small network of two linear layers, the *feed-forward network*. It sees one word at a time, and all words
+go through the same one. The first layer has *hidden units*, each of which looks for a pattern. The second
+layer writes something back for each pattern found.
 
 By hand, one hidden unit. Let it add up *thing* and *pet* and subtract 2. *Dog* gives $2 + 1 - 2 = 1$, *cat*
-$2 - 1 - 2 = -1$, *saw* $-1 - 2 = -3$. Between the two linear layers stands a function that lets positive
-numbers pass and holds negative ones back, *GELU*: it makes of them 0.84, -0.16 and nearly nothing. If the
-unit then takes what it has found away from *small*, the dog gets a *small* of -0.84, and hardly any other
-word is touched: a fact about dogs that stood in no word.
+$2 - 1 - 2 = -1$, *saw* $-1 - 2 = -3$.
+
+Between the two layers stands a function that lets positive numbers pass and holds negative ones back,
+*GELU*: it makes of them 0.84, -0.16 and nearly nothing. If the second layer then takes what was found away
+from *small*, the dog gets a *small* of -0.84, and hardly any other word is touched: a fact about dogs that
+stood in no word.
 
 ![Left, two curves: ReLU is zero up to 0, then a straight line; GELU follows it softly and dips a little
 below zero near -0.75. Right, the tanh form of GELU minus the exact form: at most half of a thousandth of
@@ -107,8 +110,9 @@ for name, value in (("the unit adds up", unit), ("GELU lets pass ", F.gelu(unit)
 r"""
 **The formula.**
 
-$$\operatorname{FF}(x) = \operatorname{GELU}\bigl(x W_1^{\mathsf T} + b_1\bigr)\, W_2^{\mathsf T} + b_2
-\qquad \operatorname{GELU}(z) = z \cdot \Phi(z)$$
+$$\operatorname{FF}(x) = \operatorname{GELU}\bigl(x W_1^{\mathsf T} + b_1\bigr)\, W_2^{\mathsf T} + b_2$$
+
+$$\operatorname{GELU}(z) = z \cdot \Phi(z)$$
 
 - $x$, shape $(\ldots, N, d_{\text{model}})$; the result has the same shape
 - $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$, and $b_1$, shape $(d_{\text{ff}})$: `linear1`, into the hidden
@@ -191,8 +195,9 @@ By hand, for the dog: $(2, -1, 1, 0)$ plus the note $(0, 0, 0, -0.84)$ is $(2, -
 been lost.
 
 The second thing. After many additions, numbers may have grown to any size. So each part looks at a
-*normalised* copy: for every word, subtract the mean of its features and divide by their spread. By hand,
-for *dog*: the mean is $(2 - 1 + 1 + 0) / 4 = 0.5$, the mean of the squared differences
+*normalised* copy: for every word, subtract the mean of its features and divide by their spread.
+
+By hand, for *dog*: the mean is $(2 - 1 + 1 + 0) / 4 = 0.5$, the mean of the squared differences
 $(2.25 + 2.25 + 0.25 + 0.25) / 4 = 1.25$, its root 1.118. So *dog* becomes $(1.34, -1.34, 0.45, -0.45)$.
 """
 
@@ -200,7 +205,8 @@ $(2.25 + 2.25 + 0.25 + 0.25) / 4 = 1.25$, its root 1.118. So *dog* becomes $(1.3
 dog = x[1]
 mean, variance = dog.mean(), dog.var(correction=0)
 squares = [round(value, 2) for value in ((dog - mean) ** 2).tolist()]
-print(f"mean {mean:.1f}, squares {squares}, variance {variance:.2f}, root {variance.sqrt():.3f}")
+print(f"mean {mean:.1f}, squares {squares}")
+print(f"variance {variance:.2f}, root {variance.sqrt():.3f}")
 print("dog, normalised:", [round(value, 2) for value in nn.LayerNorm(4)(dog).tolist()])
 print("dog with a note:", [round(value, 2) for value in (dog + thought[1]).tolist()])
 
@@ -224,8 +230,9 @@ both norms stand on the residual line](../images/decoder_flow.svg)
 The first Transformer had *post-norm*. GPT-2 and nearly all that came after it have *pre-norm*. In section 4
 you will see why. A decoder layer of the GPT kind:
 
-$$h = x + \operatorname{attention}\bigl(\operatorname{LN}_1(x)\bigr) \qquad
-\operatorname{layer}(x) = h + \operatorname{FF}\bigl(\operatorname{LN}_2(h)\bigr)$$
+$$h = x + \operatorname{attention}\bigl(\operatorname{LN}_1(x)\bigr)$$
+
+$$\operatorname{layer}(x) = h + \operatorname{FF}\bigl(\operatorname{LN}_2(h)\bigr)$$
 
 - $x$, $h$ and the result: shape $(B, N, d_{\text{model}})$
 - attention: multi-head self-attention under a causal mask
@@ -254,7 +261,7 @@ class TransformerDecoderLayer(nn.Module):
     >>> tuple(layer(torch.zeros(2, 5, 8)).shape)
     (2, 5, 8)
 
-    Radford et al. 2019, section 2.3; torch.nn.TransformerEncoderLayer(norm_first=True) with a mask.
+    Radford et al. 2019, section 2.3; PyTorch's nn.TransformerEncoderLayer(norm_first=True).
     """
 
     def __init__(self, d_model, n_heads, d_ff):
@@ -268,7 +275,8 @@ class TransformerDecoderLayer(nn.Module):
     def forward(self, x):
         ### BEGIN SOLUTION
         n = x.shape[1]
-        future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)  # here True is blocked
+        # subtle: in PyTorch's module True is blocked
+        future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
         y = self.norm1(x)
         x = x + self.self_attn(y, y, y, attn_mask=future, need_weights=False)[0]
         return x + feed_forward(self.norm2(x), self.linear1, self.linear2)
@@ -315,15 +323,15 @@ torch.manual_seed(0)
 words = torch.randn(2, 5, 8)
 for name, layer in (
     ("fresh", TransformerDecoderLayer(8, 2, 32)),
-    ("trained or randomised", noisy(TransformerDecoderLayer(8, 2, 32))),
+    ("random", noisy(TransformerDecoderLayer(8, 2, 32))),
 ):
     same = torch.allclose(layer(words), with_one_norm(layer)(words), atol=1e-5)
-    print(f"{name}: one norm gives the same as two: {same}")
+    print(f"{name}, one norm as good as two: {same}")
 
 # %% [markdown]
 r"""
 - *A norm over the wrong axes.* If the mean runs over words as well, the future comes in through the norm,
-  and no mask can help. Change *cat* into *saw* and look who moves:
+  and no mask can help. Change *cat* into *saw*, and look how far each word moves:
 """
 
 # %%
@@ -331,7 +339,7 @@ changed = x.clone()
 changed[4] = embed(["saw"])[0]
 for name, axes in (("features of a word", (4,)), ("words and features", (5, 4))):
     moved = (F.layer_norm(changed, axes) - F.layer_norm(x, axes)).abs().amax(dim=-1)
-    print(f"mean over {name}: words move by", [round(step, 2) for step in moved.tolist()])
+    print(f"mean over {name}:", [round(step, 2) for step in moved.tolist()])
 
 # %% [markdown]
 r"""
@@ -352,7 +360,7 @@ with torch.no_grad():
 assert torch.allclose(added[4], from_loops()[4], atol=1e-4), "the layer and the loops disagree"
 print("added to cat:  ", [round(value, 2) for value in added[4].tolist()])
 print("from the loops:", [round(value, 2) for value in from_loops()[4].tolist()])
-print("added to the first word, which hears itself only:", added[0].tolist())
+print("the first word hears itself:", added[0].tolist())
 
 # %% [markdown]
 r"""
@@ -385,7 +393,7 @@ print("the same outputs:", torch.allclose(mine(words), theirs(words), atol=1e-5)
 
 # %% [markdown]
 r"""
-**Train both.** The same start, the same sentences, a layer that learns to report the word before:
+**Train both.** The same start, the same sentences, two layers that learn to report the word before:
 """
 
 # %%
@@ -505,8 +513,9 @@ def gradients(way, depth=12):
 
 
 measured = {name: gradients(way) for name, way in ways.items()}
+print("gradient at the input, 1 at the output:")
 for name, sizes in measured.items():
-    print(f"{name:21s} a gradient of 1 at the output is {sizes[0]:.2g} at the input")
+    print(f"{name:21s} {sizes[0]:.2g}")
 figures.over_depth(measured)
 
 # %% [markdown]
@@ -530,9 +539,10 @@ def alikeness(way, depth=12):
 
 
 alike = {name: alikeness(way) for name, way in ways.items()}
+depths = (1, 4, 12)
+print(f"{'layers:':21s}", *(f"{depth:4d}" for depth in depths))
 for name, means in alike.items():
-    told = ", ".join(f"after {depth}: {means[depth]:.2f}" for depth in (1, 4, 12))
-    print(f"{name:21s} {told}")
+    print(f"{name:21s}", *(f"{means[depth]:4.2f}" for depth in depths))
 figures.over_depth(alike, "mean cosine", "How alike do the words of a sentence become?", False)
 
 # %% [markdown]
@@ -541,8 +551,8 @@ There it is. Attention averages, and averages of averages are all the same. With
 one and the same after a few layers, and nothing that comes later can tell them apart again. With them, each
 word carries itself along. (Dong et al. 2021 prove how fast it goes.)
 
-And the two norms? In these pictures they look much alike. So let us *train* twelve layers, each way, with
-the task of section 3. Whoever guesses among eight symbols pays 2.08.
+And the two orders, pre-norm and post-norm? In these pictures they look much alike. So let us *train* twelve
+layers, each way, with the task of section 3. Whoever guesses among eight symbols has a loss of 2.08.
 """
 
 # %%
@@ -558,13 +568,13 @@ class Wired(nn.Module):
 
 
 guessing = torch.tensor(8.0).log().item()
-print(f"guessing: {guessing:.2f}")
+print(f"loss of guessing: {guessing:.2f}")
 runs = [(name, 0.003) for name in ("pre-norm", "post-norm", "no residual")]
 runs += [(name, 0.01) for name in ("pre-norm", "post-norm")]
 for name, rate in runs:
     torch.manual_seed(0)
     losses = losses_of(Model([Wired(ways[name]) for _ in range(12)]), 60, rate)
-    print(f"{name:12s} steps of {rate:5}: loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last")
+    print(f"{name:12s} steps {rate:5}: {losses[0]:.2f}, at last {losses[-1]:.2f}")
 torch.set_num_threads(threads)
 
 # %% [markdown]
@@ -602,9 +612,11 @@ print("            and:", tokens)
 r"""
 **The formula.**
 
-$$h_1 = \operatorname{LN}_1\bigl(x + \operatorname{self}(x)\bigr) \qquad
-h_2 = \operatorname{LN}_2\bigl(h_1 + \operatorname{cross}(h_1, m)\bigr) \qquad
-\operatorname{layer}(x, m) = \operatorname{LN}_3\bigl(h_2 + \operatorname{FF}(h_2)\bigr)$$
+$$h_1 = \operatorname{LN}_1\bigl(x + \operatorname{self}(x)\bigr)$$
+
+$$h_2 = \operatorname{LN}_2\bigl(h_1 + \operatorname{cross}(h_1, m)\bigr)$$
+
+$$\operatorname{layer}(x, m) = \operatorname{LN}_3\bigl(h_2 + \operatorname{FF}(h_2)\bigr)$$
 
 - $x$, $h_1$, $h_2$ and the result: shape $(B, N, d_{\text{model}})$
 - $m$, the memory: shape $(B, M, d_{\text{model}})$; already normed by whoever made it
@@ -650,7 +662,8 @@ class CrossAttentionDecoderLayer(nn.Module):
     def forward(self, x, memory, memory_mask=None):
         ### BEGIN SOLUTION
         n, cross = x.shape[1], self.multihead_attn
-        future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)  # here True is blocked
+        # subtle: in PyTorch's module True is blocked
+        future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
         blocked = None if memory_mask is None else ~memory_mask
         heard = self.self_attn(x, x, x, attn_mask=future, need_weights=False)[0]
         x = self.norm1(x + heard)
@@ -676,8 +689,8 @@ r"""
 - *Fillers of the memory heard, and words hidden.* The two mask conventions once more.
 - *Two norms for three sublayers*, or norms in another order: hidden as long as all are fresh.
 
-**See it run.** PyTorch's own layer with the same numbers, then a batch whose second memory has two fillers.
-The short one must give what it gives alone:
+**See it run.** PyTorch's own layer with the same numbers, on a batch whose second memory has two fillers. That
+second text must give what it gives alone, with a memory of three words:
 """
 
 # %%
@@ -879,7 +892,7 @@ r"""
 ## In practice
 
 - **Where the numbers are.** The network of GPT-3's layers is four times as wide as the words. It holds two
-  thirds of a layer's numbers: 1.2 billion of 1.8 billion, 96 times (Brown et al. 2020).
+  thirds of a layer's numbers, 1.2 of 1.8 billion; there are 96 layers (Brown et al. 2020).
 - **Who does what.** GPT-2 moved the norm in front and added one at the top (Radford et al. 2019). Llama
   leaves out the mean and keeps only the division (RMSNorm), and lets one half of its network switch the
   other (SwiGLU) (Touvron et al. 2023).
@@ -890,9 +903,10 @@ r"""
 # %%
 width = 12288
 attention, network = 4 * width * width, 2 * width * 4 * width
-print(f"GPT-3, a layer: attention {attention / 1e9:.1f}, network {network / 1e9:.1f},", end=" ")
-print(f"together {(attention + network) / 1e9:.1f} billion; 96 of them: ", end="")
-print(f"{96 * (attention + network) / 1e9:.0f} billion")
+layer = attention + network
+print("GPT-3, in billions")
+print(f"attention {attention / 1e9:.1f}, network {network / 1e9:.1f}, layer {layer / 1e9:.1f}")
+print(f"96 layers: {96 * layer / 1e9:.0f}")
 
 # %% [markdown]
 r"""
