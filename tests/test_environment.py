@@ -34,7 +34,8 @@ DIRECT = [*RUNTIME, *(need for extra in EXTRAS.values() for need in extra)]
 
 # conda-forge's names where they differ; there `graphviz` is the `dot` program, which is not in the lock.
 CONDA_NAMES = {"pytorch-cpu": "torch"}
-CONDA_ONLY = ("graphviz", "pip", f"python {PROJECT['requires-python']}")
+CONDA_PYTHON = "3.12"
+CONDA_ONLY = ("graphviz", "pip", f"python ={CONDA_PYTHON}")
 # What a PyTorch built for GPUs asks for besides; a user may well have that one.
 GPU_PACKAGES = ("cuda-", "nvidia-", "triton")
 
@@ -194,6 +195,11 @@ def test_a_line_that_ties_the_lock_to_one_machine_is_seen(line):
 
 def test_the_conda_environment_has_the_locked_versions():
     assert conda_complaints(CONDA, LOCK) == []
+
+
+def test_binder_reads_the_python_of_the_conda_environment():
+    read = re.findall(r"- (python *=+ *[\d.]+)$", (ROOT / "environment.yml").read_text(), flags=re.MULTILINE)
+    assert read == [f"python ={CONDA_PYTHON}"] and CONDA_PYTHON in PYTHONS
 
 
 def test_a_conda_environment_out_of_step_is_seen():
