@@ -52,7 +52,7 @@ try:
     from autograder.notebook.explore import explore
     from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install attention*.zip"
+    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
     advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
     raise ModuleNotFoundError(f"{missing}; {advice}") from None
 
@@ -660,8 +660,8 @@ r"""
 Before attention, sentences were read by *recurrent* networks: one word after the other, with a state handed
 on from each step to the next.
 
-![Left, a recurrent network: each word feeds one state, and each state feeds the next, in a chain from the
-first word to the last. Right, attention: every word has an arrow to every output, with no arrows between
+![Above, a recurrent network: each word feeds one state, and each state feeds the next, in a chain from the
+first word to the last. Below, attention: every word has an arrow to every output, with no arrows between
 outputs](../images/recurrence.svg)
 """
 

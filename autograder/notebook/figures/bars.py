@@ -49,18 +49,18 @@ def softmax_steps(scores, tokens, title="From scores to weights"):
     """The three steps of softmax for one row: scores, their exponentials, each one's share of the sum."""
     scores = row(scores)
     exps, shares = [math.exp(value) for value in scores], _softmax(scores)
-    figure = card(8.6, 3.3, title)
+    figure = card(6.05, 3.3, title)
     steps = (
         ("scores", scores, ORANGE),
-        ("exp(score): all positive", exps, SKY),
-        ("weight: share of the sum", shares, BLUE),
+        ("exp(score):\nall positive", exps, SKY),
+        ("weight:\nshare of the sum", shares, BLUE),
     )
     for k, (name, values, colour) in enumerate(steps):
-        _bars(axes(figure, 0.3 + 2.8 * k, 0.45, 2.4, 1.95), values, tokens, colour, name)
+        ax = axes(figure, 0.15 + 1.99 * k, 0.4, 1.75, 1.8)
+        _bars(ax, values, tokens, colour, name)
+        ax.tick_params(labelsize=9.5)
         if k:
-            figure.text(
-                (0.1 + 2.8 * k) / 8.6, 0.42, "\u2192", fontsize=18, ha="center", va="center", color=GREY
-            )
+            figure.text((0.02 + 1.99 * k) / 6.05, 0.5, "\u2192", fontsize=16, ha="center", va="center", color=GREY)
     return Picture(
         figure,
         f"{title}, three bar charts over the words {', '.join(tokens)}. Scores: "
@@ -75,14 +75,14 @@ def _listed(values):
 @styled
 def scales(scores, tokens, factors, title="One row of scores, multiplied before softmax"):
     """The weights of one row when its scores are multiplied by each of the factors."""
-    scores = row(scores)
-    n, told = len(factors), []
-    width = 0.6 + 2.7 * n
-    figure = card(width, 3.1, title)
+    scores, told = row(scores), []
+    n_rows = -(-len(factors) // 2)
+    figure = card(5.9, 0.6 + 2.3 * n_rows, title)
     for k, (name, factor) in enumerate(factors.items()):
         values = _softmax([value * factor for value in scores])
         told.append(f"{name}: {_listed(values)}")
-        _bars(axes(figure, 0.3 + 2.7 * k, 0.45, 2.4, 1.7), values, tokens, BLUE, name, top=1)
+        left, bottom = 0.3 + 2.8 * (k % 2), 0.4 + 2.3 * (n_rows - 1 - k // 2)
+        _bars(axes(figure, left, bottom, 2.5, 1.45), values, tokens, BLUE, name, top=1)
     return Picture(
         figure,
         f"{title}, one bar chart of weights each over the words {', '.join(tokens)}. " + "; ".join(told),
@@ -95,35 +95,22 @@ def weighted_average(weights, values, tokens, query, features, title=""):
     weights, values = row(weights), rows(values)
     output = [sum(w * v[e] for w, v in zip(weights, values, strict=True)) for e in range(len(values[0]))]
     n, height = len(tokens), 0.56 * len(tokens) + 1.2
-    figure = card(
-        8.6, height, title or f"The output for \u201c{query}\u201d: a weighted average of the values"
-    )
-    ax = canvas(figure, 0, 0, 8.6, height)
-    top = height - 1.3
+    figure = card(6.05, height, title or f"The output for \u201c{query}\u201d: a weighted average of the values")
+    ax = canvas(figure, 0, 0, 6.05, height)
+    top, middle = height - 1.3, height - 1.3 - 0.28 * (n - 1)
     high = max(abs(value) for line in values for value in line) or 1
     _headings(ax, top + 0.42)
     for k in range(n):
         y = top - 0.56 * k
-        ax.text(0.85, y, tokens[k], ha="right", va="center")
-        ax.barh(y, 1.5 * weights[k], left=1.05, height=0.3, color=BLUE)
-        ax.text(1.12 + 1.5 * weights[k], y, number(weights[k]), va="center", fontsize=9.5)
-        _strip(ax, 3.35, y, values[k], high)
-        ax.annotate(
-            "",
-            (6.25, top - 0.28 * (n - 1)),
-            (5.35, y),
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": BLUE,
-                "linewidth": 0.5 + 5 * weights[k],
-                "alpha": 0.25 + 0.7 * weights[k],
-            },
-        )
-    _strip(ax, 6.35, top - 0.28 * (n - 1), output, high)
+        ax.text(0.58, y, tokens[k], ha="right", va="center")
+        ax.barh(y, 0.75 * weights[k], left=0.7, height=0.3, color=BLUE)
+        ax.text(0.76 + 0.75 * weights[k], y, number(weights[k]), va="center", fontsize=9.5)
+        _strip(ax, 1.9, y, values[k], high)
+        look = {"linewidth": 0.5 + 5 * weights[k], "alpha": 0.25 + 0.7 * weights[k], "color": BLUE}
+        ax.annotate("", (4.06, middle), (3.56, y), arrowprops={"arrowstyle": "-|>"} | look)
+    _strip(ax, 4.15, middle, output, high)
     for e, name in enumerate(features):
-        ax.text(
-            6.6 + 0.5 * e, top - 0.28 * (n - 1) - 0.34, name, ha="center", va="top", fontsize=8.5, color=GREY
-        )
+        ax.text(4.36 + 0.42 * e, middle - 0.3, name, ha="center", va="top", fontsize=8.5, color=GREY)
     told = ", ".join(f"{number(w)} of {token}" for w, token in zip(weights, tokens, strict=True))
     return Picture(
         figure,
@@ -133,7 +120,7 @@ def weighted_average(weights, values, tokens, query, features, title=""):
 
 
 def _headings(ax, y):
-    for x, text in ((1.05, "weight"), (3.35, "value vector"), (6.35, "output: the sum")):
+    for x, text in ((0.7, "weight"), (1.9, "value vector"), (4.15, "output: the sum")):
         ax.text(x, y, text, color=GREY, va="center")
 
 
@@ -144,28 +131,19 @@ def _strip(ax, x, y, values, high):
     for e, value in enumerate(values):
         shade = SIGNED((value / high + 1) / 2)
         dark = 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2] < 0.55
-        ax.add_patch(
-            Rectangle((x + 0.5 * e, y - 0.2), 0.48, 0.4, facecolor=shade, edgecolor=GREY, linewidth=0.6)
-        )
-        ax.text(
-            x + 0.24 + 0.5 * e,
-            y,
-            number(value),
-            ha="center",
-            va="center",
-            fontsize=9,
-            color="white" if dark else INK,
-        )
+        ax.add_patch(Rectangle((x + 0.42 * e, y - 0.2), 0.41, 0.4, facecolor=shade, edgecolor=GREY, linewidth=0.6))
+        place = (x + 0.205 + 0.42 * e, y)
+        ax.text(*place, number(value), ha="center", va="center", fontsize=9, color="white" if dark else INK)
 
 
 @styled
 def one_query(weights, output, tokens, features, query, title=""):
     """One query's weights and the output that they make; the explorers' figure."""
     weights, output = row(weights), row(output)
-    figure = card(8.6, 3.2, title or f"What \u201c{query}\u201d listens to, and hears")
-    _bars(axes(figure, 0.35, 0.5, 4.2, 1.75), weights, tokens, BLUE, "weights over the words", top=1)
+    figure = card(6.05, 3.2, title or f"What \u201c{query}\u201d listens to, and hears")
+    _bars(axes(figure, 0.25, 0.5, 2.85, 1.75), weights, tokens, BLUE, "weights over the words", top=1)
     colours = [GREEN if value >= 0 else VERMILLION for value in output]
-    ax = axes(figure, 5.1, 0.5, 3.1, 1.75)
+    ax = axes(figure, 3.35, 0.5, 2.45, 1.75)
     _bars(ax, output, features, colours, "output, feature by feature")
     ax.set_ylim(-2.3, 2.7)
     told = ", ".join(f"{token} {number(w)}" for token, w in zip(tokens, weights, strict=True))

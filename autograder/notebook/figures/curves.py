@@ -42,8 +42,8 @@ def saturation(rows, title="Long vectors, with and without the scale"):
     for k, (key, name, logarithmic) in enumerate(panels):
         ax = axes(figure, 0.65 + 3.02 * k, 0.68, 2.35, 2.1)
         _line(ax, widths, [line[f"{key}_raw"] for line in rows], VERMILLION, "raw", "o")
-        _line(ax, widths, [line[f"{key}_scaled"] for line in rows], BLUE, "divided by \u221ad_k", "s", "--")
-        _finish(ax, name, "d_k", widths)
+        _line(ax, widths, [line[f"{key}_scaled"] for line in rows], BLUE, r"divided by $\sqrt{d_k}$", "s", "--")
+        _finish(ax, name, "$d_k$", widths)
         if logarithmic:
             ax.set_yscale("log")
             ax.yaxis.set_major_formatter("{x:g}")
@@ -91,7 +91,6 @@ def timing(sizes, seconds, title="The same table of scores, three ways"):
             (10, 0),
             textcoords="offset points",
             va="center",
-            color=colour,
             fontweight="bold",
         )
     _finish(ax, "", "number of tokens n", sizes)

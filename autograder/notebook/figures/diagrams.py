@@ -76,19 +76,17 @@ def _grid(ax, x, y, n_rows, n_columns, size, colours=None, fill=PALE):
 def dot_product(a, b, names, features):
     """Two words multiplied feature by feature, and the products added up."""
     products = [x * y for x, y in zip(a, b, strict=True)]
-    figure = card(7.4, 3.0, f"How alike are \u201c{names[0]}\u201d and \u201c{names[1]}\u201d?")
-    ax = canvas(figure, 0, 0, 7.4, 3.0)
+    figure = card(6.0, 2.85, f"How alike are \u201c{names[0]}\u201d and \u201c{names[1]}\u201d?")
+    ax = canvas(figure, 0, 0, 6.0, 2.85)
     lines = ((names[0], a, BLUE), (names[1], b, ORANGE), ("product", products, None))
     for i, (name, values, colour) in enumerate(lines):
-        y = 1.85 - 0.62 * i
-        ax.text(1.35, y, name, ha="right", va="center", fontweight="bold", color=colour or INK)
+        y = 1.7 - 0.6 * i
+        ax.text(1.05, y, name, ha="right", va="center", fontweight="bold", color=INK)
         for e, value in enumerate(values):
-            _number_cell(ax, 1.6 + 0.95 * e, y, value, colour)
+            _number_cell(ax, 1.2 + 0.88 * e, y, value, colour)
             if i == 0:
-                ax.text(
-                    2.0 + 0.95 * e, y + 0.42, features[e], ha="center", va="center", color=GREY, fontsize=9
-                )
-    ax.text(5.6, 0.61, f"sum  =  {number(sum(products))}", va="center", fontsize=13, fontweight="bold")
+                ax.text(1.6 + 0.88 * e, y + 0.42, features[e], ha="center", va="center", color=GREY)
+    ax.text(4.78, 0.5, f"sum = {number(sum(products))}", va="center", fontsize=12, fontweight="bold")
     told = " + ".join(f"({number(x)} times {number(y)})" for x, y in zip(a, b, strict=True))
     return Picture(
         figure,
@@ -107,38 +105,26 @@ def _number_cell(ax, x, y, value, colour):
 @styled
 def loops_and_matmul():
     """Two loops fill the score matrix cell by cell; one matrix product fills it at once."""
-    figure = card(9.7, 3.9)
-    ax = canvas(figure, 0, 0, 9.7, 3.9)
-    size, i, j = 0.36, 2, 3
+    figure = card(5.85, 4.7)
+    ax = canvas(figure, 0, 0, 5.85, 4.7)
+    size, i, j, left, right = 0.32, 2, 3, 0.5, 2.55
+    top, beside, above = 2.4, right + 4 * 0.32 + 0.14, 2.4 + 0.14 + 4 * 0.32
     done = {(r, c): SKY for r in range(5) for c in range(5) if (r, c) < (i, j)} | {(i, j): VERMILLION}
-    ax.text(0.3, 3.5, "two loops: one cell at a time", fontweight="bold", va="center")
-    _grid(ax, 0.75, 2.7, 5, 5, size, done)
-    ax.text(0.6, 2.7 - (i + 0.5) * size, "i", ha="center", va="center", color=VERMILLION, fontweight="bold")
-    ax.text(0.75 + (j + 0.5) * size, 2.86, "j", ha="center", va="center", color=VERMILLION, fontweight="bold")
-    ax.text(0.75, 0.5, "q$_i$ \u00b7 k$_j$, N\u00d7M times", va="center", color=GREY)
-    ax.plot([3.0, 3.0], [0.4, 3.5], color="#D1D5DB", linewidth=1)
-    ax.text(3.3, 3.5, "one matrix product: all cells together", fontweight="bold", va="center")
-    _grid(ax, 3.4, 2.7, 5, 4, size, {(i, c): BLUE for c in range(4)})
-    ax.text(5.06, 1.8, "\u00d7", fontsize=16, ha="center", va="center")
-    _grid(ax, 5.3, 2.52, 4, 5, size, {(r, j): ORANGE for r in range(4)})
-    ax.text(7.32, 1.8, "=", fontsize=16, ha="center", va="center")
-    cells = {(r, c): SKY for r in range(5) for c in range(5)} | {(i, j): VERMILLION}
-    _grid(ax, 7.55, 2.7, 5, 5, size, cells)
-    for x, name, shape in (
-        (4.12, "q", "(N, D)"),
-        (6.2, "k transposed", "(D, M)"),
-        (8.45, "scores", "(N, M)"),
-    ):
-        ax.text(x, 2.95, name, ha="center", va="center", fontweight="bold")
-        ax.text(x, 0.72, shape, ha="center", va="center", color=GREY)
-    ax.text(
-        3.4,
-        0.35,
-        "row i of q  meets  column j of k transposed:  the D inside is summed away",
-        fontsize=9,
-        color=GREY,
-        va="center",
-    )
+    _grid(ax, left, top, 5, 5, size, done)
+    _grid(ax, right, top, 5, 4, size, {(i, c): BLUE for c in range(4)})
+    _grid(ax, beside, above, 4, 5, size, {(r, j): ORANGE for r in range(4)})
+    _grid(ax, beside, top, 5, 5, size, {(r, c): SKY for r in range(5) for c in range(5)} | {(i, j): VERMILLION})
+    for x, y in ((left, top), (beside, above)):
+        ax.text(x + (j + 0.5) * size, y + 0.12, "j", ha="center", va="center", color=VERMILLION, fontweight="bold")
+    for x in (left, right):
+        ax.text(x - 0.12, top - (i + 0.5) * size, "i", ha="center", va="center", color=VERMILLION, fontweight="bold")
+    ax.plot([2.27, 2.27], [0.3, 4.4], color="#D1D5DB", linewidth=1)
+    ax.text(0.25, 4.25, "two loops:\none cell at a time", fontweight="bold", va="center")
+    ax.text(2.45, 4.25, "one matrix product:\nall cells together", fontweight="bold", va="center")
+    ax.text(left + 0.8, 0.45, "scores: q$_i$ \u00b7 k$_j$,\nN \u00d7 M times", ha="center", va="center", color=GREY)
+    for x, text in ((right + 0.64, "q\n(N, D)"), (beside + 0.8, "scores\n(N, M)")):
+        ax.text(x, 0.45, text, ha="center", va="center", color=GREY)
+    ax.text(beside - 0.1, top + 0.78, "k transposed\n(D, M)", ha="right", va="center", color=GREY)
     return Picture(
         figure,
         (
@@ -146,7 +132,8 @@ def loops_and_matmul():
             "i and key j. "
             "Right: q with N rows and D columns times k transposed with D rows and M columns gives all N "
             "by M scores at "
-            "once; row i of q and column j of k transposed meet in the same cell."
+            "once; the result stands beside q and below k transposed, so that row i of q and column j of k "
+            "transposed meet in the same cell."
         ),
     )
 
@@ -154,23 +141,26 @@ def loops_and_matmul():
 @styled
 def attention_flow():
     """From queries, keys and values to the output, with the shape of every result."""
-    figure = card(9.2, 2.9, "Attention, with the shape of everything")
-    ax = canvas(figure, 0, 0, 9.2, 2.9)
-    _box(ax, 1.0, 1.75, "q", "(N, D)", BLUE)
-    _box(ax, 1.0, 0.75, "k", "(M, D)", ORANGE)
-    _box(ax, 3.1, 1.25, "scores", "(N, M)", GREY)
-    _box(ax, 5.6, 1.25, "weights", "(N, M)", GREY)
-    _box(ax, 5.6, 2.25 - 0.02, "v", "(M, E)", GREEN)
-    _box(ax, 8.1, 1.75, "output", "(N, E)", PURPLE)
-    _arrow(ax, (1.65, 1.75), (2.45, 1.4))
-    _arrow(ax, (1.65, 0.75), (2.45, 1.1))
-    _arrow(ax, (3.75, 1.25), (4.95, 1.25))
-    _arrow(ax, (6.25, 1.25), (7.45, 1.6))
-    _arrow(ax, (6.25, 2.2), (7.45, 1.9))
-    ax.text(3.1, 0.6, "q$_i$ \u00b7 k$_j$ / \u221aD", ha="center", va="center")
-    ax.text(4.35, 1.45, "softmax", ha="center", va="center", fontsize=9)
-    ax.text(4.35, 1.05, "each row", ha="center", va="center", fontsize=9, color=GREY)
-    ax.text(8.1, 1.1, "weights \u00d7 values", ha="center", va="center", fontsize=9, color=GREY)
+    figure = card(5.4, 4.9, "Attention, with the shape of everything")
+    ax = canvas(figure, 0, 0, 5.4, 4.9)
+    boxes = (
+        (0.95, 3.9, "q", "(N, D)", BLUE),
+        (2.55, 3.9, "k", "(M, D)", ORANGE),
+        (1.75, 2.8, "scores", "(N, M)", GREY),
+        (1.75, 1.6, "weights", "(N, M)", GREY),
+        (4.0, 1.6, "v", "(M, E)", GREEN),
+        (2.85, 0.5, "output", "(N, E)", PURPLE),
+    )
+    for box in boxes:
+        _box(ax, *box)
+    _arrow(ax, (1.05, 3.57), (1.5, 3.14))
+    _arrow(ax, (2.45, 3.57), (2.0, 3.14))
+    _arrow(ax, (1.75, 2.47), (1.75, 1.94))
+    _arrow(ax, (1.95, 1.27), (2.55, 0.84))
+    _arrow(ax, (3.8, 1.27), (3.15, 0.84))
+    ax.text(2.5, 2.8, "q$_i$ \u00b7 k$_j$ / \u221aD, for every pair", va="center", color=GREY)
+    ax.text(1.9, 2.2, "softmax, each row on its own", va="center", color=GREY)
+    ax.text(3.6, 0.5, "weights \u00d7 values", va="center", color=GREY)
     return Picture(
         figure,
         (
@@ -186,24 +176,25 @@ def attention_flow():
 @styled
 def self_attention():
     """One input, three weight matrices, three roles, one attention."""
-    figure = card(9.2, 3.8, "Self-attention: one input in three roles")
-    ax = canvas(figure, 0, 0.1, 9.2, 3.8)
-    _box(ax, 0.95, 1.5, "x", "(N, d_in)", INK)
+    figure = card(5.7, 5.6, "Self-attention: one input in three roles")
+    ax = canvas(figure, 0, 0, 5.7, 5.6)
+    _box(ax, 2.85, 4.65, "x", "(N, d_in)", INK)
     roles = (
-        (2.5, "W_query", "q", BLUE, "what am I looking for?"),
-        (1.5, "W_key", "k", ORANGE, "what can I be found by?"),
-        (0.5, "W_value", "v", GREEN, "what do I pass on?"),
+        (1.0, "W_query", "q", BLUE, "what am I\nlooking for?"),
+        (2.85, "W_key", "k", ORANGE, "what can I\nbe found by?"),
+        (4.7, "W_value", "v", GREEN, "what do I\npass on?"),
     )
-    for y, weight, name, colour, question in roles:
-        _box(ax, 3.0, y, weight, "(d_in, d_out)", colour, width=1.45)
-        _box(ax, 5.05, y, name, "(N, d_out)", colour)
-        _arrow(ax, (1.6, 1.5 + (y - 1.5) * 0.15), (2.25, y))
-        _arrow(ax, (3.75, y), (4.4, y))
-        _arrow(ax, (5.7, y), (6.5, 1.5 + (y - 1.5) * 0.15))
-        ax.text(5.05, y + 0.42, question, ha="center", va="center", fontsize=9, color=GREY, style="italic")
-    _box(ax, 7.1, 1.5, "attention", "", PURPLE, width=1.15)
-    _arrow(ax, (7.7, 1.5), (8.0, 1.5))
-    ax.text(8.55, 1.5, "(N, d_out)", ha="center", va="center", color=GREY)
+    for x, weight, name, colour, question in roles:
+        _box(ax, x, 3.5, weight, "(d_in, d_out)", colour, width=1.45)
+        _box(ax, x, 2.4, name, "(N, d_out)", colour)
+        _arrow(ax, (2.85 + (x - 2.85) * 0.2, 4.32), (x, 3.84))
+        _arrow(ax, (x, 3.17), (x, 2.74))
+        start = (2.85, 1.6) if name == "k" else (x + (2.85 - x) * 0.32, 2.05)
+        _arrow(ax, start, (2.85 + (x - 2.85) * 0.2, 1.34))
+        ax.text(x, 1.84, question, ha="center", va="center", fontsize=9, color=GREY, style="italic")
+    _box(ax, 2.85, 1.07, "attention", "", PURPLE, width=1.3, height=0.5)
+    _arrow(ax, (2.85, 0.8), (2.85, 0.5))
+    ax.text(2.85, 0.33, "output (N, d_out)", ha="center", va="center", color=GREY)
     return Picture(
         figure,
         (
@@ -216,39 +207,38 @@ def self_attention():
     )
 
 
+def _state(ax, x, y, colour):
+    """A small box for what a network holds at one word, with its centre at (x, y)."""
+    style = {"facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
+    ax.add_patch(FancyBboxPatch((x - 0.2, y - 0.17), 0.4, 0.34, boxstyle="round,pad=0,rounding_size=0.08", **style))
+
+
 @styled
 def recurrence(tokens):
     """A recurrent network passes a state from word to word; attention connects every pair directly."""
-    figure = card(9.2, 2.9)
-    ax = canvas(figure, 0, 0, 9.2, 2.9)
-    ax.text(0.3, 2.5, "recurrence: word by word", fontweight="bold", va="center")
-    ax.text(4.9, 2.5, "attention: every pair at once", fontweight="bold", va="center")
-    for k, token in enumerate(tokens):
-        for start, colour in ((0.65, ORANGE), (5.25, BLUE)):
-            x = start + 0.82 * k
-            ax.text(x, 0.5, token, ha="center", va="center")
-            ax.add_patch(
-                FancyBboxPatch(
-                    (x - 0.2, 1.6),
-                    0.4,
-                    0.34,
-                    facecolor="white",
-                    edgecolor=colour,
-                    linewidth=1.8,
-                    boxstyle="round,pad=0,rounding_size=0.08",
-                )
-            )
-        _arrow(ax, (0.65 + 0.82 * k, 0.7), (0.65 + 0.82 * k, 1.58), GREY, 1.2)
+    step, right = 0.92, 0.6 + 0.92 * len(tokens)
+    figure = card(right, 4.3)
+    ax = canvas(figure, 0, 0, right, 4.3)
+    halves = ((2.35, "recurrence: word by word", ORANGE), (0.3, "attention: every pair at once", BLUE))
+    for floor, title, colour in halves:
+        ax.text(0.3, floor + 1.62, title, fontweight="bold", va="center")
+        for k, token in enumerate(tokens):
+            x = 0.75 + step * k
+            ax.text(x, floor, token, ha="center", va="center")
+            _state(ax, x, floor + 1.15, colour)
+    for k in range(len(tokens)):
+        x = 0.75 + step * k
+        _arrow(ax, (x, 2.5), (x, 3.3), GREY, 1.2)
         if k:
-            _arrow(ax, (0.85 + 0.82 * (k - 1), 1.77), (0.45 + 0.82 * k, 1.77), ORANGE, 2)
+            _arrow(ax, (x - step + 0.2, 3.5), (x - 0.22, 3.5), ORANGE, 2)
         for other in range(len(tokens)):
-            _arrow(ax, (5.25 + 0.82 * other, 0.7), (5.25 + 0.82 * k, 1.58), BLUE, 0.9, alpha=0.55)
+            _arrow(ax, (0.75 + step * other, 0.45), (x, 1.25), BLUE, 0.9, alpha=0.55)
     return Picture(
         figure,
         (
-            "Left: a recurrent network. Each word feeds one state, and each state feeds the next, in a "
+            "Above: a recurrent network. Each word feeds one state, and each state feeds the next, in a "
             "chain from the "
-            "first word to the last. Right: attention. Every word has an arrow to every output, with no "
+            "first word to the last. Below: attention. Every word has an arrow to every output, with no "
             "arrows between "
             "outputs."
         ),

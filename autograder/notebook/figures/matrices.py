@@ -89,8 +89,8 @@ def scores(values, tokens, keys=None, title="Scores"):
 def weights(values, tokens, keys=None, title="Attention weights"):
     """The weight matrix, darker for more attention, with the sum of every row beside it."""
     values, keys = rows(values), keys or tokens
-    figure = card(max(2.9 + CELL_WIDTH * len(keys), 4.4), len(values) * CELL_HEIGHT + 1.45, title)
-    ax = _axes(figure, 1.4, len(values), len(keys))
+    figure = card(max(2.4 + CELL_WIDTH * len(keys), 4.4), len(values) * CELL_HEIGHT + 1.45, title)
+    ax = _axes(figure, 1.2, len(values), len(keys))
     _grid(ax, values, tokens, keys, SEQUENTIAL, 0, 1)
     _named_axes(ax)
     _row_sums(ax, values, len(keys))
