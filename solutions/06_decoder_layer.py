@@ -53,7 +53,7 @@ try:
     from autograder.notebook.explore import explore
     from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install attention*.zip"
+    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
     advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
     raise ModuleNotFoundError(f"{missing}; {advice}") from None
 
@@ -221,7 +221,7 @@ $$\operatorname{LN}(x)_i = \frac{x_i - \mu_i}{\sqrt{\sigma_i^2 + \epsilon}} \odo
 - $\gamma$, $\beta$, shape $(d_{\text{model}})$: learned scale and shift, at first 1 and 0; $\odot$: feature
   by feature; $\epsilon = 10^{-5}$ keeps us from dividing by zero
 
-Where does the norm stand? There are two orders:
+Where does the norm stand? There are two orders. The thick line is the residual connection:
 
 ![A decoder layer in two orders. Pre-norm: norm, attention, plus, norm, network, plus; the residual line from
 x to the output passes nothing but two plus signs. Post-norm: attention, plus, norm, network, plus, norm;
@@ -593,9 +593,9 @@ Between attention and network, as a third part: cross-attention, which you built
 from what is written, keys and values from what is read, the *memory*. This is the layer of the first
 Transformer, and it is post-norm:
 
-![A flow chart of three sublayers in a row: causal self_attn, plus, norm1; multihead_attn, with keys and
-values from the memory of shape (B, M, d_model), plus, norm2; linear1 and linear2, plus, norm3. A residual
-line leads around each sublayer to its plus](../images/cross_layer_flow.svg)
+![A flow chart of three sublayers, one below the other: causal self_attn, plus, norm1; multihead_attn, with
+keys and values from the memory of shape (B, M, d_model), plus, norm2; linear1 and linear2, plus, norm3. A
+residual line leads past each sublayer to its plus, and through the three norms](../images/cross_layer_flow.svg)
 
 By hand, who may look at whom, for *dass der Hund* and the memory *the dog saw the cat*? *der*, the second
 word, may look at two German words, *dass* and itself, and at all five English ones: the English sentence is

@@ -25,44 +25,32 @@ from autograder.notebook.figures.style import (
 @styled
 def writing(tokens):
     """A model that writes: at each step one new query meets all keys kept so far, and one column is added."""
-    n, size = len(tokens), 0.46
-    figure = card(9.4, 3.5, "One word at a time: what is new, what is kept, what is read")
-    ax = canvas(figure, 0, 0, 9.4, 3.5)
+    n, pitch = len(tokens), 0.62
+    figure = card(6.0, 3.6, "One word at a time: new, kept, read")
+    ax = canvas(figure, 0, 0, 6.0, 3.6)
     for step in range(n):
-        y = 2.45 - size * step
-        ax.text(1.0, y, tokens[step], ha="right", va="center")
-        ax.add_patch(Rectangle((1.2, y - 0.16), 0.75, 0.32, facecolor=ORANGE, alpha=0.85))
-        ax.text(1.575, y, "query", ha="center", va="center", fontsize=8.5)
-        _arrow(ax, (2.05, y), (2.55, y))
+        y = 2.65 - 0.48 * step
+        ax.text(0.62, y, tokens[step], ha="right", va="center")
+        ax.add_patch(Rectangle((0.72, y - 0.17), 0.62, 0.34, facecolor=ORANGE, alpha=0.85))
+        ax.text(1.03, y, "query", ha="center", va="center", fontsize=9)
+        _arrow(ax, (1.38, y), (1.66, y))
         for j in range(step + 1):
-            new = j == step
-            ax.add_patch(
-                Rectangle(
-                    (2.65 + 0.95 * j, y - 0.17),
-                    0.87,
-                    0.34,
-                    facecolor=SKY if new else PALE,
-                    edgecolor=BLUE if new else "#9CA3AF",
-                    linewidth=1.2,
-                )
-            )
-            ax.text(
-                2.65 + 0.95 * j + 0.435,
-                y,
-                f"k, v {tokens[j]}",
-                ha="center",
-                va="center",
-                fontsize=8,
-                color=INK if new else GREY,
-            )
-        ax.text(7.6, y, f"1 new, {step + 1} read", va="center", fontsize=9.5, color=GREY)
-    ax.text(2.65, 0.22, "blue: computed now; grey: kept from before, and read again", fontsize=9, color=GREY)
+            _pair(ax, 1.7 + pitch * j, y, tokens[j], new=j == step)
+        ax.text(1.78 + pitch * n, y, f"1 new, {step + 1} read", va="center", fontsize=9, color=GREY)
+    ax.text(1.7, 0.27, "blue: computed now; grey: kept, and read again", va="center", fontsize=9, color=GREY)
     return Picture(
         figure,
         f"A model writes {' '.join(tokens)} word by word. At every step there is one new query and one new pair "
         "of key and value; the pairs of all words before are kept. The query meets all of them: at the first "
         f"step 1 pair is read, at the last step {n}.",
     )
+
+
+def _pair(ax, left, y, token, new):
+    """A word's key and value, blue where they have just been computed."""
+    fill, edge, ink = (SKY, BLUE, INK) if new else (PALE, "#9CA3AF", GREY)
+    ax.add_patch(Rectangle((left, y - 0.17), 0.57, 0.34, facecolor=fill, edgecolor=edge, linewidth=1.2))
+    ax.text(left + 0.285, y, f"k, v {token}", ha="center", va="center", fontsize=8, color=ink)
 
 
 def _size(gibibytes):
@@ -73,35 +61,29 @@ def _size(gibibytes):
 
 
 @styled
-def cache_sizes(models, title="The key/value cache of one text, at the model's full length"):
+def cache_sizes(models, title="The key/value cache of one full text"):
     """Dots on a logarithmic scale: `models` maps a name to GiB (as published, if every head kept its own)."""
-    high = 0.46 * len(models)
-    figure = card(9.4, high + 1.95, title)
-    ax = axes(figure, 1.9, 0.75, 5.1, high)
+    high = 0.42 * len(models)
+    figure = card(6.0, high + 1.9, title)
+    ax = axes(figure, 1.45, 0.7, 2.75, high)
     names, told = list(models), []
     for k, (name, (own, every)) in enumerate(models.items()):
         ax.plot([own, every], [k, k], color="#9CA3AF", linewidth=1.5, zorder=1)
         ax.plot([every], [k], "o", color="white", markeredgecolor=GREY, markeredgewidth=1.5, markersize=9)
         ax.plot([own], [k], "o", color=PURPLE, markersize=9)
         label = _size(own) + ("" if own == every else f", not {_size(every)}")
-        ax.text(1.03, k, label, va="center", fontsize=9.5, transform=ax.get_yaxis_transform())
+        ax.text(1.03, k, label, va="center", fontsize=9, transform=ax.get_yaxis_transform())
         told.append(f"{name}: {label}")
     ax.set_xscale("log", base=2)
-    ticks = [2.0**e for e in range(-6, 11, 2)]
-    ax.set_xticks(ticks, [_size(tick).replace(" GiB", "").replace("iB", "") for tick in ticks], fontsize=9)
+    ticks = [2.0**e for e in range(-6, 11, 4)]
+    ax.set_xticks(ticks, [_size(tick) for tick in ticks], fontsize=8)
     ax.minorticks_off()
-    ax.set(xlim=(2**-7, 2**11), ylim=(len(models) - 0.4, -0.6), xlabel="GiB, each tick four times as much")
-    ax.set_yticks(range(len(names)), names)
+    ax.set(xlim=(2**-7, 2**11), ylim=(len(models) - 0.4, -0.6), xlabel="each line 16 times as much")
+    ax.set_yticks(range(len(names)), names, fontsize=9.5)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", alpha=0.25, color=GREY)
-    figure.text(
-        0.25 / 9.4,
-        1 - 0.72 / (high + 1.95),
-        "filled: as published; hollow: if every query head kept keys and values of its own",
-        fontsize=9.5,
-        color=GREY,
-        va="center",
-    )
+    note = "filled: as published; hollow: unshared"
+    figure.text(0.25 / 6.0, 1 - 0.7 / (high + 1.9), note, fontsize=9.5, color=GREY, va="center")
     return Picture(figure, f"{title}, on a logarithmic scale. " + "; ".join(told))
 
 
@@ -109,8 +91,8 @@ def cache_sizes(models, title="The key/value cache of one text, at the model's f
 def price_of_sharing(counts, lines, guessing, title="What sharing costs a trained model"):
     """Shares of right answers over the number of key/value heads, from many to one; `lines` maps a name to
     shares between 0 and 1."""
-    figure = card(9.2, 3.7, title)
-    ax = axes(figure, 0.9, 0.7, 4.9, 2.35)
+    figure = card(6.0, 4.3, title)
+    ax = axes(figure, 0.75, 1.4, 4.9, 2.25)
     looks = (
         (BLUE, "s", "-"),
         (ORANGE, "^", "--"),
@@ -125,7 +107,7 @@ def price_of_sharing(counts, lines, guessing, title="What sharing costs a traine
     ax.set_xticks(range(len(counts)), [str(count) for count in counts])
     ax.set(xlabel="key/value heads", ylabel="% right", ylim=(0, 105))
     ax.grid(alpha=0.25, color=GREY)
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.03, 0.5), fontsize=9.5)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.05, -0.2), ncols=2, fontsize=9.5)
     told = "; ".join(
         f"{name}: {', '.join(f'{100 * share:.0f}' for share in shares)}" for name, shares in lines.items()
     )
@@ -137,19 +119,18 @@ def price_of_sharing(counts, lines, guessing, title="What sharing costs a traine
 @styled
 def groups_and_memory(n_heads, n_kv_heads, gibibytes, room, title):
     """Who shares with whom, and the cache as a bar beside the memory of a machine; the explorer's figure."""
-    figure = card(9.4, 3.6, title)
-    ax = canvas(figure, 0, 0, 9.4, 3.6)
-    _groups(ax, 0.4, 8.6, 1.85, n_heads, n_kv_heads, 2.7)
-    wide, top = 6.0, max(room * 1.25, 1)
+    figure = card(6.0, 3.7, title)
+    ax = canvas(figure, 0, 0, 6.0, 3.7)
+    _groups(ax, 0.3, 5.4, 2.05, n_heads, n_kv_heads, 2.85)
+    wide, top = 5.4, max(room * 1.25, 1)
     shown = min(gibibytes, top)
-    ax.text(0.4, 1.25, "the cache", fontsize=9.5, va="center", color=GREY)
-    ax.add_patch(
-        Rectangle((0.4, 0.65), wide * shown / top, 0.34, color=VERMILLION if gibibytes > room else PURPLE)
-    )
-    ax.plot([0.4 + wide * room / top] * 2, [0.5, 1.12], color=INK, linewidth=1.5)
-    ax.text(0.4 + wide * room / top, 0.32, f"{room:.0f} GiB", ha="center", va="center", fontsize=9.5)
     fits = "fits" if gibibytes <= room else "does not fit"
-    ax.text(6.75, 0.82, f"{gibibytes:,.2f} GiB: {fits}", fontweight="bold", va="center")
+    ax.text(0.3, 1.4, f"the cache, {gibibytes:,.2f} GiB: {fits}", fontweight="bold", va="center")
+    colour = VERMILLION if gibibytes > room else PURPLE
+    ax.add_patch(Rectangle((0.3, 0.75), wide * shown / top, 0.34, color=colour))
+    limit = 0.3 + wide * room / top
+    ax.plot([limit, limit], [0.6, 1.22], color=INK, linewidth=1.5)
+    ax.text(limit, 0.4, f"room for {room:.0f} GiB", ha="center", va="center", fontsize=9.5)
     return Picture(
         figure,
         f"{title}. {n_heads} query heads share {n_kv_heads} key/value head(s), "

@@ -24,59 +24,55 @@ def _plus(ax, x, y):
     ax.text(x, y - 0.01, "+", ha="center", va="center", fontsize=12, fontweight="bold", zorder=4)
 
 
-def _around(ax, start, end, y, colour=VERMILLION):
-    """The residual: a line that leaves the stream, passes below the branch and meets the plus."""
-    low = y - 0.75
-    ax.plot([start, start, end], [y, low, low], color=colour, linewidth=2.4, solid_joinstyle="round")
-    _arrow(ax, (end, low), (end, y - 0.16), colour, 2.4)
+def _stream(ax, x, top, bottom, start="x", end="output"):
+    """The residual line, from the layer's input above to its output below."""
+    ax.text(x, top + 0.17, start, ha="center", va="center", fontweight="bold")
+    ax.plot([x, x], [top, bottom + 0.2], color=VERMILLION, linewidth=2.6, zorder=0)
+    _arrow(ax, (x, bottom + 0.2), (x, bottom), VERMILLION, 2.6)
+    ax.text(x, bottom - 0.17, end, ha="center", va="center", fontweight="bold")
 
 
-def _chain(ax, left, y, parts, wide=0.98, gap=0.3):
-    """Boxes in a row joined by arrows; "+" makes a plus. Returns the x of every part."""
-    x, places = left, []
+def _branch(ax, x, y, parts, away=1.35, wide=1.2):
+    """Leaves the residual line at (x, y), passes the boxes (name, colour) and is added. Returns the plus's y."""
+    side = x + away
+    ax.plot([x, side], [y, y], color=GREY, linewidth=1.6)
     for name, colour in parts:
-        width = 0.3 if name == "+" else wide
-        _arrow(ax, (x, y), (x + gap, y))
-        centre = x + gap + width / 2
-        if name == "+":
-            _plus(ax, centre, y)
-        else:
-            _box(ax, centre, y, name, "", colour, width=width, height=0.46)
-        places.append(centre)
-        x = centre + width / 2
-    _arrow(ax, (x, y), (x + gap, y))
-    return places
+        _arrow(ax, (side, y), (side, y - 0.24))
+        y -= 0.46
+        _box(ax, side, y, name, "", colour, width=wide, height=0.42)
+        y -= 0.21
+    plus = y - 0.25
+    ax.plot([side, side], [y, plus], color=GREY, linewidth=1.6)
+    _arrow(ax, (side, plus), (x + 0.15, plus))
+    _plus(ax, x, plus)
+    return plus
+
+
+def _norm(ax, x, y, name="norm"):
+    """A norm that stands on the residual line."""
+    _box(ax, x, y, name, "", GREEN, width=0.9, height=0.42)
 
 
 @styled
 def decoder_flow():
     """The pre-norm decoder layer, and the same parts in post-norm order."""
-    figure = card(9.6, 4.5, "One decoder layer, in two orders")
-    ax = canvas(figure, 0, 0, 9.6, 4.5)
+    figure = card(6.0, 5.9, "One decoder layer, in two orders")
+    ax = canvas(figure, 0, 0, 6.0, 5.9)
     norm, attend, network = ("norm", GREEN), ("attention", BLUE), ("network", ORANGE)
-    plus = ("+", INK)
-    orders = (
-        (
-            3.05,
-            "pre-norm",
-            "the residual line is free from x to the output",
-            (norm, attend, plus, norm, network, plus),
-        ),
-        (1.2, "post-norm", "every norm stands on the residual line", (attend, plus, norm, network, plus, norm)),
-    )
-    for y, name, note, parts in orders:
-        ax.text(0.3, y + 0.62, name, fontweight="bold", va="center")
-        ax.text(1.45, y + 0.62, note, color=GREY, fontsize=9.5, va="center")
-        ax.text(0.42, y, "x", ha="center", va="center", fontweight="bold", fontsize=12)
-        places = _chain(ax, 0.6, y, parts)
-        pluses = [place for place, (part, _) in zip(places, parts, strict=True) if part == "+"]
-        first = 0.72
-        second = pluses[0] + 0.22 if name == "pre-norm" else places[2] + 0.58
-        _around(ax, first, pluses[0], y)
-        _around(ax, second, pluses[1], y)
-        ax.text(
-            places[-1] + (0.55 if name == "pre-norm" else 0.9), y, "output", va="center", fontweight="bold"
-        )
+    for left, name, note in (
+        (0.3, "pre-norm", "the residual line is free"),
+        (3.1, "post-norm", "the norms stand on it"),
+    ):
+        ax.text(left, 5.15, name, fontweight="bold", va="center")
+        ax.text(left, 4.91, note, color=GREY, fontsize=9.5, va="center")
+    _stream(ax, 0.7, 4.45, 0.47)
+    below = _branch(ax, 0.7, 4.3, (norm, attend))
+    _branch(ax, 0.7, below - 0.28, (norm, network))
+    _stream(ax, 3.6, 4.45, 0.47)
+    below = _branch(ax, 3.6, 4.3, (attend,))
+    _norm(ax, 3.6, below - 0.47)
+    below = _branch(ax, 3.6, below - 0.88, (network,))
+    _norm(ax, 3.6, below - 0.47)
     return Picture(
         figure,
         "A decoder layer in two orders. Pre-norm: x goes through a norm and attention and is added to x itself; "
@@ -90,49 +86,35 @@ def decoder_flow():
 @styled
 def cross_layer_flow():
     """The encoder-decoder layer: three sublayers, each followed by plus and norm."""
-    figure = card(9.6, 3.3, "A decoder layer that reads: three sublayers, each followed by plus and norm")
-    ax = canvas(figure, 0, 0, 9.6, 3.3)
-    y = 1.2
-    ax.text(0.28, y, "x", ha="center", va="center", fontweight="bold", fontsize=12)
-    names = (
-        ("self_attn", BLUE, "norm1"),
-        ("multihead_attn", PURPLE, "norm2"),
-        ("linear1, 2", ORANGE, "norm3"),
-    )
-    x = 0.42
-    for k, (name, colour, norm) in enumerate(names):
-        wide = 1.5 if k == 1 else 1.02
-        start = x + 0.1
-        _arrow(ax, (x, y), (x + 0.22, y))
-        _box(ax, x + 0.22 + wide / 2, y, name, "", colour, width=wide, height=0.46)
-        middle = x + 0.22 + wide / 2
-        plus = x + 0.22 + wide + 0.33
-        _arrow(ax, (plus - 0.33, y), (plus - 0.15, y))
-        _plus(ax, plus, y)
-        _around(ax, start, plus, y)
-        _arrow(ax, (plus + 0.15, y), (plus + 0.33, y))
-        _box(ax, plus + 0.33 + 0.33, y, norm, "", GREEN, width=0.66, height=0.46)
+    figure = card(6.0, 6.75, "Three sublayers, each followed by plus and norm")
+    ax = canvas(figure, 0, 0, 6.0, 6.75)
+    _stream(ax, 0.9, 5.9, 0.47)
+    y = 5.75
+    sublayers = (("self_attn", BLUE), ("multihead_attn", PURPLE), ("linear1, linear2", ORANGE))
+    for k, part in enumerate(sublayers, 1):
+        below = _branch(ax, 0.9, y, (part,), away=1.65, wide=1.5)
+        _norm(ax, 0.9, below - 0.45, f"norm{k}")
         if k == 1:
-            _box(ax, middle, 2.4, "memory", "(B, M, d_model)", PURPLE, width=1.5)
-            _arrow(ax, (middle, 2.07), (middle, y + 0.25), PURPLE)
-            ax.text(middle + 0.1, 1.77, "keys, values", fontsize=9, color=GREY, va="center")
-        if k == 0:
-            ax.text(middle, y + 0.42, "causal", fontsize=9, color=GREY, ha="center")
-        x = plus + 0.99
-    _arrow(ax, (x, y), (x + 0.22, y))
+            ax.text(3.4, y - 0.46, "causal", fontsize=9.5, color=GREY, va="center")
+        if k == 2:
+            _box(ax, 5.05, y - 0.46, "memory", "(B, M, d_model)", PURPLE, width=1.4)
+            _arrow(ax, (4.35, y - 0.46), (3.32, y - 0.46), PURPLE)
+            ax.text(3.84, y - 0.29, "keys, values", fontsize=9, color=GREY, ha="center", va="center")
+        y = below - 0.8
     return Picture(
         figure,
-        "A flow chart of three sublayers in a row. First causal self-attention, plus, norm1. Then "
+        "A flow chart of three sublayers, one below the other. First causal self-attention, plus, norm1. Then "
         "multihead_attn, whose keys and values come from the memory of shape (B, M, d_model), plus, norm2. Then "
-        "the feed-forward network, plus, norm3. A residual line leads around each sublayer to its plus.",
+        "the feed-forward network, plus, norm3. A residual line leads from x past each sublayer to its plus, and "
+        "through the three norms.",
     )
 
 
 @styled
 def over_depth(lines, ylabel="gradient", title="What is left of the gradient?", logarithmic=True):
     """One line for each way of stacking, over the layers from the input on; `lines` maps a name to numbers."""
-    figure = card(9.0, 3.8, title)
-    ax = axes(figure, 0.95, 0.7, 4.9, 2.45)
+    figure = card(6.0, 4.1, title)
+    ax = axes(figure, 0.85, 1.25, 4.8, 2.25)
     looks = ((BLUE, "o", "-"), (GREEN, "s", "-"), (VERMILLION, "^", "--"), (PURPLE, "D", "-."))
     told = []
     for (name, values), (colour, marker, style) in zip(lines.items(), looks, strict=False):
@@ -149,8 +131,9 @@ def over_depth(lines, ylabel="gradient", title="What is left of the gradient?", 
         told.append(f"{name}: {values[0]:.2g} at the input, {values[-1]:.2g} at the output")
     ax.set_yscale("log" if logarithmic else "linear")
     ax.set(xlabel="layer, counted from the input", ylabel=ylabel)
+    ax.locator_params(axis="x", integer=True)
     ax.grid(alpha=0.25, color=GREY)
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.03, 0.5), fontsize=9.5)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.05, -0.22), ncols=2, fontsize=9.5)
     return Picture(figure, f"{title} {ylabel.capitalize()} over {len(values)} layers. " + "; ".join(told))
 
 
@@ -162,18 +145,18 @@ def activations():
     xs = [k / 50 - 4 for k in range(401)]
     exact = [x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in xs]
     approximate = [x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2 for x in xs]
-    figure = card(9.0, 3.3, "GELU bends softly where ReLU has a corner")
-    left = axes(figure, 0.6, 0.6, 3.7, 2.0)
+    figure = card(6.0, 3.0, "GELU bends softly where ReLU has a corner")
+    left = axes(figure, 0.45, 0.6, 2.6, 1.7)
     left.plot(xs, exact, color=ORANGE, linewidth=2.4, label="GELU")
     left.plot(xs, [max(x, 0) for x in xs], color=GREY, linestyle="--", label="ReLU")
     left.set(xlabel="z", xlim=(-4, 3), ylim=(-0.4, 3))
     left.legend(frameon=False, fontsize=9.5)
     left.grid(alpha=0.25, color=GREY)
-    right = axes(figure, 5.3, 0.6, 3.3, 2.0)
+    right = axes(figure, 3.85, 0.6, 1.9, 1.7)
     gap = [1000 * (a - e) for a, e in zip(approximate, exact, strict=True)]
     right.plot(xs, gap, color=VERMILLION, linewidth=2)
-    right.set_title("tanh form minus exact form", fontsize=10, pad=6)
-    right.set(xlabel="z", ylabel="thousandths")
+    right.set_title("tanh form minus exact form", fontsize=9.5, pad=6)
+    right.set(xlabel="z", ylabel="thousandths", xticks=range(-4, 5, 2))
     right.grid(alpha=0.25, color=GREY)
     return Picture(
         figure,

@@ -49,27 +49,16 @@ def _groups(ax, left, wide, y, n_heads, n_kv_heads, heads_y):
 
 @styled
 def kv_sharing(n_heads=8, n_groups=2):
-    """Multi-head, grouped-query and multi-query attention side by side, and what each keeps of a word."""
-    figure = card(9.6, 3.75, "Query heads above, key/value heads below: who reads from whom?")
-    ax = canvas(figure, 0, 0, 9.6, 3.75)
+    """Multi-head, grouped-query and multi-query attention below each other, and what each keeps of a word."""
+    figure = card(6.0, 5.3, "Who reads from whom?")
+    ax = canvas(figure, 0, 0, 6.0, 5.3)
     kinds = (
         ("multi-head (MHA)", n_heads),
         ("grouped-query (GQA)", n_groups),
         ("multi-query (MQA)", 1),
     )
-    for row, text in ((2.6, "queries"), (1.72, "keys, values"), (0.62, "kept")):
-        ax.text(1.25, row, text, ha="right", va="center", fontsize=9.5, color=GREY)
     for k, (name, count) in enumerate(kinds):
-        left, wide = 1.45 + 2.75 * k, 2.3
-        ax.text(left, 3.0, name, fontweight="bold", va="center", fontsize=10)
-        _groups(ax, left, wide, 1.75, n_heads, count, 2.6)
-        ax.add_patch(
-            Rectangle((left, 0.5), wide, 0.24, facecolor="white", edgecolor="#D1D5DB", linewidth=1.2)
-        )
-        ax.add_patch(Rectangle((left, 0.5), wide * count / n_heads, 0.24, facecolor=PURPLE))
-        share = "all of it" if count == n_heads else f"1 part in {n_heads // count}"
-        ax.text(left, 0.93, f"{count} key/value head{'s' if count > 1 else ''}", fontsize=9.5, va="center")
-        ax.text(left + wide, 0.93, share, fontsize=9.5, va="center", ha="right", color=GREY)
+        _sharing(ax, 3.3 - 1.5 * k, name, n_heads, count)
     return Picture(
         figure,
         f"Three ways to share. Multi-head attention: {n_heads} query heads, each with a key and value head of "
@@ -80,29 +69,40 @@ def kv_sharing(n_heads=8, n_groups=2):
     )
 
 
+def _sharing(ax, low, name, n_heads, count):
+    """One way to share in a row 1.5 high: its name, how much it keeps, and who reads from whom."""
+    share = "all of it" if count == n_heads else f"1 part in {n_heads // count}"
+    ax.text(0.3, low + 1.12, name, fontweight="bold", va="center", fontsize=10)
+    ax.text(0.3, low + 0.8, f"{count} key/value head{'s' if count > 1 else ''}", fontsize=9.5, va="center")
+    ax.add_patch(Rectangle((0.3, low + 0.38), 1.5, 0.22, facecolor="white", edgecolor="#D1D5DB", linewidth=1.2))
+    ax.add_patch(Rectangle((0.3, low + 0.38), 1.5 * count / n_heads, 0.22, facecolor=PURPLE))
+    ax.text(0.3, low + 0.18, f"kept: {share}", fontsize=9.5, va="center", color=GREY)
+    ax.text(2.95, low + 1.12, "queries", ha="right", va="center", fontsize=9.5, color=GREY)
+    ax.text(2.95, low + 0.3, "keys, values", ha="right", va="center", fontsize=9.5, color=GREY)
+    _groups(ax, 3.0, 2.75, low + 0.35, n_heads, count, low + 1.12)
+
+
 @styled
 def sharing_order(n_heads=6, n_kv_heads=3):
     """Copies of key heads in two orders: each beside itself, or the whole row again."""
     group = n_heads // n_kv_heads
-    figure = card(9.2, 3.0)
-    ax = canvas(figure, 0, 0, 9.2, 3.0)
+    figure = card(6.0, 2.5)
+    ax = canvas(figure, 0, 0, 6.0, 2.5)
     orders = (
         ("neighbours share: what is due", BLUE, [h // group for h in range(n_heads)]),
         ("the whole row again", VERMILLION, [h % n_kv_heads for h in range(n_heads)]),
     )
     for k, (title, colour, order) in enumerate(orders):
-        left = 1.35 + 4.3 * k
-        xs = [left + 0.55 * h for h in range(n_heads)]
-        ax.text(left - 0.22, 2.6, title, fontweight="bold", color=colour, va="center")
+        xs = [0.97 + 2.75 * k + 0.38 * h for h in range(n_heads)]
+        ax.text(xs[0] - 0.17, 2.15, title, fontweight="bold", color=colour, va="center", fontsize=10)
         for h, x in enumerate(xs):
-            ax.plot([x, x], [1.55, 1.0], color=HEADS_DARK[order[h] % 4], linewidth=1.6)
-            wrong = order[h] != h // group
-            if wrong:
+            ax.plot([x, x], [1.5, 1.0], color=HEADS_DARK[order[h] % 4], linewidth=1.6)
+            if order[h] != h // group:
                 ax.text(x, 0.42, "\u2717", ha="center", va="center", color=VERMILLION, fontsize=12)
-        _chips(ax, xs, 1.75, [HEADS[h // group % 4] for h in range(n_heads)], range(n_heads), 0.42, 0.38)
-        _chips(ax, xs, 0.82, [HEADS[g % 4] for g in order], order, 0.42, 0.38)
-    ax.text(0.95, 1.75, "query\nhead", ha="right", va="center", fontsize=9.5, color=GREY)
-    ax.text(0.95, 0.82, "copy of\nkey head", ha="right", va="center", fontsize=9.5, color=GREY)
+        _chips(ax, xs, 1.6, [HEADS[h // group % 4] for h in range(n_heads)], range(n_heads), 0.34, 0.36)
+        _chips(ax, xs, 0.82, [HEADS[g % 4] for g in order], order, 0.34, 0.36)
+    ax.text(0.72, 1.6, "query\nhead", ha="right", va="center", fontsize=9, color=GREY)
+    ax.text(0.72, 0.82, "copy of\nkey head", ha="right", va="center", fontsize=9, color=GREY)
     due, again = (", ".join(map(str, order)) for _, _, order in orders)
     return Picture(
         figure,

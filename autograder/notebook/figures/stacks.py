@@ -88,28 +88,25 @@ def packed_weights(d_model=4):
 @styled
 def cache_block(tokens, n_layers=4, n_kv_heads=2):
     """What is kept: for each word and each layer, keys and values of all key/value heads."""
-    figure = card(9.2, 3.9, "What is kept of a text: a key and a value for each word, layer and key/value head")
-    ax = canvas(figure, 0, 0, 9.2, 3.9)
+    figure = card(6.0, 5.4, "What is kept of a text")
+    ax = canvas(figure, 0, 0, 6.0, 5.4)
+    columns = [1.25 + 0.88 * j for j in range(len(tokens))]
     for layer in range(n_layers):
-        y = 0.75 + 0.58 * layer
-        ax.text(1.2, y + 0.22, f"layer {layer}", ha="right", va="center", fontsize=9)
-        for j in range(len(tokens)):
-            for g in range(n_kv_heads):
-                for part, colour in ((0, BLUE), (1, ORANGE)):
-                    corner = (1.35 + 0.86 * j + 0.38 * part, y + 0.22 * g)
-                    ax.add_patch(Rectangle(corner, 0.35, 0.18, facecolor=colour, edgecolor="white"))
-    for j, token in enumerate(tokens):
-        ax.text(1.72 + 0.86 * j, 0.5, token, ha="center", va="center", fontsize=9.5)
-    ax.text(3.4, 0.22, "N words", ha="center", va="center", color=GREY, fontsize=9.5)
-    _arrow(ax, (5.7, 2.65), (6.3, 2.65))
-    for part, (name, colour) in enumerate((("keys", BLUE), ("values", ORANGE))):
-        for g in range(n_kv_heads):
-            corner = (6.5 + 1.25 * part, 2.15 + 0.42 * g)
-            ax.add_patch(Rectangle(corner, 1.15, 0.34, facecolor=colour, edgecolor="white"))
-        ax.text(7.07 + 1.25 * part, 3.13, name, ha="center", va="center", fontsize=9.5, fontweight="bold")
-    sizes = ("2: a key and a value", "G key/value heads", "d_head numbers in each", "b bytes a number")
+        y = 2.4 + 0.54 * layer
+        ax.text(1.1, y + 0.21, f"layer {layer}", ha="right", va="center", fontsize=9.5)
+        for x in columns:
+            _keys_and_values(ax, x, y, n_kv_heads, 0.38, 0.21)
+    for x, token in zip(columns, tokens, strict=True):
+        ax.text(x + 0.37, 4.63, token, ha="center", va="center", fontsize=9.5)
+    ax.text(1.1, 4.63, f"N = {len(tokens)} words", ha="right", va="center", color=GREY, fontsize=9.5)
+    _arrow(ax, (columns[-1] + 0.37, 2.36), (columns[-1] + 0.37, 1.95))
+    left = columns[-1] + 0.74 - 2.5
+    _keys_and_values(ax, left, 0.55, n_kv_heads, 1.25, 0.5)
+    for part, name in enumerate(("keys", "values")):
+        ax.text(left + 0.61 + 1.25 * part, 1.72, name, ha="center", va="center", fontsize=9.5, fontweight="bold")
+    sizes = ("2: a key and a value", "G key/value heads", r"$d_\mathrm{head}$ numbers in each", "b bytes a number")
     for k, text in enumerate((*sizes, "times L layers, N words, B texts")):
-        ax.text(6.5, 1.85 - 0.32 * k, text, va="center", fontsize=9.5, color=INK if k < 4 else GREY)
+        ax.text(0.3, 1.7 - 0.32 * k, text, va="center", fontsize=9.5, color=INK if k < 4 else GREY)
     return Picture(
         figure,
         f"A grid of {len(tokens)} words and {n_layers} layers. In every cell stand a key and a value for each of "
@@ -118,26 +115,34 @@ def cache_block(tokens, n_layers=4, n_kv_heads=2):
     )
 
 
+def _keys_and_values(ax, x, y, n_kv_heads, wide, high):
+    """A word's cell in one layer: a row for each key/value head, its key blue and its value orange."""
+    for g in range(n_kv_heads):
+        for part, colour in enumerate((BLUE, ORANGE)):
+            corner = (x + wide * part, y + high * g)
+            ax.add_patch(Rectangle(corner, wide - 0.03, 0.82 * high, facecolor=colour, edgecolor="white"))
+
+
 @styled
 def pooled_heads():
     """Two heads of width 2 become one: rows of the same feature meet."""
-    figure = card(9.2, 3.0, "Two heads become one: each feature meets the same feature of the other head")
-    ax = canvas(figure, 0, 0, 9.2, 3.0)
+    figure = card(6.0, 2.9, "Each feature meets the same feature of the other head")
+    ax = canvas(figure, 0, 0, 6.0, 2.9)
     weight, fills = [["1", "2"], ["3", "4"], ["5", "6"], ["7", "8"]], [HEADS[0], HEADS[1]] * 2
-    _cells(ax, 2.2, 2.2, weight, [[fill] * 2 for fill in fills], 0.6, 0.42)
-    _cells(ax, 6.2, 1.78, [["3", "4"], ["5", "6"]], [[HEADS[0]] * 2, [HEADS[1]] * 2], 0.6, 0.42)
+    _cells(ax, 1.55, 2.15, weight, [[fill] * 2 for fill in fills], 0.42, 0.4)
+    _cells(ax, 3.75, 1.75, [["3", "4"], ["5", "6"]], [[HEADS[0]] * 2, [HEADS[1]] * 2], 0.42, 0.4)
     for i in range(4):
         head, feature = divmod(i, 2)
-        y = 1.99 - 0.42 * i
-        ax.text(2.1, y, f"head {head}, feature {feature}", ha="right", va="center", fontsize=9)
+        y = 1.95 - 0.4 * i
+        ax.text(1.47, y, f"head {head}, feature {feature}", ha="right", va="center", fontsize=9)
         colour = (BLUE, ORANGE)[feature]
-        _arrow(ax, (3.5, y), (6.05, 1.57 - 0.42 * feature), colour, 1.6)
+        _arrow(ax, (2.45, y), (3.68, 1.55 - 0.4 * feature), colour, 1.6)
     for feature in range(2):
-        y = 1.57 - 0.42 * feature
-        ax.text(7.5, y, f"shared head, feature {feature}", va="center", fontsize=9, color=NAMES[feature])
-    ax.text(4.8, 2.12, "mean", ha="center", va="center", fontweight="bold")
-    ax.text(2.8, 0.28, "k_proj.weight (4, 2)", ha="center", va="center", fontsize=9, color=GREY)
-    ax.text(6.8, 0.28, "after pooling (2, 2)", ha="center", va="center", fontsize=9, color=GREY)
+        y = 1.55 - 0.4 * feature
+        ax.text(4.67, y, f"shared, feature {feature}", va="center", fontsize=9, color=NAMES[feature])
+    ax.text(3.1, 2.1, "mean", ha="center", va="center", fontweight="bold")
+    ax.text(1.97, 0.28, "k_proj.weight (4, 2)", ha="center", va="center", fontsize=9, color=GREY)
+    ax.text(4.17, 0.28, "after pooling (2, 2)", ha="center", va="center", fontsize=9, color=GREY)
     return Picture(
         figure,
         "Left, a weight of four rows: 1 2, 3 4 for head 0 and 5 6, 7 8 for head 1. Feature 0 of both heads, 1 2 and "
