@@ -59,7 +59,7 @@ try:
     from autograder.notebook.look import head_weights
     from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install attention*.zip"
+    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
     advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
     raise ModuleNotFoundError(f"{missing}; {advice}") from None
 

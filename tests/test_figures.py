@@ -156,8 +156,11 @@ CHOICES = {"scale": (0.0, 2.0, 0.5, 0.5), "word": ["dog", "saw"]}
 
 
 def test_an_explorer_carries_widget_and_picture():
-    data, _ = explore(_draw, **CHOICES)._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in data
+    explorer = explore(_draw, **CHOICES)
+    data, _ = explorer._repr_mimebundle_()
+    kind = "application/vnd.jupyter.widget-view+json"
+    view, own = data[kind], explorer.widget()._repr_mimebundle_()[kind]
+    assert view.keys() == own.keys() and view["version_major"] == own["version_major"]
     assert base64.b64decode(data["image/png"]) == _draw(0.5, "dog").png()
 
 

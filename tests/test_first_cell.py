@@ -72,7 +72,7 @@ def test_with_an_address_badges_and_the_install_command_have_it(tmp_path):
     assert repository(tmp_path) == ADDRESS
     shown = badges(ADDRESS)
     assert shown.count("OWNER/NAME") >= 4 and "colab" in shown and "mybinder" in shown and "LICENSE" in shown
-    assert f"%pip install git+{ADDRESS}" in with_address(first_cell(LESSONS[0]), ADDRESS)
+    assert f"%pip install --no-deps git+{ADDRESS} pygraphviz" in with_address(first_cell(LESSONS[0]), ADDRESS)
 
 
 @every_lesson

@@ -10,8 +10,9 @@ from pathlib import Path
 
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# What the first cell of a lesson says where the address is not known.
-BY_HAND = "upload the course's zip, then %pip install attention*.zip"
+# What the first cell of a lesson says where the address is not known. Colab has all that a notebook needs but
+# pygraphviz; with its dependencies the course would replace Colab's own IPython and kernel, which Colab warns against.
+BY_HAND = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
 
 
 def repository(root: Path) -> str:
@@ -25,7 +26,7 @@ def repository(root: Path) -> str:
 
 def with_address(text: str, address: str) -> str:
     """A cell's text that says how to install from the address."""
-    return text.replace(BY_HAND, f"%pip install git+{address}") if address else text
+    return text.replace(BY_HAND, f"%pip install --no-deps git+{address} pygraphviz") if address else text
 
 
 def badges(address: str) -> str:

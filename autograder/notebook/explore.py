@@ -49,13 +49,13 @@ class Explorer:
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = self.start._repr_mimebundle_()
         try:
-            live = self.widget()._repr_mimebundle_()
+            live = self.widget()
         except ImportError:
             print("The sliders need ipywidgets (pip install ipywidgets); here is the figure at its start.")
         else:
-            data["application/vnd.jupyter.widget-view+json"] = live[
-                "application/vnd.jupyter.widget-view+json"
-            ]
+            # Put together by hand: ipywidgets 7, which Colab has, makes no bundle of it.
+            view = {"version_major": 2, "version_minor": 0, "model_id": live.model_id}
+            data["application/vnd.jupyter.widget-view+json"] = view
         return data, metadata
 
     def __repr__(self):
