@@ -298,8 +298,7 @@ thousand does no harm, and every row of the table adds up to 1.
 # %%
 row = torch.tensor([0.0, 0.0, 0.0, 400.0])
 above = (row.max() - row.mean()).item()
-print(f"mean {row.mean():.0f}, the largest is {above:.0f} above it;", end=" ")
-print("its exponential:", torch.exp(row - row.mean())[-1].item())
+print(f"mean {row.mean():.0f}, largest {above:.0f} above; its exp:", torch.exp(row - row.mean())[-1].item())
 print("large scores:", softmax(torch.tensor([10000.0, 9999.0, -10000.0])))
 figures.weights(softmax(scores / 2), tokens, title="Who listens to whom?")
 

@@ -28,22 +28,22 @@ def _finish(ax, title, xlabel, ticks):
 
 @styled
 def saturation(rows, title="Long vectors, with and without the scale"):
-    """Three panels over d_k: variance of the scores, the largest weight, the gradient that gets through.
+    """Three panels over one d_k: variance of the scores, the largest weight, the gradient that gets through.
 
     rows: one dictionary per width, with keys d_k and, for "raw" and "scaled", variance_, largest_, gradient_.
     """
     widths = [line["d_k"] for line in rows]
-    figure = card(9.4, 3.7, title)
+    figure = card(5.6, 6.6, title)
     panels = (
         ("variance", "variance of the scores", True),
         ("largest", "largest weight of 16", False),
         ("gradient", "gradient through softmax", False),
     )
     for k, (key, name, logarithmic) in enumerate(panels):
-        ax = axes(figure, 0.65 + 3.02 * k, 0.68, 2.35, 2.1)
+        ax = axes(figure, 0.85, 0.65 + 1.85 * (2 - k), 4.35, 1.3)
         _line(ax, widths, [line[f"{key}_raw"] for line in rows], VERMILLION, "raw", "o")
         _line(ax, widths, [line[f"{key}_scaled"] for line in rows], BLUE, r"divided by $\sqrt{d_k}$", "s", "--")
-        _finish(ax, name, "$d_k$", widths)
+        _finish(ax, name, "$d_k$" if k == 2 else "", widths)
         if logarithmic:
             ax.set_yscale("log")
             ax.yaxis.set_major_formatter("{x:g}")

@@ -16,14 +16,15 @@ from autograder.notebook.figures.style import (
 CELL_WIDTH, CELL_HEIGHT = 0.72, 0.5
 
 
-def _grid(ax, values, row_names, column_names, colours, low, high):
+def _grid(ax, values, row_names, column_names, colours, low, high, size=None):
     """Coloured cells with their numbers in them, first row at the top."""
     for i, line in enumerate(values):
         for j, value in enumerate(line):
             shade = colours((min(max(value, low), high) - low) / (high - low))
             dark = 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2] < 0.55
             ax.add_patch(_cell(j, i, shade))
-            ax.text(j + 0.5, i + 0.5, number(value), ha="center", va="center", color="white" if dark else INK)
+            ink = "white" if dark else INK
+            ax.text(j + 0.5, i + 0.5, number(value), ha="center", va="center", color=ink, fontsize=size)
     ax.set(xlim=(0, len(column_names)), ylim=(len(row_names), 0))
     ax.set_xticks([j + 0.5 for j in range(len(column_names))], column_names)
     ax.set_yticks([i + 0.5 for i in range(len(row_names))], row_names)
@@ -101,32 +102,34 @@ def weights(values, tokens, keys=None, title="Attention weights"):
     )
 
 
-def _row_sums(ax, values, n_columns):
-    ax.text(n_columns + 0.7, -0.3, "sum", ha="center", va="center", color=GREY)
+def _row_sums(ax, values, n_columns, size=None):
+    look = {"ha": "center", "va": "center", "color": GREY, "fontsize": size}
+    ax.text(n_columns + 0.6, -0.3, "sum", **look)
     for i, line in enumerate(values):
-        ax.text(n_columns + 0.7, i + 0.5, number(sum(line)), ha="center", va="center", color=GREY)
+        ax.text(n_columns + 0.6, i + 0.5, number(sum(line)), **look)
 
 
-def _column_sums(ax, values, n_rows):
+def _column_sums(ax, values, n_rows, size=None):
+    look = {"va": "center", "color": GREY, "fontsize": size}
     for j, column in enumerate(zip(*values, strict=True)):
-        ax.text(j + 0.5, n_rows + 0.35, number(sum(column)), ha="center", va="center", color=GREY)
-    ax.text(-0.15, n_rows + 0.35, "sum", ha="right", va="center", color=GREY)
+        ax.text(j + 0.5, n_rows + 0.35, number(sum(column)), ha="center", **look)
+    ax.text(-0.15, n_rows + 0.35, "sum", ha="right", **look)
 
 
 @styled
 def weights_side_by_side(left, right, tokens, titles, title="", keys=None):
     """Two weight matrices of one size, with the sums of rows and columns: what changed?"""
     left, right, keys = rows(left), rows(right), keys or tokens
-    wide = CELL_WIDTH * 0.86
-    panel = wide * len(keys) + 1.55
-    height = len(left) * CELL_HEIGHT + 1.55 + (0.4 if title else 0)
-    figure = card(2 * panel + 0.75, height, title)
+    cell, size = 0.4, 8.5  # small, so that both are seen at once on a phone
+    panel = cell * len(keys) + 0.93
+    figure = card(2 * panel + 0.22, len(left) * cell + 1.2 + (0.4 if title else 0), title)
     for k, (values, name) in enumerate(zip((left, right), titles, strict=True)):
-        ax = axes(figure, 0.85 + k * (panel + 0.1), 0.6, wide * len(keys), len(values) * CELL_HEIGHT)
-        _grid(ax, values, tokens, keys, SEQUENTIAL, 0, 1)
-        _row_sums(ax, values, len(keys))
-        _column_sums(ax, values, len(values))
-        ax.set_xlabel(name, color=INK, labelpad=8, fontweight="bold")
+        ax = axes(figure, 0.53 + k * panel, 0.5, cell * len(keys), len(values) * cell)
+        _grid(ax, values, tokens, keys, SEQUENTIAL, 0, 1, size)
+        _row_sums(ax, values, len(keys), size)
+        _column_sums(ax, values, len(values), size)
+        ax.tick_params(labelsize=size, pad=2)
+        ax.set_xlabel(name, color=INK, labelpad=8, fontweight="bold", fontsize=size)
     spelled = ". ".join(
         f"{name}: {_spelled(values, tokens)}" for values, name in zip((left, right), titles, strict=True)
     )
