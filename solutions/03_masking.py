@@ -84,7 +84,7 @@ r"""
 ## 1. Who may look at whom?
 
 **The question.** A model reads *the dog saw* and shall guess what comes next. In training we have the whole
-sentence, *the dog saw the cat*, and would like to ask it five questions at once: what follows *the*, what
+sentence, *the dog saw the cat*, and would like to ask it four questions at once: what follows *the*, what
 follows *the dog*, and so on. How do we keep the answers out of its sight?
 
 We write down, for each word, which words it may look at. A word may look at itself and at what came before
@@ -211,13 +211,13 @@ it the mask, True for each word and False for each filler, and the lengths 5 and
 
 We fill in zeros. But a filler is not silent by itself! Its key is zero, so its score is 0, and lesson 01
 has shown what softmax makes of a score of 0: the exponential of 0 is 1, a share like any other. By hand,
-for *cat* in *the cat saw* with two fillers: the scores are 0, 3, -2, and 0, 0 for the fillers.
+for *cat* in *the cat saw* with two fillers: the scores are 0, 3, $-2$, and 0 for either filler.
 """
 
 # %%
 exponentials = [math.exp(score) for score in (0, 3, -2, 0, 0)]
 shares = [round(e / sum(exponentials), 2) for e in exponentials]
-print("weights of cat over the, cat, saw, filler, filler:", shares)
+print("cat listens to:", dict(zip(("the", "cat", "saw", "filler 1", "filler 2"), shares)))
 print("share of a hundred fillers:", round(100 / (sum(exponentials[:3]) + 100), 2))
 
 # %% [markdown]
@@ -225,13 +225,14 @@ r"""
 Each filler gets as much attention as *the*. A hundred of them take 0.82 of all attention. So we need a
 second mask.
 
-**The formula.** The sentence says how many real words it has; position $j$ is real when it comes before
-that:
+**The formula.** Sentence $b$ has $\ell_b$ real words. Positions count from 0, so position $j$ is one of
+them when $j$ is smaller:
 
 $$P_{bj} = (j < \ell_b)$$
 
 - $\ell$, shape $(B)$: the lengths, one whole number a sentence
-- $P$, shape $(B, \text{max\_len})$: True where position $j$ of sentence $b$ holds a real word
+- $P$, shape $(B, \text{max\_len})$: True where position $j$ of sentence $b$ holds a real word; `max_len` is
+  the width $N$ of the batch
 
 A row for each *sentence*, not for each query: whoever looks, a filler is a filler.
 
@@ -253,7 +254,7 @@ def padding_mask(lengths, max_len):
     tensor([[ True,  True,  True, False],
             [ True, False, False, False]])
 
-    `src_key_padding_mask` of PyTorch's nn.Transformer says the same with True and False exchanged.
+    PyTorch's nn.Transformer: src_key_padding_mask, with True and False exchanged.
     """
     ### BEGIN SOLUTION
     positions = torch.arange(max_len, device=lengths.device)
@@ -272,8 +273,9 @@ r"""
 **What goes wrong.**
 
 - *One filler too many.* Positions count from 0: a sentence of three words has the positions 0, 1 and 2.
-- *An error, or a wrong table where the batch has as many sentences as words.* The lengths must stand as a
-  column, the positions as a row. Both as rows are compared one by one, and on a square table that fits.
+- *An error; or no error and a wrong table, when there are as many sentences as places.* The lengths must
+  stand as a column, the positions as a row. Two rows are compared one by one: an error when
+  they differ in length, nonsense when they do not.
 - *True at the fillers.* Then you have built the mask of `nn.MultiheadAttention`.
 
 **See it run.** Our two sentences as a batch:
@@ -286,10 +288,9 @@ batch = torch.zeros(2, 5, 4)
 for b, words in enumerate(sentences):
     batch[b, : len(words)] = embed(words)
 padding = padding_mask(lengths, 5)
-print("lengths:", lengths.tolist(), " mask:", tuple(padding.shape), "= (B sentences, M keys)")
-names = [" ".join(words) for words in sentences]
-keys = [f"key {j}" for j in range(5)]
-figures.mask(padding, names, keys, title="Real words, and fillers", rows_are="sentence")
+print("lengths:", lengths.tolist(), " mask:", tuple(padding.shape), "= (B, N)")
+names, keys = ["sentence 0", "sentence 1"], [f"key {j}" for j in range(5)]
+figures.mask(padding, names, keys, title="Real words, and fillers", rows_are="")
 
 # %% [markdown]
 r"""
@@ -306,8 +307,10 @@ and three zeros, sum 0.71. Masked before softmax: 0.05, 0.95 and three zeros, su
 
 By hand: the exponentials of *dog*'s scores are 1 and 20.09 for *the* and *dog*; 0.14, 1 and 7.39 for the
 words after it. Zeroed *after* softmax, what is left is divided by a total in which the hidden words still
-count. The weights add up to 0.71 only. Worse, the hidden words can still be *felt*: put *saw* in the place
-of *cat*, and *dog*'s weight on itself goes from 0.68 to 0.90, although it may not see that place at all.
+count. The weights add up to 0.71 only.
+
+Worse, the hidden words can still be *felt*: put *saw* in the place of *cat*, and *dog*'s weight on itself
+goes from 0.68 to 0.90, although it may not see that place at all.
 """
 
 # %%
@@ -322,9 +325,9 @@ print("masked before softmax:", [round(e / sum(visible), 2) for e in visible])
 
 # %% [markdown]
 r"""
-So the mask must act before the total is formed. Which score makes a weight exactly zero? Not 0: that is
-the filler's score, and it counts. Not $-100$: real scores can be there too. Only the exponential of
-$-\infty$ is zero, whatever the others are:
+So the mask must act before the total is formed. Which score makes a weight exactly zero? Not 0: that is the
+filler's score, and it counts. Not $-100$: real scores can be there too. Only the exponential of $-\infty$
+is zero, whatever the others are. In each row below, the last weight is the hidden word's:
 """
 
 # %%
@@ -332,15 +335,16 @@ fills = (0.0, -100.0, -math.inf)
 for name, others in (("ordinary scores", [0.0, 3.0]), ("low scores", [-99.0, -97.0])):
     for fill in fills:
         row = torch.softmax(torch.tensor([*others, fill]), dim=-1)
-        print(f"{name:15s} hidden word at {fill:6}: weights", [round(w, 2) for w in row.tolist()])
+        print(f"{name:15s} {fill:6}: weights", [round(w, 2) for w in row.tolist()])
 
 # %% [markdown]
 r"""
 **The formula.**
 
 $$S_{ij} = \begin{cases} q_i \cdot k_j / \sqrt{D} & \text{where } m_{ij} \text{ is True} \\
--\infty & \text{where it is False} \end{cases}
-\qquad o_i = \sum_{j} \operatorname{softmax}_j(S_{ij})\, v_j$$
+-\infty & \text{where it is False} \end{cases}$$
+
+$$o_i = \sum_{j} \operatorname{softmax}_j(S_{ij})\, v_j$$
 
 - $q$, shape $(\ldots, N, D)$; $k$, shape $(\ldots, M, D)$; $v$, shape $(\ldots, M, E)$: as in lesson 02
 - $m$, the mask: any shape that broadcasts to $(\ldots, N, M)$, True = may look; no mask at all means that
@@ -349,18 +353,19 @@ $$S_{ij} = \begin{cases} q_i \cdot k_j / \sqrt{D} & \text{where } m_{ij} \text{ 
 
 ### A word that may look at nothing
 
-The last line of the list needs a word. Sometimes a whole row of the mask is False: a sentence of no words,
-or a filler that stands before the first word. What is the average of nothing? Softmax does not know:
+Sometimes a whole row of the mask is False: in a sentence of no words, or for a filler that stands before
+the first word. What is the average of nothing? Softmax does not know:
 """
 
 # %%
 nothing = torch.tensor([-math.inf, -math.inf])
 print("softmax of a row of -inf:", torch.softmax(nothing, dim=-1).tolist())
-print("because -inf - (-inf) is ", (nothing[0] - nothing[1]).item())
+print("because -inf - (-inf) is:", (nothing[0] - nothing[1]).item())
 
 # %% [markdown]
 r"""
-We agree on *zeros*: who hears nothing, passes nothing on. PyTorch's own attention does the same.
+We agree on *zeros*, as the last line of the list says: who hears nothing, passes nothing on. PyTorch's
+`F.scaled_dot_product_attention` does the same.
 
 Can one not simply replace the `nan` in the output? The numbers would be right. But training also needs the
 *gradient*, and that runs back through the softmax, where the `nan` was born:
@@ -438,7 +443,7 @@ r"""
 - *The second call differs.* `masked_fill_`, with the underscore, writes into the tensor itself. If that is
   the caller's, it stays changed.
 
-**See it run.** First the rung below: with a mask that hides nothing, the numbers of lesson 01 and 02 come
+**See it run.** First the rung below: with a mask that hides nothing, the numbers of lessons 01 and 02 come
 back.
 """
 
@@ -465,8 +470,8 @@ figures.weights(weights, tokens, title="Nobody looks ahead")
 # %% [markdown]
 r"""
 The first word can only look at itself, and the last row is as it was without a mask. Something else has
-changed: the two *the* differ now. The second one has heard *dog* and *saw*, the first one has not. A causal
-mask tells a word something about its place.
+changed: the two *the*, equal until now, differ. The second one has heard *dog* and *saw*, the first one has
+not. A causal mask tells a word something about its place.
 
 And the row that may look at nothing, in values and in gradients:
 """
@@ -494,15 +499,21 @@ this is *broadcasting*. So each mask gets axes of size 1 until every axis stands
 (B, N), becomes (B, 1, 1, N). Both together give one mask a sentence, shape (B, 1, N, N): the triangle, and
 for the shorter sentence the last two columns hidden as well](../images/mask_broadcasting.svg)
 
-By hand, *saw* in *the cat saw* (position 2 of three): the causal mask allows the positions 0, 1, 2, the
-padding mask allows 0, 1, 2. Both: 0, 1, 2. The filler at position 4: the causal mask would allow all five,
-the padding mask 0, 1, 2. Both: 0, 1, 2.
+By hand, two places of *the cat saw* with its two fillers, and the positions they may look at:
+
+| who looks | causal mask | padding mask | both |
+|---|---|---|---|
+| *cat*, position 1 | 0, 1 | 0, 1, 2 | 0, 1 |
+| a filler, position 4 | 0, 1, 2, 3, 4 | 0, 1, 2 | 0, 1, 2 |
+
+For *cat* the causal mask decides, for the filler the padding mask.
 """
 
 # %%
-allowed_by_order = {0, 1, 2, 3, 4}
-allowed_by_padding = {0, 1, 2}
-print("the filler at position 4 may look at:", sorted(allowed_by_order & allowed_by_padding))
+by_padding = {0, 1, 2}
+for who, place in (("cat", 1), ("filler", 4)):
+    by_order = set(range(place + 1))
+    print(f"{who} at position {place} may look at:", sorted(by_order & by_padding))
 
 # %% [markdown]
 r"""
@@ -528,12 +539,12 @@ def combine_masks(causal, padding):
         padding: (B, N) of truth values, True = a real word
         returns: (B, 1, N, N) of truth values
 
-    >>> both = torch.tensor([[True, False], [True, True]])
-    >>> combine_masks(both, torch.tensor([[True, False]]))
+    >>> causal = torch.tensor([[True, False], [True, True]])
+    >>> combine_masks(causal, torch.tensor([[True, False]]))
     tensor([[[[ True, False],
               [ True, False]]]])
 
-    The shape is what F.scaled_dot_product_attention takes as attn_mask for (B, H, N, D) queries.
+    F.scaled_dot_product_attention: attn_mask in this shape fits queries (B, H, N, D).
     """
     ### BEGIN SOLUTION
     return causal & padding[:, None, None, :]
@@ -569,15 +580,18 @@ short = embed(sentences[1])
 alone = masked_attention(short, short, short, causal_mask(3))
 ignoring = masked_attention(one_head, one_head, one_head, causal)[:, 0]
 unmasked = masked_attention(batch, batch, batch)
-print("as alone, both masks:  ", torch.allclose(output[1, :3], alone, atol=1e-6))
-print("as alone, causal only: ", torch.allclose(ignoring[1, :3], alone, atol=1e-6))
-print("as alone, no mask:     ", torch.allclose(unmasked[1, :3], alone, atol=1e-6))
+print("the same as alone?")
+print("  with both masks:     ", torch.allclose(output[1, :3], alone, atol=1e-6))
+print("  with the causal mask:", torch.allclose(ignoring[1, :3], alone, atol=1e-6))
+print("  with no mask:        ", torch.allclose(unmasked[1, :3], alone, atol=1e-6))
 
 # %% [markdown]
 r"""
-Look at the second line: with fillers *behind* the words, the causal mask alone hides them from every real
+The causal mask alone is enough here: the fillers stand *behind* the words, so it hides them from every real
 word. That is why a missing padding mask can go unnoticed for a long time. Put the fillers in *front*, as
-models that write in batches do, and it shows. It also makes rows that may look at nothing, all by itself:
+models that write in batches do, and it shows.
+
+Fillers in front also make rows that may look at nothing:
 """
 
 # %%
@@ -621,14 +635,14 @@ ways = {"no mask": no_mask, "zeroed after": zeroed_after, "masked before": maske
 maps = {name: influence(way) for name, way in ways.items()}
 for name, table in maps.items():
     leaks = (table.triu(1) > 1e-6).sum().item()
-    print(f"{name:13s} outputs that move with a later word: {leaks:2d} of 10 pairs")
+    print(f"{name:13s} {leaks:2d} of 10 pairs (an output, a later word) leak")
 figures.influence(maps, tokens)
 
 # %% [markdown]
 r"""
-In the middle, the weights above the diagonal are zero, every single one. And yet the framed cells are not:
-the future comes in through the total of softmax. Only the mask before softmax keeps it out. (The numbers
-are halved to fit the colours.)
+In the middle, the weights above the diagonal are zero, every single one. And yet the framed cells are not
+zero: the future comes in through the total of softmax. Only the mask before softmax keeps it out. (The
+numbers are halved to fit the colours.)
 
 The same test, without any calculus. Change *cat* into *saw* and look who notices:
 """
@@ -650,7 +664,7 @@ is no merit of the mask: *the* scores *cat* and *saw* alike, with 0.)
 Now let a model try to cheat. The task: six random symbols, then the same six in reverse. Guess each next
 symbol.
 
-- In the *first half* nothing can be known. There are eight symbols; whoever guesses pays $\ln 8 = 2.08$.
+- In the *first half* nothing can be known. There are eight symbols; whoever guesses pays $\ln(8) = 2.08$.
 - In the *second half* everything can be known, by whoever looks back to the mirrored place. The price is 0.
 
 A model with a right causal mask must reach these two numbers, no more and *no less*. A lower loss in the
@@ -690,7 +704,8 @@ class Mirror(nn.Module):
 
 example = mirrored(1, torch.Generator().manual_seed(1))[0].tolist()
 spelled = ["^" if s == START else SYMBOLS[s] for s in example]
-print("a sequence:", " ".join(spelled), "   guessing costs", round(math.log(8), 2))
+print("a sequence:", " ".join(spelled))
+print("guessing costs", round(math.log(8), 2))
 
 # %%
 def trained(causal, steps=600):
@@ -766,9 +781,9 @@ whose best possible loss you know, and be suspicious on *both* sides of it.
 
 ## Explore
 
-Choose a pattern and its size: how far a window reaches, how long a prefix or an unpadded sentence is. Guess
-first: which size of the window makes the causal mask? With which padding does *dog* forget *cat*? When do
-the two *the* agree? And what is left of a sentence of size 0?
+Choose a pattern and its size: how far a window reaches, how long a prefix is, how many real words a padded
+sentence has. Guess first: which size of the window makes the causal mask? With which padding does *dog*
+forget *cat*? When do the two *the* agree? And what is left of a sentence of size 0?
 """
 
 # %% explore
@@ -783,7 +798,8 @@ def look(pattern, size):
     both = combine_masks(patterns["causal"], patterns["padding"][:1])
     patterns["causal and padding"] = both[0, 0]
     allowed = patterns[pattern]
-    return figures.mask_and_weights(allowed, masked_attention(x, x, torch.eye(5), allowed), tokens)
+    weights = masked_attention(x, x, torch.eye(5), allowed)
+    return figures.mask_and_weights(allowed, weights, tokens)
 
 
 kinds = ["window", "causal", "prefix", "padding", "causal and padding"]
@@ -864,9 +880,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**New words only.** A model that writes has kept all keys. Two new words arrive: two queries, five keys.
-Write `causal_for_new(n_queries, n_keys)`: the queries are the *last* words of the sentence. Where does the
-triangle sit? (PyTorch's shortcut `is_causal=True` puts it elsewhere when the two numbers differ. Try it.)
+**New words only.** A model that writes has kept the keys of three words. Two new words arrive: two queries
+meet five keys. Write `causal_for_new(n_queries, n_keys)`: the queries are the *last* words of the sentence.
+Where does the triangle sit? (PyTorch's shortcut `is_causal=True` puts it elsewhere when the two numbers
+differ. Try it.)
 """
 
 # %%
@@ -937,7 +954,8 @@ r"""
 
 # %%
 n = 4096
-print(f"pairs: {n * n / 1e6:.1f} million, below the diagonal: {n * (n + 1) // 2 / 1e6:.1f} million")
+print(f"pairs: {n * n / 1e6:.1f} million, of which a causal mask leaves", end=" ")
+print(f"{n * (n + 1) // 2 / 1e6:.1f} million")
 print(f"Mistral's reach: {32 * 4096:,} words")
 print(f"a mask of eight sentences: {8 * n * n / 2**20:.0f} MiB")
 q, k, v = torch.randn(3, 1, 1, 6, 4, generator=torch.Generator().manual_seed(0))

@@ -125,7 +125,8 @@ halves = (slice(0, 2), slice(2, 4))
 for head, part in enumerate(halves):
     ask, dog, cat = (row[part].tolist() for row in (queries[2], keys[1], keys[4]))
     scores = [sum(a * b for a, b in zip(ask, key)) for key in (dog, cat)]
-    print(f"head {head}: saw asks {ask}; dog {dog} scores {scores[0]:g}, cat {cat} {scores[1]:g}")
+    print(f"head {head}: saw asks {ask};", end=" ")
+    print(f"dog {dog} scores {scores[0]:g}, cat {cat} {scores[1]:g}")
 seen = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], torch.eye(5)) for p in halves]
 figures.heads_of_a_word(torch.stack(seen)[:, 2], tokens, "saw")
 
@@ -149,13 +150,14 @@ mixed. It costs nothing: the same columns, cut in two.
 
 **The formula** of one head, as PyTorch would write it:
 
-$$\operatorname{head}(x) = \operatorname{attention}\bigl(x W_q^{\mathsf T} + b_q,\;\; x W_k^{\mathsf T} + b_k,
-\;\; x W_v^{\mathsf T} + b_v\bigr)$$
+$$q = x W_q^{\mathsf T} + b_q \qquad k = x W_k^{\mathsf T} + b_k \qquad v = x W_v^{\mathsf T} + b_v$$
+
+$$\operatorname{head}(x) = \operatorname{attention}(q, k, v)$$
 
 - $x$, shape $(B, N, d_{\text{model}})$: $B$ sentences of $N$ words
 - `q_proj`, `k_proj`, `v_proj`: three `nn.Linear(d_model, d_head)`; each owns a weight $W$ of shape
   $(d_{\text{head}}, d_{\text{model}})$ and a bias $b$ of shape $(d_{\text{head}})$
-- the result, shape $(B, N, d_{\text{head}})$
+- $q$, $k$, $v$ and the result, shape $(B, N, d_{\text{head}})$
 
 Two things are new since lesson 02. A linear layer keeps its weight *lying on its side*: output features
 first. And it adds a bias.
@@ -222,7 +224,8 @@ must come back:
 
 # %%
 head = SelfAttentionHead(4)
-print({name: tuple(p.shape) for name, p in head.named_parameters()})
+for name, parameter in head.named_parameters():
+    print(f"{name:13s} {tuple(parameter.shape)}")
 
 
 def put_in(module, w_query):
@@ -279,11 +282,11 @@ $$\operatorname{split}(x)_{b,h,n,e} = x_{b,\; n,\; h \cdot d_{\text{head}} + e}$
 change the order; only `transpose` and its kin do. Somebody who reshapes straight into $(B, H, N,
 d_{\text{head}})$ gets the right shape and torn words:
 
-![Two ways to make two heads of five words with the features 0 to 3. Right: row i of each head belongs to
-word i, head 0 has its features 0 and 1, head 1 its features 2 and 3. Wrong: head 0 holds all of the and dog
+![Two ways to make two heads of five words with the features 0 to 3. Correct: row i of each head belongs to
+word i, head 0 has its features 0 and 1, head 1 its features 2 and 3. Torn: head 0 holds all of the and dog
 and half of saw, one half below the other, and head 1 the rest](../images/split_trap.svg)
 
-On the right, *dog* would look for keys among halves of itself. No error, and a network even learns
+Torn like that, *dog* would look for keys among halves of itself. No error, and a network even learns
 something with it. You notice it only by following one word: do its numbers stay together?
 
 ### Exercise: `split_heads`
@@ -392,13 +395,15 @@ A last linear layer, `out_proj`. Each output feature of a word may draw on all h
 (B, H, N, d_head); attention runs H times, each head on its own; the heads are merged to (B, N, d_model),
 and out_proj mixes them](../images/multihead_flow.svg)
 
-By hand, how many numbers does it own? For words of width 4: four layers of $4 \cdot 4$ weights and 4
-biases, $4 \cdot (16 + 4) = 80$. The number of heads does not occur in this calculation.
+By hand, how many numbers does the whole module own? For words of width 4: four layers of $4 \cdot 4$
+weights and 4 biases, $4 \cdot (16 + 4) = 80$. The number of heads does not occur in this calculation.
 
 **The formula.**
 
-$$\operatorname{MultiHead}(x) = \operatorname{merge}\Bigl(\operatorname{attention}\bigl(
-\operatorname{split}(q),\; \operatorname{split}(k),\; \operatorname{split}(v)\bigr)\Bigr)\, W_o^{\mathsf T} + b_o$$
+$$\operatorname{heads} = \operatorname{attention}\bigl(\operatorname{split}(q),\; \operatorname{split}(k),\;
+\operatorname{split}(v)\bigr)$$
+
+$$\operatorname{MultiHead}(x) = \operatorname{merge}(\operatorname{heads})\, W_o^{\mathsf T} + b_o$$
 
 - $q$, $k$, $v$, shape $(B, N, d_{\text{model}})$: `q_proj(x)`, `k_proj(x)`, `v_proj(x)`, for all heads at
   once
@@ -414,7 +419,7 @@ When the features cannot be shared out evenly, say so with a `ValueError`, as so
 
 # %% exercise: heads.MultiheadSelfAttention
 class MultiheadSelfAttention(nn.Module):
-    """Self-attention with n_heads heads: out_proj(merge(attention(split(q), split(k), split(v)))).
+    """n_heads heads of self-attention: out_proj(merge(attention(split(q), split(k), split(v)))).
 
     Parts:
         q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
@@ -532,7 +537,7 @@ r"""
 to k_proj, rows 8 to 11 to v_proj. The biases of a fresh module are all zero](../images/packed_weights.svg)
 
 By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
-values. The bias is cut in the same three parts. `out_proj` is what yours is.
+values. The bias is cut in the same three parts. `out_proj` is built like yours.
 
 **A fresh module has biases of zero**, as the cell has printed. Whoever forgets to copy them will not notice,
 until the module has been trained. So: put random numbers into all parameters *before* you compare.
@@ -556,13 +561,14 @@ def copy_weights(source, target):
     """Copies the numbers of an nn.MultiheadAttention into a module with our four parts.
 
     Shapes:
-        source: an nn.MultiheadAttention of width d_model; in_proj_weight (3 d_model, d_model) and
+        source: an nn.MultiheadAttention; its in_proj_weight (3 d_model, d_model) and
             in_proj_bias (3 d_model) hold queries, keys, values in this order
-        target: a module with q_proj, k_proj, v_proj, out_proj, each an nn.Linear(d_model, d_model)
+        target: a module with q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
         returns: nothing
 
     >>> theirs, mine = nn.MultiheadAttention(4, 2), nn.Module()
-    >>> mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj = (nn.Linear(4, 4) for _ in range(4))
+    >>> mine.q_proj, mine.k_proj = nn.Linear(4, 4), nn.Linear(4, 4)
+    >>> mine.v_proj, mine.out_proj = nn.Linear(4, 4), nn.Linear(4, 4)
     >>> copy_weights(theirs, mine)
     >>> torch.equal(mine.k_proj.weight, theirs.in_proj_weight[4:8])
     True
@@ -599,8 +605,9 @@ r"""
 - *"a leaf Variable that requires grad is being used in an in-place operation".* Copying is no computation
   to be differentiated. Tell PyTorch so.
 
-**See it run.** Random numbers into all of theirs, then over into yours, without and with a mask. Remember
-lesson 03: the two modules disagree about what True means.
+**See it run.** Do both modules give the same outputs? First with the numbers of a fresh module, then with
+random numbers in all its parameters, without and with a mask. Remember lesson 03: the two modules disagree
+about what True means.
 """
 
 # %%
@@ -618,22 +625,23 @@ def differ(mask=None):
         return (mine(words, mask) - wanted).abs().max().item()
 
 
-print("before copying, the same outputs:          ", differ() < 1e-5)
+print("the same outputs?")
+print("  before copying:              ", differ() < 1e-5)
 copy_weights(theirs, mine)
-print("copied from a fresh module:                ", differ() < 1e-5)
+print("  copied from a fresh module:  ", differ() < 1e-5)
 with torch.no_grad():
     for layer in (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj):
         layer.bias.zero_()
-print("... and all biases forgotten, the same too:", differ() < 1e-5)
+print("  ... and all biases forgotten:", differ() < 1e-5)
 for parameter in theirs.parameters():
     nn.init.normal_(parameter, std=0.5)
 copy_weights(theirs, mine)
-print("copied after randomising everything:       ", differ() < 1e-5)
-print("... with a causal mask:                    ", differ(causal) < 1e-5)
+print("  copied with all at random:   ", differ() < 1e-5)
+print("  ... and a causal mask:       ", differ(causal) < 1e-5)
 
 # %% [markdown]
 r"""
-The third line is the one to remember: a test that passes for the wrong reason.
+Biases forgotten, and still True: remember this line. It is a test that passes for the wrong reason.
 
 ### The second way: train both
 
@@ -686,8 +694,8 @@ figures.learning_alike(my_losses, their_losses)
 # %% [markdown]
 r"""
 This sees what copied weights cannot show. Here is your module with the values cut off from the gradient: a
-*hook* takes what `v_proj` gives and detaches it. The outputs stay the same; only, what lies before the values
-does not learn:
+*hook*, a function that a layer calls with its output, detaches what `v_proj` gives. The outputs stay the
+same, but `v_proj` cannot learn any more, and the loss falls more slowly:
 """
 
 # %%
@@ -765,12 +773,12 @@ for sentence in compare(headless, theirs, torch.randn(2, 5, 16)).differences:
 r"""
 ## 5. A head that learns to look at the word before
 
-**The question.** Nobody tells a head what to do. Do heads really divide the work, when training is all they
-get?
+**The question.** Nobody tells a head what to do. Do heads divide the work among themselves when they are
+only trained?
 
 A task with two questions: every word shall report the word *before* it, and the *first* word of the
 sentence. We give it to a model with one head and to a model with two, of the same width and with equally
-many numbers. Everything else is as above: symbols, places, a causal mask.
+many numbers. Symbols and places are as above; now a causal mask hides what comes later.
 """
 
 # %%
@@ -815,8 +823,8 @@ reporters = {}
 for n_heads in (1, 2):
     reporters[n_heads], (before, first) = trained(n_heads)
     numbers = sum(p.numel() for p in reporters[n_heads].parameters())
-    print(f"{n_heads} head(s), {numbers} numbers:", end=" ")
-    print(f"word before {100 * before:.0f} % right, first word {100 * first:.0f} % right")
+    print(f"heads: {n_heads}, numbers: {numbers},", end=" ")
+    print(f"right: word before {100 * before:.0f} %, first word {100 * first:.0f} %")
 torch.set_num_threads(threads)
 
 # %%
@@ -826,7 +834,7 @@ maps = {}
 for n_heads, model in reporters.items():
     seen = head_weights(model.attention, model.embed(sentence), n_heads, mask)
     for head in range(n_heads):
-        maps[f"head {head} of {n_heads}"] = seen[head]
+        maps["the only head" if n_heads == 1 else f"two heads: head {head}"] = seen[head]
 names = ["abcdefgh"[s] for s in sentence]
 figures.attention_maps(maps, names, title="Who looks where, after training")
 
@@ -944,7 +952,8 @@ put_in(cross, 3 * torch.eye(4))
 read = cross(y[None], x[None])
 print("output:", tuple(read.shape), "= as long as the German sentence")
 for word in ("Hund", "sah"):
-    print(f"{word} has read", [round(value, 1) for value in read[0, german.index(word)].tolist()])
+    row = read[0, german.index(word)].tolist()
+    print(f"{word} has read", [round(value, 1) for value in row])
 put_in(single, 3 * torch.eye(4))
 same = torch.allclose(cross(x[None], x[None]), single(x[None]), atol=1e-6)
 print("a sentence that asks itself gives self-attention:", same)
@@ -959,9 +968,9 @@ found it out by training alone.
 
 ## Explore
 
-Choose the number of heads and a word. Guess first: which two words can a head not tell apart that sees only
-*thing* and *action*? What does a head do that sees zeros only? With four heads, which one knows *dog* from
-*cat*?
+Choose the number of heads, a word, and how sharp its questions are (a factor on the scores). Guess first:
+which two words can a head not tell apart that sees only *thing* and *action*? What does a head do that sees
+zeros only? With four heads, which one knows *dog* from *cat*?
 """
 
 # %% explore
@@ -973,7 +982,8 @@ def look(n_heads, word, sharpness):
     return figures.heads_of_a_word(seen, tokens, word)
 
 
-explore(look, n_heads=[2, 1, 4], word=["dog", "cat", "saw", "the"], sharpness=(0.0, 4.0, 0.25, 1.0))
+words_to_choose = ["dog", "cat", "saw", "the"]
+explore(look, n_heads=[2, 1, 4], word=words_to_choose, sharpness=(0.0, 4.0, 0.25, 1.0))
 
 # %% [markdown]
 r"""
@@ -1049,11 +1059,11 @@ for the use; it takes the convention for a law.)
 r"""
 ### Which weights are shared, and which are not?
 
-Take `MultiheadSelfAttention(512, 8)`. For each pair, say whether the two use the *same* numbers, and what
-that means:
+Take `MultiheadSelfAttention(512, 8)`. For each pair in 1 and 2, say whether the two use the *same* weights,
+and what follows from it.
 
-1. the first and the tenth word of a sentence; a sentence of 5 and a sentence of 500 words
-2. head 0 and head 1; queries and keys of one head
+1. The first and the tenth word of a sentence; a sentence of 5 words and a sentence of 500.
+2. Head 0 and head 1; queries and keys of one head.
 3. Does the module have more parameters with 16 heads than with 8? Why?
 
 Three to six sentences are enough.
@@ -1103,7 +1113,7 @@ r"""
 
 Not graded, and harder than they look.
 
-**Two heads, one list.** Show that your module is nothing but several `SelfAttentionHead`s. Write
+**Heads in a list.** Show that your module is nothing but several `SelfAttentionHead`s. Write
 `as_list(module, n_heads)`: it takes a `MultiheadSelfAttention` and returns a list of heads with its numbers
 inside, so that their outputs side by side, through `out_proj`, are the module's output.
 """
@@ -1137,7 +1147,7 @@ innocent.
 
 # %%
 def tampered(**changes):
-    """Your module, where what a layer gives is changed: tampered(q_proj=lambda made: 2 * made)."""
+    """Your module with the outputs of layers changed: tampered(q_proj=lambda made: 2 * made)."""
     module = MultiheadSelfAttention(16, 2)
     for name, change in changes.items():
         layer = getattr(module, name)
@@ -1264,8 +1274,9 @@ r"""
 
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.2 is this lesson; the appendix shows what single heads look at.
-- Bahdanau, Cho, Bengio, 2015, [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Figure 3: cross-attention
-  as a picture of a translation.
+- Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
+  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Figure 3: cross-attention as a picture of a
+  translation.
 - Voita et al.: *Analyzing Multi-Head Self-Attention*, 2019,
   [arXiv:1905.09418](https://arxiv.org/abs/1905.09418). What heads specialise in, and which can be pruned.
 - Michel, Levy, Neubig: *Are Sixteen Heads Really Better than One?*, 2019,
