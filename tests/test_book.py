@@ -302,6 +302,13 @@ def test_a_sign_stands_close_to_its_number():
     assert "form" not in mathml("(a) - b")
 
 
+def test_no_line_begins_with_what_stands_behind_a_formula(lesson_pages):
+    formulas = [math for page in lesson_pages.values() for math in page.select("article math")]
+    behind = [math for math in formulas if re.match(r"[.,;:!?)]", str(math.next_sibling or ""))]
+    assert len(behind) > 100
+    assert all(math.parent["class"] == ["unbroken"] for math in behind)
+
+
 def test_a_warning_stops_make_book():
     makefile = (ROOT / "Makefile").read_text()
     recipe = r"^book: .*\n(\t.*\n)*\t.*sphinx -W --keep-going -q \$\(ARGS\) book book/_build/html$"

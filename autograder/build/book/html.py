@@ -12,14 +12,14 @@ from myst_nb.sphinx_ import HideCodeCellNode
 
 from autograder.grading.formulas import mathml
 
-PUNCTUATION = re.compile(r"[.,;:!?)]")
-NO_BREAK = "\u2060"
+PUNCTUATION = re.compile(r"[.,;:!?)]+")
 
 
 def setup(app) -> dict:
     """Registers the renderer `mathml` for conf.py's html_math_renderer, and the folds."""
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _write_folds)
+    app.connect("doctree-resolved", _take_punctuation)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -38,10 +38,22 @@ def _close_fold(translator, node) -> None:
     translator.body.append("</details>\n")
 
 
+def _take_punctuation(app, doctree, docname) -> None:
+    """Each formula takes the punctuation behind it along.
+
+    subtle: a browser may break the line between a formula and a comma, and no character forbids it.
+    """
+    for node in list(doctree.findall(nodes.math)):
+        follows = node.next_node(descend=False, siblings=True)
+        found = PUNCTUATION.match(follows) if isinstance(follows, nodes.Text) else None
+        if found:
+            node["punctuation"] = found[0]
+            node.parent.replace(follows, nodes.Text(follows[found.end() :]))
+
+
 def _visit_inline(translator, node) -> None:
-    follows = node.next_node(nodes.Text, descend=False, siblings=True)
-    clings = follows is not None and PUNCTUATION.match(follows)
-    translator.body.append(_written(node, block=False) + (NO_BREAK if clings else ""))
+    made, behind = _written(node, block=False), node.get("punctuation", "")
+    translator.body.append(f'<span class="unbroken">{made}{behind}</span>' if behind else made)
     raise nodes.SkipNode
 
 
