@@ -9,10 +9,12 @@ import inspect
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -75,6 +77,29 @@ def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, folder,
     for one, other in zip(here, there, strict=True):
         told = [asdict(one), one.points, text_of(one), html_of(one)]
         assert json.loads(json.dumps(told)) == other
+
+
+@every_exercise
+def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
+    """So that a run of all cases says what there is to say of each (autograder.judge.expected)."""
+    exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
+    numbers = _with_something_before(exercise, expected.cases)
+    cases = [replace(expected.cases[i], fresh=True, gradients=False, observe=False) for i in reversed(numbers)]
+    for number, mistake in enumerate(exercise.mistakes):
+        among = [_without_gradients(expected.mistake(number)[0][i]) for i in reversed(numbers)]
+        assert pack(probe(mistake.answer, cases, exercise.procedure, seconds=20.0)) == pack(among), mistake.id
+
+
+def _with_something_before(exercise, cases) -> list[int]:
+    """Cases before which an answer could be left in another state: of a class, those for which none is built."""
+    if exercise.procedure != "class":
+        return list(range(len(cases)))
+    built = [repr(case.init) for case in cases]
+    return [i for i, case in enumerate(cases) if not case.fresh and built[i] in built[:i]]
+
+
+def _without_gradients(record) -> dict:
+    return record | {"steps": {name: step for name, step in record["steps"].items() if name != "gradients"}}
 
 
 @every_exercise
@@ -347,6 +372,36 @@ def test_a_file_that_is_there_is_left_alone(tmp_path):
     done = subprocess.run([sys.executable, "-m", "autograder", "bundle", file], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "exists" in done.stderr
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_when_it_is_stopped_nothing_is_left(number, tmp_path):
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "autograder", "bundle", "a.zip"],
+        cwd=tmp_path, env=os.environ | {"TMPDIR": str(aside), "PYTHONPATH": str(ROOT)}, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    workers = _workers_of(begun)
+    # Ctrl-C reaches all processes of a terminal's group, SIGTERM the one that was started.
+    os.killpg(begun.pid, number) if number == signal.SIGINT else os.kill(begun.pid, number)
+    said = begun.communicate(timeout=60)
+    assert begun.returncode == (130 if number == signal.SIGINT else 128 + number), said
+    assert "Traceback" not in said[1]
+    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+    assert [*tmp_path.iterdir()] == [aside] and not [*aside.iterdir()]
+
+
+def _workers_of(process) -> list[int]:
+    """The processes that a running bundle has started, as soon as they are there."""
+    while process.poll() is None:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        if len(workers) >= min(os.cpu_count(), 8):
+            return list(map(int, workers))
+        time.sleep(0.05)
+    raise AssertionError(process.communicate())
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):

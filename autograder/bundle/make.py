@@ -6,9 +6,12 @@ what somebody wrote into a notebook of the clone stays there; they are those of 
 
 import os
 import shutil
+import signal
 import tempfile
+import threading
 import zipfile
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -60,7 +63,7 @@ def bundle(file: Path, progress: bool = True) -> Path:
         raise UserError(f"there is no folder {file.parent} to write the bundle into.")
     half = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        with _ended_in_order(), tempfile.TemporaryDirectory() as folder:
             lessons = fill(Path(folder), progress)
             _zip(Path(folder), half)
         half.rename(file)
@@ -71,6 +74,23 @@ def bundle(file: Path, progress: bool = True) -> Path:
     print(f"{file}: {len(lessons)} lessons, {file.stat().st_size / 1e6:.1f} MB, no answers in it.")
     print("Students unpack it and run `make lab` in its folder; its README tells the rest.")
     return file
+
+
+@contextmanager
+def _ended_in_order():
+    """SIGTERM ends the block as Ctrl-C does: what was begun is tidied up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number, frame):
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def fill(folder: Path, progress: bool = True) -> list[str]:
@@ -114,26 +134,52 @@ def _write_texts(folder: Path, first_lesson: str) -> None:
 
 
 def _record(folder: Path, progress: bool) -> None:
-    """The visible checks as data, several exercises at a time, those with the most mistakes first."""
+    """The visible checks as data, several at a time."""
     from tqdm import tqdm
 
-    from autograder.bundle.records import write_exercises, write_records
+    from autograder.bundle.records import write_exercises
     from autograder.exercises import all_exercises
 
     folder.mkdir()
     write_exercises(folder, all_exercises())
-    ids = [one.id for one in sorted(all_exercises(), key=lambda one: -len(one.mistakes))]
-    # subtle: a fresh process for each worker; a fork of one that has run PyTorch may hang.
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, 8), get_context("spawn"), _one_thread) as pool:
-        running = [pool.submit(write_records, folder, name) for name in ids]
-        for done in tqdm(running, unit="exercise", disable=not progress, leave=False):
-            done.result()
+    context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
+    ears, mouth = context.Pipe(duplex=False)
+    with mouth, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (ears,)) as pool:
+        try:
+            running = _submitted(pool, folder, all_exercises())
+            for done in tqdm(running, unit="file", disable=not progress, leave=False):
+                done.result()
+        except BaseException:
+            mouth.close()
+            raise
 
 
-def _one_thread() -> None:
+def _submitted(pool: ProcessPoolExecutor, folder: Path, exercises) -> list[Future]:
+    """Everything that is to be written, what takes longest first."""
+    from autograder.bundle.records import write_alone, write_pairs
+
+    ids = [one.id for one in sorted(exercises, key=lambda one: -len(one.mistakes))]
+    # subtle: workers inherit it. Ctrl-C reaches them, too, and is for this process, which ends them.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return [pool.submit(write, folder, name) for write in (write_pairs, write_alone) for name in ids]
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _start(ears) -> None:
+    """A worker, which ends as soon as the process that started it does, or says so by closing its end of a pipe."""
     import torch
 
     torch.set_num_threads(1)
+
+    def listen():
+        try:
+            ears.recv()
+        except EOFError:
+            os._exit(1)
+
+    threading.Thread(target=listen, daemon=True).start()
 
 
 def _zip(folder: Path, file: Path) -> None:

@@ -35,33 +35,25 @@ def _words(exercise: Exercise) -> dict:
     }
 
 
-def write_records(folder: Path, exercise_id: str) -> None:
-    """The visible cases with what is due, and what the known mistakes give, one at a time and two at once."""
-    exercise = find(exercise_id)
-    cases = cases_of(exercise)
-    expected = Expected(exercise, cases)
-    _write_alone(folder / f"{exercise.id}.safetensors", expected)
-    _write_pairs(folder / f"{exercise.id}.pairs.safetensors", expected)
-
-
-def _write_alone(path: Path, expected: Expected) -> None:
-    writer, cases = Writer(), range(len(expected.cases))
-    mistakes = []
-    for number in range(len(expected.exercise.mistakes)):
-        run = _run(writer, *expected.mistake(number))
-        alone = [_record(writer, _in_short(expected.alone(number, case))) for case in cases]
-        mistakes.append(run | {"alone": alone})
+def write_alone(folder: Path, exercise_id: str) -> None:
+    """The visible cases with what is due, and what each known mistake gives."""
+    expected, writer = _expected(exercise_id), Writer()
+    mistakes = [_run(writer, *expected.mistake(number)) for number in range(len(expected.exercise.mistakes))]
     right = [_record(writer, record) for record in expected.right]
-    writer.write(path, {"cases": [_as_fields(case) for case in expected.cases], "right": right, "mistakes": mistakes})
+    told = {"cases": [_as_fields(case) for case in expected.cases], "right": right, "mistakes": mistakes}
+    writer.write(folder / f"{exercise_id}.safetensors", told)
 
 
-def _write_pairs(path: Path, expected: Expected) -> None:
-    writer, cases = Writer(), range(len(expected.cases))
-    runs = []
-    for pair in expected.pairs:
-        run = _run(writer, *expected.pair(*pair))
-        runs.append(run | {"outputs": [_record(writer, expected.output_of_both(*pair, case)) for case in cases]})
-    writer.write(path, {"pairs": expected.pairs, "runs": runs})
+def write_pairs(folder: Path, exercise_id: str) -> None:
+    """What every two known mistakes made at once give."""
+    expected, writer = _expected(exercise_id), Writer()
+    runs = [_run(writer, *expected.pair(*pair)) for pair in expected.pairs]
+    writer.write(folder / f"{exercise_id}.pairs.safetensors", {"pairs": expected.pairs, "runs": runs})
+
+
+def _expected(exercise_id: str) -> Expected:
+    exercise = find(exercise_id)
+    return Expected(exercise, cases_of(exercise))
 
 
 def _run(writer: Writer, records: list[dict], wrong: set[int]) -> dict:

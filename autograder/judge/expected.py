@@ -14,7 +14,7 @@ import torch
 
 from autograder.exercises.exercise import Case, Exercise
 from autograder.exercises.recorded import RecordedExercise
-from autograder.judge.findings import findings, output_is_right
+from autograder.judge.findings import output_is_right, wrong_cases
 from autograder.probe import probe
 from autograder.probe.build import live
 from autograder.probe.run import tensors_of
@@ -33,7 +33,8 @@ class Expected:
     """Records of the reference and of the mistakes of one exercise on given cases, each made once, when asked for.
 
     A whole run is dear: `output` and `output_of_both` look at one case and at the output alone, so that most
-    mistakes can be ruled out without one.
+    mistakes can be ruled out without one. Where there is one already, it is what they look at: known mistakes do
+    in one case by itself what they do among all.
     """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):
@@ -63,6 +64,8 @@ class Expected:
         return self._once(self._output, number, case)
 
     def _output(self, number, case):
+        if run := self._made.get(("_mistake", number)):
+            return _briefly(run[0][case])
         return self._returned(self.exercise.mistakes[number].answer, case)
 
     def alone(self, number: int, case: int) -> dict:
@@ -70,6 +73,8 @@ class Expected:
         return self._once(self._alone, number, case)
 
     def _alone(self, number, case):
+        if run := self._made.get(("_mistake", number)):
+            return run[0][case]
         answer = self.exercise.mistakes[number].answer
         return self.records_of(answer, cases=[self.cases[case]])[0]
 
@@ -78,6 +83,8 @@ class Expected:
         return self._once(self._output_of_both, first, second, case)
 
     def _output_of_both(self, first, second, case):
+        if run := self._made.get(("_pair", first, second)):
+            return _briefly(run[0][case])
         return self._returned(self.both(first, second), case)
 
     def shows(self, number: int, case: int) -> bool:
@@ -130,7 +137,7 @@ class Expected:
 
     def wrong_cases(self, records: list[dict]) -> set[int]:
         """The numbers of the cases in which something in `records` is wrong."""
-        return {finding.case for finding in findings(self.exercise, self.cases, self.right, records)}
+        return wrong_cases(self.exercise, self.cases, self.right, records)
 
     def records_of(self, answer, dtype=None, cases: list[Case] | None = None) -> list[dict]:
         """The records of an answer of our own, on all cases or some of them."""
@@ -162,11 +169,12 @@ class ExpectedAsRecorded(Expected):
         return _run(file, file.value["mistakes"][number])
 
     def _output(self, number, case):
-        return _briefly(self.alone(number, case))
+        file = self.exercise.records.alone
+        return _output(file, file.value["mistakes"][number]["records"][case])
 
     def _alone(self, number, case):
         file = self.exercise.records.alone
-        return _record(file, file.value["mistakes"][number]["alone"][case])
+        return _record(file, file.value["mistakes"][number]["records"][case])
 
     @cached_property
     def pairs(self):
@@ -183,7 +191,7 @@ class ExpectedAsRecorded(Expected):
     def _output_of_both(self, first, second, case):
         file = self.exercise.records.pairs
         run = file.value["runs"][self._number_of_pair[first, second]]
-        return _record(file, run["outputs"][case])
+        return _output(file, run["records"][case])
 
 
 def _run(file, run):
@@ -192,6 +200,11 @@ def _run(file, run):
 
 def _record(file, number):
     record = file.part(number)
+    return record | {"steps": {name: file.part(step) for name, step in record["steps"].items()}}
+
+
+def _output(file, number):
+    record = _briefly(file.part(number))
     return record | {"steps": {name: file.part(step) for name, step in record["steps"].items()}}
 
 

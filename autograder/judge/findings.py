@@ -4,6 +4,7 @@ A finding has a rung: structure first (does it run, type, shape), then what one 
 changed, another result the second time), then numbers, type of numbers and gradients. The lowest rung is told.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,14 +39,20 @@ def findings(
     """Everything wrong in `records`, in the order of the cases."""
     found = []
     for number, (case, due, record) in enumerate(zip(cases, expected, records, strict=True)):
-        found += _Look(exercise, case, number, due, record).findings()
+        found += _Look(exercise, case, number, due, record).found()
     return found
+
+
+def wrong_cases(exercise: Exercise, cases: list[Case], expected: list[dict], records: list[dict]) -> set[int]:
+    """The numbers of the cases in which something in `records` is wrong."""
+    questions = enumerate(zip(cases, expected, records, strict=True))
+    return {number for number, (case, *told) in questions if _Look(exercise, case, number, *told).is_wrong()}
 
 
 def output_is_right(exercise: Exercise, case: Case, due: dict, record: dict) -> bool:
     """Whether a record's output is right, whatever follows it."""
     if record["status"] != "answered" or case.raises:
-        return not _Look(exercise, case, 0, due, record).findings()
+        return not _Look(exercise, case, 0, due, record).is_wrong()
     output = due["steps"]["output"], record["steps"]["output"]
     return _Look(exercise, case, 0, due, record)._value("output", *output) is None
 
@@ -57,23 +64,25 @@ class _Look:
         self.exercise, self.case, self.number = exercise, case, number
         self.due, self.record = due, record
 
-    def findings(self) -> list[Finding]:
+    def is_wrong(self) -> bool:
+        return next(self.found(), None) is not None
+
+    def found(self) -> Iterator[Finding]:
+        """Everything that is wrong, one thing at a time: whoever asks for the first alone pays for no other."""
         if self.record["status"] == "skipped":
-            return [
-                self._finding(
-                    self.case.aspect,
-                    RUNS,
-                    "An earlier call ran out of time, so this one was not made.",
-                    "Which loop never ends?",
-                )
-            ]
-        if self.case.raises:
-            return self._raises()
-        if self.record["status"] in ("parts", "raised"):
-            return [self._parts() if self.record["status"] == "parts" else self._raised(self.record["error"])]
-        if self.record["status"] == "out of time" and "error" in self.record:
-            return [self._raised(self.record["error"])]
-        return [finding for finding in self._steps() if finding is not None]
+            yield self._skipped()
+        elif self.case.raises:
+            yield from self._raises()
+        elif self.record["status"] == "parts":
+            yield self._parts()
+        elif self.record["status"] == "raised" or (self.record["status"] == "out of time" and "error" in self.record):
+            yield self._raised(self.record["error"])
+        else:
+            yield from (finding for finding in self._steps() if finding is not None)
+
+    def _skipped(self):
+        sees = "An earlier call ran out of time, so this one was not made."
+        return self._finding(self.case.aspect, RUNS, sees, "Which loop never ends?")
 
     def _steps(self):
         due, steps = self.due["steps"], self.record["steps"]

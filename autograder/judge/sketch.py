@@ -26,9 +26,11 @@ def _short(key: str, item: dict) -> tuple[str, dict]:
     name = f"{key} {data.dtype} {tuple(data.shape)}"
     data = torch.view_as_real(data) if data.is_complex() else data
     numbers = data.to(torch.float64).flatten()
-    finite = numbers.isfinite()
-    sums = _weights(len(numbers)) @ torch.where(finite, numbers, 0.0)
-    return name, {"kind": "tensor", "data": torch.cat((sums, (~finite).sum().double()[None]))}
+    sums, others = _weights(len(numbers)) @ numbers, 0
+    if not sums.isfinite().all():
+        finite = numbers.isfinite()
+        sums, others = _weights(len(numbers)) @ torch.where(finite, numbers, 0.0), int((~finite).sum())
+    return name, {"kind": "tensor", "data": torch.cat((sums, sums.new_tensor([others])))}
 
 
 @cache

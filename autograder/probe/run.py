@@ -136,9 +136,8 @@ class _Probe:
         inputs = {name: value for name, value in tensors_of(args, kwargs).items() if value.requires_grad}
         if self.is_class:
             call.zero_grad(set_to_none=True)
-            inputs |= {
-                name: dict(call.named_parameters(remove_duplicate=False))[name] for name in self.case.weights
-            }
+            parts = dict(call.named_parameters(remove_duplicate=False))
+            inputs |= {name: parts[name] for name in self.case.weights}
         total = _weighted_sum(call(*args, **kwargs))
         if total is None or not total.requires_grad:
             return dict.fromkeys(inputs)
@@ -146,9 +145,7 @@ class _Probe:
         return {name: value.grad for name, value in inputs.items()}
 
     def _step(self, name, call):
-        value, error = self._guarded(call)
-        if error is None:
-            value, error = self._guarded(lambda: encode(value))
+        value, error = self._guarded(lambda: encode(call()))
         self.steps[name] = value if error is None else {"kind": "error", **error}
         return error
 
