@@ -104,11 +104,11 @@ for word in x:  # keys and values are the words themselves, as in lesson 01
     keys = values = torch.stack(kept)
     outputs.append(F.scaled_dot_product_attention(word[None], keys, values))
 scores = (x[4] @ torch.stack(kept).T / math.sqrt(4)).tolist()
-print("scores of cat with all that is kept:", [round(score) for score in scores])
+print("scores of cat:", [round(score) for score in scores])
 at_once = F.scaled_dot_product_attention(x, x, x, attn_mask=causal)
 print("word by word = all at once, masked: ", torch.allclose(torch.cat(outputs), at_once))
-print("cat hears:           ", [round(value, 2) for value in outputs[-1][0].tolist()])
-print("by lesson 01's loops:", [round(value, 2) for value in from_loops()[4].tolist()])
+print("cat hears: ", [round(value, 2) for value in outputs[-1][0].tolist()])
+print("from loops:", [round(value, 2) for value in from_loops()[4].tolist()])
 
 # %% [markdown]
 r"""
@@ -164,7 +164,7 @@ def read_the_cache(q, k, v):
 
 
 H, D, M = 32, 128, 4096
-print("millions, with G key/value heads:")
+print("in millions, for G key/value heads:")
 for G in (32, 8, 1):
     operations = 4 * H * M * D / 1e6
     read = 2 * G * M * D * 4 / 1e6  # four bytes: PyTorch's numbers, unless one asks for others
@@ -234,11 +234,12 @@ scores $2 \cdot 2 + 2 \cdot 1 = 6$ in head 0 and $2 \cdot 2 - 2 \cdot 1 = 2$ in 
 
 $$o_h = \operatorname{attention}(q_h,\; k,\; v)$$
 
-$$\operatorname{MQA}(x) = \operatorname{merge}(o_0, \ldots, o_{H-1})\, W_o^{\mathsf T} + b_o$$
+$$\operatorname{MQA}(x) = \operatorname{merge}(o)\, W_o^{\mathsf T} + b_o$$
 
 - $q$: `q_proj(x)` of shape $(B, N, d_{\text{model}})$, split into $q_h$ of shape $(B, N, d_{\text{head}})$
 - $k$, $v$: `k_proj(x)` and `v_proj(x)`, shape $(B, N, d_{\text{head}})$: one head wide, the same for every
   $h$
+- $o$: all the $o_h$, shape $(B, H, N, d_{\text{head}})$
 - $d_{\text{head}} = d_{\text{model}} / H$; the scale inside `attention` is $\sqrt{d_{\text{head}}}$
 - the mask broadcasts to $(B, H, N, N)$
 
@@ -326,11 +327,11 @@ with torch.no_grad():
     theirs.in_proj_weight.copy_(torch.cat([w_query, w_key, w_key], dim=1).T)
     for layer in (module.out_proj, theirs.out_proj):
         layer.weight.copy_(torch.eye(4))
-    heard = module(x[None])[0, 2].tolist()
+    heard = module(x[None])[0, 2].unflatten(0, (2, 2)).tolist()
     due = theirs(x[None], x[None], x[None], need_weights=False)[0]
     same = torch.allclose(module(x[None]), due, atol=1e-6)
-names = ("thing", "pet", "thing", "pet")
-print("saw hears:", [f"{name} {value:.2f}" for name, value in zip(names, heard)])
+for h, (thing, pet) in enumerate(heard):
+    print(f"saw, head {h} hears: thing {thing:.2f}, pet {pet:.2f}")
 print("multi-head attention says the same:", same)
 for name, attention in (("multi-query", module), ("multi-head", theirs)):
     print(f"{name}: {sum(p.numel() for p in attention.parameters())} numbers")
@@ -762,7 +763,7 @@ threads = torch.get_num_threads()
 torch.set_num_threads(1)  # products this small are slower on two cores than on one
 torch.manual_seed(0)
 trained = train(Reporter(8), steps=160, seed=0)
-print(f"eight heads, nothing shared, 160 steps: {100 * right(trained):.0f} % right")
+print(f"nothing shared, 160 steps: {100 * right(trained):.0f} % right")
 
 # %%
 def first_head(weight, n_heads, n_kv_heads):

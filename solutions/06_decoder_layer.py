@@ -337,9 +337,9 @@ r"""
 # %%
 changed = x.clone()
 changed[4] = embed(["saw"])[0]
-for name, axes in (("features of a word", (4,)), ("words and features", (5, 4))):
+for name, axes in (("mean over a word", (4,)), ("mean over all", (5, 4))):
     moved = (F.layer_norm(changed, axes) - F.layer_norm(x, axes)).abs().amax(dim=-1)
-    print(f"mean over {name}:", [round(step, 2) for step in moved.tolist()])
+    print(f"{name:16s}", *(f"{step:.2f}" for step in moved.tolist()))
 
 # %% [markdown]
 r"""
@@ -574,7 +574,7 @@ runs += [(name, 0.01) for name in ("pre-norm", "post-norm")]
 for name, rate in runs:
     torch.manual_seed(0)
     losses = losses_of(Model([Wired(ways[name]) for _ in range(12)]), 60, rate)
-    print(f"{name:12s} steps {rate:5}: {losses[0]:.2f}, at last {losses[-1]:.2f}")
+    print(f"{name:12s} steps {rate:5}: {losses[0]:.2f} to {losses[-1]:.2f}")
 torch.set_num_threads(threads)
 
 # %% [markdown]
