@@ -211,7 +211,8 @@ zero: softmax never says never.
 
 # %%
 exponentials = [math.exp(score) for score in (0, 3, -2, 0, 2)]
-print("exponentials:", [round(e, 2) for e in exponentials], " sum:", round(sum(exponentials), 2))
+print("exponentials:", [round(e, 2) for e in exponentials])
+print("their sum:   ", round(sum(exponentials), 2))
 print("weights:     ", [round(e / sum(exponentials), 2) for e in exponentials])
 print("saw:         ", round(exponentials[2] / sum(exponentials), 3))
 
@@ -297,9 +298,9 @@ thousand does no harm, and every row of the table adds up to 1.
 
 # %%
 row = torch.tensor([0.0, 0.0, 0.0, 400.0])
-above = (row.max() - row.mean()).item()
-print(f"mean {row.mean():.0f}, largest {above:.0f} above; its exp:", torch.exp(row - row.mean())[-1].item())
-print("large scores:", softmax(torch.tensor([10000.0, 9999.0, -10000.0])))
+above = row.max() - row.mean()
+print(f"mean {row.mean():.0f}, largest {above:.0f} above; its exp:", torch.exp(above).item())
+print("softmax:", softmax(torch.tensor([10000.0, 9999.0, -10000.0])))
 figures.weights(softmax(scores / 2), tokens, title="Who listens to whom?")
 
 # %% [markdown]
@@ -705,7 +706,7 @@ for name, width in heads.items():
     print(f"{name:18s} width {width:3d}, scores / {math.sqrt(width):.1f}")
 print("exp(12) in half precision:", torch.exp(torch.tensor(12.0, dtype=torch.float16)).item())
 huge = torch.softmax(torch.tensor([10000.0, 9999.0]), dim=-1)
-print("torch.softmax of 10000 and 9999:", [round(weight, 2) for weight in huge.tolist()])
+print("softmax of 10000 and 9999:", [round(weight, 2) for weight in huge.tolist()])
 for n in (4096, 8192):
     print(f"scores for {n} words: {n**2 / 1e6:.1f} million")
 

@@ -115,8 +115,8 @@ r"""
 # %%
 small = torch.tensor([[1, 2, 3], [4, 5, 6]])
 print("small:\n", small)
-print("transposed, its rows have become columns:\n", small.T)
-print("reshaped, the numbers are read in order and cut anew:\n", small.reshape(3, 2))
+print("transposed, its rows become columns:\n", small.T)
+print("reshaped, read in order and cut anew:\n", small.reshape(3, 2))
 
 # %% [markdown]
 r"""
@@ -205,7 +205,7 @@ gave.
 # %%
 dog = [math.exp(score) for score in (0, 3, -2, 0, 2)]
 weights_of_dog = [e / sum(dog) for e in dog]
-print("weights of dog:", [round(w, 4) for w in weights_of_dog])
+print("weights of dog:\n", [round(w, 4) for w in weights_of_dog])
 heard = sum(w * pet for w, pet in zip(weights_of_dog, (0, 1, 0, 0, -1)))
 print("times the pet values:", round(heard, 4))
 print("from the loops:      ", round(output_from_loops[1, 2].item(), 4))
@@ -262,14 +262,14 @@ check(attention, hidden=True)
 # %% [markdown]
 r"""
 **What goes wrong.** The classic is softmax over the wrong axis. It raises no error and gives numbers
-between 0 and 1. You notice when you add them up:
+between 0 and 1. You notice when you add up the rows:
 """
 
 # %%
 right = attention(x, x, torch.eye(5))  # with the identity as values, the output is the weights
 wrong = torch.softmax(attention_scores(x, x), dim=-2)
-print("sums of the rows, right:", [round(total, 2) for total in right.sum(dim=-1).tolist()])
-print("sums of the rows, wrong:", [round(total, 2) for total in wrong.sum(dim=-1).tolist()])
+print("rows, right:", [round(total, 2) for total in right.sum(dim=-1).tolist()])
+print("rows, wrong:", [round(total, 2) for total in wrong.sum(dim=-1).tolist()])
 names = ("softmax over the keys", "softmax over the queries")
 figures.weights_side_by_side(right, wrong, tokens, names)
 
@@ -283,14 +283,14 @@ Two more mistakes, which tests on tame inputs miss:
 - *Samples of a batch mix.* Change the second sentence; the output for the first must not move.
 - *Keys in place of values.* Invisible while you test with `attention(x, x, x)`.
 
-**See it run.** Loops and products, the same numbers:
+**See it run.** Loops and products, the same numbers (those of the loops were kept to four decimals):
 """
 
 # %%
 output = attention(x, x, x)
 difference = (output - output_from_loops).abs().max().item()
 assert difference < 1e-4, "the product and the loops disagree"
-print("largest difference to the loops, which were kept to four decimals: below 0.0001")
+print("difference to the loops: below 0.0001")
 figures.table(output, tokens, FEATURES, title="One product: the numbers of lesson 01")
 
 # %% [markdown]
@@ -301,10 +301,10 @@ And for two sentences in one call. The second has *dog* and *cat* exchanged:
 # %%
 batch = torch.stack([x, embed(["the", "cat", "saw", "the", "dog"])])
 both = attention(batch, batch, batch)
-print("shape:", tuple(both.shape), "= (B sentences, N words, E features)")
+print("shape (B, N, E):", tuple(both.shape))
 print("the first is as it was alone:", torch.allclose(both[0], output))
-print("dog in sentence 1:", [round(value, 2) for value in both[0, 1].tolist()])
-print("dog in sentence 2:", [round(value, 2) for value in both[1, 4].tolist()])
+print("dog, sentence 1:", [round(value, 2) for value in both[0, 1].tolist()])
+print("dog, sentence 2:", [round(value, 2) for value in both[1, 4].tolist()])
 
 # %% [markdown]
 r"""
@@ -455,8 +455,9 @@ r"""
 q, k, v = project_qkv(x, swap, torch.eye(4), torch.eye(4))
 asked = attention(q, k, torch.eye(5))
 similar = attention(x, x, torch.eye(5))
-print("saw listened to:", {t: round(w, 2) for t, w in zip(tokens[1:], similar[2, 1:].tolist())})
-print("saw listens to: ", {t: round(w, 2) for t, w in zip(tokens[1:], asked[2, 1:].tolist())})
+print("What saw listens to:")
+for when, of_saw in (("before", similar[2, 1:]), ("after", asked[2, 1:])):
+    print(f"{when:6s}", *(f"{token} {weight:.2f}" for token, weight in zip(tokens[1:], of_saw)))
 names = ("looking for what is like me", "asking with W_query")
 figures.weights_side_by_side(similar, asked, tokens, names)
 
@@ -567,7 +568,8 @@ r"""
 # %%
 torch.manual_seed(0)
 module = SelfAttention(4, 4)
-print("parameters:", {name: tuple(p.shape) for name, p in module.named_parameters()})
+for name, parameter in module.named_parameters():
+    print(f"{name:7s}", tuple(parameter.shape))
 print("numbers in them:", sum(p.numel() for p in module.parameters()))
 module.load_state_dict({"W_query": swap, "W_key": torch.eye(4), "W_value": torch.eye(4)})
 q, k, v = project_qkv(x, swap, torch.eye(4), torch.eye(4))
@@ -613,7 +615,7 @@ with torch.no_grad():
     short = ["the", "saw", "the", "dog", "saw"]
     q, k, v = project_qkv(embed(short), learner.W_query, learner.W_key, learner.W_value)
     learned = attention(q, k, torch.eye(5))
-print("weight on dog:", [round(w, 2) for w in learned[:, 3].tolist()])
+print("on the dog:", [round(w, 2) for w in learned[:, 3].tolist()])
 figures.weights(learned, short, title="What it learned to look at")
 
 # %% [markdown]
@@ -786,20 +788,23 @@ r"""
 - **Where the numbers are.** In GPT-2 small (width 768, 12 layers) these three matrices hold 1.8 million
   numbers a layer and 21.2 million in all; in Llama 2 7B (width 4096, 32 layers) 50.3 million a layer and
   1.61 billion in all (Radford et al. 2019; Touvron et al. 2023).
-- **The table need not be stored.** For 4096 words and 32 heads, the scores of one single layer would fill 1.0
-  GiB in half precision. FlashAttention computes them block by block and keeps none (Dao et al. 2022).
+- **The table need not be stored.** For 4096 words and 32 heads, the scores of one single layer would fill
+  1.0 GiB in half precision. FlashAttention computes them block by block and keeps none (Dao et al. 2022).
 """
 
 # %%
+def in_words(count):
+    return f"{count / 1e9:.2f} billion" if count >= 1e9 else f"{count / 1e6:.1f} million"
+
+
 side_by_side = torch.cat([swap, torch.eye(4), torch.eye(4)], dim=1)
 three = project_qkv(x, side_by_side, swap, swap)[0].split(4, dim=-1)
 one_by_one = project_qkv(x, swap, torch.eye(4), torch.eye(4))
 print("one product = three:", all(map(torch.equal, three, one_by_one)))
 for name, width, layers in (("GPT-2 small", 768, 12), ("Llama 2 7B", 4096, 32)):
     numbers = 3 * width * width
-    in_all = numbers * layers
-    print(f"{name}: {numbers / 1e6:.1f} million a layer, {in_all / 1e6:.1f} million in all")
-print(f"that is {3 * 4096 * 4096 * 32 / 1e9:.2f} billion")
+    print(f"{name}: {in_words(numbers)} a layer,")
+    print(f"    {in_words(numbers * layers)} in all")
 print(f"scores of one layer: {4096 * 4096 * 32 * 2 / 2**30:.1f} GiB")
 
 # %% [markdown]
