@@ -195,7 +195,7 @@ def test_the_command_writes_the_page_and_prints_where(course, capsys):
     assert path == course / "report.html"
     page = path.read_text()
     assert "1 student, in softmax" in page
-    assert "For instance Of ada (ada)" in page
+    assert "Made by Of ada (ada)" in page
     assert "Handed in nothing: Of cyd (cyd)" in page
     assert "Handed in, not graded yet: bob" in page
     assert report(course, LESSON).name == f"report-{LESSON}.html"

@@ -40,9 +40,12 @@ def _exercises(arguments) -> None:
     if arguments.json:
         print(json.dumps(rows, indent=2))
         return
+    lesson = None
     for row in rows:
-        stars = "*" * row["difficulty"]
-        print(f"{row['id']:32} {row['points']:2} points  {row['minutes']:3} min  {stars:3}  {row['lesson']}")
+        if row["lesson"] != lesson:
+            print("\n" * (lesson is not None) + row["lesson"])
+        lesson, stars = row["lesson"], "*" * row["difficulty"]
+        print(f"  {row['id']:36}{row['points']:2} points  {row['minutes']:3} min  {stars}")
 
 
 def _progress(arguments) -> None:

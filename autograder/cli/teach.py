@@ -2,9 +2,11 @@
 
 import argparse
 import json
+import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from textwrap import fill
 
 from autograder.cli import add_command
 
@@ -35,12 +37,12 @@ def _add_check(commands):
 
 def _add_course(commands):
     command = add_command(commands, "course", _course, "make a standard nbgrader course in a new folder")
-    command.add_argument("folder", metavar="DIR")
+    command.add_argument("folder", metavar="DIR", help="the new folder")
 
 
 def _add_grade(commands):
     command = add_command(commands, "grade", _grade, "grade what is under DIR/submitted into DIR's gradebook")
-    command.add_argument("folder", metavar="DIR")
+    command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
     where = command.add_mutually_exclusive_group()
     where.add_argument(
@@ -59,7 +61,7 @@ def _add_grade(commands):
 
 def _add_report(commands):
     command = add_command(commands, "report", _report, "write the class report of what is graded, one HTML page")
-    command.add_argument("folder", metavar="DIR")
+    command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
 
 
@@ -69,7 +71,7 @@ def _add_doctor(commands):
 
 def _add_demo(commands):
     command = add_command(commands, "demo", _demo, "make a course with a sample class, and grade it")
-    command.add_argument("folder", metavar="DIR")
+    command.add_argument("folder", metavar="DIR", help="the folder of the course; a demo of before is replaced")
 
 
 def _add_bundle(commands):
@@ -175,7 +177,15 @@ def _show_verdict(arguments, file, verdict):
             flush=True,
         )
     else:
-        print(f"{file}\n{text_of(verdict)}", flush=True)
+        print(f"{file}\n{_to_fit(text_of(verdict))}", flush=True)
+
+
+def _to_fit(text: str) -> str:
+    """The text, in a terminal broken between words."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(fill(line, width) for line in text.splitlines())
 
 
 def _positive(text: str) -> int:

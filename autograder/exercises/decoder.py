@@ -25,7 +25,7 @@ from autograder.exercises.mistakes import decoder as mistakes
 
 LESSON = "06_decoder_layer"
 DOUBLE = torch.float64
-BY_HAND = Rules(None, ("PyTorch's own Transformer layers",))
+BY_HAND = Rules(None, ("PyTorch's own Transformer layer",))
 
 
 def _feed_forward(x, linear1, linear2):

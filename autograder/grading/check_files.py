@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from autograder.grading.questions import Questions
+from autograder.grading.questions import Questions, error_in
 from autograder.grading.sandbox import why_no_sandbox
 from autograder.grading.session import USUAL, Allowance, Ended, Session, again_with_care
 from autograder.grading.template import Template
@@ -78,7 +78,7 @@ def _load(session: Session, file: Path) -> dict | None:
     first = None
     for cell in json.loads(text)["cells"]:
         if cell.get("cell_type") == "code" and not _is_skipped(cell.get("metadata", {})):
-            error = _error_in(session.cell("".join(cell.get("source", ""))))
+            error = error_in(session.cell("".join(cell.get("source", ""))))
             first = first or error
     return first
 
@@ -87,13 +87,6 @@ def _is_skipped(metadata: dict) -> bool:
     grading = metadata.get("nbgrader", {})
     title = metadata.get("title", "")
     return bool(grading.get("grade") and not grading.get("solution")) or title.startswith(SKIPPED_TITLES)
-
-
-def _error_in(outputs: list) -> dict | None:
-    for output in outputs:
-        if isinstance(output, dict) and output.get("output_type") == "error":
-            return {"type": str(output.get("ename")), "text": str(output.get("evalue"))}
-    return None
 
 
 def _why_unreadable(file: str) -> str | None:

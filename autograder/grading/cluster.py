@@ -5,6 +5,7 @@ come back to the one process that writes the gradebook. A worker judges one subm
 sandbox of its own; where a worker is lost, Dask gives its submissions to another.
 """
 
+import asyncio
 import threading
 from collections.abc import Iterable, Iterator
 
@@ -49,6 +50,7 @@ class ClusterPool:
                 "--cluster needs Dask; `pip install 'attention-by-hand[cluster]'` installs it."
             ) from None
         try:
+            asyncio.run(_call(self._address))
             client = Client(self._address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
         except (OSError, ValueError):
             raise UserError(
@@ -60,6 +62,15 @@ class ClusterPool:
                 f"the scheduler at {self._address} has no workers; `dask worker {self._address}` starts one."
             )
         return client
+
+
+async def _call(address: str) -> None:
+    """Raises OSError where nobody listens. A Client that cannot connect would print a traceback at its end."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    comm = await connect(address, timeout=SECONDS_TO_CONNECT, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 def run_on_worker(unit: Unit, secret: str, sandboxed: bool, allowance) -> Result:

@@ -30,6 +30,7 @@ def demo(folder: Path | str) -> None:
         shutil.rmtree(folder)
     folder = make_course(folder)
     (folder / MARK).touch()
+    _enrol(folder)
     for work in CLASS:
         hand_in(folder, work)
     print(f"\n{len(CLASS)} notebooks are handed in. Grading them ...\n", flush=True)
@@ -39,6 +40,14 @@ def demo(folder: Path | str) -> None:
     rows = grade(folder, AGAIN.lesson)
     make_feedback(folder, sorted({row.lesson for row in rows} | {work.lesson for work in CLASS}))
     _say_where(folder, time.monotonic() - began)
+
+
+def _enrol(folder: Path) -> None:
+    """Tells the gradebook the students' names, as `nbgrader db student import` does."""
+    with open_course(folder).gradebook as gradebook:
+        for student in {work.student for work in CLASS}:
+            first, last = student.title().split("_")
+            gradebook.update_or_create_student(student, first_name=first, last_name=last)
 
 
 def hand_in(folder: Path, work: HandsIn) -> Path:

@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
+from textwrap import fill
 
 from autograder.grading.sandbox import why_no_sandbox
 
@@ -43,15 +44,15 @@ def _torch() -> Finding:
 
 
 def _notebook() -> Finding:
-    missing = []
+    missing, title = [], "notebooks (JupyterLab, nbgrader)"
     for name in ("jupyterlab", "nbgrader", "ipywidgets"):
         try:
             __import__(name)
         except ImportError:
             missing.append(name)
     if missing:
-        return Finding("JupyterLab and nbgrader", MISSING, f"not installed: {', '.join(missing)}; `make lab` does it.")
-    return Finding("JupyterLab and nbgrader", WORKS)
+        return Finding(title, MISSING, f"not installed: {', '.join(missing)}; `make lab` does it.")
+    return Finding(title, WORKS)
 
 
 def _graphs() -> Finding:
@@ -107,9 +108,10 @@ def _space() -> Finding:
 
 
 def report(findings: list[Finding]) -> str:
-    """The findings as text, one a line."""
+    """The findings as text, as wide as the terminal."""
     signs = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
     lines = [f"{signs[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings]
     ready = all(finding.state != MISSING for finding in findings)
     last = "Lessons, checks and grading all work here." if ready else "See above for what to do."
-    return "\n".join([*lines, "", last])
+    width = shutil.get_terminal_size().columns
+    return "\n".join([*(fill(line, width, subsequent_indent="  ") for line in lines), "", last])

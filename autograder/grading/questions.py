@@ -24,7 +24,7 @@ class Questions:
 
     def put_to(self, session: Session, alone: bool, stopped: dict | None = None) -> Verdict:
         """The verdict on the object of the exercise's name, called in a process of its own where `alone`.
-        `stopped` is the error that stopped its file.
+        `stopped` is the error that stopped its file or its cell.
 
         Raises Ended where the process of the submission is gone.
         """
@@ -48,7 +48,16 @@ class Questions:
         if stopped is None:
             return f"There is no {name} in the file."
         line = f" in line {stopped['line']}" if stopped.get("line") else ""
-        return f"There is no {name}: the file stopped{line} with {stopped['type']}: {stopped['text']}"
+        what = plain_text(f"{stopped['type']}: {stopped['text']}")
+        return f"There is no {name}: the {stopped.get('where', 'file')} stopped{line} with {what}"
+
+
+def error_in(outputs: list) -> dict | None:
+    """The error that stopped a cell, from its outputs as sent."""
+    for output in outputs:
+        if isinstance(output, dict) and output.get("output_type") == "error":
+            return {"type": str(output.get("ename")), "text": str(output.get("evalue")), "where": "cell"}
+    return None
 
 
 def _ended(status: int) -> str:

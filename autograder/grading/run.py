@@ -11,7 +11,7 @@ from autograder.exercises import find
 from autograder.exercises.exercise import Rules
 from autograder.grading.drawn import case_to_draw
 from autograder.grading.outputs import Shown
-from autograder.grading.questions import Questions, as_tensor
+from autograder.grading.questions import Questions, as_tensor, error_in
 from autograder.grading.results import Result
 from autograder.grading.session import USUAL, Allowance, Ended, Session, again_with_care
 from autograder.grading.template import Template
@@ -82,30 +82,33 @@ def _show(
     unit: Unit, session: Session, secret: str, alone: bool, result: Result, verdicts: dict
 ) -> None:
     """Keeps what cells show, the verdicts, and the graphs."""
-    shown = Shown()
+    shown, stopped = Shown(), None
     for step in unit.steps:
         if step.kind == "run":
             with _timed(result, "cells"):
                 outputs = session.cell(step.text)
-            result.outputs[step.cell] = shown.plain_outputs(outputs)
+            result.outputs[step.cell], stopped = shown.plain_outputs(outputs), error_in(outputs)
         elif step.kind == "check" and step.text in verdicts:
             with _timed(result, "checks"):
-                verdict, where = _verdict(step.text, session, alone, verdicts[step.text])
+                verdict, where = _verdict(step.text, session, alone, verdicts[step.text], stopped)
                 result.verdicts[step.text] = asdict(verdict) | {"hidden": where}
             with _timed(result, "graphs"):
                 if graph := _graph(step.text, session):
                     result.graphs[step.text] = graph
 
 
-def _verdict(exercise_id: str, session: Session, alone: bool, hidden: Verdict) -> tuple[Verdict, bool]:
+def _verdict(
+    exercise_id: str, session: Session, alone: bool, hidden: Verdict, stopped: dict | None
+) -> tuple[Verdict, bool]:
     """The verdict with fewer points of the visible and the hidden check, and whether it is the hidden one.
+    `stopped` is the error of the cell above the check.
 
     The hidden cases are more, of the same families: who passes them passes the visible ones. Else the visible
     check is made as well, because its words may show numbers.
     """
     if hidden.passed:
         return hidden, False
-    visible = _questions(exercise_id, None).put_to(session, alone)
+    visible = _questions(exercise_id, None).put_to(session, alone, stopped)
     return (visible, False) if visible.points <= hidden.points else (hidden, True)
 
 

@@ -80,7 +80,7 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
         [head[number - height] if number >= height - len(head) else "" for head in heads]
         for number in range(height)
     ]
-    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    rule = "-" * (sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded"))  # longer words stand out
     text = [_line(line, widths) for line in [*lines, body[0]]] + [rule]
     text += [_line(line, widths) for line in body[1:]]
     return "\n".join([lesson, "", *text, rule, _summary(rows)])

@@ -57,7 +57,7 @@ GROUPS = {
     "fused attention": (*FUSED, *MULTIHEAD, *TRANSFORMER),
     "nn.MultiheadAttention": (*MULTIHEAD, *TRANSFORMER),
     "enable_gqa": ("enable_gqa",),
-    "PyTorch's own Transformer layers": (
+    "PyTorch's own Transformer layer": (
         "torch.nn.modules.transformer.Transformer",
         "nn:TransformerEncoderLayer.",
         "nn:TransformerDecoderLayer.",

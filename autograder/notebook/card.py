@@ -1,12 +1,14 @@
 """How a verdict looks: a small card in a notebook, plain text elsewhere."""
 
 import html
+import re
 import sys
 
 from autograder.judge.verdict import PARTLY_RIGHT, RIGHT, Verdict
 
 SIGNS = {RIGHT: "✓", PARTLY_RIGHT: "◐"}
 COLOURS = {RIGHT: "#009E73", PARTLY_RIGHT: "#E69F00"}
+CODE = re.compile("`([^`]+)`")
 OTHER_SIGN, OTHER_COLOUR, NOTE_COLOUR = "✗", "#D55E00", "#0072B2"
 
 
@@ -49,7 +51,8 @@ def html_of(verdict: Verdict) -> str:
 
 
 def _html_card(colour: str, head: str, lines: list[str]) -> str:
-    body = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
+    told = (CODE.sub(r"<code>\1</code>", html.escape(line)) for line in lines)
+    body = "".join(f"<div>{line}</div>" for line in told)
     return (
         f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0">'
         f"<strong>{html.escape(head)}</strong>{body}</div>"

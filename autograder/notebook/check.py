@@ -1,6 +1,7 @@
 """check(answer): judge an answer where it was written, and say in a few lines what was seen."""
 
 import sys
+from textwrap import wrap
 
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, find, find_by_name
@@ -11,12 +12,14 @@ from autograder.notebook.card import running_notebook, show_picture, show_verdic
 from autograder.notebook.memory import remember
 from autograder.probe import probe
 
+WIDTH = 110  # characters: JupyterLab breaks what is longer in the middle of a word
+
 
 class CheckFailed(Exception):
     """The answer is not right yet. In a notebook only its own lines are shown, no traceback."""
 
     def _render_traceback_(self):
-        return str(self).splitlines()
+        return [part for line in str(self).splitlines() for part in wrap(line, WIDTH, break_long_words=False)]
 
 
 def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float:

@@ -7,12 +7,15 @@ from autograder.notebook.card import show_note
 _given: dict[str, int] = {}
 
 
-def hint(exercise) -> None:
+def hint(exercise="") -> None:
     """Shows the next hint: first where to look, then what to think of, last the shape of the solution.
 
     `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint,
     it begins anew.
     """
+    if exercise == "":
+        print('hint needs the name of an exercise, for instance hint("loops.softmax").')
+        return
     try:
         asked = find_by_name(getattr(exercise, "__name__", "")) or find(str(exercise))
     except UserError as error:

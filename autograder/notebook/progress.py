@@ -65,7 +65,7 @@ def parts_of_folder(folder: Path) -> list[Part]:
         file = f"{lesson}.ipynb"
         notebook = file if (folder / file).is_file() else ""
         standings = tuple(standing_of(exercise, known) for exercise in exercises_of(lesson))
-        parts.append(Part(lesson.replace("_", " "), notebook, standings))
+        parts.append(Part(lesson.replace("multi_", "multi-").replace("_", " "), notebook, standings))
     here = [part for part in parts if part.notebook or any(s.exercise.id in known for s in part.standings)]
     return here or parts
 

@@ -98,6 +98,12 @@ class _Result(DisplayHook):
         sys.stdout.flush()
 
 
+def _in_short(error) -> str:
+    """What an error says, without IPython's name for the cell."""
+    is_placed = isinstance(error, SyntaxError) and error.msg and error.lineno
+    return f"{error.msg} (line {error.lineno})" if is_placed else str(error)
+
+
 class Shell(InteractiveShell):
     """IPython's shell; what a cell shows is in `outputs`."""
 
@@ -113,7 +119,7 @@ class Shell(InteractiveShell):
             self.outputs.error("OutOfTime", "the cell was stopped", ["The cell did not stop, and was stopped."])
             return
         lines = stb if isinstance(stb, list) else [str(stb)]
-        self.outputs.error(etype.__name__, str(evalue), lines)
+        self.outputs.error(etype.__name__, _in_short(evalue), lines)
 
     def ask_exit(self):
         """`exit` in a cell ends nothing here."""
