@@ -18,12 +18,12 @@ def pictures():
         "window": (causal & (place[:, None] - place < 2), "not far back"),
         "prefix": (causal | (place < 3), "three are given"),
     }
-    names = ("the dog saw the cat", "the cat saw")
+    sentences = [list(TOKENS), ["the", "cat", "saw"]]
     return {
         "causal_mask": figures.mask(causal, TOKENS, title="A causal mask: nobody looks ahead"),
         "mask_patterns": figures.mask_patterns(patterns, TOKENS),
         "mask_conventions": figures.mask_conventions(causal[:4, :4], TOKENS[:4]),
         "mask_before_or_after": figures.mask_before_or_after(x[1] @ x.T / 2, causal[1], TOKENS, "dog"),
-        "padded_batch": figures.padded_batch([name.split() for name in names]),
-        "mask_broadcasting": figures.mask_broadcasting(causal, padding, names),
+        "padded_batch": figures.padded_batch(sentences),
+        "mask_broadcasting": figures.mask_broadcasting(causal, padding, ("sentence 0", "sentence 1")),
     }

@@ -98,7 +98,7 @@ second *the* comes later, False; *cat*, False.
 
 There are other masks, for other purposes. All of them are such tables:
 
-![Five masks side by side, blue where a word may look. None: everything is blue. Causal: the lower triangle
+![Five masks, blue where a word may look. None: everything is blue. Causal: the lower triangle
 with the diagonal. Padding: the first three columns. Window: the diagonal and one cell to its left. Prefix:
 the first three columns and the lower triangle](../images/mask_patterns.svg)
 
@@ -205,7 +205,7 @@ As it is, *saw* looks at the future and at nothing else. *Cat*, the last word, h
 **The question.** Two sentences in one batch: *the dog saw the cat* and *the cat saw*. A tensor has no
 ragged rows, so the second is filled up to five. What do we fill in, and who sees it?
 
-![A batch of two sentences, five places each. The second holds the, cat, saw and two fillers of zeros. Beside
+![A batch of two sentences, five places each. The second holds the, cat, saw and two fillers of zeros. Below
 it the mask, True for each word and False for each filler, and the lengths 5 and
 3](../images/padded_batch.svg)
 
@@ -640,8 +640,8 @@ figures.influence(maps, tokens)
 
 # %% [markdown]
 r"""
-In the middle, the weights above the diagonal are zero, every single one. And yet the framed cells are not
-zero: the future comes in through the total of softmax. Only the mask before softmax keeps it out. (The
+Zeroed after softmax, the weights above the diagonal are zero, every single one. And yet the framed cells
+are not: the future comes in through the total of softmax. Only the mask before softmax keeps it out. (The
 numbers are halved to fit the colours.)
 
 The same test, without any calculus. Change *cat* into *saw* and look who notices:

@@ -45,39 +45,29 @@ def reshaping(x, tokens, features, n_heads=2):
     """Splitting (N, d_model) into H tables (N, d_head) and merging them again, with the sentence's numbers."""
     x = rows(x)
     n, d_model = len(x), len(x[0])
-    d_head, wide = d_model // n_heads, 0.56
-    figure = card(9.2, 4.3, f"Split into {n_heads} heads, and merge again")
-    ax = canvas(figure, 0, 0, 9.2, 4.3)
-    top = 3.0
+    d_head, wide, top = d_model // n_heads, 0.46, 3.0
+    figure = card(6.0, 4.2, f"Split into {n_heads} heads, and merge again")
+    ax = canvas(figure, 0, 0, 6.0, 4.2)
     texts = [[number(value) for value in line] for line in x]
-    _cells(ax, 1.0, top, texts, [[HEADS[j // d_head] for j in range(d_model)] for _ in x], wide)
-    _words(ax, 0.9, top, tokens)
-    _features(ax, 1.0, top, features, wide)
-    ax.text(1.0 + wide * d_model / 2, top - 0.4 * n - 0.3, "(N, d_model) = (5, 4)", ha="center", color=GREY)
-    _arrow(ax, (3.7, 2.35), (5.0, 2.35))
-    _arrow(ax, (5.0, 1.75), (3.7, 1.75))
-    ax.text(4.35, 2.5, "split_heads", ha="center", fontweight="bold", fontsize=9.5)
-    ax.text(4.35, 1.45, "merge_heads", ha="center", fontweight="bold", fontsize=9.5)
+    _cells(ax, 0.52, top, texts, [[HEADS[j // d_head] for j in range(d_model)] for _ in x], wide)
+    _words(ax, 0.46, top, tokens)
+    _features(ax, 0.52, top, features, wide)
+    ax.text(0.52 + wide * d_model / 2, top - 0.4 * n - 0.3, "(N, d_model) = (5, 4)", ha="center", color=GREY)
+    for y, start, end, name in ((2.35, 2.46, 3.3, "split_heads"), (1.75, 3.3, 2.46, "merge_heads")):
+        _arrow(ax, (start, y), (end, y))
+        ax.text(2.88, y + (0.15 if start < end else -0.28), name, ha="center", fontweight="bold", fontsize=9)
     for h in range(n_heads):
-        left = 5.75 + 1.75 * h
-        mine = slice(h * d_head, (h + 1) * d_head)
+        left, mine = 3.82 + 1.1 * h, slice(h * d_head, (h + 1) * d_head)
         _cells(ax, left, top, [line[mine] for line in texts], [[HEADS[h]] * d_head for _ in x], wide)
         _features(ax, left, top, features[mine], wide)
-        ax.text(
-            left + wide * d_head / 2, top + 0.52, f"head {h}", ha="center", color=NAMES[h], fontweight="bold"
-        )
-    _words(ax, 5.65, top, tokens)
-    ax.text(7.2, top - 0.4 * n - 0.3, "(H, N, d_head) = (2, 5, 2)", ha="center", color=GREY)
-    ax.text(
-        0.35,
-        0.3,
-        "Every head keeps all words, and gets its own share of the features.",
-        color=GREY,
-        fontsize=9.5,
-    )
-    told = "; ".join(
-        f"head {h}: {', '.join(features[h * d_head : (h + 1) * d_head])}" for h in range(n_heads)
-    )
+        middle = left + wide * d_head / 2
+        ax.text(middle, top + 0.42, f"head {h}", ha="center", color=NAMES[h], fontweight="bold")
+    _words(ax, 3.76, top, tokens)
+    ax.text(4.83, top - 0.4 * n - 0.3, "(H, N, d_head) = (2, 5, 2)", ha="center", color=GREY)
+    note = "Every head keeps all words, and gets its own share of the features."
+    ax.text(0.25, 0.3, note, color=GREY, fontsize=9.5)
+    shares = (", ".join(features[h * d_head : (h + 1) * d_head]) for h in range(n_heads))
+    told = "; ".join(f"head {h}: {share}" for h, share in enumerate(shares))
     return Picture(
         figure,
         f"Left, a table of {n} words and {d_model} features, shape (N, d_model). split_heads cuts it between "
@@ -99,40 +89,35 @@ def _features(ax, x, top, features, wide):
 @styled
 def split_trap(tokens, n_heads=2, d_head=2):
     """What a reshape without a transpose does: words torn apart. Cells are coloured by word."""
-    n = len(tokens)
+    n, wide = len(tokens), 0.62
     short = [f"{token}{'' if tokens.index(token) == i else chr(39)}" for i, token in enumerate(tokens)]
     flat = [(i, f) for i in range(n) for f in range(n_heads * d_head)]
-    right = [[[(i, h * d_head + f) for f in range(d_head)] for i in range(n)] for h in range(n_heads)]
+    whole = [[[(i, h * d_head + f) for f in range(d_head)] for i in range(n)] for h in range(n_heads)]
     torn = [[flat[(h * n + i) * d_head :][:d_head] for i in range(n)] for h in range(n_heads)]
-    figure = card(9.6, 4.1)
-    ax = canvas(figure, 0, 0, 9.6, 4.1)
-    for k, (title, colour, heads) in enumerate(
-        (
-            ("right: cut each word, then swap two axes", BLUE, right),
-            ("wrong: straight into (H, N, d_head)", VERMILLION, torn),
-        )
-    ):
-        left = 0.4 + 4.75 * k
-        ax.text(left, 3.7, title, fontweight="bold", va="center", color=colour)
+    figure = card(6.05, 4.5)
+    ax = canvas(figure, 0, 0, 6.05, 4.5)
+    cut = (
+        "correct: cut each word,\nthen swap two axes",
+        "row i is word i in every head;\nthe' is the second the",
+    )
+    tear = (
+        "torn: reshaped straight\ninto (H, N, d_head)",
+        "rows are halves of words, and\nhead 0 never meets cat",
+    )
+    for k, ((title, note), colour, heads) in enumerate(((cut, BLUE, whole), (tear, VERMILLION, torn))):
+        left = 0.2 + 3.0 * k
+        ax.text(left, 4.0, title, fontweight="bold", va="center", color=colour)
         for h, lines in enumerate(heads):
             texts = [[f"{short[i]} {f}" for i, f in line] for line in lines]
             fills = [[WORDS[i] for i, _ in line] for line in lines]
-            _cells(ax, left + 2.15 * h, 2.95, texts, fills, 0.92)
-            ax.text(left + 0.92 + 2.15 * h, 3.15, f"head {h}", ha="center", va="center", color=NAMES[h])
-    ax.plot([4.8, 4.8], [0.4, 3.8], color="#D1D5DB", linewidth=1)
-    ax.text(0.4, 0.55, "row i belongs to word i, in every head", color=GREY, fontsize=9.5, va="center")
-    ax.text(
-        5.15,
-        0.55,
-        "rows are halves of words, and head 0 never meets cat",
-        color=GREY,
-        fontsize=9.5,
-        va="center",
-    )
+            _cells(ax, left + 1.38 * h, 3.15, texts, fills, wide)
+            ax.text(left + wide + 1.38 * h, 3.35, f"head {h}", ha="center", va="center", color=NAMES[h])
+        ax.text(left, 0.62, note, color=GREY, fontsize=9.5, va="center")
+    ax.plot([3.02, 3.02], [0.3, 4.2], color="#D1D5DB", linewidth=1)
     return Picture(
         figure,
-        "Two ways to make two heads of five words with features 0 to 3. Right: head 0 has features 0 and 1 of "
-        "every word, head 1 features 2 and 3. Wrong, a reshape straight into (H, N, d_head): head 0 holds "
+        "Two ways to make two heads of five words with features 0 to 3. Correct: head 0 has features 0 and 1 of "
+        "every word, head 1 features 2 and 3. Torn, by a reshape straight into (H, N, d_head): head 0 holds "
         "both halves of the first and second word below each other and half of the third; no row is where it "
         "belongs.",
     )
@@ -140,14 +125,15 @@ def split_trap(tokens, n_heads=2, d_head=2):
 
 @styled
 def heads_of_a_word(weights, tokens, query, title=""):
-    """What each head of one word listens to: weights (H, M), one bar chart a head."""
+    """What each head of one word listens to: weights (H, M), one bar chart a head, two in a line."""
     weights = rows(weights)
     n = len(weights)
-    title = title or f"What \u201c{query}\u201d listens to, head by head"
-    figure = card(max(0.6 + 2.7 * n, 0.105 * len(title) + 0.8), 3.1, title)
+    title, lines = title or f"What \u201c{query}\u201d listens to, head by head", -(-n // 2)
+    figure = card(max(0.6 + 2.7 * min(n, 2), 0.105 * len(title) + 0.8), 0.8 + 2.3 * lines, title)
     for h, values in enumerate(weights):
         name = f"head {h}" if n > 1 else "the only head"
-        _bars(axes(figure, 0.3 + 2.7 * h, 0.45, 2.4, 1.7), values, tokens, HEADS_DARK[h % 4], name, top=1)
+        ax = axes(figure, 0.3 + 2.7 * (h % 2), 0.45 + 2.3 * (lines - 1 - h // 2), 2.4, 1.7)
+        _bars(ax, values, tokens, HEADS_DARK[h % 4], name, top=1)
     told = "; ".join(f"head {h}: {', '.join(number(w) for w in values)}" for h, values in enumerate(weights))
     return Picture(figure, f"{title}. Weights over {', '.join(tokens)}: {told}")
 
@@ -155,34 +141,25 @@ def heads_of_a_word(weights, tokens, query, title=""):
 @styled
 def multihead_flow():
     """Multi-head attention from x to the output, with every shape."""
-    figure = card(9.6, 4.2, "Multi-head attention, with the shape of everything")
-    ax = canvas(figure, 0, 0.1, 9.6, 4.2)
-    _box(ax, 0.85, 1.7, "x", "(B, N, d_model)", INK, width=1.35)
-    for y, name, colour in ((2.7, "q_proj", BLUE), (1.7, "k_proj", ORANGE), (0.7, "v_proj", GREEN)):
-        _box(ax, 2.55, y, name, "", colour, width=1.0, height=0.5)
-        _box(ax, 4.15, y, "split", "(B, H, N, d_head)", colour, width=1.5)
-        _arrow(ax, (1.55, 1.7 + 0.15 * (y - 1.7)), (2.02, y))
-        _arrow(ax, (3.07, y), (3.38, y))
-        _arrow(ax, (4.92, y), (5.3, 1.7 + 0.45 * (y - 1.7)))
+    figure = card(6.0, 6.6, "Multi-head attention, with every shape")
+    ax = canvas(figure, 0, 0, 6.0, 6.6)
+    _box(ax, 3.0, 5.65, "x", "(B, N, d_model)", INK, width=1.5)
+    for x, name, colour in ((1.15, "q_proj", BLUE), (3.0, "k_proj", ORANGE), (4.85, "v_proj", GREEN)):
+        _box(ax, x, 4.65, name, "(B, N, d_model)", colour, width=1.5)
+        _box(ax, x, 3.65, "split", "(B, H, N, d_head)", colour, width=1.6)
+        _arrow(ax, (3.0 + 0.3 * (x - 3.0), 5.32), (x, 5.0))
+        _arrow(ax, (x, 4.32), (x, 4.0))
+        _arrow(ax, (x, 3.32), (3.0 + 0.3 * (x - 3.0), 2.95))
     for k in (3, 2, 1, 0):
-        ax.add_patch(
-            Rectangle(
-                (5.35 + 0.07 * k, 1.1 + 0.07 * k),
-                1.1,
-                1.05,
-                facecolor="white",
-                edgecolor=PURPLE,
-                linewidth=1.5,
-            )
-        )
-    ax.text(5.9, 1.72, "attention", ha="center", va="center", fontweight="bold")
-    ax.text(5.9, 1.46, "H times", ha="center", va="center", fontsize=9, color=GREY)
-    ax.text(6.0, 0.72, "(B, H, N, d_head)", ha="center", va="center", fontsize=9, color=GREY)
-    _arrow(ax, (6.7, 1.7), (7.0, 1.7))
-    _box(ax, 7.65, 1.7, "merge", "(B, N, d_model)", INK, width=1.3)
-    _arrow(ax, (8.32, 1.7), (8.58, 1.7))
-    _box(ax, 9.0, 1.7, "out_proj", "", PURPLE, width=0.82, height=0.5)
-    ax.text(9.0, 1.3, "(B, N, d_model)", ha="center", va="center", fontsize=8, color=GREY)
+        corner = (2.1 + 0.07 * k, 2.1 + 0.07 * k)
+        ax.add_patch(Rectangle(corner, 1.7, 0.62, facecolor="white", edgecolor=PURPLE, linewidth=1.5))
+    ax.text(2.95, 2.52, "attention", ha="center", va="center", fontweight="bold")
+    ax.text(2.95, 2.26, "(B, H, N, d_head)", ha="center", va="center", fontsize=9, color=GREY)
+    ax.text(4.15, 2.4, "H times,\neach head on its own", va="center", fontsize=9, color=GREY)
+    _box(ax, 3.0, 1.42, "merge", "(B, N, d_model)", INK, width=1.6)
+    _arrow(ax, (3.0, 2.07), (3.0, 1.77))
+    _box(ax, 3.0, 0.48, "out_proj", "(B, N, d_model)", PURPLE, width=1.6)
+    _arrow(ax, (3.0, 1.09), (3.0, 0.83))
     return Picture(
         figure,
         "A flow chart. x of shape (B, N, d_model) goes through q_proj, k_proj and v_proj; each result is split "
@@ -194,21 +171,23 @@ def multihead_flow():
 @styled
 def cross_flow():
     """Cross-attention: queries from one sentence, keys and values from another."""
-    figure = card(9.2, 3.4, "Cross-attention: one sentence asks, another answers")
-    ax = canvas(figure, 0, 0, 9.2, 3.4)
-    _box(ax, 1.0, 2.3, "x", "(B, N, d_model)", BLUE, width=1.5)
-    _box(ax, 1.0, 0.95, "context", "(B, M, d_model)", GREEN, width=1.5)
+    figure = card(6.0, 3.5, "Cross-attention: one sentence asks, another answers")
+    ax = canvas(figure, 0, 0, 6.0, 3.5)
+    _box(ax, 0.78, 2.4, "x", "(B, N, d_model)", BLUE, width=1.26)
+    _box(ax, 0.78, 0.95, "context", "(B, M, d_model)", GREEN, width=1.26)
     for y, name, shape, colour, start in (
-        (2.3, "queries", "(B, H, N, d_head)", BLUE, 2.3),
-        (1.35, "keys", "(B, H, M, d_head)", GREEN, 1.05),
-        (0.55, "values", "(B, H, M, d_head)", GREEN, 0.85),
+        (2.4, "queries", "(B, H, N, d_head)", BLUE, 2.4),
+        (1.4, "keys", "(B, H, M, d_head)", GREEN, 1.05),
+        (0.5, "values", "(B, H, M, d_head)", GREEN, 0.85),
     ):
-        _box(ax, 3.6, y, name, shape, colour, width=1.7)
-        _arrow(ax, (1.8, start), (2.7, y))
-        _arrow(ax, (4.5, y), (5.35, 1.5 + 0.3 * (y - 1.5)))
-    _box(ax, 6.0, 1.5, "attention", "weights (B, H, N, M)", PURPLE, width=1.3, height=0.8)
-    _arrow(ax, (6.7, 1.5), (7.3, 1.5))
-    _box(ax, 8.1, 1.5, "output", "(B, N, d_model)", BLUE, width=1.5)
+        _box(ax, 2.42, y, name, shape, colour, width=1.38)
+        _arrow(ax, (1.44, start), (1.7, y))
+        _arrow(ax, (3.14, y), (3.4, 1.5 + 0.3 * (y - 1.5)))
+    _box(ax, 3.98, 1.5, "", "", PURPLE, width=1.12, height=0.95)
+    ax.text(3.98, 1.73, "attention", ha="center", va="center", fontweight="bold")
+    ax.text(3.98, 1.38, "weights\n(B, H, N, M)", ha="center", va="center", fontsize=9, color=GREY)
+    _arrow(ax, (4.57, 1.5), (4.76, 1.5))
+    _box(ax, 5.33, 1.5, "output", "(B, N, d_model)", BLUE, width=1.1)
     return Picture(
         figure,
         "A flow chart. Queries come from x, shape (B, N, d_model); keys and values come from context, shape "
@@ -220,8 +199,8 @@ def cross_flow():
 def learning_alike(mine, theirs, title="Do they learn alike?"):
     """Two losses over the steps of training, the second drawn as a thin line over the first."""
     mine, theirs = row(mine), row(theirs)
-    figure = card(6.4, 3.2, title)
-    ax = axes(figure, 0.8, 0.65, 5.2, 1.85)
+    figure = card(6.0, 3.2, title)
+    ax = axes(figure, 0.7, 0.65, 5.0, 1.85)
     ax.plot(range(len(mine)), mine, color=ORANGE, linewidth=5, alpha=0.6, label="yours")
     ax.plot(range(len(theirs)), theirs, color=INK, linewidth=1.3, linestyle="--", label="PyTorch's")
     ax.set(xlabel="step", ylabel="loss", ylim=(0, None))

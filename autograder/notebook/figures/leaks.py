@@ -30,10 +30,13 @@ def mask_before_or_after(scores, allowed, tokens, query):
     some = iter(_softmax([s for s, may in zip(scores, allowed, strict=True) if may]))
     before = [next(some) if may else 0.0 for may in allowed]
     ways = (("no mask", free, GREY), ("zeroed after softmax", after, ORANGE), ("masked before", before, BLUE))
-    figure = card(8.6, 3.1, f"What \u201c{query}\u201d listens to when it may not look ahead")
+    figure = card(6.0, 3.2, f"What \u201c{query}\u201d listens to when it may not look ahead")
     for k, (name, values, colour) in enumerate(ways):
-        title = f"{name}: sum {number(sum(values))}"
-        _bars(axes(figure, 0.3 + 2.8 * k, 0.45, 2.4, 1.7), values, tokens, colour, title, top=1)
+        ax = axes(figure, 0.15 + 1.92 * k, 0.45, 1.86, 1.65)
+        _bars(ax, values, tokens, colour, f"{name}\nsum {number(sum(values))}", top=1)
+        ax.tick_params(labelsize=9.5)
+        for text in ax.texts:
+            text.set_fontsize(8.5)
     told = "; ".join(f"{name}: {', '.join(number(w) for w in values)}" for name, values, _ in ways)
     return Picture(figure, f"Three bar charts of the weights of {query} over {', '.join(tokens)}. {told}")
 
@@ -41,62 +44,49 @@ def mask_before_or_after(scores, allowed, tokens, query):
 @styled
 def influence(maps, tokens, title="Whose output moves when a word changes?"):
     """How strongly each output (row) depends on each word (column); `maps` maps a name to a matrix."""
-    n, cell = len(tokens), 0.5
-    panel = cell * n + 0.3
-    wide, high = len(maps) * panel + 1.1, cell * n + 1.95
-    figure = card(wide, high, title)
-    note = "row: the output that moves; column: the word that changes; framed: the word comes later"
-    figure.text(0.25 / wide, 1 - 0.66 / high, note, fontsize=9.5, color=GREY, va="center")
+    n, cell, across = len(tokens), 0.5, 2
+    side, lines = cell * n, -(-len(maps) // across)
+    figure = card(6.0, 1.0 + lines * (side + 0.8), title)
+    _, high = figure.get_size_inches()
+    notes = ("row: the output that moves; column: the word that changes", "framed: a later word moves it")
+    for k, note in enumerate(notes):
+        figure.text(0.25 / 6.0, 1 - (0.64 + 0.22 * k) / high, note, fontsize=9.5, color=GREY, va="center")
     told = []
     for k, (name, values) in enumerate(maps.items()):
         values = rows(values)
-        ax = axes(figure, 0.85 + k * panel, 0.55, cell * n, cell * n)
-        _grid(ax, values, tokens, tokens, SEQUENTIAL, 0, 1)
-        ax.tick_params(labelleft=k == 0, labelsize=9)
-        for text in ax.texts:
-            text.set_fontsize(8.5)
-        for i in range(n):
-            for j in range(i + 1, n):
-                leaks = values[i][j] > 1e-6
-                ax.add_patch(
-                    Rectangle(
-                        (j + 0.06, i + 0.06),
-                        0.88,
-                        0.88,
-                        facecolor="none",
-                        edgecolor=VERMILLION if leaks else "none",
-                        linewidth=1.6,
-                    )
-                )
-        ax.text(n / 2, n + 0.55, name, ha="center", va="center", fontweight="bold")
-        ahead = sum(values[i][j] > 1e-6 for i in range(n) for j in range(i + 1, n))
-        told.append(f"{name}: {ahead} of {n * (n - 1) // 2} outputs move with a later word")
+        bottom = 0.45 + (lines - 1 - k // across) * (side + 0.8)
+        ax = axes(figure, 0.55 + k % across * (side + 0.25), bottom, side, side)
+        _grid(ax, values, tokens, tokens, SEQUENTIAL, 0, 1, 9)
+        ax.tick_params(labelleft=k % across == 0, labelsize=9.5, pad=2)
+        later = [(i, j) for i in range(n) for j in range(i + 1, n) if values[i][j] > 1e-6]
+        for i, j in later:
+            ax.add_patch(_frame(j, i))
+        ax.text(n / 2, n + 0.4, name, ha="center", va="center", fontweight="bold")
+        told.append(f"{name}: {len(later)} of {n * (n - 1) // 2} outputs move with a later word")
     return Picture(figure, f"{title} Rows are outputs, columns are words. " + "; ".join(told))
+
+
+def _frame(x, y):
+    return Rectangle((x + 0.06, y + 0.06), 0.88, 0.88, facecolor="none", edgecolor=VERMILLION, linewidth=1.6)
 
 
 @styled
 def by_position(losses, level, names, title="How hard is each next symbol?"):
     """Loss at every position, one line a model, with the level of pure chance."""
-    figure = card(8.6, 3.2, title)
-    ax = axes(figure, 0.8, 0.72, 5.4, 1.9)
+    figure = card(6.0, 3.3, title)
+    ax = axes(figure, 0.7, 0.72, 5.05, 2.0)
     looks = ((BLUE, "o", "-"), (VERMILLION, "s", "--"), (SKY, "^", ":"))
     places = range(len(names))
     ax.axhline(level, color=GREY, linewidth=1, linestyle=":")
-    ax.annotate(
-        f"guessing: {level:.2f}",
-        (len(names) - 0.6, level),
-        (8, 0),
-        textcoords="offset points",
-        va="center",
-        color=GREY,
-    )
+    guessing = {"ha": "right", "va": "bottom", "color": GREY}
+    ax.text(len(names) - 0.75, level * 1.02, f"guessing: {level:.2f}", **guessing)
     for (name, values), (colour, marker, style) in zip(losses.items(), looks, strict=False):
         ax.plot(
             places, row(values), style, color=colour, marker=marker, markersize=6, linewidth=2, label=name
         )
     ax.set_xticks(places, names)
-    ax.set(xlabel="the symbol to predict", ylabel="loss", ylim=(-0.12, level * 1.15))
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.4))
+    ax.set(xlabel="the symbol to predict", ylabel="loss", ylim=(-0.12, level * 1.25))
+    ax.legend(frameon=False, loc="center right")
     told = "; ".join(
         f"{name}: {', '.join(number(v) for v in row(values))}" for name, values in losses.items()
     )

@@ -79,19 +79,21 @@ def mask(allowed, tokens, keys=None, title="Who may look at whom", rows_are="que
 
 
 @styled
-def mask_patterns(patterns, tokens, title="Masks of all kinds: blue may be looked at, hatched may not"):
-    """Masks side by side; `patterns` maps a name to (mask, a line of explanation)."""
-    n, cell = len(tokens), 0.33
-    panel = cell * n + 0.3
-    figure = card(len(patterns) * panel + 0.75, cell * n + 1.75, title)
+def mask_patterns(patterns, tokens, title="Masks: blue may be looked at, hatched may not"):
+    """Masks, three in a line; `patterns` maps a name to (mask, a line of explanation)."""
+    n, cell, across = len(tokens), 0.33, 3
+    wide = high = cell * n
+    lines = -(-len(patterns) // across)
+    figure = card(6.0, 0.6 + lines * (high + 0.95), title)
     told = []
     for k, (name, (allowed, line)) in enumerate(patterns.items()):
         allowed = rows(allowed)
-        ax = axes(figure, 0.75 + k * panel, 0.75, cell * n, cell * n)
+        bottom = 0.65 + (lines - 1 - k // across) * (high + 0.95)
+        ax = axes(figure, 0.55 + k % across * (wide + 0.15), bottom, wide, high)
         _mask_grid(ax, allowed, tokens, tokens)
-        ax.tick_params(labelsize=8, labelleft=k == 0)
-        ax.text(n / 2, n + 0.65, name, ha="center", va="center", fontweight="bold")
-        ax.text(n / 2, n + 1.35, line, ha="center", va="center", fontsize=8.5, color=GREY)
+        ax.tick_params(labelsize=8.5, labelleft=k % across == 0, pad=2)
+        ax.text(n / 2, n + 0.55, name, ha="center", va="center", fontweight="bold")
+        ax.text(n / 2, n + 1.2, line, ha="center", va="center", fontsize=9, color=GREY)
         told.append(f"{name} ({line}): {_told(allowed, tokens, tokens)}")
     return Picture(figure, f"{title}. " + ". ".join(told))
 
@@ -100,22 +102,23 @@ def mask_patterns(patterns, tokens, title="Masks of all kinds: blue may be looke
 def mask_conventions(allowed, tokens, title="One mask, written in three ways"):
     """The same mask as True = may, as True = may not, and as numbers added to the scores."""
     allowed = rows(allowed)
-    n, width, height = len(tokens), 0.55, 0.42
-    panel = width * n + 0.35
-    figure = card(3 * panel + 0.95, height * n + 2.0, title)
+    n, width, height = len(tokens), 5.1 / (3 * len(tokens)), 0.42
+    panel = width * n + 0.1
+    figure = card(6.0, height * n + 2.0, title)
     ways = (
-        ("True = may look", "F.scaled_dot_product_attention", "and this course", ("True", "False")),
+        ("True = may look", "this course, and F.scaled_\ndot_product_attention", "", ("True", "False")),
         ("True = may NOT look", "nn.MultiheadAttention", "the opposite!", ("False", "True")),
         ("added to the scores", "both accept it", "", ("0", "\u2212\u221e")),
     )
     for k, (name, who, more, words) in enumerate(ways):
-        ax = axes(figure, 0.8 + k * panel, 1.0, width * n, height * n)
+        ax = axes(figure, 0.52 + k * panel, 1.0, width * n, height * n)
         _mask_grid(ax, allowed, tokens, tokens, words)
-        ax.tick_params(labelleft=k == 0)
+        ax.tick_params(labelleft=k == 0, labelsize=9.5, pad=2)
         colour = VERMILLION if k == 1 else INK
-        ax.text(n / 2, n + 0.55, name, ha="center", va="center", fontweight="bold", color=colour)
-        ax.text(n / 2, n + 1.15, who, ha="center", va="center", fontsize=9, color=GREY)
-        ax.text(n / 2, n + 1.65, more, ha="center", va="center", fontsize=9, color=colour)
+        bold = {"fontweight": "bold", "fontsize": 9.5, "color": colour}
+        ax.text(n / 2, n + 0.5, name, ha="center", va="center", **bold)
+        ax.text(n / 2, n + 0.9, who, ha="center", va="top", fontsize=8.5, color=GREY)
+        ax.text(n / 2, n + 1.7, more, ha="center", va="center", fontsize=9, color=colour)
     return Picture(
         figure,
         f"{title}; in all three, {_told(allowed, tokens, tokens)}. Left, for F.scaled_dot_product_attention "
@@ -130,11 +133,14 @@ def mask_and_weights(allowed, weights, tokens, title=""):
     """A mask and the weights that it leaves; the explorer's figure."""
     allowed, weights = rows(allowed), rows(weights)
     n = len(tokens)
-    figure = card(8.6, 0.5 * n + 1.3, title or "The mask, and the weights that it leaves")
-    left = axes(figure, 0.85, 0.3, 0.62 * n, 0.5 * n)
-    _mask_grid(left, allowed, tokens, tokens, ("may", ""))
-    right = axes(figure, 1.75 + 0.62 * n, 0.3, 0.62 * n, 0.5 * n)
-    _grid(right, weights, tokens, tokens, SEQUENTIAL, 0, 1)
+    cell = 2.4 / n
+    figure = card(6.0, 2.4 + 1.3, title or "The mask, and the weights that it leaves")
+    left = axes(figure, 0.5, 0.3, cell * n, cell * n)
+    _mask_grid(left, allowed, tokens, tokens, ("True", "False"))
+    right = axes(figure, 1.0 + cell * n, 0.3, cell * n, cell * n)
+    _grid(right, weights, tokens, tokens, SEQUENTIAL, 0, 1, 9)
+    for ax in (left, right):
+        ax.tick_params(labelsize=9.5, pad=2)
     spelled = "; ".join(
         f"{token}: {', '.join(number(w) for w in line)}" for token, line in zip(tokens, weights, strict=True)
     )
@@ -145,40 +151,25 @@ def mask_and_weights(allowed, weights, tokens, title=""):
 def mask_broadcasting(causal, padding, names):
     """(N, N) and (B, N), each given axes of size 1, meet as (B, 1, N, N)."""
     causal, padding = rows(causal), rows(padding)
-    n, size = len(causal), 0.3
-    figure = card(9.2, 3.95, "Two masks of different shapes meet")
-    ax = canvas(figure, 0, 0, 9.2, 3.95)
-    middle = 1.85
-    _small(ax, 0.5, middle + n * size / 2, causal, size)
-    _under(ax, 0.5 + n * size / 2, middle, n, size, "causal", "(N, N)", "\u2192 (1, 1, N, N)")
-    ax.text(2.4, middle, "and", ha="center", va="center", color=GREY)
+    n, size, middle = len(causal), 0.2, 1.75
+    wide, top = n * size, middle + n * size / 2
+    figure = card(6.0, 3.5, "Two masks of different shapes meet")
+    ax = canvas(figure, 0, 0, 6.0, 3.5)
+    _small(ax, 0.35, top, causal, size)
+    _under(ax, 0.35 + wide / 2, top - wide, "causal", "(N, N)", "\u2192 (1, 1, N, N)")
+    ax.text(1.62, middle, "and", ha="center", va="center", color=GREY)
     for b, line in enumerate(padding):
-        _small(ax, 2.85, middle + 0.48 - 0.66 * b, [line], size)
-        ax.text(2.85, middle + 0.6 - 0.66 * b, names[b], fontsize=9, color=GREY, va="center")
-    _under(ax, 2.85 + n * size / 2, middle, n, size, "padding", "(B, N)", "\u2192 (B, 1, 1, N)")
-    _arrow(ax, (4.65, middle), (5.3, middle))
+        _small(ax, 1.9, middle + 0.32 - 0.5 * b, [line], size)
+        ax.text(1.9, middle + 0.41 - 0.5 * b, names[b], fontsize=8.5, color=GREY, va="center")
+    _under(ax, 1.9 + wide / 2, top - wide, "padding", "(B, N)", "\u2192 (B, 1, 1, N)")
+    _arrow(ax, (3.05, middle), (3.45, middle))
     for b, line in enumerate(padding):
         both = [[c and p for c, p in zip(across, line, strict=True)] for across in causal]
-        _small(ax, 5.6 + 1.75 * b, middle + n * size / 2, both, size)
-        ax.text(5.6 + 1.75 * b, middle + n * size / 2 + 0.18, names[b], fontsize=9, color=GREY, va="center")
-    _under(
-        ax,
-        5.6 + (n * size + 1.75) / 2,
-        middle,
-        n,
-        size,
-        "both allow",
-        "(B, 1, N, N)",
-        "every query, its own row",
-    )
-    ax.text(
-        0.5,
-        3.3,
-        "Shapes line up from the right; an axis of size 1 is repeated as often as the other mask needs.",
-        fontsize=9.5,
-        color=GREY,
-        va="center",
-    )
+        _small(ax, 3.6 + 1.15 * b, top, both, size)
+        ax.text(3.6 + 1.15 * b, top + 0.13, names[b], fontsize=8.5, color=GREY, va="center")
+    _under(ax, 3.6 + (wide + 1.15) / 2, top - wide, "both allow", "(B, 1, N, N)", "one mask a sentence")
+    note = "An axis of size 1 is repeated as often as the other mask needs."
+    ax.text(0.25, 2.82, note, fontsize=9.5, color=GREY, va="center")
     return Picture(
         figure,
         f"A causal mask of shape ({n}, {n}), a triangle, becomes (1, 1, N, N). A padding mask of shape "
@@ -205,8 +196,7 @@ def _small(ax, x, y, allowed, size):
             )
 
 
-def _under(ax, x, middle, n, size, name, shape, becomes):
-    bottom = middle - n * size / 2
+def _under(ax, x, bottom, name, shape, becomes):
     ax.text(x, bottom - 0.25, name, ha="center", va="center", fontweight="bold")
     ax.text(x, bottom - 0.52, shape, ha="center", va="center", color=GREY)
     ax.text(x, bottom - 0.78, becomes, ha="center", va="center", color=BLUE, fontsize=9.5)

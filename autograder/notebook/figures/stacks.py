@@ -22,61 +22,74 @@ _PALE = {BLUE: HEADS[0], ORANGE: HEADS[1], GREEN: HEADS[2]}
 
 
 def _hatched(ax, x, y, width, height, text=""):
-    ax.add_patch(Rectangle((x, y), width, height, facecolor=PALE, edgecolor="#C3C8D0", hatch="////", linewidth=0))
+    ax.add_patch(
+        Rectangle((x, y), width, height, facecolor=PALE, edgecolor="#C3C8D0", hatch="////", linewidth=0)
+    )
     if text:
-        ax.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=9, backgroundcolor=PALE)
+        ax.text(
+            x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=9, backgroundcolor=PALE
+        )
 
 
 @styled
 def padded_batch(sentences):
     """Sentences of different lengths in one tensor, filled up, and the mask that tells words from fillers."""
-    longest = max(map(len, sentences))
-    figure = card(9.2, 2.6, "Two sentences in one tensor: what is real, and what only fills up")
-    ax = canvas(figure, 0, 0, 9.2, 2.6)
+    longest, wide = max(map(len, sentences)), 0.74
+    figure = card(6.0, 4.4, "Two sentences in one tensor, one filled up")
+    ax = canvas(figure, 0, 0, 6.0, 4.4)
     for b, words in enumerate(sentences):
-        y = 1.25 - 0.62 * b
-        ax.text(1.25, y + 0.2, f"sentence {b}", ha="right", va="center", fontsize=9.5)
-        for j in range(longest):
-            real = j < len(words)
-            for x, wide, text in ((1.4 + 0.78 * j, 0.74, words[j] if real else "0"), (6.2 + 0.5 * j, 0.46, "")):
-                if real:
-                    ax.add_patch(Rectangle((x, y), wide, 0.42, facecolor=HEADS[0], edgecolor="white"))
-                    ax.text(x + wide / 2, y + 0.21, text or "T", ha="center", va="center", fontsize=9.5)
-                else:
-                    _hatched(ax, x, y, wide, 0.42, text or "F")
-        ax.text(8.78, y + 0.2, f"{len(words)}", ha="left", va="center", fontweight="bold")
-    for x, text in ((3.3, "the batch (B, N)"), (7.4, "padding mask (B, M)"), (8.8, "length")):
-        ax.text(x, 1.87, text, ha="center", va="center", fontsize=9.5, color=GREY)
+        texts = [*words, *["0"] * (longest - len(words))]
+        truths = [str(j < len(words)) for j in range(longest)]
+        for top, line in ((2.9, texts), (1.2, truths)):
+            y = top - 0.55 * b
+            ax.text(1.1, y + 0.21, f"sentence {b}", ha="right", va="center", fontsize=9.5)
+            for j, text in enumerate(line):
+                _place(ax, 1.2 + (wide + 0.04) * j, y, wide, text, j < len(words))
+        ax.text(5.4, 3.11 - 0.55 * b, f"{len(words)}", ha="center", va="center", fontweight="bold")
+    middle = 1.2 + (wide + 0.04) * longest / 2
+    for x, y, text in (
+        (middle, 3.5, "the batch (B, N)"),
+        (middle, 1.8, "padding mask (B, N)"),
+        (5.4, 3.5, "length"),
+    ):
+        ax.text(x, y, text, ha="center", va="center", fontsize=9.5, color=GREY)
     text = "a filler is a word of zeros: it looks like silence, and is not"
-    ax.text(1.4, 0.3, text, fontsize=9.5, color=GREY, va="center")
+    ax.text(1.2, 0.32, text, fontsize=9.5, color=GREY, va="center")
     told = "; ".join(f"{' '.join(words)}, {longest - len(words)} fillers" for words in sentences)
     return Picture(
         figure,
-        f"A batch of {len(sentences)} sentences, each {longest} places long: {told}. Beside it the mask: True for each "
+        f"A batch of {len(sentences)} sentences, each {longest} places long: {told}. Below it the mask: True for each "
         "word, False for each filler. The length says how many are True.",
     )
+
+
+def _place(ax, x, y, wide, text, real):
+    """One place of a sentence: pale blue for a word, hatched for a filler."""
+    if not real:
+        return _hatched(ax, x, y, wide, 0.42, text)
+    ax.add_patch(Rectangle((x, y), wide, 0.42, facecolor=HEADS[0], edgecolor="white"))
+    ax.text(x + wide / 2, y + 0.21, text, ha="center", va="center", fontsize=9.5)
 
 
 @styled
 def packed_weights(d_model=4):
     """PyTorch's stacked weight and bias, and the three layers into which they are cut."""
-    figure = card(9.2, 4.0, "One stack in PyTorch, three layers in your module")
-    ax, height = canvas(figure, 0, 0, 9.2, 4.0), 0.22
-    top = 3.1
+    figure = card(6.0, 4.1, "One stack in PyTorch, three layers in your module")
+    ax, height, top = canvas(figure, 0, 0, 6.0, 4.1), 0.22, 3.2
     for k, (name, colour) in enumerate((("q_proj", BLUE), ("k_proj", ORANGE), ("v_proj", GREEN))):
-        y = top - (k + 1) * d_model * height
-        blank = [[""] * d_model] * d_model
-        _cells(ax, 1.6, y + d_model * height, blank, [[_PALE[colour]] * d_model] * d_model, 0.42, height)
-        _cells(ax, 3.6, y + d_model * height, [["0"]] * d_model, [[_PALE[colour]]] * d_model, 0.42, height)
+        y, blank = top - k * d_model * height, [[""] * d_model] * d_model
+        middle = y - d_model * height / 2
+        _cells(ax, 1.15, y, blank, [[_PALE[colour]] * d_model] * d_model, 0.3, height)
+        _cells(ax, 2.75, y, [["0"]] * d_model, [[_PALE[colour]]] * d_model, 0.36, height)
         first, last = k * d_model, (k + 1) * d_model - 1
-        ax.text(1.5, y + d_model * height / 2, f"rows {first} to {last}", ha="right", va="center", fontsize=9)
-        _arrow(ax, (4.2, y + d_model * height / 2), (5.9, 2.9 - 0.95 * k))
-        _box(ax, 6.9, 2.9 - 0.95 * k, name, "weight and bias", colour, width=1.8)
-    ax.text(2.44, top + 0.15, "in_proj_weight", ha="center", fontsize=9.5, fontweight="bold")
-    ax.text(3.81, top + 0.15, "in_proj_bias", ha="center", fontsize=9.5, fontweight="bold")
+        ax.text(1.05, middle, f"rows {first} to {last}", ha="right", va="center", fontsize=9)
+        _arrow(ax, (3.25, middle), (4.1, middle))
+        _box(ax, 4.95, middle, name, "weight and bias", colour, width=1.5)
+    for x, name in ((1.75, "in_proj_weight"), (2.93, "in_proj_bias")):
+        ax.text(x, top + 0.13, name, ha="center", fontsize=9.5, fontweight="bold")
     shapes = f"(3 d_model, d_model) = ({3 * d_model}, {d_model})"
-    ax.text(2.44, 0.27, shapes, ha="center", va="center", fontsize=9, color=GREY)
-    ax.text(4.2, 0.27, "fresh: all zeros", ha="left", va="center", fontsize=9, color=VERMILLION)
+    ax.text(1.55, 0.3, shapes, ha="center", va="center", fontsize=9, color=GREY)
+    ax.text(2.75, 0.3, "fresh: all zeros", ha="left", va="center", fontsize=9, color=VERMILLION)
     return Picture(
         figure,
         f"in_proj_weight as a stack of {3 * d_model} rows and in_proj_bias beside it. Rows 0 to {d_model - 1} go to "
@@ -103,8 +116,15 @@ def cache_block(tokens, n_layers=4, n_kv_heads=2):
     left = columns[-1] + 0.74 - 2.5
     _keys_and_values(ax, left, 0.55, n_kv_heads, 1.25, 0.5)
     for part, name in enumerate(("keys", "values")):
-        ax.text(left + 0.61 + 1.25 * part, 1.72, name, ha="center", va="center", fontsize=9.5, fontweight="bold")
-    sizes = ("2: a key and a value", "G key/value heads", r"$d_\mathrm{head}$ numbers in each", "b bytes a number")
+        ax.text(
+            left + 0.61 + 1.25 * part, 1.72, name, ha="center", va="center", fontsize=9.5, fontweight="bold"
+        )
+    sizes = (
+        "2: a key and a value",
+        "G key/value heads",
+        r"$d_\mathrm{head}$ numbers in each",
+        "b bytes a number",
+    )
     for k, text in enumerate((*sizes, "times L layers, N words, B texts")):
         ax.text(0.3, 1.7 - 0.32 * k, text, va="center", fontsize=9.5, color=INK if k < 4 else GREY)
     return Picture(
