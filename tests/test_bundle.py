@@ -31,6 +31,7 @@ from judged import (
     verdict_on,
     worked_answer,
     wrong_records,
+    wrong_verdicts,
 )
 from unpacked import environment, judged_alone, run_alone, unpacked
 from worked import IMPORTS, worked_file, worked_sources
@@ -69,10 +70,11 @@ def worker_id(request):
 @every_exercise
 def test_every_answer_hears_what_it_hears_in_the_repository(exercise_id, folder, tmp_path):
     mistakes = [records for _, records in expected_of(exercise_id, *PUBLIC).mistakes]
+    worked = records_of(exercise_id, worked_answer(exercise_id))
     here = [verdict for _, verdict in mistake_verdicts(exercise_id)]
-    others = [records_of(exercise_id, worked_answer(exercise_id)), *wrong_records(exercise_id)]
-    here += [verdict_on(exercise_id, records) for records in others]
-    there = judged_alone(folder, exercise_id, pack([*mistakes, *others]), tmp_path)
+    here += [verdict_on(exercise_id, worked), *wrong_verdicts(exercise_id).values()]
+    given = [*mistakes, worked, *wrong_records(exercise_id)]
+    there = judged_alone(folder, exercise_id, pack(given), tmp_path)
     assert here[len(mistakes)].passed
     for one, other in zip(here, there, strict=True):
         told = [asdict(one), one.points, text_of(one), html_of(one)]
