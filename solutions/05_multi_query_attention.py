@@ -646,11 +646,11 @@ By hand: two heads of width 2 for words of width 2 become one. The rows of `k_pr
 of head 0, then those of head 1:
 
 $$\begin{pmatrix} 1 & 2 \\ 3 & 4 \\ 5 & 6 \\ 7 & 8 \end{pmatrix} \quad\longrightarrow\quad
-\begin{pmatrix} (1 + 5) / 2 & (2 + 6) / 2 \\ (3 + 7) / 2 & (4 + 8) / 2 \end{pmatrix} =
 \begin{pmatrix} 3 & 4 \\ 5 & 6 \end{pmatrix}$$
 
-The first feature of head 0 meets the first feature of head 1. Not its neighbour, the second feature of its
-own head!
+In the upper row $(1 + 5) / 2 = 3$ and $(2 + 6) / 2 = 4$, in the lower $(3 + 7) / 2 = 5$ and
+$(4 + 8) / 2 = 6$. The first feature of head 0 meets the first feature of head 1. Not its neighbour, the
+second feature of its own head!
 """
 
 # %%
@@ -841,7 +841,7 @@ as many texts? From which length on is even a single key/value head too much for
 # %% explore
 def look(key_value_heads, words, texts):
     gibibytes = kv_cache_bytes(texts, words, 32, key_value_heads, 128) / 2**30
-    title = f"{key_value_heads} key/value head(s) for 32; {texts} text(s) of {words:,} words"
+    title = f"Key/value heads: {key_value_heads}; texts: {texts}, {words:,} words each"
     return figures.groups_and_memory(32, key_value_heads, gibibytes, left / 2**30, title)
 
 

@@ -605,8 +605,9 @@ complete, it has no future.
 # %%
 written = ["dass", "der", "Hund"]
 hidden = torch.ones(3, 3, dtype=torch.bool).triu(1)[written.index("der")]
-print("der may look at:", [word for word, blocked in zip(written, hidden) if not blocked])
-print("            and:", tokens)
+seen = [word for word, blocked in zip(written, hidden) if not blocked]
+print("der may look at:", " ".join(seen))
+print("            and:", " ".join(tokens))
 
 # %% [markdown]
 r"""
