@@ -190,8 +190,8 @@ lengths = [256, 512, 1024, 2048, 4096]
 names = {"32 key/value heads": 32, "8 key/value heads": 8, "1 key/value head": 1}
 measured = {name: [seconds(G, n) for n in lengths] for name, G in names.items()}
 torch.set_num_threads(threads)
-title = "One new word reads the cache: the same arithmetic, three times"
-timing_picture = figures.timing(lengths, measured, title)
+title = "One new word reads the cache: equal arithmetic"
+timing_picture = figures.timing(lengths, measured, title, counted="words in the cache")
 timing_picture
 
 # %% [markdown]
