@@ -4,6 +4,8 @@ import json
 import re
 import subprocess
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -244,6 +246,18 @@ def test_two_mistakes_at_once_are_both_named():
     answer = exercise.variant(scale=lambda s, q, k, v: s, weigh=lambda s: torch.softmax(s, dim=-2))
     judged = verdict(exercise.id, answer)
     assert judged.mistake == "SDPA-01+SDPA-07"
+
+
+def test_what_an_answer_of_our_own_warns_of_is_not_shown_in_a_graders_thread_either():
+    def warning(scores):
+        warnings.warn("a mistake of a library")
+        return torch.softmax(scores, dim=-1)
+
+    expected = Expected(find("loops.softmax"), expected_of("loops.softmax", *PUBLIC).cases[:1])
+    with warnings.catch_warnings(record=True) as seen, ThreadPoolExecutor(1) as pool:
+        warnings.simplefilter("always")
+        (record,) = pool.submit(expected.records_of, warning).result()
+    assert not seen and record["status"] == "answered"
 
 
 def test_the_same_records_give_the_same_verdict():
