@@ -106,6 +106,7 @@ def _graphs(exercise: str, data: str) -> str:
     try:
         comparison = compared(from_data(json.loads(data)), _reference(exercise))
         picture = as_image(comparison.svg(), comparison.alt)
+        picture = f'<div class="wide graphs" tabindex="0">{picture}</div>'
     except Exception:
         return ""
     if comparison.differences:
