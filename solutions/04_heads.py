@@ -400,14 +400,12 @@ weights and 4 biases, $4 \cdot (16 + 4) = 80$. The number of heads does not occu
 
 **The formula.**
 
-$$\operatorname{heads} = \operatorname{attention}\bigl(\operatorname{split}(q),\; \operatorname{split}(k),\;
-\operatorname{split}(v)\bigr)$$
+$$z = \operatorname{attention}(q, k, v) \qquad
+\operatorname{MultiHead}(x) = \operatorname{merge}(z)\, W_o^{\mathsf T} + b_o$$
 
-$$\operatorname{MultiHead}(x) = \operatorname{merge}(\operatorname{heads})\, W_o^{\mathsf T} + b_o$$
-
-- $q$, $k$, $v$, shape $(B, N, d_{\text{model}})$: `q_proj(x)`, `k_proj(x)`, `v_proj(x)`, for all heads at
-  once
-- split, merge: section 2; between them everything is $(B, H, N, d_{\text{head}})$
+- $q$, $k$, $v$, shape $(B, H, N, d_{\text{head}})$: `q_proj(x)`, `k_proj(x)`, `v_proj(x)`, each made for all
+  heads at once, then split as in section 2
+- $z$, shape $(B, H, N, d_{\text{head}})$: what each head has fetched; merge puts the heads side by side
 - $W_o$, $b_o$: weight and bias of `out_proj`, an `nn.Linear(d_model, d_model)`
 - the scale inside `attention` is $\sqrt{d_{\text{head}}}$, the width in which queries and keys meet
 - the mask broadcasts to $(B, H, N, N)$, like the $(B, 1, N, N)$ of lesson 03

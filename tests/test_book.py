@@ -15,9 +15,11 @@ pytest.importorskip("sphinx", reason="Sphinx is not installed (pip install -e '.
 
 from book_site import ROOT
 from bs4 import BeautifulSoup
+from docutils import nodes
 
 from autograder.build.book import write_sources
 from autograder.build.book.card import run_it_yourself
+from autograder.build.book.html import _take_punctuation
 from autograder.build.book.symbols import as_markdown, explained, letters_of, linked_shape
 from autograder.build.lesson import find_lessons, read_cells
 from autograder.build.marks import SOLUTION, find_regions
@@ -307,6 +309,14 @@ def test_no_line_begins_with_what_stands_behind_a_formula(lesson_pages):
     behind = [math for math in formulas if re.match(r"[.,;:!?)]", str(math.next_sibling or ""))]
     assert len(behind) > 100
     assert all(math.parent["class"] == ["unbroken"] for math in behind)
+
+
+def test_a_formula_takes_no_punctuation_but_its_own():
+    """Two texts of the same letters are one and the same to docutils."""
+    comma = (nodes.Text(", "), nodes.emphasis("", "b"), nodes.Text(", "))
+    line = nodes.paragraph("", "", nodes.emphasis("", "a"), *comma[:2], nodes.math("", "x"), comma[2])
+    _take_punctuation(None, line, "")
+    assert line.astext() == "a, bx " and line[3]["punctuation"] == ","
 
 
 def test_a_warning_stops_make_book():

@@ -41,14 +41,16 @@ def _close_fold(translator, node) -> None:
 def _take_punctuation(app, doctree, docname) -> None:
     """Each formula takes the punctuation behind it along.
 
-    subtle: a browser may break the line between a formula and a comma, and no character forbids it.
+    subtle: a browser may break the line between a formula and a comma, and no character forbids it. Texts are found
+    by their place: docutils takes two texts of the same letters, like two commas, for one.
     """
     for node in list(doctree.findall(nodes.math)):
-        follows = node.next_node(descend=False, siblings=True)
+        place = node.parent.index(node) + 1
+        follows = node.parent[place] if place < len(node.parent) else None
         found = PUNCTUATION.match(follows) if isinstance(follows, nodes.Text) else None
         if found:
             node["punctuation"] = found[0]
-            node.parent.replace(follows, nodes.Text(follows[found.end() :]))
+            node.parent[place] = nodes.Text(follows[found.end() :])
 
 
 def _visit_inline(translator, node) -> None:
