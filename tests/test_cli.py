@@ -69,6 +69,13 @@ def test_check_answers_each_file_in_order_with_json(answers):
     assert done.returncode == 1 and done.stderr == ""
 
 
+def test_a_name_that_is_missing_comes_with_the_error_that_stopped_its_cell(answers):
+    file = answers("cut.ipynb", notebook("import torch", "def softmax(scores):\n    return torch.exp(scores"))
+    (row,) = map(json.loads, run("check", "loops.softmax", file, "--json").stdout.splitlines())
+    assert row["message"].startswith("There is no softmax: a cell stopped with SyntaxError: ")
+    assert row["message"].endswith(" (line 2)") and "ipython" not in row["message"]
+
+
 def test_check_exits_with_0_where_all_are_right_visible_hidden_and_with_a_seed(answers):
     file = answers("right.py", RIGHT)
     for more in ([], ["--hidden"], ["--seed", "7"], ["--hidden", "--seed", "7"]):

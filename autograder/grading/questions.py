@@ -49,14 +49,15 @@ class Questions:
             return f"There is no {name} in the file."
         line = f" in line {stopped['line']}" if stopped.get("line") else ""
         what = plain_text(f"{stopped['type']}: {stopped['text']}")
-        return f"There is no {name}: the {stopped.get('where', 'file')} stopped{line} with {what}"
+        return f"There is no {name}: {stopped.get('where', 'the file')} stopped{line} with {what}"
 
 
 def error_in(outputs: list) -> dict | None:
     """The error that stopped a cell, from its outputs as sent."""
     for output in outputs:
         if isinstance(output, dict) and output.get("output_type") == "error":
-            return {"type": str(output.get("ename")), "text": str(output.get("evalue")), "where": "cell"}
+            text = str(output.get("evalue")).partition("\n")[0]
+            return {"type": str(output.get("ename")), "text": text, "where": "a cell"}
     return None
 
 
