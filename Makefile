@@ -7,8 +7,8 @@ ARGS =
 DIR = demo
 ## PYTHON=python3   the Python to set up with (3.11 to 3.14)
 PYTHON ?= python3
-## TORCH_INDEX=URL  take PyTorch from its CPU-only index: gigabytes less to download on Linux.
-##                  The URL is the one that the "Get started" page of pytorch.org shows for Pip and CPU.
+## TORCH_INDEX=URL  take PyTorch from its CPU-only index: gigabytes less on Linux.
+##                  URL is what "Get started" on pytorch.org shows for Pip, CPU.
 TORCH_INDEX ?=
 
 # Both ends of requires-python in pyproject.toml; a test compares them.
@@ -32,7 +32,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 .PHONY: help lab test demo build book bench lint lock clean FORCE
 
 help: ## Print this help
-	@echo "Attention by Hand. Every command does all the set-up that it needs, once, in $(VENV)."
+	@echo "Attention by Hand. Every command does the set-up that it needs, once, in $(VENV)."
 	@echo
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 	@echo
@@ -45,7 +45,7 @@ lab: $(STAMP) ## Open JupyterLab at the first lesson
 test: $(STAMP) ## Run the tests
 	@$(ACTIVATE) python -m pytest -q --numprocesses logical --dist loadgroup $(ARGS)
 
-demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print the grades
+demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print grades
 	@$(ACTIVATE) python -m autograder demo "$(DIR)" $(ARGS)
 
 build: $(STAMP) ## Make the notebooks from their sources
@@ -66,7 +66,7 @@ lint: $(STAMP) ## Check the style of the code
 # pip-compile keeps the pins that it finds in its output file: plain `make lock` changes only what must change.
 # subtle: a CPU build of PyTorch is called 2.13.0+cpu, and only some indexes have it under that name. The lock
 # says 2.13.0, which every index can meet. A build for GPUs, with its gigabytes of further packages, is refused.
-lock: $(STAMP) ## Renew requirements.lock after a change of pyproject.toml (ARGS=--upgrade: newest versions)
+lock: $(STAMP) ## Renew requirements.lock for pyproject.toml (ARGS=--upgrade: newest)
 	@echo "Choosing versions (about half a minute) ..."
 	@cp requirements.lock $(VENV)/lock.txt
 	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra dev --extra book --extra cluster --extra postgres \
