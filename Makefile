@@ -1,13 +1,13 @@
 # The one interface to the course: people and continuous integration call the same targets.
 # Bare `make` prints the help, which is made from the `##` comments below.
 
-## ARGS=...         more arguments for the command, e.g. make lab ARGS=--no-browser
+## ARGS=...         more arguments, e.g. make lab ARGS=--no-browser
 ARGS =
 ## DIR=demo         where `make demo` makes its course
 DIR = demo
 ## PYTHON=python3   the Python to set up with (3.11 to 3.14)
 PYTHON ?= python3
-## TORCH_INDEX=URL  take PyTorch from its CPU-only index: gigabytes less on Linux.
+## TORCH_INDEX=URL  PyTorch from its CPU-only index: gigabytes less on Linux.
 ##                  URL is what "Get started" on pytorch.org shows for Pip, CPU.
 TORCH_INDEX ?=
 
@@ -56,7 +56,7 @@ book: $(STAMP) ## Make the website of the worked lessons, for reading
 	@$(ACTIVATE) python -m sphinx -W --keep-going -q $(ARGS) book book/_build/html
 	@echo "Open book/_build/html/index.html in a browser."
 
-bench: $(STAMP) ## Time the grading of a class against stock nbgrader, and every check
+bench: $(STAMP) ## Time the grading of a class against nbgrader's, and every check
 	@$(ACTIVATE) python tests/bench_grading.py
 	@$(ACTIVATE) python tests/bench.py
 
@@ -66,7 +66,7 @@ lint: $(STAMP) ## Check the style of the code
 # pip-compile keeps the pins that it finds in its output file: plain `make lock` changes only what must change.
 # subtle: a CPU build of PyTorch is called 2.13.0+cpu, and only some indexes have it under that name. The lock
 # says 2.13.0, which every index can meet. A build for GPUs, with its gigabytes of further packages, is refused.
-lock: $(STAMP) ## Renew requirements.lock for pyproject.toml (ARGS=--upgrade: newest)
+lock: $(STAMP) ## Renew requirements.lock (ARGS=--upgrade: newest versions)
 	@echo "Choosing versions (about half a minute) ..."
 	@cp requirements.lock $(VENV)/lock.txt
 	@$(ACTIVATE) CUSTOM_COMPILE_COMMAND="make lock" python -m piptools compile --quiet --extra dev --extra book --extra cluster --extra postgres \
