@@ -1,5 +1,6 @@
 """How the tests are shared out among processes (`make test` starts one a core)."""
 
+import functools
 import os
 import re
 from pathlib import PurePath
@@ -11,9 +12,36 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes share the cores
 EXERCISE = re.compile(r"\[((?:decoder|heads|loops|masking|matmul|mqa)\.\w+)")
 
 
+# What these set up takes minutes, most of which other processes work or sleep: it is begun at once, side by side.
+FIRST = ("test_bundle.py", "test_red_team.py")
+
+
 def pytest_collection_modifyitems(items):
-    """The trial of an exercise takes long, so those come first, and the rest fills up what is left."""
-    items.sort(key=lambda item: "exercise_id" not in getattr(item, "fixturenames", ()))
+    """What takes longest comes first, and the rest fills up what is left."""
+    items.sort(key=_turn)
+
+
+def _turn(item) -> tuple:
+    group, needs = _group(item.nodeid), getattr(item, "fixturenames", ())
+    if group in FIRST:
+        return 0, FIRST.index(group)
+    if EXERCISE.search(item.nodeid):
+        # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is being made.
+        return 1, -_mistakes(group), group, "folder" in needs
+    return 2, "tests/browser/" not in item.nodeid
+
+
+@functools.cache
+def _mistakes(exercise_id: str) -> int:
+    from autograder.exercises import find
+
+    return len(find(exercise_id).mistakes)
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One process more than there are cores: much of the time one waits for a browser, a sandbox or a sleeper."""
+    return (yield) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
