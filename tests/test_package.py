@@ -107,6 +107,27 @@ def test_a_course_is_made_and_its_progress_shown(site, tmp_path):
     assert done.stdout.startswith("Progress: 0 of 21 points"), done.stderr
 
 
+BUNDLE = """
+from pathlib import Path
+from autograder.bundle import make
+from autograder.exercises import find
+all_of = make._submitted
+make._submitted = lambda pool, folder, exercises: all_of(pool, folder, [find("loops.softmax")])
+make.bundle(Path("mine.zip"), progress=False)
+"""
+
+
+def test_a_bundle_is_made(site, tmp_path):
+    """Of all lessons, but with the checks of one exercise: the others are made in the same way."""
+    done = run(site, tmp_path, "-c", BUNDLE)
+    assert done.returncode == 0, done.stderr
+    names = {name.partition("/")[2] for name in zipfile.ZipFile(tmp_path / "mine.zip").namelist()}
+    assert {f"notebooks/{lesson.name}.ipynb" for lesson in find_lessons(None)} <= names
+    recorded = {name for name in names if name.startswith("autograder/exercises/recorded/")}
+    files = ("exercises.json", "loops.softmax.safetensors", "loops.softmax.pairs.safetensors")
+    assert recorded == {f"autograder/exercises/recorded/{name}" for name in files}
+
+
 def test_lessons_are_made_in_a_clone_only(site, tmp_path):
     done = autograder(site, tmp_path, "build")
     assert done.returncode == 2 and done.stderr == (
