@@ -155,7 +155,8 @@ r"""
 
 # %%
 print("not True, not False:", (~torch.tensor([True, False])).tolist())
-print("'not' of 1 and of 0:", (~torch.tensor([1, 0])).tolist(), "and both count as True")
+print("'not' of 1 and of 0:", (~torch.tensor([1, 0])).tolist())
+print("-2 and -1 both count as True")
 
 # %% [markdown]
 r"""
@@ -193,7 +194,7 @@ for name, blocked in (("as it is", causal), ("turned round", ~causal)):
     for word in ("saw", "cat"):
         row = weights[tokens.index(word)]
         seen = [token for token, weight in zip(tokens, row.tolist()) if weight > 0]
-        print(f"{name:13s} {word} looks at: {seen if row.isfinite().all() else 'nan'}")
+        print(f"{name:12s} {word}: {' '.join(seen) if row.isfinite().all() else 'nan'}")
 
 # %% [markdown]
 r"""
@@ -217,7 +218,9 @@ for *cat* in *the cat saw* with two fillers: the scores are 0, 3, $-2$, and 0 fo
 # %%
 exponentials = [math.exp(score) for score in (0, 3, -2, 0, 0)]
 shares = [round(e / sum(exponentials), 2) for e in exponentials]
-print("cat listens to:", dict(zip(("the", "cat", "saw", "filler 1", "filler 2"), shares)))
+print("cat listens to")
+for word, share in zip(("the", "cat", "saw", "filler", "filler"), shares):
+    print(f"  {word:6s} {share}")
 print("share of a hundred fillers:", round(100 / (sum(exponentials[:3]) + 100), 2))
 
 # %% [markdown]
@@ -318,8 +321,8 @@ print("exponentials:", [round(math.exp(score), 2) for score in (0, 3, -2, 0, 2)]
 for last, score in (("cat", 2), ("saw", -2)):
     exponentials = [math.exp(s) for s in (0, 3, -2, 0, score)]
     shares = [e / sum(exponentials) for e in exponentials]
-    kept = " and ".join(f"{share:.2f}" for share in shares[:2])
-    print(f"last word {last}: weights {kept} are kept, sum {sum(shares[:2]):.2f}")
+    kept = " + ".join(f"{share:.2f}" for share in shares[:2])
+    print(f"last word {last}: {kept} = {sum(shares[:2]):.2f}")
 visible = [math.exp(0), math.exp(3)]
 print("masked before softmax:", [round(e / sum(visible), 2) for e in visible])
 
@@ -332,10 +335,11 @@ is zero, whatever the others are. In each row below, the last weight is the hidd
 
 # %%
 fills = (0.0, -100.0, -math.inf)
-for name, others in (("ordinary scores", [0.0, 3.0]), ("low scores", [-99.0, -97.0])):
+print("scores   hidden: weights")
+for name, others in (("ordinary", [0.0, 3.0]), ("low", [-99.0, -97.0])):
     for fill in fills:
         row = torch.softmax(torch.tensor([*others, fill]), dim=-1)
-        print(f"{name:15s} {fill:6}: weights", [round(w, 2) for w in row.tolist()])
+        print(f"{name:8s} {fill:6}:", [round(w, 2) for w in row.tolist()])
 
 # %% [markdown]
 r"""
@@ -449,13 +453,13 @@ back.
 
 # %%
 everyone = torch.ones(5, 5, dtype=torch.bool)
-for name, mask in (("no mask", None), ("a mask of True only", everyone)):
+for name, mask in (("no mask", None), ("all True", everyone)):
     difference = (masked_attention(x, x, x, mask) - output_from_loops).abs().max().item()
     assert difference < 1e-4, "the mask that hides nothing has changed something"
-    print(f"{name}: difference to the loops below 0.0001")
+    print(f"{name}: within 0.0001 of the loops")
 theirs = F.scaled_dot_product_attention(x, x, x, attn_mask=causal)
 same = torch.allclose(masked_attention(x, x, x, causal), theirs, atol=1e-6)
-print("with the causal mask, PyTorch says the same:", same)
+print("causal: the same as PyTorch's:", same)
 
 # %% [markdown]
 r"""
@@ -482,7 +486,7 @@ lonely[2] = False
 words = x.clone().requires_grad_()
 output = masked_attention(words, words, words, lonely)
 output.sum().backward()
-print("saw may look at nothing:", output[2].tolist())
+print("saw hears nothing:", output[2].tolist())
 print("all gradients are finite:", words.grad.isfinite().all().item())
 
 # %% [markdown]
@@ -609,7 +613,8 @@ change a later word a little, and watch the outputs before it. If one of them mo
 PyTorch can do it for all words at once: the *Jacobian* holds how strongly every output depends on every
 input.
 
-We try no mask, weights zeroed after softmax, and your `masked_attention`.
+We try no mask, weights zeroed after softmax, and your `masked_attention`. Five words make ten pairs of an
+output and a later word; how many of them leak?
 """
 
 # %%
@@ -635,7 +640,7 @@ ways = {"no mask": no_mask, "zeroed after": zeroed_after, "masked before": maske
 maps = {name: influence(way) for name, way in ways.items()}
 for name, table in maps.items():
     leaks = (table.triu(1) > 1e-6).sum().item()
-    print(f"{name:13s} {leaks:2d} of 10 pairs (an output, a later word) leak")
+    print(f"{name:13s} {leaks:2d} of 10 pairs leak")
 figures.influence(maps, tokens)
 
 # %% [markdown]
@@ -650,9 +655,10 @@ The same test, without any calculus. Change *cat* into *saw* and look who notice
 # %%
 changed = x.clone()
 changed[4] = embed(["saw"])[0]
+print("how far each output moves")
 for name, way in ways.items():
     moved = (way(changed) - way(x)).abs().amax(dim=-1)
-    print(f"{name:13s} the outputs move by", [round(step, 2) for step in moved.tolist()])
+    print(f"{name:13s}", " ".join(f"{step:.2f}" for step in moved.tolist()))
 
 # %% [markdown]
 r"""
@@ -733,9 +739,10 @@ torch.set_num_threads(1)  # products this small are slower on two cores than on 
 honest, honest_losses = trained(causal=True)
 cheat, cheat_losses = trained(causal=False)
 torch.set_num_threads(threads)
+print("the loss after training")
 for name, losses in (("causal mask", honest_losses), ("no mask", cheat_losses)):
     first, second = losses[:HALF].mean().item(), losses[HALF:].mean().item()
-    print(f"{name:12s} loss in the first half {first:.2f}, in the second {abs(second):.2f}")
+    print(f"{name:12s} first half {first:.2f}, second {abs(second):.2f}")
 losses = {"causal mask": honest_losses, "no mask": cheat_losses.abs()}
 places = [f"s{i}" for i in (*range(1, 7), *range(6, 0, -1))]
 figures.by_position(losses, math.log(8), places)
@@ -756,7 +763,7 @@ with torch.no_grad():
             following = model(written)[:, -1].argmax(dim=-1, keepdim=True)
             written = torch.cat([written, following], dim=1)
         right = (written == fresh).all(dim=1).float().mean().item()
-        print(f"{name:12s} got the whole mirror right in {100 * right:.0f} % of 1000 cases")
+        print(f"{name:12s} {100 * right:3.0f} % of 1000 mirrors right")
 
 # %% [markdown]
 r"""
@@ -954,8 +961,8 @@ r"""
 
 # %%
 n = 4096
-print(f"pairs: {n * n / 1e6:.1f} million, of which a causal mask leaves", end=" ")
-print(f"{n * (n + 1) // 2 / 1e6:.1f} million")
+print(f"pairs: {n * n / 1e6:.1f} million")
+print(f"left by a causal mask: {n * (n + 1) // 2 / 1e6:.1f} million")
 print(f"Mistral's reach: {32 * 4096:,} words")
 print(f"a mask of eight sentences: {8 * n * n / 2**20:.0f} MiB")
 q, k, v = torch.randn(3, 1, 1, 6, 4, generator=torch.Generator().manual_seed(0))

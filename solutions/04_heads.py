@@ -101,8 +101,8 @@ r"""
 swap = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 weights = F.scaled_dot_product_attention(x @ swap, x, torch.eye(5))
 heard = F.scaled_dot_product_attention(x @ swap, x, x)
-print("saw listens to:", [round(w, 2) for w in weights[2].tolist()])
-print(f"saw hears:      a thing of {heard[2, 0]:.2f} with pet {heard[2, 2].abs():.2f}")
+print("weights:  ", [round(w, 2) for w in weights[2].tolist()])
+print(f"saw hears: thing {heard[2, 0]:.2f}, pet {heard[2, 2].abs():.2f}")
 
 # %% [markdown]
 r"""
@@ -125,8 +125,9 @@ halves = (slice(0, 2), slice(2, 4))
 for head, part in enumerate(halves):
     ask, dog, cat = (row[part].tolist() for row in (queries[2], keys[1], keys[4]))
     scores = [sum(a * b for a, b in zip(ask, key)) for key in (dog, cat)]
-    print(f"head {head}: saw asks {ask};", end=" ")
-    print(f"dog {dog} scores {scores[0]:g}, cat {cat} {scores[1]:g}")
+    print(f"head {head}: saw asks {ask}")
+    print(f"  dog {dog} scores {scores[0]:g}")
+    print(f"  cat {cat} scores {scores[1]:g}")
 seen = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], torch.eye(5)) for p in halves]
 figures.heads_of_a_word(torch.stack(seen)[:, 2], tokens, "saw")
 
@@ -139,9 +140,10 @@ before softmax, $6 + 2$ for *dog* and $2 + 6$ for *cat*: the same again, and we 
 # %%
 together = F.scaled_dot_product_attention(queries, keys, keys)[2]
 apart = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], keys[:, p])[2] for p in halves]
-print(f"one head:  saw hears a thing of {together[0]:.2f} with pet {together[1].abs():.2f}")
+print("What saw hears")
+print(f"  one head: thing {together[0]:.2f}, pet {together[1].abs():.2f}")
 for head, (thing, pet) in enumerate(apart):
-    print(f"head {head}:    saw hears a thing of {thing:.2f} with pet {pet:.2f}")
+    print(f"  head {head}:   thing {thing:.2f}, pet {pet:.2f}")
 
 # %% [markdown]
 r"""
@@ -239,10 +241,10 @@ def put_in(module, w_query):
 put_in(head, torch.eye(4))
 difference = (head(x[None])[0] - output_from_loops).abs().max().item()
 assert difference < 1e-4, "one head and the loops disagree"
-print("identity inside: difference to the loops of lesson 01 below 0.0001")
+print("identity inside: as the loops, to 0.0001")
 put_in(head, swap)
 row_of_saw = head_weights(head, x, 1)[0, 2]
-print("the swap inside: saw looks at", [round(w, 2) for w in row_of_saw.tolist()])
+print("swap, saw:", [round(w, 2) for w in row_of_saw.tolist()])
 
 # %% [markdown]
 r"""
@@ -377,10 +379,12 @@ r"""
 # %%
 parts = split_heads(x[None], 2)
 print("shape:", tuple(parts.shape), "= (B, H, N, d_head)")
-print("dog in head 0:", parts[0, 0, 1].tolist(), " dog in head 1:", parts[0, 1, 1].tolist())
+print("dog in head 0:", parts[0, 0, 1].tolist())
+print("dog in head 1:", parts[0, 1, 1].tolist())
 print("there and back:", torch.equal(merge_heads(parts), x[None]))
 torn = x.reshape(1, 2, 5, 2)
-print("second row of head 0, torn:", torn[0, 0, 1].tolist(), "(the end of the first word)")
+print("torn, second row of head 0:", torn[0, 0, 1].tolist())
+print("which is the end of the first word")
 
 # %% [markdown]
 r"""
@@ -483,7 +487,7 @@ single = MultiheadSelfAttention(4, 1)
 put_in(single, torch.eye(4))
 difference = (single(x[None])[0] - output_from_loops).abs().max().item()
 assert difference < 1e-4, "one head of many and the loops disagree"
-print("one head: difference to the loops below 0.0001")
+print("one head: within 0.0001 of the loops")
 
 double = MultiheadSelfAttention(4, 2)
 put_in(double, w_query)
@@ -492,11 +496,13 @@ with torch.no_grad():
     double.v_proj.weight.copy_(w_key.T)
 names = ("thing", "pet", "thing", "pet")
 heard = double(x[None])[0, 2].tolist()
-print("two heads: saw hears", [f"{name} {value:.2f}" for name, value in zip(names, heard)])
-print("numbers inside:", sum(p.numel() for p in double.parameters()), "with two heads,", end=" ")
+print("two heads: saw hears")
+print(" ", " ".join(f"{name} {value:.2f}" for name, value in zip(names, heard)))
+print("numbers:", sum(p.numel() for p in double.parameters()), "with two heads,", end=" ")
 print(sum(p.numel() for p in single.parameters()), "with one")
 first, second = head_weights(double, x, 2)
-print(f"saw looks at dog: {first[2, 1]:.2f} in head 0; at cat: {second[2, 4]:.2f} in head 1")
+print(f"saw looks at dog: {first[2, 1]:.2f} in head 0")
+print(f"saw looks at cat: {second[2, 4]:.2f} in head 1")
 names = ("head 0: a dog?", "head 1: a cat?")
 figures.weights_side_by_side(first, second, tokens, names)
 
@@ -527,7 +533,7 @@ rows of the queries first, then the keys, then the values:
 theirs = nn.MultiheadAttention(4, num_heads=2, batch_first=True)
 for name, parameter in theirs.named_parameters():
     print(f"{name:16s} {tuple(parameter.shape)}")
-print("biases of a fresh module:", theirs.in_proj_bias.tolist()[:4], "...")
+print("fresh biases:", theirs.in_proj_bias.tolist()[:4], "...")
 
 # %% [markdown]
 r"""
@@ -821,8 +827,8 @@ reporters = {}
 for n_heads in (1, 2):
     reporters[n_heads], (before, first) = trained(n_heads)
     numbers = sum(p.numel() for p in reporters[n_heads].parameters())
-    print(f"heads: {n_heads}, numbers: {numbers},", end=" ")
-    print(f"right: word before {100 * before:.0f} %, first word {100 * first:.0f} %")
+    print(f"heads: {n_heads}, numbers: {numbers}")
+    print(f"  right: word before {100 * before:.0f} %, first word {100 * first:.0f} %")
 torch.set_num_threads(threads)
 
 # %%
@@ -864,7 +870,7 @@ scores 6 with *dog* and 4 with *cat*, as *dog* itself did in lesson 01.
 german = ["dass", "der", "Hund", "die", "Katze", "sah"]
 y = embed(["the", "the", "dog", "the", "cat", "saw"])
 print("Hund . dog =", (y[2] @ x[1]).item(), "  Hund . cat =", (y[2] @ x[4]).item())
-print("scores:", tuple((y @ x.T).shape), "= (N words that ask, M words that answer)")
+print("scores:", tuple((y @ x.T).shape), "= (N that ask, M that answer)")
 
 # %% [markdown]
 r"""
@@ -948,13 +954,13 @@ r"""
 cross = MultiheadCrossAttention(4, 1)
 put_in(cross, 3 * torch.eye(4))
 read = cross(y[None], x[None])
-print("output:", tuple(read.shape), "= as long as the German sentence")
+print("output:", tuple(read.shape), "as long as the German")
 for word in ("Hund", "sah"):
     row = read[0, german.index(word)].tolist()
     print(f"{word} has read", [round(value, 1) for value in row])
 put_in(single, 3 * torch.eye(4))
 same = torch.allclose(cross(x[None], x[None]), single(x[None]), atol=1e-6)
-print("a sentence that asks itself gives self-attention:", same)
+print("asking itself is self-attention:", same)
 seen = head_weights(cross, y, 1, context=x)[0]
 figures.weights(seen, german, tokens, title="Which word is translated here?")
 
@@ -1255,16 +1261,17 @@ r"""
 
 # %%
 models = {
-    "Transformer (2017)": (512, 8, 64),
+    "Transformer": (512, 8, 64),
     "GPT-3 175B": (12288, 96, 128),
     "Llama 2 7B": (4096, 32, 128),
     "T5 11B": (1024, 128, 128),
 }
+print(f"{'':11s}  words  heads x width")
 for name, (d_model, n_heads, d_head) in models.items():
-    wide = f"{n_heads:3d} heads of {d_head:3d}: {n_heads * d_head:6,d} in all"
-    print(f"{name:19s} words {d_model:5d} wide, {wide}")
+    wide = f"{n_heads:3d} x {d_head:3d} = {n_heads * d_head:6,d}"
+    print(f"{name:11s} {d_model:6,d}  {wide}")
 count = sum(p.numel() for p in MultiheadSelfAttention(512, 8).parameters())
-print(f"multi-head attention of the first Transformer: {count:,} numbers a layer")
+print(f"Transformer, numbers in one attention:\n  {count:,}")
 
 # %% [markdown]
 r"""
