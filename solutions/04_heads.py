@@ -152,7 +152,11 @@ mixed. It costs nothing: the same columns, cut in two.
 
 **The formula** of one head, as PyTorch would write it:
 
-$$q = x W_q^{\mathsf T} + b_q \qquad k = x W_k^{\mathsf T} + b_k \qquad v = x W_v^{\mathsf T} + b_v$$
+$$q = x W_q^{\mathsf T} + b_q$$
+
+$$k = x W_k^{\mathsf T} + b_k$$
+
+$$v = x W_v^{\mathsf T} + b_v$$
 
 $$\operatorname{head}(x) = \operatorname{attention}(q, k, v)$$
 
@@ -404,8 +408,9 @@ weights and 4 biases, $4 \cdot (16 + 4) = 80$. The number of heads does not occu
 
 **The formula.**
 
-$$z = \operatorname{attention}(q, k, v) \qquad
-\operatorname{MultiHead}(x) = \operatorname{merge}(z)\, W_o^{\mathsf T} + b_o$$
+$$z = \operatorname{attention}(q, k, v)$$
+
+$$\operatorname{MultiHead}(x) = \operatorname{merge}(z)\, W_o^{\mathsf T} + b_o$$
 
 - $q$, $k$, $v$, shape $(B, H, N, d_{\text{head}})$: `q_proj(x)`, `k_proj(x)`, `v_proj(x)`, each made for all
   heads at once, then split as in section 2
@@ -876,7 +881,11 @@ print("scores:", tuple((y @ x.T).shape), "= (N that ask, M that answer)")
 r"""
 **The formula.**
 
-$$q = \text{q\_proj}(x) \qquad k = \text{k\_proj}(c) \qquad v = \text{v\_proj}(c)$$
+$$q = \text{q\_proj}(x)$$
+
+$$k = \text{k\_proj}(c)$$
+
+$$v = \text{v\_proj}(c)$$
 
 and then everything as before.
 
