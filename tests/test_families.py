@@ -25,9 +25,34 @@ def without(exercise_id, family, check=PUBLIC) -> Expected:
     """What is due where a family is left out."""
     expected = expected_of(exercise_id, *check)
     left = [number for number, case in enumerate(expected.cases) if case.family != family]
-    fewer = Expected(_without_words(expected.exercise, family), [expected.cases[number] for number in left])
-    fewer.right = [expected.right[number] for number in left]
-    return fewer
+    return _Fewer(_without_words(expected.exercise, family), expected, left)
+
+
+class _Fewer(Expected):
+    """What is due in some of the cases. What mistakes do there is known: the same as among all of them."""
+
+    def __init__(self, exercise, whole, left):
+        super().__init__(exercise, [whole.cases[number] for number in left])
+        self.whole, self.left = whole, left
+        self.right = [whole.right[number] for number in left]
+
+    def _run_of(self, records, wrong):
+        return [records[i] for i in self.left], {k for k, i in enumerate(self.left) if i in wrong}
+
+    def _mistake(self, number):
+        return self._run_of(*self.whole.mistake(number))
+
+    def _output(self, number, case):
+        return self.whole.output(number, self.left[case])
+
+    def _alone(self, number, case):
+        return self.whole.alone(number, self.left[case])
+
+    def _pair(self, first, second):
+        return self._run_of(*self.whole.pair(first, second))
+
+    def _output_of_both(self, first, second, case):
+        return self.whole.output_of_both(first, second, self.left[case])
 
 
 def _without_words(exercise, family):
