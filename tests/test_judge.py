@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+import torch.nn.functional as F
 from answers import answers
 from judged import (
     HIDDEN,
@@ -241,6 +242,32 @@ def test_a_wrong_answer_raises_with_the_same_words():
             check(answer, exercise.id)
 
 
+def test_a_mistake_is_not_named_for_numbers_that_it_would_get_right():
+    def dot_product_scores(x):
+        return torch.stack([torch.stack([(a @ b).detach() for b in x]) for a in x]) * 1.001
+
+    judged = verdict("loops.dot_product_scores", dot_product_scores)
+    assert judged.points == 0 and judged.mistake is None and "The values are right" not in judged.message
+
+
+def test_the_example_shows_the_mistake_that_is_named():
+    class MultiheadSelfAttention(nn.Module):
+        """Merges its heads wrongly (MHA-33), and raises no ValueError."""
+
+        def __init__(self, d_model, n_heads):
+            super().__init__()
+            self.n_heads = n_heads
+            self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+        def forward(self, x, mask=None):
+            heads = (part(x).unflatten(-1, (self.n_heads, -1)) for part in (self.q_proj, self.k_proj, self.v_proj))
+            mixed = F.scaled_dot_product_attention(*(head.transpose(1, 2) for head in heads), mask)
+            return self.out_proj(mixed.reshape(x.shape))
+
+    judged = verdict("heads.MultiheadSelfAttention", MultiheadSelfAttention)
+    assert judged.mistake == "MHA-33" and "entry [" in judged.message and "ValueError" not in judged.message
+
+
 def test_two_mistakes_at_once_are_both_named():
     exercise = find("matmul.attention")
     answer = exercise.variant(scale=lambda s, q, k, v: s, weigh=lambda s: torch.softmax(s, dim=-2))
@@ -250,7 +277,7 @@ def test_two_mistakes_at_once_are_both_named():
 
 def test_what_an_answer_of_our_own_warns_of_is_not_shown_in_a_graders_thread_either():
     def warning(scores):
-        warnings.warn("a mistake of a library")
+        warnings.warn("a mistake of a library", stacklevel=2)
         return torch.softmax(scores, dim=-1)
 
     expected = Expected(find("loops.softmax"), expected_of("loops.softmax", *PUBLIC).cases[:1])

@@ -61,13 +61,15 @@ def judge(
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
     if not found:
         return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
-    told = min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
+    told = _first(found)
     name = (
         name_mistake(cases, expected, records, {finding.case for finding in found}, VALUES in lost)
         or _unused(exercise, cases, expected, records, told)
         or _broken_invariant(exercise, cases, expected, records, found)
         or _relation(exercise, cases, expected, records, found, told)
     )
+    # What shows another fault of the answer would be no example of the one that is named.
+    told = _first([finding for finding in found if name and finding.case in name.explains] or found)
     return Verdict(
         exercise.id,
         _state(found, lost, records),
@@ -76,6 +78,11 @@ def judge(
         name.id if name else None,
         None if hidden else picture_of(cases, expected, records, told),
     )
+
+
+def _first(found: list[Finding]) -> Finding:
+    """What is told first: what is lowest on the ladder, there what counts most, in the first case."""
+    return min(found, key=lambda finding: (finding.rung, finding.aspect != VALUES, finding.case))
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:

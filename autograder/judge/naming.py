@@ -19,11 +19,13 @@ LOOKS = 3
 
 @dataclass(frozen=True)
 class Name:
-    """A mistake's id with what a tutor sees and asks."""
+    """A mistake's id with what a tutor sees and asks, and the cases in which the answer does what the mistake does
+    (none where that is not known)."""
 
     id: str
     sees: str
     asks: str
+    explains: frozenset[int] = frozenset()
 
 
 def name_mistake(
@@ -37,13 +39,13 @@ def name_mistake(
         if not any(_may_be(cases[i], expected, records[i], number, i) for i in looked_at):
             continue
         others, wrong_others = expected.mistake(number)
-        share = _share(cases, records, others, wrong, wrong_others)
+        share, same = _shared(cases, expected, records, others, wrong | wrong_others)
         if share == 1.0 and _same_everywhere(cases, records, others):
-            return _named(mistake)
+            return _named(mistake, same)
         if share > best_share or (share == best_share == 1.0 and best is None):
-            best, best_share = mistake, share
+            best, best_share = _named(mistake, same), share
     if best is not None:
-        return _named(best)
+        return best
     return _two_at_once(cases, expected, records, wrong) if pairs else None
 
 
@@ -68,7 +70,7 @@ def _two_at_once(cases, expected, records, wrong) -> Name | None:
         return None
     for first, second in _pairs_like(cases, expected, records, _some_of(returned_wrong)):
         others, wrong_others = expected.pair(first, second)
-        if _share(cases, records, others, wrong, wrong_others) == 1.0:
+        if _shared(cases, expected, records, others, wrong | wrong_others)[0] == 1.0:
             first, second = expected.exercise.mistakes[first], expected.exercise.mistakes[second]
             return Name(
                 f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks
@@ -93,20 +95,22 @@ def _pairs_like(cases, expected, records, looked_at):
             yield first, second
 
 
-def _named(mistake: Mistake) -> Name:
-    return Name(mistake.id, mistake.sees, mistake.asks)
+def _named(mistake: Mistake, same: list[int]) -> Name:
+    return Name(mistake.id, mistake.sees, mistake.asks, frozenset(same))
 
 
-def _share(cases, records, others, wrong, wrong_others) -> float:
-    """Of the cases where either answer is wrong, the share in which both give the same."""
-    either = wrong | wrong_others
-    same = [i for i in either if same_record(cases[i], records[i], others[i])]
+def _shared(cases, expected, records, others, either) -> tuple[float, list[int]]:
+    """Of the cases where either answer is wrong, the share in which both give the same, and which these are."""
+    same = [i for i in sorted(either) if same_record(cases[i], records[i], others[i])]
+    # subtle: the tolerance of same_record follows the largest number of a tensor, so that one of two numbers that are
+    # the same to it may be right and the other wrong.
+    same = [i for i in same if expected.is_returned(i, records[i]) == expected.is_returned(i, others[i])]
     told = [i for i in same if records[i]["status"] == "answered"]
     if not told and not all(_same_complaint(records[i], others[i]) for i in same):
-        return 0.0
+        return 0.0, []
     if len(same) < min(FEWEST, len(either)) or (not told and len(same) < len(either)):
-        return 0.0
-    return len(same) / len(either) if either else 0.0
+        return 0.0, []
+    return (len(same) / len(either) if either else 0.0), same
 
 
 def _same_complaint(a, b) -> bool:
