@@ -286,9 +286,7 @@ class MultiQueryAttention(nn.Module):
         ### BEGIN SOLUTION
         q = self.q_proj(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)  # (B, H, N, d_head)
         k, v = self.k_proj(x)[:, None], self.v_proj(x)[:, None]  # (B, 1, N, d_head)
-        heads = F.scaled_dot_product_attention(
-            q, k.expand_as(q), v.expand_as(q), attn_mask=mask
-        )
+        heads = F.scaled_dot_product_attention(q, k.expand_as(q), v.expand_as(q), mask)
         return self.out_proj(heads.transpose(1, 2).flatten(2))
         ### END SOLUTION
 

@@ -15,6 +15,7 @@ import sys
 import time
 import zipfile
 from dataclasses import asdict, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -383,6 +384,8 @@ def test_when_it_is_stopped_nothing_is_left(number, tmp_path):
         [sys.executable, "-m", "autograder", "bundle", "a.zip"],
         cwd=tmp_path, env=os.environ | {"TMPDIR": str(aside), "PYTHONPATH": str(ROOT)}, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # What a shell starts in the background does not hear Ctrl-C, and passes that on.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     workers = _workers_of(begun)
     # Ctrl-C reaches all processes of a terminal's group, SIGTERM the one that was started.

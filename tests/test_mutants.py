@@ -44,7 +44,7 @@ EQUIVALENT = {
         "rows.append(sum((w * v_j for w, v_j in zip(v, weights))))": "a product has no order",
     },
     "mqa.MultiQueryAttention": {
-        f"{FUSED}(q, k.expand_as(q), v.expand_as(q), attn_mask=mask) -> {FUSED}({other}, attn_mask=mask)": (
+        f"{FUSED}(q, k.expand_as(q), v.expand_as(q), mask) -> {FUSED}({other}, mask)": (
             "fused attention lets one head serve all by itself"
         )
         for other in ("q, k, v.expand_as(q)", "q, k.expand_as(q), v")
