@@ -10,7 +10,8 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes share the cores
 # The exercise that a test is about, where its parameters name one first.
 EXERCISE = re.compile(r"\[((?:decoder|heads|loops|masking|matmul|mqa)\.\w+)")
-
+# The trial of an exercise: these share what its answers and mistakes do. What the other files share is their own.
+TRIAL = re.compile(r"test_(bundle|families|graph_bank|graph_forms|judge|mutants)\.py::")
 
 # What these set up takes minutes, most of which other processes work or sleep: it is begun at once, side by side.
 FIRST = ("test_bundle.py", "test_red_team.py")
@@ -25,7 +26,7 @@ def _turn(item) -> tuple:
     group, needs = _group(item.nodeid), getattr(item, "fixturenames", ())
     if group in FIRST:
         return 0, FIRST.index(group)
-    if EXERCISE.search(item.nodeid):
+    if not group.endswith(".py"):
         # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is being made.
         return 1, -_mistakes(group), group, "folder" in needs
     return 2, "tests/browser/" not in item.nodeid
@@ -70,7 +71,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def _group(nodeid: str) -> str:
-    exercise = EXERCISE.search(nodeid)
+    exercise = TRIAL.search(nodeid) and EXERCISE.search(nodeid)
     return exercise[1] if exercise else PurePath(nodeid.partition("::")[0]).name
 
 
