@@ -37,8 +37,9 @@ def _table(root: Path) -> str:
 
 
 def _title(lesson: str, root: Path) -> str:
-    number, _, words = lesson.partition("_")
-    name = f"{number} {words.replace('multi_', 'multi-').replace('_', ' ')}"
+    from autograder.exercises import in_words
+
+    name = in_words(lesson)
     if (root / "solutions" / f"{lesson}.py").exists():
         return f"[{name}](notebooks/{lesson}.ipynb) ([worked](solutions/{lesson}.ipynb))"
     return f"{name} (exercises ready, text to come)"

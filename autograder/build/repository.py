@@ -10,9 +10,11 @@ from pathlib import Path
 
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# What the first cell of a lesson says where the address is not known. Colab has all that a notebook needs but
-# pygraphviz; with its dependencies the course would replace Colab's own IPython and kernel, which Colab warns against.
-BY_HAND = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
+# Colab has all that a notebook needs but pygraphviz; with its dependencies the course would replace Colab's own
+# IPython and kernel, which Colab warns against.
+INSTALL = "%pip install --no-deps {} pygraphviz"
+# What the first cell of a lesson says where the address is not known.
+BY_HAND = f"upload the course's zip, then {INSTALL.format('attention*.zip')}"
 
 
 def repository(root: Path) -> str:
@@ -26,7 +28,7 @@ def repository(root: Path) -> str:
 
 def with_address(text: str, address: str) -> str:
     """A cell's text that says how to install from the address."""
-    return text.replace(BY_HAND, f"%pip install --no-deps git+{address} pygraphviz") if address else text
+    return text.replace(BY_HAND, INSTALL.format(f"git+{address}")) if address else text
 
 
 def badges(address: str) -> str:

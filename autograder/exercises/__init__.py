@@ -37,6 +37,11 @@ def exercises_of(lesson: str) -> list[Exercise]:
     return [exercise for exercise in all_exercises() if exercise.lesson == lesson]
 
 
+def in_words(lesson: str) -> str:
+    """The file name of a lesson as a person writes it: "05 multi-query attention"."""
+    return lesson.replace("multi_", "multi-").replace("_", " ")
+
+
 def find(exercise_id: str) -> Exercise:
     """The exercise of that id. Raises UserError where there is none, naming the nearest."""
     for exercise in all_exercises():

@@ -202,12 +202,14 @@ def _run(file, run):
 
 
 def _record(file, number):
-    record = file.part(number)
-    return record | {"steps": {name: file.part(step) for name, step in record["steps"].items()}}
+    return _with_steps(file, file.part(number))
 
 
 def _output(file, number):
-    record = _briefly(file.part(number))
+    return _with_steps(file, _briefly(file.part(number)))
+
+
+def _with_steps(file, record):
     return record | {"steps": {name: file.part(step) for name, step in record["steps"].items()}}
 
 

@@ -10,7 +10,7 @@ counted: a person reads them.
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.exercises import exercises_of, lessons
+from autograder.exercises import exercises_of, in_words, lessons
 from autograder.exercises.exercise import Exercise
 from autograder.judge.verdict import NOT_STARTED, RIGHT
 from autograder.notebook.memory import recall
@@ -65,7 +65,7 @@ def parts_of_folder(folder: Path) -> list[Part]:
         file = f"{lesson}.ipynb"
         notebook = file if (folder / file).is_file() else ""
         standings = tuple(standing_of(exercise, known) for exercise in exercises_of(lesson))
-        parts.append(Part(lesson.replace("multi_", "multi-").replace("_", " "), notebook, standings))
+        parts.append(Part(in_words(lesson), notebook, standings))
     here = [part for part in parts if part.notebook or any(s.exercise.id in known for s in part.standings)]
     return here or parts
 

@@ -15,7 +15,7 @@ from autograder.build.book.overview import short_name
 from autograder.build.book.symbols import as_markdown
 from autograder.build.lesson import Lesson
 from autograder.build.stale import package_files
-from autograder.exercises import all_exercises, exercises_of
+from autograder.exercises import all_exercises, exercises_of, find_by_name
 from autograder.exercises.exercise import Exercise
 
 TRIED_WITH = ("exercises", "judge", "probe")
@@ -45,7 +45,7 @@ def _page(lesson: Lesson, shown_by: dict, made_in: dict) -> str:
         parts.append(f"## `{exercise.name}`\n")
         parts += [f"::::{{div}} mistakes\n{HEAD}{rows}\n::::\n"] if rows else []
         if others:
-            names = ", ".join(f"[`{name}`]({_lesson_of(name)}.md#{name.lower()})" for name in others)
+            names = ", ".join(f"[`{name}`]({find_by_name(name).lesson}.md#{name.lower()})" for name in others)
             parts.append(f"{'More mistakes' if rows else 'The mistakes'} are the same as in {names}.\n")
     return "\n".join(parts)
 
@@ -64,15 +64,11 @@ def _rows(exercise: Exercise, shown_by: dict, made_in: dict) -> tuple[str, list[
     return "\n".join(rows), list(dict.fromkeys(others))
 
 
-def _lesson_of(name: str) -> str:
-    return next(exercise.lesson for exercise in all_exercises() if exercise.name == name)
-
-
 def _more(names: list[str]) -> str:
     """A few exercises by name; many by number: there the list would be most of the page."""
     if len(names) <= FEW:
         return ", ".join(f"`{name}`" for name in names)
-    first, *_, last = sorted(int(_lesson_of(name).partition("_")[0]) for name in names)
+    first, *_, last = sorted(int(find_by_name(name).lesson.partition("_")[0]) for name in names)
     where = f"lessons {first} to {last}" if first < last else f"lesson {last}"
     return f"{len(names)} exercises of {where.replace(' ', NO_BREAK)}"
 

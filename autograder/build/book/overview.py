@@ -4,7 +4,7 @@ import re
 
 from autograder.build.lesson import Lesson, read_cells
 from autograder.build.pictures import PICTURE
-from autograder.exercises import exercises_of
+from autograder.exercises import exercises_of, in_words
 
 READ_MORE = "## Read more"
 ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
@@ -21,8 +21,7 @@ def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
 
 def short_name(lesson: Lesson) -> str:
     """ "03_masking" as "3 Masking", "05_multi_query_attention" as "5 Multi-query attention"."""
-    number, _, words = lesson.name.replace("multi_", "multi-").partition("_")
-    words = words.replace("_", " ")
+    number, _, words = in_words(lesson.name).partition(" ")
     return f"{int(number)} {words[0].upper()}{words[1:]}"
 
 
