@@ -5,6 +5,7 @@ a process that has the bundle alone; that the probe and the cases are the same i
 """
 
 import ast
+import contextlib
 import inspect
 import json
 import os
@@ -376,8 +377,9 @@ def test_a_file_that_is_there_is_left_alone(tmp_path):
     assert file.read_text() == "mine"
 
 
+@pytest.mark.parametrize("workers", [1, min(os.cpu_count(), 8)])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_when_it_is_stopped_nothing_is_left(number, tmp_path):
+def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path):
     aside = tmp_path / "aside"
     aside.mkdir()
     begun = subprocess.Popen(
@@ -387,25 +389,33 @@ def test_when_it_is_stopped_nothing_is_left(number, tmp_path):
         # What a shell starts in the background does not hear Ctrl-C, and passes that on.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    workers = _workers_of(begun)
+    _wait_for_workers(begun, workers)
     # Ctrl-C reaches all processes of a terminal's group, SIGTERM the one that was started.
     os.killpg(begun.pid, number) if number == signal.SIGINT else os.kill(begun.pid, number)
     said = begun.communicate(timeout=60)
     assert begun.returncode == (130 if number == signal.SIGINT else 128 + number), said
     assert "Traceback" not in said[1]
-    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+    assert not _workers(begun.pid)
     assert [*tmp_path.iterdir()] == [aside] and not [*aside.iterdir()]
 
 
-def _workers_of(process) -> list[int]:
-    """The processes that a running bundle has started, as soon as they are there."""
+def _wait_for_workers(process, number: int) -> None:
+    """Waits until a running bundle has begun to start so many processes."""
     while process.poll() is None:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        workers = [pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-        if len(workers) >= min(os.cpu_count(), 8):
-            return list(map(int, workers))
-        time.sleep(0.05)
+        if len(_workers(process.pid)) >= number:
+            return
+        time.sleep(0.001)
     raise AssertionError(process.communicate())
+
+
+def _workers(group: int) -> list[int]:
+    """The processes that a bundle has started, found by the group that it leads."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ProcessLookupError):  # gone in the meantime
+            if os.getpgid(int(path.name)) == group and b"spawn_main" in (path / "cmdline").read_bytes():
+                found.append(int(path.name))
+    return found
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):

@@ -159,12 +159,33 @@ def _submitted(pool: ProcessPoolExecutor, folder: Path, exercises) -> list[Futur
     from autograder.bundle.records import write_alone, write_pairs
 
     ids = [one.id for one in sorted(exercises, key=lambda one: -len(one.mistakes))]
-    # subtle: workers inherit it. Ctrl-C reaches them, too, and is for this process, which ends them.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # subtle: workers inherit the mask. Ctrl-C reaches them, too, and is for this process, which ends them.
+    with _heard_afterwards(signal.SIGINT, signal.SIGTERM):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return [pool.submit(write, folder, name) for write in (write_pairs, write_alone) for name in ids]
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _heard_afterwards(*numbers: signal.Signals):
+    """Signals that come during the block act after it: a worker half started would fail loudly.
+
+    A mask alone would not do: any other thread of the process may take the signal, and Python acts in the first one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = []
+    before = {number: signal.signal(number, lambda one, frame: heard.append(one)) for number in numbers}
     try:
-        return [pool.submit(write, folder, name) for write in (write_pairs, write_alone) for name in ids]
+        yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if heard:
+            signal.raise_signal(heard[0])
 
 
 def _start(ears) -> None:
