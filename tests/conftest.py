@@ -14,7 +14,7 @@ EXERCISE = re.compile(r"\[((?:decoder|heads|loops|masking|matmul|mqa)\.\w+)")
 TRIAL = re.compile(r"test_(bundle|families|graph_bank|graph_forms|judge|mutants)\.py::")
 
 # What these set up takes minutes, most of which other processes work or sleep: it is begun at once, side by side.
-FIRST = ("test_bundle.py", "test_red_team.py")
+FIRST = ("test_bundle_file.py", "test_red_team.py")
 
 
 def pytest_collection_modifyitems(items):
@@ -28,7 +28,7 @@ def _turn(item) -> tuple:
         return 0, FIRST.index(group)
     if not group.endswith(".py"):
         # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is being made.
-        return 1, -_mistakes(group), group, "folder" in needs
+        return 1, -_mistakes(group), group, "bundle_folder" in needs
     return 2, "tests/browser/" not in item.nodeid
 
 
@@ -81,3 +81,12 @@ def built_book(tmp_path_factory):
     from book_site import build_book
 
     return build_book(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture(scope="session")
+def bundle_folder(tmp_path_factory, worker_id):
+    """The student bundle, unpacked; one for all processes."""
+    from unpacked import unpacked
+
+    base = tmp_path_factory.getbasetemp()
+    return unpacked(base if worker_id == "master" else base.parent)

@@ -35,7 +35,7 @@ MODULES = (
     "exercises/store.py",
     "exercises/values.py",
 )
-FOLDERS = ("graph", "judge", "notebook", "notebook/figures", "probe")
+FOLDERS = ("graph", "judge", "judge/findings", "judge/relations", "notebook", "notebook/figures", "probe")
 # What it imports; the versions are those of this environment.
 REQUIRED = (
     "ipykernel",
