@@ -18,7 +18,7 @@ from autograder.exercises.exercise import (
     Rules,
 )
 from autograder.exercises.invariants import past_only, samples_apart, shares_sum_to_one
-from autograder.exercises.mistakes import head_tools, heads
+from autograder.exercises.mistakes import head_tools, multihead, multihead_cross, one_head
 
 LESSON = "04_heads"
 NO_MULTIHEAD = Rules(None, ("nn.MultiheadAttention",))
@@ -96,8 +96,8 @@ EXERCISES = (
         aspects=MODULE_ASPECTS,
         shapes={"x": "B N d_model", "mask": "B N N", "return": "B N d_head"},
         rules=NO_MULTIHEAD,
-        mistakes=heads.SELF_ATTENTION_HEAD,
-        variant=heads.head_with,
+        mistakes=one_head.SELF_ATTENTION_HEAD,
+        variant=one_head.head_with,
         clues=clues.attention("all sizes different", "causal"),
         invariants=(SAMPLES, PAST, SHARES),
         hints=(
@@ -157,8 +157,8 @@ EXERCISES = (
         aspects=MODULE_ASPECTS | {REFUSALS: 1},
         shapes={"x": "B N d_model", "mask": "B H N N", "return": "B N d_model"},
         rules=NO_MULTIHEAD,
-        mistakes=heads.MULTIHEAD_SELF_ATTENTION,
-        variant=heads.multihead_with,
+        mistakes=multihead.MULTIHEAD_SELF_ATTENTION,
+        variant=multihead.multihead_with,
         clues=clues.shared_heads("all sizes different", "causal"),
         invariants=(SAMPLES, PAST, SHARES),
         hints=(
@@ -201,8 +201,8 @@ EXERCISES = (
         aspects=MODULE_ASPECTS,
         shapes={"x": "B N d_model", "context": "B M d_model", "mask": "B H N M", "return": "B N d_model"},
         rules=NO_MULTIHEAD,
-        mistakes=heads.MULTIHEAD_CROSS_ATTENTION,
-        variant=heads.cross_with,
+        mistakes=multihead_cross.MULTIHEAD_CROSS_ATTENTION,
+        variant=multihead_cross.cross_with,
         clues=clues.shared_heads("all sizes different", "causal"),
         invariants=(SAMPLES, SHARES),
         hints=(

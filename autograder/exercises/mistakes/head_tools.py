@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from autograder.exercises.mistakes import from_variants, known
-from autograder.exercises.mistakes.heads import (
+from autograder.exercises.mistakes.multihead import (
     back_in_turn,
     in_memory_order,
     in_turn,
