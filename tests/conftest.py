@@ -84,9 +84,9 @@ def built_book(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def bundle_folder(tmp_path_factory, worker_id):
+def bundle_folder(tmp_path_factory):
     """The student bundle, unpacked; one for all processes."""
     from unpacked import unpacked
 
     base = tmp_path_factory.getbasetemp()
-    return unpacked(base if worker_id == "master" else base.parent)
+    return unpacked(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from unpacked import environment
 
@@ -82,10 +83,10 @@ def _wait_for_workers(process, number: int) -> None:
 def _workers(group: int) -> list[int]:
     """The processes that a bundle has started, found by the group that it leads."""
     found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, ProcessLookupError):  # gone in the meantime
-            if os.getpgid(int(path.name)) == group and b"spawn_main" in (path / "cmdline").read_bytes():
-                found.append(int(path.name))
+    for process in psutil.process_iter():
+        with contextlib.suppress(OSError, psutil.Error):  # gone in the meantime
+            if os.getpgid(process.pid) == group and "spawn_main" in " ".join(process.cmdline()):
+                found.append(process.pid)
     return found
 
 

@@ -63,7 +63,7 @@ def bundle(file: Path, progress: bool = True) -> Path:
         raise UserError(f"there is no folder {file.parent} to write the bundle into.")
     half = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with _ended_in_order(), tempfile.TemporaryDirectory() as folder:
+        with _handled_by(_leave, signal.SIGTERM), tempfile.TemporaryDirectory() as folder:
             lessons = fill(Path(folder), progress)
             _zip(Path(folder), half)
         half.rename(file)
@@ -76,21 +76,23 @@ def bundle(file: Path, progress: bool = True) -> Path:
     return file
 
 
+def _leave(number, frame):
+    """Ends the process as Ctrl-C does: what was begun is tidied up."""
+    raise SystemExit(128 + number)
+
+
 @contextmanager
-def _ended_in_order():
-    """SIGTERM ends the block as Ctrl-C does: what was begun is tidied up."""
+def _handled_by(handler, *numbers: signal.Signals):
+    """During the block the signals call the handler; outside the first thread, where none can, nothing changes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
-    def leave(number, frame):
-        raise SystemExit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, one in before.items():
+            signal.signal(number, one)
 
 
 def fill(folder: Path, progress: bool = True) -> list[str]:
@@ -174,16 +176,11 @@ def _heard_afterwards(*numbers: signal.Signals):
 
     A mask alone would not do: any other thread of the process may take the signal, and Python acts in the first one.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     heard = []
-    before = {number: signal.signal(number, lambda one, frame: heard.append(one)) for number in numbers}
     try:
-        yield
+        with _handled_by(lambda number, frame: heard.append(number), *numbers):
+            yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         if heard:
             signal.raise_signal(heard[0])
 
