@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo build book bench lint lock clean FORCE
+.PHONY: help lab test trial demo build book bench lint lock clean FORCE
 
 help: ## Print this help
 	@echo "Attention by Hand. Every command does the set-up that it needs, once, in $(VENV)."
@@ -42,8 +42,13 @@ lab: $(STAMP) ## Open JupyterLab at the first lesson
 	@$(ACTIVATE) python -m autograder build
 	@$(ACTIVATE) python -m jupyterlab notebooks/01_attention_from_loops.ipynb $(ARGS)
 
+PYTEST := python -m pytest -q --numprocesses logical --dist loadgroup
+
 test: $(STAMP) ## Run the tests
-	@$(ACTIVATE) python -m pytest -q --numprocesses logical --dist loadgroup $(ARGS)
+	@$(ACTIVATE) $(PYTEST) -m "not trial" $(ARGS)
+
+trial: $(STAMP) ## Run the long proofs: all answers, seeds, attacks; lessons; browser
+	@$(ACTIVATE) $(PYTEST) -m trial $(ARGS)
 
 demo: $(STAMP) ## Make a course with a sample class in DIR, grade it, print grades
 	@$(ACTIVATE) python -m autograder demo "$(DIR)" $(ARGS)
@@ -60,8 +65,9 @@ bench: $(STAMP) ## Time the grading of a class against nbgrader's, and every che
 	@$(ACTIVATE) python tests/bench_grading.py
 	@$(ACTIVATE) python tests/bench.py
 
-lint: $(STAMP) ## Check the style of the code
+lint: $(STAMP) ## Check the style and the types of the code
 	@$(ACTIVATE) python -m ruff check $(ARGS)
+	@$(ACTIVATE) python -m mypy autograder
 
 # pip-compile keeps the pins that it finds in its output file: plain `make lock` changes only what must change.
 # subtle: a CPU build of PyTorch is called 2.13.0+cpu, and only some indexes have it under that name. The lock
@@ -80,7 +86,7 @@ lock: $(STAMP) ## Renew requirements.lock (ARGS=--upgrade: newest versions)
 	@echo "requirements.lock is renewed; bring environment.yml into line where make test says so."
 
 clean: ## Remove .venv and caches; notebooks and DIR stay
-	rm -rf $(VENV) .pytest_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
 
 # --- Set-up -------------------------------------------------------------------------------------------------
 # While it runs, the file UNFINISHED holds the process id of make; at the end it becomes STAMP and holds the

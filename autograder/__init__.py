@@ -1,29 +1,32 @@
-"""Attention by Hand: what a lesson imports.
+"""Attention by Hand: the functions that a lesson imports.
 
-    from autograder import check, hint, draw, compare, progress
+    from autograder import check, compare, draw, explore, figures, hint, progress
 
-The names are loaded when first used, so that `import autograder` costs nothing beyond `import torch`,
-and loads neither nbgrader nor matplotlib.
+Each is loaded when first used, so that `import autograder` loads neither PyTorch, nbgrader nor matplotlib.
 """
 
-_HOMES = {
+from importlib import import_module
+from typing import Any
+
+_MODULES = {
     "check": "autograder.notebook.check",
-    "hint": "autograder.notebook.hint",
-    "draw": "autograder.graph",
     "compare": "autograder.graph",
+    "draw": "autograder.graph",
+    "explore": "autograder.notebook.explore",
+    "hint": "autograder.notebook.hint",
     "progress": "autograder.notebook.progress",
 }
 
-__all__ = ["check", "compare", "draw", "hint", "progress"]
+__all__ = ["check", "compare", "draw", "explore", "figures", "hint", "progress"]
 
 
-def __getattr__(name):
-    if name not in _HOMES:
+def __getattr__(name: str) -> Any:
+    if name == "figures":
+        return import_module("autograder.notebook.figures")
+    if name not in _MODULES:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

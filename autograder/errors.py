@@ -1,10 +1,44 @@
-"""The one error of this package that a person is meant to read.
+"""Errors: those of the user, and how errors of our own are reported.
 
 UserError
-    Something the caller gave or the machine lacks makes the work impossible. Its text is one clear sentence
-    that says what is wrong and what to do; the command line prints it and exits with 2.
+    Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and what to
+    do; the command line prints it and exits with 2.
+place_of, keep_trace
+    Any other exception is an error of the autograder, and never the fault of an answer that is being judged.
 """
+
+import os
+import tempfile
+import traceback
+from pathlib import Path
+
+OUR_ERROR = "an error of the autograder itself"
+PACKAGE = Path(__file__).resolve().parent
 
 
 class UserError(Exception):
-    pass
+    """Bad input, or something that the machine lacks, in one clear sentence."""
+
+
+def keep_trace(trace: str) -> str:
+    """Writes a traceback into a new temporary file, and returns a sentence with its path; empty if none can be
+    written."""
+    try:
+        file, path = tempfile.mkstemp(prefix="autograder-error-", suffix=".txt")
+        with os.fdopen(file, "w", encoding="utf-8", errors="replace") as opened:
+            opened.write(trace)
+        return f" Its traceback is in {path}."
+    except OSError:
+        return ""
+
+
+def place_of(error: BaseException) -> str:
+    """The type and the origin of an exception: "KeyError in judge/rules.py, line 12".
+
+    subtle: without its text, which may contain anything, also text of a student.
+    """
+    name = type(error).__name__
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if Path(frame.filename).is_relative_to(PACKAGE):
+            return f"{name} in {Path(frame.filename).relative_to(PACKAGE).as_posix()}, line {frame.lineno}"
+    return name

@@ -1,11 +1,11 @@
-"""Files that are written whole or not at all."""
+"""Writes files whole or not at all."""
 
 import os
 from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file such that it is never seen half written, also after a power cut."""
+    """Writes a file atomically: no reader sees half of it, even after a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -2,7 +2,10 @@
 
     python images/make_images.py             draw all but the measured ones
     python images/make_images.py --timing    measure and draw those too (they differ from run to run)
-    python images/make_images.py --check     name what is stale, exit 1 where something is
+    python images/make_images.py --check     name what is stale, exit 1 if anything is
+
+images/TOPIC.py holds the drawings of one lesson, found by being here: its `pictures()` maps a name to a picture. The
+measured ones are those of the lessons' `timing: NN_name` cells; each is the variable `name` of its lesson.
 
 Each picture is written twice: NAME.svg for print and the README, NAME.png for notebooks (JupyterLab shows
 no SVG attachments). The SVG is compared byte for byte; the PNG carries the SVG's hash.
@@ -12,85 +15,59 @@ import argparse
 import hashlib
 import runpy
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
-import head_pictures
-import layer_pictures
-import mask_pictures
-import sharing_pictures
-import torch
-
-from autograder.notebook import figures
-from autograder.notebook.sentence import FEATURES, TOKENS, embed
+from autograder.build.lesson import Lesson, find_lessons, read_cells
+from autograder.notebook.figures import Picture
 
 IMAGES = Path(__file__).resolve().parent
-LESSONS = IMAGES.parent / "solutions"
-# Pictures of the clock: file name -> (lesson, name of the picture in it).
-MEASURED = {
-    "02_loops_against_matmul": ("02_attention_as_matmul", "timing_picture"),
-    "05_reading_the_cache": ("05_multi_query_attention", "timing_picture"),
-}
+TOOLS = ("drawing", "make_images", "make_screenshot")  # the scripts here that are of no one lesson
 
 
-def pictures():
-    """Name -> picture, all drawn from the running example."""
-    x = embed()
-    scores = x @ x.T
-    dog = scores[1] / 2
-    weights = torch.softmax(scores / 2, dim=-1)
-    a, b, c = x[1].tolist(), x[4].tolist(), x[2].tolist()
-    factors = {"\u00d7 0.1": 0.1, "\u00d7 0.5 (1/\u221a4)": 0.5, "\u00d7 1": 1.0, "\u00d7 3": 3.0}
-    return {
-        "dot_product_dog_cat": figures.dot_product(a, b, ("dog", "cat"), FEATURES),
-        "dot_product_dog_saw": figures.dot_product(a, c, ("dog", "saw"), FEATURES),
-        "score_matrix": figures.scores(scores, TOKENS, title="Every word scored against every word"),
-        "softmax_steps": figures.softmax_steps(dog, TOKENS),
-        "softmax_scale": figures.scales(scores[1], TOKENS, factors),
-        "weighted_average": figures.weighted_average(weights[1], x, TOKENS, "dog", FEATURES),
-        "attention_flow": figures.attention_flow(),
-        "loops_and_matmul": figures.loops_and_matmul(),
-        "weights_times_values": figures.weights_times_values(weights, x, TOKENS, FEATURES),
-        "self_attention": figures.self_attention(),
-        "learned_matrices": figures.learned_matrices(),
-        "recurrence": figures.recurrence(TOKENS),
-        **mask_pictures.pictures(),
-        **head_pictures.pictures(),
-        **sharing_pictures.pictures(),
-        **layer_pictures.pictures(),
-    }
+def pictures() -> dict[str, Picture]:
+    """Name -> picture, of all lessons."""
+    scripts = sorted(path.stem for path in IMAGES.glob("*.py") if path.stem not in TOOLS)
+    return {name: picture for topic in scripts for name, picture in import_module(topic).pictures().items()}
 
 
-def measured():
-    """Name -> picture, by running the lesson that measures it."""
-    for name, (lesson, variable) in MEASURED.items():
-        yield name, runpy.run_path(str(LESSONS / f"{lesson}.py"))[variable]
+def measured() -> dict[str, Lesson]:
+    """Name of a measured picture -> the lesson that measures it."""
+    lessons = find_lessons(None)
+    return {cell.name: lesson for lesson in lessons for cell in read_cells(lesson) if cell.kind == "timing"}
 
 
-def digest(svg):
+def measure(name: str, lesson: Lesson) -> Picture:
+    """Runs the lesson, and returns what it measured."""
+    return runpy.run_path(str(lesson.source))[name.partition("_")[2]]
+
+
+def digest(svg: str) -> str:
     return hashlib.sha256(svg.encode()).hexdigest()
 
 
-def write(name, picture):
+def write(name: str, picture: Picture) -> None:
     svg = picture.svg()
     (IMAGES / f"{name}.svg").write_text(svg)
     (IMAGES / f"{name}.png").write_bytes(picture.png(source=digest(svg)))
 
 
-def stale():
+def stale() -> Iterator[str]:
     """Names of files that are not what this script would draw now."""
     for name, picture in pictures().items():
         svg, png = IMAGES / f"{name}.svg", IMAGES / f"{name}.png"
-        want = picture.svg()
-        if not svg.is_file() or svg.read_text() != want:
+        expected = picture.svg()
+        if not svg.is_file() or svg.read_text() != expected:
             yield svg.name
-        if not png.is_file() or digest(want).encode() not in png.read_bytes():
+        if not png.is_file() or digest(expected).encode() not in png.read_bytes():
             yield png.name
-    for name in MEASURED:
+    for name in measured():
         if not (IMAGES / f"{name}.png").is_file():
             yield f"{name}.png"
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="name what is stale instead of drawing")
     parser.add_argument("--timing", action="store_true", help="measure and draw the timing pictures too")
@@ -103,8 +80,8 @@ def main():
     for name, picture in pictures().items():
         write(name, picture)
     if options.timing:
-        for name, picture in measured():
-            (IMAGES / f"{name}.png").write_bytes(picture.png())
+        for name, lesson in measured().items():
+            (IMAGES / f"{name}.png").write_bytes(measure(name, lesson).png())
     return 0
 
 

@@ -28,38 +28,21 @@ In this lesson you **build** it with nothing but Python loops, so that no step h
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("loops.softmax")` (and
 likewise for the others) gives one hint at a time.
 
-Run this cell first. It tells you whether everything is in order.
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
 """
 
 # %%
 import math
-import sys
-from pathlib import Path
 
-# In the course's folder nothing has to be installed: look for it here and in the folders above.
-for folder in (Path.cwd(), *Path.cwd().parents):
-    if (folder / "autograder" / "notebook").is_dir():
-        sys.path.insert(0, str(folder))
-        break
+import torch
+import torch.nn.functional as F
+from torch import nn
 
-try:
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-
-    from autograder import check, compare, draw, hint, progress
-    from autograder.notebook import figures
-    from autograder.notebook.explore import explore
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed
-except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
-    advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
-    raise ModuleNotFoundError(f"{missing}; {advice}") from None
-
-assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
-assert all(callable(tool) for tool in (check, hint, draw, compare, progress))
-version = torch.__version__.split("+")[0]
-print(f"In order: PyTorch {version} computes; check, hint, draw, compare and progress are at hand.")
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.lessons.loops import weighted_average
+from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 # %% [markdown]
 r"""
@@ -393,7 +376,7 @@ weights. It lets you look into any attention, even one whose weights are hidden 
 weights = softmax(scores / 2)
 same = torch.equal(weighted_sum(weights, torch.eye(5)), weights)
 print("identity as values gives the weights:", same)
-figures.weighted_average(weights[2], x, tokens, "saw", FEATURES)
+weighted_average(weights[2], x, tokens, "saw", FEATURES)
 
 # %% [markdown]
 r"""
@@ -441,7 +424,21 @@ print(" d_k    raw scaled  raw scaled   raw scaled")
 line = "{:4d}{:7.1f}{:7.2f}{:5.2f}{:7.2f}{:6.3f}{:7.3f}"
 for result in results:
     print(line.format(*result.values()))
-figures.saturation(results)
+
+
+def over_widths(key):
+    """What was measured for every width, raw and scaled."""
+    return {way: [result[f"{key}_{way}"] for result in results] for way in ("raw", "scaled")}
+
+
+charts = {
+    "variance of the scores": over_widths("variance"),
+    "largest weight of 16": over_widths("largest"),
+    "gradient through softmax": over_widths("gradient"),
+}
+widths, title = [result["d_k"] for result in results], "Long vectors, with and without the scale"
+logarithmic = {"log_x": True, "log_y": ["variance of the scores"]}
+figures.panels(charts, widths, title=title, xlabel="width d_k", **logarithmic)
 
 # %% [markdown]
 r"""

@@ -27,39 +27,21 @@ You will **build**
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("matmul.attention")`
 (and likewise for the others) gives one hint at a time.
 
-Run this cell first. It tells you whether everything is in order.
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
 """
 
 # %%
 import math
-import sys
-import time
-from pathlib import Path
 
-# In the course's folder nothing has to be installed: look for it here and in the folders above.
-for folder in (Path.cwd(), *Path.cwd().parents):
-    if (folder / "autograder" / "notebook").is_dir():
-        sys.path.insert(0, str(folder))
-        break
+import torch
+import torch.nn.functional as F
+from torch import nn
 
-try:
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-
-    from autograder import check, compare, draw, hint, progress
-    from autograder.notebook import figures
-    from autograder.notebook.explore import explore
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
-except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
-    advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
-    raise ModuleNotFoundError(f"{missing}; {advice}") from None
-
-assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
-assert all(callable(tool) for tool in (check, hint, draw, compare, progress))
-version = torch.__version__.split("+")[0]
-print(f"In order: PyTorch {version} computes; check, hint, draw, compare and progress are at hand.")
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import seconds, train
+from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 
 # %% [markdown]
 r"""
@@ -270,8 +252,8 @@ right = attention(x, x, torch.eye(5))  # with the identity as values, the output
 wrong = torch.softmax(attention_scores(x, x), dim=-2)
 print("rows, right:", [round(total, 2) for total in right.sum(dim=-1).tolist()])
 print("rows, wrong:", [round(total, 2) for total in wrong.sum(dim=-1).tolist()])
-names = ("softmax over the keys", "softmax over the queries")
-figures.weights_side_by_side(right, wrong, tokens, names)
+maps = {"softmax over the keys": right, "softmax over the queries": wrong}
+figures.attention_maps(maps, tokens, sums=True)
 
 # %% [markdown]
 r"""
@@ -339,25 +321,19 @@ for name, way in ways.items():
 print("calls for 256 words:", 256 * 256, "or", 256, "or", 1)
 
 # %% timing: 02_loops_against_matmul
-def seconds(way, n, width=64):
-    """The best of several runs, so that other work on the machine counts little."""
-    generator = torch.Generator().manual_seed(n)
-    q, k = torch.randn(2, n, width, generator=generator)
-    times = []
-    while len(times) < 3 or sum(times) < 0.1:
-        start = time.perf_counter()
-        way(q, k)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-threads = torch.get_num_threads()
-torch.set_num_threads(1)  # one core for all three
 sizes = [16, 32, 64, 128, 256]
-measured = {name: [seconds(way, n) for n in sizes] for name, way in ways.items()}
-torch.set_num_threads(threads)
-timing_picture = figures.timing(sizes, measured)
-timing_picture
+words = {n: torch.randn(2, n, 64, generator=torch.Generator().manual_seed(n)) for n in sizes}
+measured = {name: [1000 * seconds(way, *words[n]) for n in sizes] for name, way in ways.items()}
+loops_against_matmul = figures.curves(
+    measured,
+    sizes,
+    title="The same table of scores, three ways",
+    xlabel="number of tokens n",
+    ylabel="milliseconds",
+    log_x=True,
+    log_y=True,
+)
+loops_against_matmul
 
 # %% [markdown]
 r"""
@@ -458,8 +434,8 @@ similar = attention(x, x, torch.eye(5))
 print("What saw listens to:")
 for when, of_saw in (("before", similar[2, 1:]), ("after", asked[2, 1:])):
     print(f"{when:6s}", *(f"{token} {weight:.2f}" for token, weight in zip(tokens[1:], of_saw)))
-names = ("looking for what is like me", "asking with W_query")
-figures.weights_side_by_side(similar, asked, tokens, names)
+maps = {"looking for what is like me": similar, "asking with W_query": asked}
+figures.attention_maps(maps, tokens, sums=True)
 
 # %% [markdown]
 r"""
@@ -594,21 +570,20 @@ def animal_sentences(n_words, generator, n_sentences=32):
     return sentences, animals
 
 
+def loss_of_reports(model, batch):
+    """How far the reports of all words are from the sentence's animal."""
+    sentences, animals = batch
+    reports = model(sentences)
+    return F.mse_loss(reports, animals[:, None].expand_as(reports))
+
+
 torch.manual_seed(0)
 generator = torch.Generator().manual_seed(0)
 learner = SelfAttention(4, 4)
-optimiser = torch.optim.Adam(learner.parameters(), lr=0.05)
-losses = []
-for step in range(500):
-    sentences, animals = animal_sentences(3 + step % 6, generator)
-    reports = learner(sentences)
-    loss = F.mse_loss(reports, animals[:, None].expand_as(reports))
-    optimiser.zero_grad()
-    loss.backward()
-    optimiser.step()
-    losses.append(loss.item())
+batches = (animal_sentences(3 + step % 6, generator) for step in range(500))
+losses = train(learner, batches, loss_of_reports, lr=0.05)
 print(f"loss: {losses[0]:.2f} at first, {sum(losses[-50:]) / 50:.4f} at the end")
-figures.learning(losses)
+figures.curves({"loss": losses}, title="Learning what to ask")
 
 # %%
 with torch.no_grad():

@@ -33,38 +33,21 @@ cheat.
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("masking.causal_mask")` (and likewise for the others) gives one hint at a time.
 
-Run this cell first. It tells you whether everything is in order.
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
 """
 
 # %%
 import math
-import sys
-from pathlib import Path
 
-# In the course's folder nothing has to be installed: look for it here and in the folders above.
-for folder in (Path.cwd(), *Path.cwd().parents):
-    if (folder / "autograder" / "notebook").is_dir():
-        sys.path.insert(0, str(folder))
-        break
+import torch
+import torch.nn.functional as F
+from torch import nn
 
-try:
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-
-    from autograder import check, compare, draw, hint, progress
-    from autograder.notebook import figures
-    from autograder.notebook.explore import explore
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
-except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
-    advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
-    raise ModuleNotFoundError(f"{missing}; {advice}") from None
-
-assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
-assert all(callable(tool) for tool in (check, hint, draw, compare, progress))
-version = torch.__version__.split("+")[0]
-print(f"In order: PyTorch {version} computes; check, hint, draw, compare and progress are at hand.")
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import train
+from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 
 # %% [markdown]
 r"""
@@ -641,7 +624,10 @@ maps = {name: influence(way) for name, way in ways.items()}
 for name, table in maps.items():
     leaks = (table.triu(1) > 1e-6).sum().item()
     print(f"{name:13s} {leaks:2d} of 10 pairs leak")
-figures.influence(maps, tokens)
+title = "Whose output moves when a word changes?"
+note = "row: the output that moves; column: the word that changes; framed: a later word"
+framed = {name: table.triu(1) > 1e-6 for name, table in maps.items()}
+figures.attention_maps(maps, tokens, title=title, note=note, framed=framed)
 
 # %% [markdown]
 r"""
@@ -714,38 +700,32 @@ print("a sequence:", " ".join(spelled))
 print("guessing costs", round(math.log(8), 2))
 
 # %%
+def loss_by_place(model, sequences):
+    """The mean loss at each of the twelve places to predict."""
+    guesses = model(sequences[:, :-1]).transpose(1, 2)
+    return F.cross_entropy(guesses, sequences[:, 1:], reduction="none").mean(dim=0)
+
+
 def trained(causal, steps=600):
-    """A trained Mirror, and its loss at each of the twelve places to predict."""
+    """A trained Mirror, and its loss at each place of 2000 fresh sequences."""
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(0)
-    model = Mirror(causal)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(steps):
-        sequences = mirrored(64, generator)
-        guesses = model(sequences[:, :-1]).transpose(1, 2)
-        loss = F.cross_entropy(guesses, sequences[:, 1:])
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    fresh = mirrored(2000, generator)
+    model, batches = Mirror(causal), (mirrored(64, generator) for _ in range(steps))
+    train(model, batches, lambda model, sequences: loss_by_place(model, sequences).mean())
     with torch.no_grad():
-        guesses = model(fresh[:, :-1]).transpose(1, 2)
-        losses = F.cross_entropy(guesses, fresh[:, 1:], reduction="none").mean(dim=0)
-    return model, losses
+        return model, loss_by_place(model, mirrored(2000, generator))
 
 
-threads = torch.get_num_threads()
-torch.set_num_threads(1)  # products this small are slower on two cores than on one
 honest, honest_losses = trained(causal=True)
 cheat, cheat_losses = trained(causal=False)
-torch.set_num_threads(threads)
 print("the loss after training")
 for name, losses in (("causal mask", honest_losses), ("no mask", cheat_losses)):
     first, second = losses[:HALF].mean().item(), losses[HALF:].mean().item()
     print(f"{name:12s} first half {first:.2f}, second {abs(second):.2f}")
 losses = {"causal mask": honest_losses, "no mask": cheat_losses.abs()}
 places = [f"s{i}" for i in (*range(1, 7), *range(6, 0, -1))]
-figures.by_position(losses, math.log(8), places)
+title, guessing = "How hard is each next symbol?", {"guessing: 2.08": math.log(8)}
+figures.curves(losses, places, title=title, xlabel="the symbol to predict", reference=guessing)
 
 # %% [markdown]
 r"""
@@ -806,7 +786,8 @@ def look(pattern, size):
     patterns["causal and padding"] = both[0, 0]
     allowed = patterns[pattern]
     weights = masked_attention(x, x, torch.eye(5), allowed)
-    return figures.mask_and_weights(allowed, weights, tokens)
+    maps = {"the mask": allowed, "the weights that it leaves": weights}
+    return figures.attention_maps(maps, tokens, title=f"Pattern: {pattern}")
 
 
 kinds = ["window", "causal", "prefix", "padding", "causal and padding"]

@@ -34,39 +34,21 @@ Then you train a small model and watch one of its heads learn to look at the wor
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("heads.split_heads")`
 (and likewise for the others) gives one hint at a time.
 
-Run this cell first. It tells you whether everything is in order.
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
 """
 
 # %%
 import math
-import sys
-from pathlib import Path
 
-# In the course's folder nothing has to be installed: look for it here and in the folders above.
-for folder in (Path.cwd(), *Path.cwd().parents):
-    if (folder / "autograder" / "notebook").is_dir():
-        sys.path.insert(0, str(folder))
-        break
+import torch
+import torch.nn.functional as F
+from torch import nn
 
-try:
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-
-    from autograder import check, compare, draw, hint, progress
-    from autograder.notebook import figures
-    from autograder.notebook.explore import explore
-    from autograder.notebook.look import head_weights
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
-except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
-    advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
-    raise ModuleNotFoundError(f"{missing}; {advice}") from None
-
-assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
-assert all(callable(tool) for tool in (check, hint, draw, compare, progress))
-version = torch.__version__.split("+")[0]
-print(f"In order: PyTorch {version} computes; check, hint, draw, compare and progress are at hand.")
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import head_weights, train
+from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 
 # %% [markdown]
 r"""
@@ -129,7 +111,8 @@ for head, part in enumerate(halves):
     print(f"  dog {dog} scores {scores[0]:g}")
     print(f"  cat {cat} scores {scores[1]:g}")
 seen = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], torch.eye(5)) for p in halves]
-figures.heads_of_a_word(torch.stack(seen)[:, 2], tokens, "saw")
+charts = {f"head {head}": weights[2] for head, weights in enumerate(seen)}
+figures.bars(charts, tokens, title="What “saw” listens to, head by head", top=1)
 
 # %% [markdown]
 r"""
@@ -508,8 +491,8 @@ print(sum(p.numel() for p in single.parameters()), "with one")
 first, second = head_weights(double, x, 2)
 print(f"saw looks at dog: {first[2, 1]:.2f} in head 0")
 print(f"saw looks at cat: {second[2, 4]:.2f} in head 1")
-names = ("head 0: a dog?", "head 1: a cat?")
-figures.weights_side_by_side(first, second, tokens, names)
+maps = {"head 0: a dog?": first, "head 1: a cat?": second}
+figures.attention_maps(maps, tokens, sums=True)
 
 # %% [markdown]
 r"""
@@ -668,37 +651,29 @@ def symbols(n_sentences, generator, length=10, kinds=8):
 def losses_of(attend, module, steps=150):
     """The losses while `module` learns to report the word before."""
     torch.manual_seed(1)
-    generator = torch.Generator().manual_seed(1)
     symbol, place, report = nn.Embedding(8, 16), nn.Embedding(10, 16), nn.Linear(16, 8)
-    parameters = [p for part in (symbol, place, report, module) for p in part.parameters()]
-    optimiser = torch.optim.Adam(parameters, lr=0.01)
-    losses = []
-    for _ in range(steps):
-        sentences = symbols(64, generator)
+
+    def loss(parts, sentences):
         x = symbol(sentences) + place(torch.arange(10))
         guesses = report(attend(x))[:, 1:].transpose(1, 2)
-        loss = F.cross_entropy(guesses, sentences[:, :-1])
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.item())
-    return losses
+        return F.cross_entropy(guesses, sentences[:, :-1])
+
+    generator = torch.Generator().manual_seed(1)
+    batches = (symbols(64, generator) for _ in range(steps))
+    return train(nn.ModuleList([symbol, place, report, module]), batches, loss)
 
 
-threads = torch.get_num_threads()
-torch.set_num_threads(1)  # products this small are slower on two cores than on one
 torch.manual_seed(0)
 theirs = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
 mine = MultiheadSelfAttention(16, 2)
 copy_weights(theirs, mine)
 my_losses = losses_of(mine, mine)
 their_losses = losses_of(lambda x: theirs(x, x, x, need_weights=False)[0], theirs)
-torch.set_num_threads(threads)
 print(f"loss at first: {my_losses[0]:.2f} and {their_losses[0]:.2f}")
 print(f"loss at last:  {my_losses[-1]:.2f} and {their_losses[-1]:.2f}")
 gap = max(abs(a - b) for a, b in zip(my_losses, their_losses))
 print("largest gap in 150 steps below 0.01:", gap < 0.01)
-figures.learning_alike(my_losses, their_losses)
+figures.curves({"yours": my_losses, "PyTorch's": their_losses}, title="Do they learn alike?")
 
 # %% [markdown]
 r"""
@@ -708,7 +683,6 @@ same, but `v_proj` cannot learn any more, and the loss falls more slowly:
 """
 
 # %%
-torch.set_num_threads(1)
 torch.manual_seed(0)
 copy_weights(nn.MultiheadAttention(16, num_heads=2, batch_first=True), mine)
 words = torch.randn(3, 10, 16)
@@ -717,7 +691,6 @@ hook = mine.v_proj.register_forward_hook(lambda layer, given, made: made.detach(
 print("the same outputs:", torch.equal(mine(words), before))
 cut_losses = losses_of(mine, mine)
 hook.remove()
-torch.set_num_threads(threads)
 print(f"loss after 50 steps: {cut_losses[49]:.2f}; PyTorch's: {their_losses[49]:.2f}")
 
 # %% [markdown]
@@ -738,7 +711,6 @@ def tear_back(layer, given):
     return (split_heads(given[0], 2).reshape(given[0].shape),)
 
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 mine = MultiheadSelfAttention(16, 2)
 hooks = [part.register_forward_hook(tear) for part in (mine.q_proj, mine.k_proj, mine.v_proj)]
@@ -746,7 +718,6 @@ hooks.append(mine.out_proj.register_forward_pre_hook(tear_back))
 torn_losses = losses_of(mine, mine)
 for hook in hooks:
     hook.remove()
-torch.set_num_threads(threads)
 print(f"torn heads: {torn_losses[0]:.2f} at first, {sum(torn_losses[-20:]) / 20:.2f} at last")
 print(f"one guess in nine costs {math.log(8) / 9:.2f}")
 
@@ -808,33 +779,32 @@ class Reporter(nn.Module):
         return self.before(heard), self.first(heard)
 
 
+def reports_and_truth(model, sentences):
+    """Two pairs of what is reported and what is true: the word before, the first word."""
+    before, first = (guess[:, 1:].transpose(1, 2) for guess in model(sentences, causal_mask(10)))
+    return (before, sentences[:, :-1]), (first, sentences[:, :1].expand(-1, 9))
+
+
+def loss_of_reports(model, sentences):
+    return sum(F.cross_entropy(*pair) for pair in reports_and_truth(model, sentences))
+
+
 def trained(n_heads, steps=600):
     """A trained Reporter, and its shares of right reports: the word before, the first word."""
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(0)
-    model, mask = Reporter(n_heads), causal_mask(10)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for step in range(steps + 1):
-        sentences = symbols(64 if step < steps else 2000, generator)
-        before, first = (guess[:, 1:].transpose(1, 2) for guess in model(sentences, mask))
-        true_before, true_first = sentences[:, :-1], sentences[:, :1].expand(-1, 9)
-        if step < steps:
-            loss = F.cross_entropy(before, true_before) + F.cross_entropy(first, true_first)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-    pairs = ((before, true_before), (first, true_first))
+    model, batches = Reporter(n_heads), (symbols(64, generator) for _ in range(steps))
+    train(model, batches, loss_of_reports)
+    pairs = reports_and_truth(model, symbols(2000, generator))
     return model, [(guess.argmax(dim=1) == true).float().mean().item() for guess, true in pairs]
 
 
-torch.set_num_threads(1)
 reporters = {}
 for n_heads in (1, 2):
     reporters[n_heads], (before, first) = trained(n_heads)
     numbers = sum(p.numel() for p in reporters[n_heads].parameters())
     print(f"heads: {n_heads}, numbers: {numbers}")
     print(f"  right: word before {100 * before:.0f} %, first word {100 * first:.0f} %")
-torch.set_num_threads(threads)
 
 # %%
 sentence = symbols(1, torch.Generator().manual_seed(3))[0]
@@ -992,7 +962,8 @@ def look(n_heads, word, sharpness):
     module.q_proj = lambda words: sharpness * words
     module.k_proj = nn.Identity()
     seen = head_weights(module, x, n_heads)[:, tokens.index(word)]
-    return figures.heads_of_a_word(seen, tokens, word)
+    charts = {f"head {head}": weights for head, weights in enumerate(seen)}
+    return figures.bars(charts, tokens, title=f"What “{word}” listens to, head by head", top=1)
 
 
 words_to_choose = ["dog", "cat", "saw", "the"]
@@ -1281,6 +1252,24 @@ for name, (d_model, n_heads, d_head) in models.items():
     print(f"{name:11s} {d_model:6,d}  {wide}")
 count = sum(p.numel() for p in MultiheadSelfAttention(512, 8).parameters())
 print(f"Transformer, numbers in one attention:\n  {count:,}")
+
+# %% [markdown]
+r"""
+**Modules of others.** For a module that you did not write, many people use
+[torchview](https://github.com/mert-kurttutan/torchview). `draw` asks it if you say so:
+"""
+
+# %%
+three = [torch.zeros(1, 5, 16) for _ in range(3)]
+draw(nn.MultiheadAttention(16, num_heads=2, batch_first=True), *three, engine="torchview")
+
+# %% [markdown]
+r"""
+It follows tensors from one function of PyTorch to the next: three inputs, two outputs (the result, and the
+weights averaged over the heads), and the shapes between. The attention itself is one box, because it is one
+function. And torchview loses what is written into a buffer (`out[i] = ...`), and draws every turn of a loop as a
+box of its own.
+"""
 
 # %% [markdown]
 r"""

@@ -31,39 +31,22 @@ Then you break a trained model by sharing too much, and mend it with a handful o
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("mqa.MultiQueryAttention")` (and likewise for the others) gives one hint at a time.
 
-Run this cell first. It tells you whether everything is in order.
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
 """
 
 # %%
 import math
-import sys
-import time
-from pathlib import Path
 
-# In the course's folder nothing has to be installed: look for it here and in the folders above.
-for folder in (Path.cwd(), *Path.cwd().parents):
-    if (folder / "autograder" / "notebook").is_dir():
-        sys.path.insert(0, str(folder))
-        break
+import torch
+import torch.nn.functional as F
+from torch import nn
 
-try:
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-
-    from autograder import check, compare, draw, hint, progress
-    from autograder.notebook import figures
-    from autograder.notebook.explore import explore
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
-except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
-    advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
-    raise ModuleNotFoundError(f"{missing}; {advice}") from None
-
-assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
-assert all(callable(tool) for tool in (check, hint, draw, compare, progress))
-version = torch.__version__.split("+")[0]
-print(f"In order: PyTorch {version} computes; check, hint, draw, compare and progress are at hand.")
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import seconds, train
+from autograder.notebook.lessons.mqa import cache_sizes, groups_and_memory
+from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 
 # %% [markdown]
 r"""
@@ -171,28 +154,27 @@ for G in (32, 8, 1):
     print(f"G = {G:2d}: {operations:.0f} operations, {read:5.1f} bytes to read")
 
 # %% timing: 05_reading_the_cache
-def seconds(n_kv_heads, n_words):
-    """The best of several runs, so that other work on the machine counts little."""
+def milliseconds(n_kv_heads, n_words):
+    """One new word, and a cache of random numbers."""
     generator = torch.Generator().manual_seed(0)
     q = torch.randn(n_kv_heads, H // n_kv_heads, D, generator=generator)
     k, v = torch.randn(2, n_kv_heads, n_words, D, generator=generator)
-    times = []
-    while len(times) < 3 or sum(times) < 0.1:
-        start = time.perf_counter()
-        read_the_cache(q, k, v)
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return 1000 * seconds(read_the_cache, q, k, v)
 
 
-threads = torch.get_num_threads()
-torch.set_num_threads(1)  # one core for all three
 lengths = [256, 512, 1024, 2048, 4096]
 names = {"32 key/value heads": 32, "8 key/value heads": 8, "1 key/value head": 1}
-measured = {name: [seconds(G, n) for n in lengths] for name, G in names.items()}
-torch.set_num_threads(threads)
-title = "One new word reads the cache: equal arithmetic"
-timing_picture = figures.timing(lengths, measured, title, counted="words in the cache")
-timing_picture
+measured = {name: [milliseconds(G, n) for n in lengths] for name, G in names.items()}
+reading_the_cache = figures.curves(
+    measured,
+    lengths,
+    title="One new word reads the cache: equal arithmetic",
+    xlabel="words in the cache",
+    ylabel="milliseconds",
+    log_x=True,
+    log_y=True,
+)
+reading_the_cache
 
 # %% [markdown]
 r"""
@@ -606,7 +588,7 @@ for name, (layers, n_heads, n_kv_heads, d_head, length) in models.items():
     every = kv_cache_bytes(1, length, layers, n_heads, d_head) / 2**30
     sizes[name] = (own, every)
     print(f"{name:14s} {a_word:4.0f} {length:6d} {own:6.3f} {every:8.3f}")
-figures.cache_sizes(sizes)
+cache_sizes(sizes)
 
 # %% [markdown]
 r"""
@@ -733,35 +715,30 @@ class Reporter(nn.Module):
         return self.report(self.attention(words, mask)).unflatten(-1, (4, 8))
 
 
-def guesses_and_truth(model, n_sequences, generator):
-    """The reports on fresh sequences, from the fifth symbol on, and what they should be."""
-    sequences = torch.randint(0, 8, (n_sequences, 12), generator=generator)
+def guesses_and_truth(model, sequences):
+    """The reports on sequences, from the fifth symbol on, and what they should be."""
     truth = torch.stack([sequences.roll(back, dims=1) for back in (1, 2, 3, 4)], dim=-1)
     return model(sequences)[:, 4:].flatten(0, 2), truth[:, 4:].flatten()
 
 
-def train(model, steps, seed):
+def train_on_fresh(model, steps, seed):
+    """The model after so many steps, each on 64 fresh sequences."""
     generator = torch.Generator().manual_seed(seed)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.005)
-    for _ in range(steps):
-        loss = F.cross_entropy(*guesses_and_truth(model, 64, generator))
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
+    batches = (torch.randint(0, 8, (64, 12), generator=generator) for _ in range(steps))
+    train(model, batches, lambda *given: F.cross_entropy(*guesses_and_truth(*given)), lr=0.005)
     return model
 
 
 def right(model):
     """The share of right reports on 1000 fresh sequences."""
+    sequences = torch.randint(0, 8, (1000, 12), generator=torch.Generator().manual_seed(9))
     with torch.no_grad():
-        guesses, truth = guesses_and_truth(model, 1000, torch.Generator().manual_seed(9))
+        guesses, truth = guesses_and_truth(model, sequences)
     return (guesses.argmax(dim=-1) == truth).float().mean().item()
 
 
-threads = torch.get_num_threads()
-torch.set_num_threads(1)  # products this small are slower on two cores than on one
 torch.manual_seed(0)
-trained = train(Reporter(8), steps=160, seed=0)
+trained = train_on_fresh(Reporter(8), steps=160, seed=0)
 print(f"nothing shared, 160 steps: {100 * right(trained):.0f} % right")
 
 # %%
@@ -793,13 +770,18 @@ shares = {}
 for name, pool in pools.items():
     shares[name] = [right(shared_out(trained, count, pool)) for count in counts]
 for name, pool in list(pools.items())[::2]:
-    more = [train(shared_out(trained, count, pool), steps=8, seed=1) for count in counts[1:]]
+    shared = [shared_out(trained, count, pool) for count in counts[1:]]
+    more = [train_on_fresh(model, steps=8, seed=1) for model in shared]
     shares[f"{name}, 8 steps"] = [shares[name][0], *map(right, more)]
 print(f"{'% right, key/value heads:':27s}", *(f"{count:3d}" for count in counts))
 for name, row in shares.items():
     print(f"{name:27s}", *(f"{100 * share:3.0f}" for share in row))
 print(f"guessing: {100 / 8} %")
-figures.price_of_sharing(counts, shares, guessing=1 / 8)
+percents = {name: [100 * share for share in row] for name, row in shares.items()}
+title, counted = "What sharing costs a trained model", [str(count) for count in counts]
+guessing = {"guessing": 100 / 8}
+options = {"title": title, "xlabel": "key/value heads", "ylabel": "% right"}
+figures.curves(percents, counted, **options, reference=guessing)
 
 # %% [markdown]
 r"""
@@ -818,9 +800,8 @@ And a model that has shared from its first day?
 fresh = {}
 for count in (2, 1):
     torch.manual_seed(0)
-    fresh[count] = right(train(Reporter(count), steps=160, seed=0))
+    fresh[count] = right(train_on_fresh(Reporter(count), steps=160, seed=0))
     print(f"G = {count} from the start: {100 * fresh[count]:.0f} % right")
-torch.set_num_threads(threads)
 
 # %% [markdown]
 r"""
@@ -841,7 +822,7 @@ as many texts? From which length on is even a single key/value head too much for
 def look(key_value_heads, words, texts):
     gibibytes = kv_cache_bytes(texts, words, 32, key_value_heads, 128) / 2**30
     title = f"Key/value heads: {key_value_heads}; texts: {texts}, {words:,} words each"
-    return figures.groups_and_memory(32, key_value_heads, gibibytes, left / 2**30, title)
+    return groups_and_memory(32, key_value_heads, gibibytes, left / 2**30, title)
 
 
 shared_by = [32, 16, 8, 4, 2, 1]

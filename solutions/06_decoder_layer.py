@@ -30,37 +30,19 @@ use `nn.MultiheadAttention`: you have built it.
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("decoder.feed_forward")` (and likewise for the others) gives one hint at a time.
 
-Run this cell first. It tells you whether everything is in order.
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
 """
 
 # %%
-import sys
-from pathlib import Path
+import torch
+import torch.nn.functional as F
+from torch import nn
 
-# In the course's folder nothing has to be installed: look for it here and in the folders above.
-for folder in (Path.cwd(), *Path.cwd().parents):
-    if (folder / "autograder" / "notebook").is_dir():
-        sys.path.insert(0, str(folder))
-        break
-
-try:
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-
-    from autograder import check, compare, draw, hint, progress
-    from autograder.notebook import figures
-    from autograder.notebook.explore import explore
-    from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
-except ModuleNotFoundError as missing:
-    by_hand = "upload the course's zip, then %pip install --no-deps attention*.zip pygraphviz"
-    advice = f"run `make lab` in the course's folder; on Colab, {by_hand}"
-    raise ModuleNotFoundError(f"{missing}; {advice}") from None
-
-assert F.softmax(nn.Identity()(torch.zeros(2)), dim=-1).tolist() == [0.5, 0.5]
-assert all(callable(tool) for tool in (check, hint, draw, compare, progress))
-version = torch.__version__.split("+")[0]
-print(f"In order: PyTorch {version} computes; check, hint, draw, compare and progress are at hand.")
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import train
+from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 
 # %% [markdown]
 r"""
@@ -411,24 +393,19 @@ class Model(nn.Module):
         return self.guess(self.norm(self.layers(x)))
 
 
+def loss_of_guesses(model, sentences):
+    """The task: each word reports the symbol before it."""
+    guesses = model(sentences)[:, 1:].flatten(0, 1)
+    return F.cross_entropy(guesses, sentences[:, :-1].flatten())
+
+
 def losses_of(model, steps, rate):
-    """The losses while the model learns to report the symbol before."""
+    """The losses while the model learns from fresh sentences."""
     generator = torch.Generator().manual_seed(0)
-    optimiser = torch.optim.Adam(model.parameters(), lr=rate)
-    losses = []
-    for _ in range(steps):
-        sentences = torch.randint(0, 8, (32, 12), generator=generator)
-        guesses = model(sentences)[:, 1:].flatten(0, 1)
-        loss = F.cross_entropy(guesses, sentences[:, :-1].flatten())
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.item())
-    return losses
+    batches = (torch.randint(0, 8, (32, 12), generator=generator) for _ in range(steps))
+    return train(model, batches, loss_of_guesses, lr=rate)
 
 
-threads = torch.get_num_threads()
-torch.set_num_threads(1)  # products this small are slower on two cores than on one
 torch.manual_seed(0)
 their_model = Model([Theirs(32, 4, 128) for _ in range(2)])
 my_model = Model([TransformerDecoderLayer(32, 4, 128) for _ in range(2)])
@@ -436,7 +413,7 @@ my_model.load_state_dict(their_model.state_dict())
 my_losses, their_losses = losses_of(my_model, 100, 0.003), losses_of(their_model, 100, 0.003)
 print(f"loss at first: {my_losses[0]:.2f} and {their_losses[0]:.2f}")
 print(f"loss at last:  {my_losses[-1]:.2f} and {their_losses[-1]:.2f}")
-figures.learning_alike(my_losses, their_losses)
+figures.curves({"yours": my_losses, "PyTorch's": their_losses}, title="Do they learn alike?")
 
 # %% [markdown]
 r"""
@@ -516,7 +493,8 @@ measured = {name: gradients(way) for name, way in ways.items()}
 print("gradient at the input, 1 at the output:")
 for name, sizes in measured.items():
     print(f"{name:21s} {sizes[0]:.2g}")
-figures.over_depth(measured)
+title, xlabel = "What is left of the gradient?", "layer, counted from the input"
+figures.curves(measured, title=title, xlabel=xlabel, ylabel="gradient", log_y=True)
 
 # %% [markdown]
 r"""
@@ -543,7 +521,8 @@ depths = (1, 4, 12)
 print(f"{'layers:':21s}", *(f"{depth:4d}" for depth in depths))
 for name, means in alike.items():
     print(f"{name:21s}", *(f"{means[depth]:4.2f}" for depth in depths))
-figures.over_depth(alike, "mean cosine", "How alike do the words of a sentence become?", False)
+title = "How alike do the words of a sentence become?"
+figures.curves(alike, title=title, xlabel=xlabel, ylabel="mean cosine")
 
 # %% [markdown]
 r"""
@@ -575,7 +554,6 @@ for name, rate in runs:
     torch.manual_seed(0)
     losses = losses_of(Model([Wired(ways[name]) for _ in range(12)]), 60, rate)
     print(f"{name:12s} steps {rate:5}: {losses[0]:.2f} to {losses[-1]:.2f}")
-torch.set_num_threads(threads)
 
 # %% [markdown]
 r"""
@@ -730,7 +708,8 @@ measures = {"gradient": gradients, "alikeness of words": alikeness, "size of the
 def look(measure, depth):
     lines = {name: measures[measure](way, depth) for name, way in ways.items()}
     title = f"{measure[0].upper()}{measure[1:]} over {depth} layers"
-    return figures.over_depth(lines, measure, title, logarithmic=measure == "gradient")
+    options = {"title": title, "xlabel": xlabel, "ylabel": measure}
+    return figures.curves(lines, **options, log_y=measure == "gradient")
 
 
 kinds = ["size of the numbers", "gradient", "alikeness of words"]
@@ -908,6 +887,23 @@ layer = attention + network
 print("GPT-3, in billions")
 print(f"attention {attention / 1e9:.1f}, network {network / 1e9:.1f}, layer {layer / 1e9:.1f}")
 print(f"96 layers: {96 * layer / 1e9:.0f}")
+
+# %% [markdown]
+r"""
+**A layer as others draw it.** PyTorch's own layer, seen by
+[torchview](https://github.com/mert-kurttutan/torchview):
+"""
+
+# %%
+options = {"dropout": 0.0, "activation": "gelu", "batch_first": True, "norm_first": True}
+draw(nn.TransformerEncoderLayer(8, 2, 32, **options), torch.zeros(2, 5, 8), engine="torchview")
+
+# %% [markdown]
+r"""
+The parts have the names of yours, and both residuals are there; the dropouts do nothing at a rate of 0. What the
+picture cannot say is what happens inside `self_attn`, which is one function of PyTorch: how many heads there
+are, and whether the scores are scaled. Parameters are not shown either. For that, use `draw` as before.
+"""
 
 # %% [markdown]
 r"""

@@ -19,12 +19,14 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell
 
-from autograder.grading import results
-from autograder.grading.course import make_course, open_course
-from autograder.grading.demo import hand_in
-from autograder.grading.sample_class import CLASS, FIRST
-from autograder.grading.submission import find_submissions, last_outcome
-from autograder.grading.table import read_rows
+from autograder.grading.course.make import make_course
+from autograder.grading.demo.hand_in import hand_in
+from autograder.grading.demo.sample_class import CLASS, FIRST
+from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.gradebook.outcomes import last_outcome
+from autograder.grading.gradebook.table import read_rows
+from autograder.grading.judging import results
+from autograder.grading.submission.find import find_submissions
 
 SIZE, GROWTH = 48, 10
 STOCK = """\

@@ -18,11 +18,6 @@ def build_book(folder: Path, **settings: str) -> Path:
     shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns(*MADE_HERE))
     for name in ("README.md", "GRADING.md", "pyproject.toml", "images", "notebooks"):
         (folder / name).symlink_to(ROOT / name)
-    # What shows each mistake takes a while to find out, and a digest tells whether it still holds.
-    known = ROOT / "book" / "_build" / "mistakes.json"
-    if known.is_file():
-        (folder / "book" / "_build").mkdir()
-        shutil.copy(known, folder / "book" / "_build")
     pages = folder / "book" / "_build" / "html"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "book", str(pages)]
     environment = {name: text for name, text in os.environ.items() if not name.startswith("BOOK_")}

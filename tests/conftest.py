@@ -6,26 +6,36 @@ import re
 from pathlib import PurePath
 
 import pytest
+from progress import Progress, skipped
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes share the cores
 # The exercise that a test is about, where its parameters name one first.
-EXERCISE = re.compile(r"\[((?:decoder|heads|loops|masking|matmul|mqa)\.\w+)")
+EXERCISE = re.compile(r"\[([a-z]\w*\.[A-Za-z]\w*)")
 # The trial of an exercise: these share what its answers and mistakes do. What the other files share is their own.
-TRIAL = re.compile(r"test_(bundle|families|graph_bank|graph_forms|judge|mutants)\.py::")
+TRIAL = re.compile(r"test_(bundle|judge|mutants)\.py::")
+# The lesson that a test runs or reads.
+LESSON = re.compile(r"test_lessons(?:_run)?\.py::.*\[(\d\d_\w+)")
 
 # What these set up takes minutes, most of which other processes work or sleep: it is begun at once, side by side.
 FIRST = ("test_bundle_file.py", "test_red_team.py")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What takes longest comes first, and the rest fills up what is left."""
+    """What takes longest comes first, and the rest fills up what is left. What asks the student bundle is of the trial,
+    because every mistake is run for it; so is what asks a browser."""
     items.sort(key=_turn)
+    for item in items:
+        if "bundle_folder" in getattr(item, "fixturenames", ()) or "tests/browser/" in item.nodeid:
+            item.add_marker("trial")
 
 
 def _turn(item) -> tuple:
     group, needs = _group(item.nodeid), getattr(item, "fixturenames", ())
     if group in FIRST:
         return 0, FIRST.index(group)
+    if LESSON.search(item.nodeid):
+        return 2, False, group
     if not group.endswith(".py"):
         # The trial of an exercise takes the longer the more mistakes it knows. Its bundle comes last: it is being made.
         return 1, -_mistakes(group), group, "bundle_folder" in needs
@@ -47,7 +57,7 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Tests of one exercise, or else of files of one name, stay together: what they share is made once.
+    """Tests of one exercise, of one lesson, or else of files of one name, stay together: what they share is made once.
 
     subtle: xdist 3.8 looks for its own groups in a field that pytest 9 no longer has, and would share out every
     test on its own.
@@ -62,17 +72,28 @@ def pytest_xdist_make_scheduler(config, log):
     return ByGroup(config, log)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    """Where several processes share the tests, the one that shares them out tells how far they are."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and config.getoption("numprocesses", None) and config.get_verbosity() <= 0:
+        config.pluginmanager.register(Progress(lambda line: reporter.write_line(line, flush=True), _group))
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Where the pictures are that the browser tests took."""
+    """What was skipped and what it needs, and where the pictures are that the browser tests took."""
     from browser.screenshots import FOLDER
 
+    for line in skipped(terminalreporter.stats.get("skipped", ())):
+        terminalreporter.write_line(line)
     if any("tests/browser/" in report.nodeid for report in terminalreporter.stats.get("passed", ())):
         terminalreporter.write_line(f"Pictures of what the browser showed are in {FOLDER}")
 
 
 def _group(nodeid: str) -> str:
     exercise = TRIAL.search(nodeid) and EXERCISE.search(nodeid)
-    return exercise[1] if exercise else PurePath(nodeid.partition("::")[0]).name
+    found = exercise or LESSON.search(nodeid)
+    return found[1] if found else PurePath(nodeid.partition("::")[0]).name
 
 
 @pytest.fixture(scope="session")

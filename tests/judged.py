@@ -1,21 +1,27 @@
-"""Verdicts for the tests: cases, what is due and what mistakes give are made once for each exercise and seed.
+"""Verdicts for the tests: cases and the records of references and mistakes are made once for each exercise and seed.
 
-A hidden check has several rounds, each of all its families; the trial takes one of them.
+A hidden check has several rounds, each of all its families; the trial takes one of them. `make test` tries a few
+answers of each kind to an exercise, `make trial` all of them.
 """
 
 import functools
 
 import torch
+
+# What PyTorch imports where it meets a padding mask or an optimiser: a trial's time limit must not cut it off halfway.
+import torch.fx.experimental.symbolic_shapes
 from answers import answers
 from worked import answer_in, worked_file, worked_sources
 
 from autograder.exercises import all_exercises, find
-from autograder.exercises.values import Values
 from autograder.judge import Expected, Verdict, judge
 from autograder.judge.findings import findings
+from autograder.judge.procedures import RESULTS, results
 from autograder.judge.rules import broken_rule
 from autograder.probe import probe
+from autograder.schema.draw import Draw
 
+SAMPLE = 3  # of the mistakes, of the right and of the other wrong answers to an exercise
 IDS = [exercise.id for exercise in all_exercises()]
 PUBLIC, OTHER, HIDDEN = ("public", False), ("other", False), ("a secret/0", True)
 
@@ -25,9 +31,9 @@ torch.set_num_threads(1)
 
 @functools.cache
 def expected_of(exercise_id: str, seed: str, hidden: bool) -> Expected:
-    """What is due, and what the known mistakes give, on the cases of a seed."""
+    """The expected records, and those of the known mistakes, on the cases of a seed."""
     exercise = find(exercise_id)
-    return Expected(exercise, list(exercise.cases(Values(exercise_id, seed, hidden))))
+    return Expected(exercise, exercise.drawn(Draw(exercise_id, seed, hidden)))
 
 
 def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
@@ -35,13 +41,18 @@ def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
     return probe(answer, expected_of(exercise_id, *check).cases, find(exercise_id).procedure)
 
 
+def results_of(exercise, cases, answer, **more) -> list[dict]:
+    """The same on given cases, as the judge reads it: what a procedure recorded is worked out."""
+    return results(exercise.procedure, cases, probe(answer, cases, exercise.procedure, **more))
+
+
 def is_caught(exercise, expected: Expected, answer, seconds: float | None = None) -> bool:
     """Whether some case, or a rule, tells an answer from a right one. Most are told by the first case."""
-    for case, due in zip(expected.cases, expected.right, strict=True):
-        records = probe(answer, [case], exercise.procedure, seconds=seconds)
-        if findings(exercise, [case], [due], records):
+    for case, right in zip(expected.cases, expected.right, strict=True):
+        records = results_of(exercise, [case], answer, seconds=seconds)
+        if findings(exercise, [case], [right], records):
             return True
-    records = probe(answer, expected.cases, exercise.procedure, seconds=seconds)
+    records = results_of(exercise, expected.cases, answer, seconds=seconds)
     return bool(expected.wrong_cases(records) or broken_rule(exercise, expected.cases, records))
 
 
@@ -57,10 +68,31 @@ def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
 
 
 @functools.cache
+def mistake_records(exercise_id: str, check=PUBLIC) -> list[tuple]:
+    """(mistake, its records as the probe writes them) for every known mistake."""
+    exercise, expected = find(exercise_id), expected_of(exercise_id, *check)
+    if exercise.procedure not in RESULTS:
+        return expected.mistakes
+    return [(mistake, records_of(exercise_id, mistake.answer, check)) for mistake in exercise.mistakes]
+
+
+@functools.cache
 def mistake_verdicts(exercise_id: str, check=PUBLIC) -> list[tuple]:
     """(mistake, the verdict on it) for every known mistake."""
-    expected = expected_of(exercise_id, *check)
-    return [(mistake, verdict_on(exercise_id, records, check)) for mistake, records in expected.mistakes]
+    return [(m, verdict_on(exercise_id, records, check)) for m, records in mistake_records(exercise_id, check)]
+
+
+@functools.cache
+def sampled_verdicts(exercise_id: str) -> list[tuple]:
+    """The same for a few of them."""
+    mistakes = sample(find(exercise_id).mistakes)
+    return [(mistake, verdict(exercise_id, mistake.answer)) for mistake in mistakes]
+
+
+def sample(answers) -> list:
+    """A few answers from the whole length of a list."""
+    answers = list(answers)
+    return answers[:: -(-len(answers) // SAMPLE)]
 
 
 @functools.cache
@@ -86,8 +118,8 @@ def named(judged: Verdict) -> bool:
 
 
 def worked_answer(exercise_id: str):
-    """The worked answer of the lesson, or where the lesson is not written yet the first right form."""
+    """The worked answer of the lesson, or of the exercise if the lesson is not written yet."""
     exercise = find(exercise_id)
     if exercise_id in worked_sources(exercise.lesson):
         return answer_in(worked_file(exercise), exercise.name)
-    return next(iter(answers(exercise)[0].values()), exercise.reference)
+    return exercise.worked or exercise.reference

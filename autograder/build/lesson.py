@@ -1,4 +1,4 @@
-"""Where a lesson's files are, and what each cell of its source is.
+"""The files of a lesson, and the kind of each cell of its source.
 
 A cell's title says what the cell is (see CONTRIBUTING.md):
 
@@ -23,7 +23,7 @@ from autograder.build.marks import (
 )
 from autograder.errors import UserError
 
-# Where the package is installed, the lessons' sources and pictures lie in it (setup.py); else this is a clone.
+# An installed package holds the lessons' sources and pictures (setup.py); otherwise this is a clone.
 INSTALLED = Path(__file__).resolve().parents[1] / "lessons"
 ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 TITLE = re.compile(r"(?P<kind>exercise|check|written|timing): (?P<name>\S+)(?: \((?P<points>\d+) points?\))?")
@@ -71,7 +71,7 @@ class Cell:
 
 
 def lesson_names(root: Path = ROOT) -> list[str]:
-    """The names of all lessons with a source, in order. Raises UserError where there are none."""
+    """The names of all lessons with a source, in order. Raises UserError if there are none."""
     names = sorted(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))
     if not names:
         raise UserError(f"there are no lessons in {root / 'solutions'}; run this from a clone of the course.")
@@ -79,7 +79,7 @@ def lesson_names(root: Path = ROOT) -> list[str]:
 
 
 def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
-    """The lessons of these names (all where None). Raises UserError for an unknown one."""
+    """The lessons of these names, all of them if None. Raises UserError for an unknown one."""
     known = lesson_names(root)
     for name in names or []:
         if name not in known:
@@ -88,7 +88,7 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """The cells of the lesson's source, each with its kind. Raises UserError, naming lesson and cell, where
+    """The cells of the lesson's source, each with its kind. Raises UserError, naming lesson and cell, if
     a title or a mark is wrong."""
     import jupytext
 
@@ -106,7 +106,7 @@ def read_cells(lesson: Lesson) -> list[Cell]:
 
 
 def complain(lesson: Lesson, cell: str, problem: str) -> UserError:
-    """The one form of every message about a source."""
+    """An error in a source, in the one form that all such messages have."""
     return UserError(f"lesson {lesson.name}, {cell}: {problem}.")
 
 
@@ -137,7 +137,7 @@ def _read_title(lesson: Lesson, title: str, place: str, is_code: bool) -> tuple[
         if not (lesson.images / f"{name}.png").is_file():
             raise complain(lesson, place, f"there is no picture images/{name}.png to show")
     elif not EXERCISE_ID.fullmatch(name):
-        raise complain(lesson, place, f"{name!r} is no id; ids look like loops.softmax")
+        raise complain(lesson, place, f"{name!r} is not an id; ids look like loops.softmax")
     if (points > 0) != (kind == "written"):
         raise complain(lesson, place, "a written question, and only that, has its points in the title")
     return kind, name, points
@@ -156,7 +156,7 @@ def _check_marks(lesson: Lesson, kind: str, text: str, place: str) -> None:
 
 
 def _check_exercise(lesson: Lesson, kind: str, name: str, text: str, place: str) -> int:
-    """Holds the cell against the definition of its exercise; gives the exercise's points."""
+    """Compares the cell with the definition of its exercise; returns the exercise's points."""
     from autograder.exercises import find
 
     try:
@@ -182,7 +182,7 @@ def _check_place(lesson: Lesson, cell: Cell, before: list[Cell], number: int) ->
     """Nothing twice, and a check after its exercise."""
     place = f"cell {number} ({cell.kind}: {cell.name})"
     if cell.kind != "timing" and any(cell.id == other.id for other in before):
-        raise complain(lesson, place, "this title stands in the lesson twice")
+        raise complain(lesson, place, "this title is in the lesson twice")
     exercises = {other.name for other in before if other.kind == "exercise"}
     if cell.kind == "check" and cell.name not in exercises:
         raise complain(lesson, place, "there is no cell before this check for the exercise that it checks")

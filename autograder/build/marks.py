@@ -26,7 +26,7 @@ class Region(NamedTuple):
 
 
 def find_regions(text: str) -> list[Region]:
-    """The marked regions of a text, in order. Raises MarkError where marks are nested or unpaired."""
+    """The marked regions of a text, in order. Raises MarkError if marks are nested or unpaired."""
     lines, regions, opened = text.split("\n"), [], None
     for number, line in enumerate(lines):
         mark = _mark(line)
@@ -35,7 +35,7 @@ def find_regions(text: str) -> list[Region]:
         edge, kind = mark
         if edge == "BEGIN":
             if opened:
-                raise MarkError(f"### BEGIN {kind} stands inside another region")
+                raise MarkError(f"### BEGIN {kind} is inside another region")
             opened = (kind, number)
         elif opened is None or opened[0] != kind:
             raise MarkError(f"### END {kind} closes nothing")

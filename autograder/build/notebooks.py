@@ -7,7 +7,10 @@
 The same cells always give the same bytes.
 """
 
+from collections.abc import Callable
+
 import nbformat
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.build.lesson import Cell, Lesson, complain, read_cells
@@ -22,7 +25,7 @@ KERNEL = {
 HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
 
-def teacher_notebook(lesson: Lesson):
+def teacher_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson with answers, hidden tests and marking schemes, as an instructor's nbgrader source."""
     notebook = _notebook(lesson, lambda cell: cell.text)
     for cell, made in zip(read_cells(lesson), notebook.cells):
@@ -31,7 +34,7 @@ def teacher_notebook(lesson: Lesson):
     return notebook
 
 
-def student_notebook(lesson: Lesson):
+def student_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson without answers, hidden tests, marking schemes and outputs."""
     from nbgrader import preprocessors as nbgrader
 
@@ -49,7 +52,7 @@ def student_notebook(lesson: Lesson):
     return notebook
 
 
-def reading_notebook(lesson: Lesson):
+def reading_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson as one reads it: answers and marking schemes in place, without marks."""
     return _notebook(
         lesson,
@@ -59,18 +62,18 @@ def reading_notebook(lesson: Lesson):
     )
 
 
-def as_text(notebook) -> str:
+def as_text(notebook: NotebookNode) -> str:
     """The notebook as the text of its file. Raises nbformat's ValidationError for one that is not valid."""
     nbformat.validate(notebook)
     return nbformat.writes(notebook, version=4) + "\n"
 
 
-def _notebook(lesson: Lesson, text_of):
+def _notebook(lesson: Lesson, text_of: Callable[[Cell], str]) -> NotebookNode:
     cells, address = [], repository(lesson.root)
     for number, cell in enumerate(read_cells(lesson), start=1):
-        text = text_of(cell)
+        text = with_address(text_of(cell), address)
         if cell.is_code:
-            cells.append(new_code_cell(with_address(text, address), id=cell.id))
+            cells.append(new_code_cell(text, id=cell.id))
             continue
         try:
             text, attachments = embed(text, lesson.images)

@@ -1,7 +1,7 @@
 """Pictures of a lesson, put into the notebook itself so that it travels alone.
 
-subtle: JupyterLab shows no SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG that
-images/make_images.py draws beside each SVG is embedded in its place.
+subtle: JupyterLab does not show an SVG that is an attachment (PNG, JPEG, GIF, BMP and WebP only), so the PNG that
+images/make_images.py draws beside each SVG is embedded instead.
 """
 
 import re

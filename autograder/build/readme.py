@@ -1,4 +1,4 @@
-"""What the README says of the lessons, from the exercises themselves, and its badges."""
+"""The README's table of lessons, made from the exercises, and its badges."""
 
 from pathlib import Path
 
@@ -37,9 +37,9 @@ def _table(root: Path) -> str:
 
 
 def _title(lesson: str, root: Path) -> str:
-    from autograder.exercises import in_words
+    from autograder.exercises import format_lesson
 
-    name = in_words(lesson)
+    name = format_lesson(lesson)
     if (root / "solutions" / f"{lesson}.py").exists():
         return f"[{name}](notebooks/{lesson}.ipynb) ([worked](solutions/{lesson}.ipynb))"
     return f"{name} (exercises ready, text to come)"

@@ -1,7 +1,7 @@
-"""Where the course can be had: the one address from which badges and install commands are made.
+"""The public address of the course, from which badges and install commands are made.
 
-It stands in pyproject.toml as `Repository` under `[project.urls]`. As long as there is none, there are no links that
-would lead nowhere: the README has no badges, and the first cell of a notebook asks for the course's zip.
+It is `Repository` under `[project.urls]` in pyproject.toml. As long as there is none, there are no links that would
+lead nowhere: the README has no badges, and the opening of a lesson asks for the course's zip on Colab.
 """
 
 import re
@@ -10,29 +10,29 @@ from pathlib import Path
 
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
 FIRST = "notebooks/01_attention_from_loops.ipynb"
-# Colab has all that a notebook needs but pygraphviz; with its dependencies the course would replace Colab's own
+# Colab has all that a notebook needs but what draws graphs; with its dependencies the course would replace Colab's own
 # IPython and kernel, which Colab warns against.
-INSTALL = "%pip install --no-deps {} pygraphviz"
-# What the first cell of a lesson says where the address is not known.
-BY_HAND = f"upload the course's zip, then {INSTALL.format('attention*.zip')}"
+INSTALL = "%pip install --no-deps {} pygraphviz torchview"
+# What the opening of a lesson says as long as the address is not known.
+BY_HAND = f"upload the course's zip and run `{INSTALL.format('attention*.zip')}`"
 
 
 def repository(root: Path) -> str:
-    """The address of the course's repository, or nothing where it has none yet."""
+    """The address of the course's repository; empty if it has none yet."""
     try:
-        told = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+        settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except FileNotFoundError:  # an installed package
         return ""
-    return told["project"].get("urls", {}).get("Repository", "")
+    return settings["project"].get("urls", {}).get("Repository", "")
 
 
 def with_address(text: str, address: str) -> str:
-    """A cell's text that says how to install from the address."""
-    return text.replace(BY_HAND, INSTALL.format(f"git+{address}")) if address else text
+    """A cell's text that says how to install from the address, if there is one."""
+    return text.replace(BY_HAND, f"run `{INSTALL.format(f'git+{address}')}`") if address else text
 
 
 def badges(address: str) -> str:
-    """The README's badges, in markdown; nothing where they would lead nowhere."""
+    """The README's badges in markdown; empty if the address is not on GitHub."""
     found = GITHUB.fullmatch(address)
     if not found:
         return ""

@@ -1,33 +1,38 @@
 """Whether an executed notebook is out of date, without running it.
 
 The notebook stores a digest of all that its outputs depend on: the lesson's source, the pictures it shows,
-and the parts of this package that a lesson calls. What is not an output is compared byte for byte.
+and the parts of this package that the lesson calls. Everything else in it is compared byte for byte.
 """
 
 import hashlib
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from autograder.build.lesson import Lesson, read_cells
 from autograder.build.notebooks import as_text, reading_notebook
 from autograder.build.pictures import pictures_of
+from autograder.exercises import all_exercises, exercises_of
 
 PACKAGE = Path(__file__).resolve().parents[1]
-CALLED_BY_LESSONS = ("__init__.py", "errors.py", "exercises", "graph", "judge", "notebook", "probe")
+CALLED_BY_LESSONS = (
+    *("__init__.py", "errors.py", "isolation.py"),
+    *("exercises", "graph", "judge", "notebook", "probe", "schema", "values"),
+)
 KEY = "attention_by_hand"
 
 
 def digest(lesson: Lesson) -> str:
     """Hex digest of everything that the outputs of the lesson depend on."""
     total = hashlib.sha256()
-    for path in [lesson.source, *_pictures(lesson), *package_files()]:
+    for path in [lesson.source, *_pictures(lesson), *called_by(lesson)]:
         content = path.read_bytes().replace(b"\r\n", b"\n")
         total.update(f"{path.parent.name}/{path.name} {len(content)}\n".encode() + content)
     return total.hexdigest()
 
 
-def sign(lesson: Lesson, notebook) -> None:
+def sign(lesson: Lesson, notebook: NotebookNode) -> None:
     """Stores the digest in the notebook."""
     notebook.metadata[KEY] = {"digest": digest(lesson)}
 
@@ -52,7 +57,7 @@ def is_current(lesson: Lesson) -> bool:
     return as_text(fresh) == stored_text
 
 
-def sign_text(notebook):
+def sign_text(notebook: NotebookNode) -> NotebookNode:
     """The notebook with a digest of its own text in it."""
     notebook.metadata[KEY] = {"text": hashlib.sha256(as_text(notebook).encode()).hexdigest()}
     return notebook
@@ -75,6 +80,15 @@ def _pictures(lesson: Lesson) -> list[Path]:
     names = {name for cell in cells if not cell.is_code for name in pictures_of(cell.text)}
     names |= {cell.name for cell in cells if cell.kind == "timing"}
     return [lesson.images / f"{name}.png" for name in sorted(names)]
+
+
+def called_by(lesson: Lesson) -> list[Path]:
+    """The files of the package without the exercises and the figures of other lessons."""
+    own = {exercise.topic for exercise in exercises_of(lesson.name)}
+    others = {exercise.topic for exercise in all_exercises()} - own
+    apart = {PACKAGE / "exercises" / topic for topic in others}
+    apart |= {PACKAGE / "notebook" / "lessons" / f"{topic}.py" for topic in others}
+    return [path for path in package_files() if not apart & {path, path.parent}]
 
 
 def package_files(parts: tuple[str, ...] = CALLED_BY_LESSONS) -> list[Path]:

@@ -1,8 +1,8 @@
-"""The zip that students of a graded course get. `bundle` is the one entry; see its modules in this order:
+"""The zip for students of a graded course, written by `bundle`.
 
-records.py   the visible checks as recorded data
-make.py      what goes into the zip, and the zip
-student/     the files that are in the zip alone: README, Makefile, packaging
+    records   the visible checks as recorded data
+    make      the contents of the zip, and the zip
+    student/  files that only the zip contains: README, Makefile, packaging
 """
 
 from autograder.bundle.make import bundle

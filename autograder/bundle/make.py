@@ -1,7 +1,7 @@
-"""What goes into the student bundle, and the zip itself.
+"""Makes the student bundle: its contents and the zip.
 
-Everything is named here: what is not named is not in it. Notebooks are made anew from the lessons' sources, so that
-what somebody wrote into a notebook of the clone stays there; they are those of a course's `release/` to the letter.
+Only files that are named here go into it. Notebooks are made anew from the lessons' sources, so that text that somebody
+wrote into a notebook of the clone stays out; they equal those in a course's `release/`.
 """
 
 import os
@@ -10,34 +10,43 @@ import signal
 import tempfile
 import threading
 import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import version
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 from autograder.build.lesson import ROOT, find_lessons
 from autograder.errors import UserError
+from autograder.schema.exercise import Exercise
 
+Handler = Callable[[int, FrameType | None], Any]
 PACKAGE = Path(__file__).resolve().parents[1]
 TOP = "attention-by-hand"
-# Of the package: what a notebook's tools need, and nothing that holds or makes an answer.
+# The files of the package that the tools of a notebook need; none that contains or makes an answer.
 MODULES = (
     "__init__.py",
     "__main__.py",
     "errors.py",
     "files.py",
+    "isolation.py",
+    "printable.py",
     "cli/__init__.py",
     "cli/learn.py",
     "exercises/__init__.py",
-    "exercises/exercise.py",
-    "exercises/recorded.py",
-    "exercises/store.py",
-    "exercises/values.py",
 )
-FOLDERS = ("graph", "judge", "judge/findings", "judge/relations", "notebook", "notebook/figures", "probe")
-# What it imports; the versions are those of this environment.
+FOLDERS = (
+    *("graph", "judge", "judge/findings", "judge/relations"),
+    *("notebook", "notebook/experiment", "notebook/figures", "notebook/lessons"),
+    *("probe", "schema", "values"),
+)
+# The packages that it imports, in the versions of this environment.
 REQUIRED = (
+    "graphviz",
     "ipykernel",
     "ipython",
     "ipywidgets",
@@ -48,13 +57,14 @@ REQUIRED = (
     "pygraphviz",
     "safetensors",
     "torch",
+    "torchview",
 )
 
 
 def bundle(file: Path, progress: bool = True) -> Path:
-    """Writes the zip and prints what is in it. Takes some minutes: every known mistake is run once.
+    """Writes the zip and prints its contents. Takes some minutes: every known mistake is run once.
 
-    Raises UserError where the file exists, or cannot be written.
+    Raises UserError if the file exists or cannot be written.
     """
     file = Path(file).absolute()
     if file.exists():
@@ -76,14 +86,14 @@ def bundle(file: Path, progress: bool = True) -> Path:
     return file
 
 
-def _leave(number, frame):
-    """Ends the process as Ctrl-C does: what was begun is tidied up."""
+def _leave(number: int, frame: FrameType | None) -> None:
+    """Ends the process as Ctrl-C does, so that temporary files are removed."""
     raise SystemExit(128 + number)
 
 
 @contextmanager
-def _handled_by(handler, *numbers: signal.Signals):
-    """During the block the signals call the handler; outside the first thread, where none can, nothing changes."""
+def _handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
+    """During the block the signals call the handler; in another than the main thread, which cannot, nothing changes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -96,7 +106,7 @@ def _handled_by(handler, *numbers: signal.Signals):
 
 
 def fill(folder: Path, progress: bool = True) -> list[str]:
-    """Puts all that the zip holds into a folder; gives the lessons' names."""
+    """Puts the contents of the zip into a folder; returns the lessons' names."""
     from autograder.build.notebooks import as_text, student_notebook
 
     lessons = find_lessons(None)
@@ -125,7 +135,6 @@ def _write_texts(folder: Path, first_lesson: str) -> None:
     known = {
         "FIRST_LESSON": first_lesson,
         "VERSION": version("attention-by-hand"),
-        "PINS": "\n".join(pins),
         "DEPENDENCIES": "\n".join(f'    "{pin}",' for pin in pins),
     }
     for template in (PACKAGE / "bundle/student").iterdir():
@@ -145,24 +154,24 @@ def _record(folder: Path, progress: bool) -> None:
     folder.mkdir()
     write_exercises(folder, all_exercises())
     context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
-    ears, mouth = context.Pipe(duplex=False)
-    with mouth, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (ears,)) as pool:
+    receiver, sender = context.Pipe(duplex=False)
+    with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
         try:
             running = _submitted(pool, folder, all_exercises())
             for done in tqdm(running, unit="file", disable=not progress, leave=False):
                 done.result()
         except BaseException:
-            mouth.close()
+            sender.close()
             raise
 
 
-def _submitted(pool: ProcessPoolExecutor, folder: Path, exercises) -> list[Future]:
-    """Everything that is to be written, what takes longest first."""
+def _submitted(pool: ProcessPoolExecutor, folder: Path, exercises: Iterable[Exercise]) -> list[Future]:
+    """Starts writing every file, those that take longest first."""
     from autograder.bundle.records import write_alone, write_pairs
 
     ids = [one.id for one in sorted(exercises, key=lambda one: -len(one.mistakes))]
-    # subtle: workers inherit the mask. Ctrl-C reaches them, too, and is for this process, which ends them.
-    with _heard_afterwards(signal.SIGINT, signal.SIGTERM):
+    # subtle: workers inherit the mask. Ctrl-C reaches them, too, but this process ends them.
+    with _delayed(signal.SIGINT, signal.SIGTERM):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             return [pool.submit(write, folder, name) for write in (write_pairs, write_alone) for name in ids]
@@ -171,29 +180,29 @@ def _submitted(pool: ProcessPoolExecutor, folder: Path, exercises) -> list[Futur
 
 
 @contextmanager
-def _heard_afterwards(*numbers: signal.Signals):
-    """Signals that come during the block act after it: a worker half started would fail loudly.
+def _delayed(*numbers: signal.Signals) -> Iterator[None]:
+    """Signals that come during the block act after it: a worker that is half started would fail with a traceback.
 
-    A mask alone would not do: any other thread of the process may take the signal, and Python acts in the first one.
+    A mask is not enough: another thread of the process may take the signal, and Python acts in the main thread.
     """
-    heard = []
+    received: list[int] = []
     try:
-        with _handled_by(lambda number, frame: heard.append(number), *numbers):
+        with _handled_by(lambda number, frame: received.append(number), *numbers):
             yield
     finally:
-        if heard:
-            signal.raise_signal(heard[0])
+        if received:
+            signal.raise_signal(received[0])
 
 
-def _start(ears) -> None:
-    """A worker, which ends as soon as the process that started it does, or says so by closing its end of a pipe."""
+def _start(receiver: Connection) -> None:
+    """Prepares a worker, which ends as soon as its parent ends or closes its end of the pipe."""
     import torch
 
     torch.set_num_threads(1)
 
-    def listen():
+    def listen() -> None:
         try:
-            ears.recv()
+            receiver.recv()
         except EOFError:
             os._exit(1)
 
@@ -201,7 +210,7 @@ def _start(ears) -> None:
 
 
 def _zip(folder: Path, file: Path) -> None:
-    """The folder as a zip: the same files in the same order, dated alike, whoever makes it."""
+    """Zips the folder: the same files in the same order, with one date."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = zipfile.ZipInfo(f"{TOP}/{path.relative_to(folder).as_posix()}", (2025, 1, 1, 0, 0, 0))

@@ -1,51 +1,56 @@
-"""The visible checks of an exercise as recorded data: `autograder.exercises.recorded` reads them.
+"""Writes the visible checks of an exercise as recorded data, which `autograder.schema.recorded` reads.
 
-Every wrong answer that the judge compares a student's with is put to the probe here, once, and only what came out
-of it is kept. Gradients of wrong answers are kept in short (autograder.judge.sketch), which is all that is compared
-of them; those of the reference whole.
+Every wrong answer with which the judge compares a student's is probed here once, and only its records are kept. Its
+gradients are kept as sketches (autograder.judge.sketch), which is all that is compared of them; those of the reference
+are kept whole.
 """
 
 import json
-from dataclasses import asdict, fields
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from autograder.exercises import find
-from autograder.exercises.exercise import Case, Exercise
-from autograder.exercises.store import Writer
 from autograder.judge import Expected, cases_of
 from autograder.judge.sketch import sketch
+from autograder.schema.exercise import Exercise
+from autograder.values import Record
+from autograder.values.store import Writer
 
 PLAIN = ("id", "lesson", "minutes", "difficulty", "aspects", "hints", "shapes", "procedure")
+WORDS = ("id", "observation", "question")
 
 
-def write_exercises(folder: Path, exercises: list[Exercise]) -> None:
+def write_exercises(folder: Path, exercises: Iterable[Exercise]) -> None:
     """The exercises' points, hints, rules and words, in the order of the course."""
-    told = [{name: getattr(exercise, name) for name in PLAIN} | _words(exercise) for exercise in exercises]
-    text = json.dumps(told, ensure_ascii=False, indent=1)
+    rows = [{name: getattr(exercise, name) for name in PLAIN} | _further(exercise) for exercise in exercises]
+    text = json.dumps(rows, ensure_ascii=False, indent=1)
     (folder / "exercises.json").write_text(text + "\n", encoding="utf-8")
 
 
-def _words(exercise: Exercise) -> dict:
+def _further(exercise: Exercise) -> dict[str, Any]:
     return {
         "names": exercise.parameters,
         "rules": asdict(exercise.rules),
-        "mistakes": [{"id": one.id, "sees": one.sees, "asks": one.asks} for one in exercise.mistakes],
-        "clues": [asdict(one) for one in exercise.clues],
+        "mistakes": [{name: getattr(mistake, name) for name in WORDS} for mistake in exercise.mistakes],
+        "needs": exercise.needs,
         "invariants": [asdict(one) for one in exercise.invariants],
     }
 
 
 def write_alone(folder: Path, exercise_id: str) -> None:
-    """The visible cases with what is due, and what each known mistake gives."""
+    """The visible cases with the expected records, and the records of each known mistake."""
     expected, writer = _expected(exercise_id), Writer()
     mistakes = [_run(writer, *expected.mistake(number)) for number in range(len(expected.exercise.mistakes))]
     right = [_record(writer, record) for record in expected.right]
-    told = {"cases": [_as_fields(case) for case in expected.cases], "right": right, "mistakes": mistakes}
-    writer.write(folder / f"{exercise_id}.safetensors", told)
+    cases = [dict(vars(case)) for case in expected.cases]
+    value = {"cases": cases, "right": right, "mistakes": mistakes}
+    writer.write(folder / f"{exercise_id}.safetensors", value)
 
 
 def write_pairs(folder: Path, exercise_id: str) -> None:
-    """What every two known mistakes made at once give."""
+    """The records of every two known mistakes made at once."""
     expected, writer = _expected(exercise_id), Writer()
     runs = [_run(writer, *expected.pair(*pair)) for pair in expected.pairs]
     writer.write(folder / f"{exercise_id}.pairs.safetensors", {"pairs": expected.pairs, "runs": runs})
@@ -56,19 +61,15 @@ def _expected(exercise_id: str) -> Expected:
     return Expected(exercise, cases_of(exercise))
 
 
-def _run(writer: Writer, records: list[dict], wrong: set[int]) -> dict:
-    return {"records": [_record(writer, _in_short(record)) for record in records], "wrong": sorted(wrong)}
+def _run(writer: Writer, records: list[Record], wrong: set[int]) -> dict[str, list[int]]:
+    return {"records": [_record(writer, _with_sketch(record)) for record in records], "wrong": sorted(wrong)}
 
 
-def _record(writer: Writer, record: dict) -> int:
+def _record(writer: Writer, record: Record) -> int:
     steps = {name: writer.part(step) for name, step in record["steps"].items()}
     return writer.part(record | {"steps": steps})
 
 
-def _in_short(record: dict) -> dict:
+def _with_sketch(record: Record) -> Record:
     steps = {name: sketch(step) if name == "gradients" else step for name, step in record["steps"].items()}
     return record | {"steps": steps}
-
-
-def _as_fields(case: Case) -> dict:
-    return {field.name: getattr(case, field.name) for field in fields(case)}

@@ -1,25 +1,29 @@
 """The command line: `python -m autograder COMMAND`.
 
-Every command exits 0 when all is well, 1 when an answer is wrong or something is stale, 2 for bad input, with
-one line on stderr. The commands stand in the modules learn, teach and write; a student bundle has the first alone.
+Every command exits with 0 if all is well, 1 if an answer is wrong or a notebook is stale, 2 for bad input, with one
+line on stderr. The modules learn, teach and write hold the commands; a student bundle has only the first.
 """
 
 import argparse
 import os
 import sys
+import traceback
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any, NoReturn
 
-from autograder.errors import UserError
+from autograder.errors import OUR_ERROR, UserError, keep_trace, place_of
+from autograder.printable import printable
 
 GROUPS = ("learn", "teach", "write")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the words of a call."""
+    """Reports wrong arguments in one line."""
 
-    def error(self, message):
-        self.exit(2, f"autograder: {message}; `{self.prog} --help` shows how it is called.\n")
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"autograder: {printable(message)}; `{self.prog} --help` shows how it is called.\n")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -28,11 +32,11 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return arguments.command(arguments) or 0
     except UserError as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        print(f"autograder: {printable(str(error))}", file=sys.stderr)
         return 2
     except PermissionError as error:
         print(
-            f"autograder: no permission to write or read {error.filename}; choose another folder.",
+            f"autograder: no permission to write or read {printable(str(error.filename))}; choose another folder.",
             file=sys.stderr,
         )
         return 2
@@ -40,9 +44,13 @@ def main(argv: list[str] | None = None) -> int:
         print("autograder: stopped.", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone (`... | head`): nothing is left to say.
+        # The reader of our output is gone (`... | head`).
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except Exception as error:
+        why = f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given."
+        print(f"autograder: {why}{keep_trace(traceback.format_exc())}", file=sys.stderr)
+        return 2
 
 
 def _parser() -> _Parser:
@@ -56,8 +64,10 @@ def _parser() -> _Parser:
     return parser
 
 
-def add_command(commands, name, run, text):
-    """A further command, which calls `run(arguments)`."""
+def add_command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int | None], text: str
+) -> argparse.ArgumentParser:
+    """Adds a command that calls `run(arguments)`."""
     command = commands.add_parser(name, help=text, description=text)
     command.set_defaults(command=run)
     return command

@@ -1,30 +1,50 @@
 """Every exercise of the course, by id and by lesson.
 
-A lesson's exercises stand in the module named after its topic (`loops.py`, `matmul.py`, ...), which lists
-them in `EXERCISES` in the order of the lesson. Adding a lesson is adding its module's name to `TOPICS`.
+An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, whose id is `TOPIC.NAME`. A topic's
+`__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several exercises. An
+instructor's own exercises may be in other folders, which the environment variable AUTOGRADER_EXERCISES lists.
 """
 
+import os
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.exercises.exercise import Exercise
+from autograder.schema.exercise import Exercise
+from autograder.schema.mistake import with_words
 
-RECORDED = Path(__file__).parent / "recorded"
-TOPICS = ("loops", "matmul", "masking", "heads", "mqa", "decoder")
+FOLDER = Path(__file__).parent
+RECORDED = FOLDER / "recorded"
 
 
 @cache
 def all_exercises() -> tuple[Exercise, ...]:
     """Every exercise, in the order of the course. In a student bundle they are recorded data."""
     if RECORDED.is_dir():
-        # Imported here: a process that runs students' code has nothing of the exercises but their form.
-        from autograder.exercises.recorded import read
+        # Imported here, so that a process that runs students' code does not load it.
+        from autograder.schema.recorded import read
 
         return read(RECORDED)
-    modules = (import_module(f"autograder.exercises.{topic}") for topic in TOPICS)
-    return tuple(exercise for module in modules for exercise in module.EXERCISES)
+    further = [folder for folder in os.environ.get("AUTOGRADER_EXERCISES", "").split(os.pathsep) if folder]
+    __path__[1:] = further
+    files = [file for folder in (FOLDER, *map(Path, further)) for file in folder.glob("[!_]*/[!_]*.py")]
+    found = sorted(map(_read, files), key=lambda exercise: (exercise.lesson, exercise.number))
+    with_own_words = [mistake for exercise in found for mistake in exercise.mistakes if mistake.observation]
+    known = {mistake.id: mistake for mistake in reversed(with_own_words)}
+    return tuple(replace(one, mistakes=with_words(one.mistakes, known)) for one in found)
+
+
+def _read(file: Path) -> Exercise:
+    topic, name = file.parent.name, file.stem
+    module = import_module(f"{__name__}.{topic}.{name}")
+    exercise = module.EXERCISE
+    if exercise.reference.__module__ == module.__name__:
+        exercise.reference.__name__ = exercise.reference.__qualname__ = name  # the title of its graph
+    if exercise.worked.__name__ != name:
+        raise ValueError(f"{topic}/{name}.py: its worked answer is named {exercise.worked.__name__}")
+    return replace(exercise, id=f"{topic}.{name}", lesson=import_module(f"{__name__}.{topic}").LESSON)
 
 
 def lessons() -> list[str]:
@@ -37,13 +57,13 @@ def exercises_of(lesson: str) -> list[Exercise]:
     return [exercise for exercise in all_exercises() if exercise.lesson == lesson]
 
 
-def in_words(lesson: str) -> str:
+def format_lesson(lesson: str) -> str:
     """The file name of a lesson as a person writes it: "05 multi-query attention"."""
     return lesson.replace("multi_", "multi-").replace("_", " ")
 
 
 def find(exercise_id: str) -> Exercise:
-    """The exercise of that id. Raises UserError where there is none, naming the nearest."""
+    """The exercise with that id. Raises UserError if there is none, naming the nearest."""
     for exercise in all_exercises():
         if exercise.id == exercise_id:
             return exercise

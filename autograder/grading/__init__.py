@@ -1,22 +1,20 @@
 """Grading a class in a standard nbgrader course. Students' code runs in a sandbox, the verdict is made outside.
 
-A course         course.py makes one; settings.py has nbgrader's settings, each with what it prevents
-One submission   submission.py (where it lies, whether it is done), intake.py (before it runs), unit.py (what is
-                 run of it), reach.py (what its code reaches for), run.py (runs and judges it), outputs.py (what it
-                 shows, made safe), results.py (kept)
-Its process      sandbox.py (bubblewrap), cgroups.py (limits by the kernel), template.py (the warm process),
-                 session.py (the talk with it), inside/ (what runs there), questions.py (what is asked of an answer)
-A class          grade.py (reads, runs, records), pool.py (in parallel), record.py and verdicts.py (into nbgrader's
-                 gradebook), table.py (the grades)
-What is read     feedback.py and drawn.py (what is added to a student's page), formulas.py and safe_html.py (what
-                 students wrote, safe to look at), report/ (the class on one page), exporters.py (Canvas, Moodle)
-To try it        demo.py, with a made-up class (sample_class.py)
+grade.py         grades a class: what happens to a submission is in the folders below, from top to bottom
+check_files.py   judges files without a course, in the same sandboxes
 
-check_files.py judges files without a course, in the same sandboxes.
+course/          a course is made, with its settings; what works on this machine
+submission/      a submission is found, read within limits, and trusted in nothing
+sandbox/         a sandbox is made
+worker/          a process runs its code in the sandbox, and is asked what its answers do
+judging/         its answers are judged outside
+parallel/        all of this for several submissions at a time, on this machine or a cluster
+gradebook/       scores are written into nbgrader's gradebook, and read from it
+safe/            what students wrote and printed is made safe to look at
+pages/           feedback for students and the report for teachers
+demo/            a made-up class, to try it
+
+A folder imports only from those that it needs: submission from sandbox; worker from sandbox; judging from submission,
+worker and safe; parallel and gradebook from these; pages from gradebook; course from gradebook and pages; demo from
+all.
 """
-
-import sys
-
-# subtle: jsonschema, which comes with nbformat, would build a grammar of international web addresses when it is
-# imported, a fourth of the time that grading takes to start. Nobody here asks whether a text is such an address.
-sys.modules.setdefault("rfc3987_syntax", None)

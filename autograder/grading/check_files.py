@@ -1,20 +1,34 @@
-"""Judging answers in files, for `python -m autograder check`."""
+"""Judges answers in files, for `python -m autograder check`: no course is needed."""
 
 import ast
 import json
 import os
-from collections.abc import Iterator
+import re
+import traceback
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from autograder.grading.questions import Questions, error_in
-from autograder.grading.sandbox import why_no_sandbox
-from autograder.grading.session import USUAL, Allowance, Ended, Session, again_with_care
-from autograder.grading.template import Template
+from autograder.errors import OUR_ERROR, place_of
+from autograder.grading.judging.questions import Questions, error_in
+from autograder.grading.sandbox.sandbox import why_no_sandbox
+from autograder.grading.submission.suspicious_code import suspicious_names
+from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
+from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, retry_isolated
+from autograder.judge import Verdict, unable_to_run
+from autograder.schema.exercise import Exercise, Rules
 
 SKIPPED_TITLES = ("timing:", "explore")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a notebook, or a Python file as a whole. Checks, timings and explorers are skipped."""
+
+    text: str
+    skipped: bool = False
 
 
 @dataclass(frozen=True)
@@ -24,63 +38,76 @@ class Unreadable:
     reason: str
 
 
+@dataclass(frozen=True)
+class NotJudged:
+    """An answer that was not judged because of an error of ours. `reason` in one sentence; `trace` is the traceback."""
+
+    reason: str
+    trace: str
+
+
 def check_files(
     exercise_id: str,
     files: list[str],
     seed: str | None = None,
     hidden: bool = False,
     allowance: Allowance = USUAL,
-    template: Template | None = None,
-) -> Iterator:
-    """A Verdict or an Unreadable for each file, in their order. Each runs in a process of its own, in a sandbox
-    where the machine can have one. `template` is one that is warming up already.
+    server: ForkServer | None = None,
+) -> Iterator[Verdict | Unreadable | NotJudged]:
+    """The result for each file, in their order. Each runs in a process of its own, in a sandbox if this machine can
+    make one (the command says so if not). `server` is a fork server that is warming up already.
 
     Raises UserError for an unknown exercise.
     """
-    with template or Template() as template:
+    with server or ForkServer() as server:
         questions = Questions(exercise_id, hidden=hidden, **({} if seed is None else {"seed": seed}))
-        readable = {file: reason for file in files if (reason := _why_unreadable(file)) is not None}
-        count = max(1, min(os.cpu_count() or 1, len(files) - len(readable)))
-        open_session = partial(Session, template, sandboxed=not why_no_sandbox(), allowance=allowance)
-        template.wait_until_warm()
+        sources = [_read(file) for file in files]
+        count = max(1, min(os.cpu_count() or 1, sum(isinstance(source, list) for source in sources)))
+        new_session = partial(Session, server, sandboxed=not why_no_sandbox(), allowance=allowance)
+        server.wait_until_warm()
         with ThreadPoolExecutor(count) as pool:
+            check = partial(pool.submit, _check, new_session, questions)
             waiting = [
-                None if file in readable else pool.submit(_verdict, open_session, questions, file)
-                for file in files
+                check(os.path.basename(file), source) if isinstance(source, list) else source
+                for file, source in zip(files, sources, strict=True)
             ]
-            for file, verdict in zip(files, waiting, strict=True):
-                yield Unreadable(readable[file]) if verdict is None else verdict.result()
+            for one in waiting:
+                yield one if isinstance(one, Unreadable) else one.result()
 
 
-def _verdict(open_session, questions, file):
-    from autograder.judge import unable_to_run
-
-    def run(alone):
-        with open_session() as session:
-            stopped = _load(session, Path(file))
-            return questions.put_to(session, alone, stopped)
-
+def _read(file: str) -> list[Cell] | Unreadable:
+    """The code cells of a notebook, or a Python file as a whole."""
+    if not os.path.exists(file):
+        return Unreadable("there is no such file.")
+    if not os.path.isfile(file):
+        return Unreadable("this is not a file.")
+    if not file.endswith((".py", ".ipynb")):
+        return Unreadable("only .py and .ipynb files can be judged.")
     try:
-        return again_with_care(run)
-    except Ended as ended:
-        return unable_to_run(questions.exercise, f"Your code could not be judged: {ended}.")
+        text = Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        return Unreadable(f"it cannot be read ({error.strerror}).")
+    except UnicodeDecodeError:
+        return Unreadable("it is not a text file (UTF-8).")
+    return _python(text) if file.endswith(".py") else _cells(text)
 
 
-def _load(session: Session, file: Path) -> dict | None:
-    """Runs the file; the error that stopped a .py file, or the first one of a notebook's cells.
+def _python(text: str) -> list[Cell] | Unreadable:
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return Unreadable(f"it is not valid Python: {error.msg} (line {error.lineno}).")
+    except (ValueError, RecursionError, MemoryError):
+        return Unreadable("it is not valid Python.")
+    return [Cell(text)]
 
-    A notebook's cells run in order, and one that fails does not stop the next. Checks, timings and explorers are
-    left out.
-    """
-    text = file.read_text(encoding="utf-8")
-    if file.suffix == ".py":
-        return session.module(text, file.name)
-    first = None
-    for cell in json.loads(text)["cells"]:
-        if cell.get("cell_type") == "code" and not _is_skipped(cell.get("metadata", {})):
-            error = error_in(session.cell("".join(cell.get("source", ""))))
-            first = first or error
-    return first
+
+def _cells(text: str) -> list[Cell] | Unreadable:
+    try:
+        code = [cell for cell in json.loads(text)["cells"] if cell.get("cell_type") == "code"]
+        return [Cell("".join(cell.get("source", "")), _is_skipped(cell.get("metadata", {}))) for cell in code]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Unreadable("it is not a notebook (nbformat 4).")
 
 
 def _is_skipped(metadata: dict) -> bool:
@@ -89,39 +116,42 @@ def _is_skipped(metadata: dict) -> bool:
     return bool(grading.get("grade") and not grading.get("solution")) or title.startswith(SKIPPED_TITLES)
 
 
-def _why_unreadable(file: str) -> str | None:
-    """One sentence where a file cannot be judged at all, else None."""
-    if not os.path.exists(file):
-        return "there is no such file."
-    if not os.path.isfile(file):
-        return "this is not a file."
-    if not file.endswith((".py", ".ipynb")):
-        return "only .py and .ipynb files can be judged."
+def _check(
+    new_session: Callable[[], Session], questions: Questions, name: str, cells: list[Cell]
+) -> Verdict | NotJudged:
+    def run(isolated: bool) -> Verdict:
+        with new_session() as session:
+            stopped = _load(session, name, cells)
+            return _with_warning(questions.ask(session, isolated, stopped), questions.exercise, cells)
+
     try:
-        with open(file, encoding="utf-8") as opened:
-            text = opened.read()
-    except OSError as error:
-        return f"it cannot be read ({error.strerror})."
-    except UnicodeDecodeError:
-        return "it is not a text file (UTF-8)."
-    return _why_not_python(text) if file.endswith(".py") else _why_not_notebook(text)
+        return retry_isolated(run)
+    except Ended as ended:
+        return unable_to_run(questions.exercise, f"Your code could not be judged: {ended}.")
+    except (OSError, ForkServerDied):
+        raise
+    except Exception as error:
+        return NotJudged(f"this is {OUR_ERROR} ({place_of(error)}), not of the answer.", traceback.format_exc())
 
 
-def _why_not_python(text: str) -> str | None:
-    try:
-        ast.parse(text)
-    except SyntaxError as error:
-        return f"it is not valid Python: {error.msg} (line {error.lineno})."
-    except (ValueError, RecursionError, MemoryError):
-        return "it is not valid Python."
-    return None
+def _load(session: Session, name: str, cells: list[Cell]) -> dict | None:
+    """Runs the file. Returns the error that stopped a .py file, or the first one of a notebook's cells.
+
+    A notebook's cells run in order, and one that fails does not stop the next.
+    """
+    if name.endswith(".py"):
+        return session.module(cells[0].text, name)
+    errors = [error_in(session.cell(cell.text)) for cell in cells if not cell.skipped]
+    return next(filter(None, errors), None)
 
 
-def _why_not_notebook(text: str) -> str | None:
-    try:
-        cells = json.loads(text)["cells"]
-        if all(isinstance(cell, dict) for cell in cells):
-            return None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    return "it is not a notebook (nbformat 4)."
+def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[Cell]) -> Verdict:
+    """The verdict, with a line about suspicious names if it earned points under a rule of form."""
+    if exercise.rules == Rules() or not verdict.points:
+        return verdict
+    texts = [cell.text for cell in cells]
+    binds = re.compile(rf"\b(?:def|class)\s+{exercise.name}\b|^\s*{exercise.name}\b.*=", re.MULTILINE)
+    answer = [text for text in texts if binds.search(text)] or texts
+    look = suspicious_names([], {exercise.id: answer}, texts).text([exercise.id])
+    lines = [verdict.message, f"L{look[1:]}." if look else ""]
+    return replace(verdict, message="\n".join(filter(None, lines)))

@@ -1,10 +1,9 @@
 """See what you built: draw a computation, compare two.
 
-Reading order: model (the data); steps, provenance, trace, opened, untouched and run (what ran; notes with axes,
-carry, patterns, sides and curves: what is noted on the way); simplify, fold, labels and assemble (what is kept);
-depth, repeats, letters, dot, elements and picture (what is shown); words and drawing (in words). Then meaning, sums,
-softmaxes, attention and residuals (what it is as mathematics); attentions, masked, origins, joins, sublayers, parts,
-results and differences (what differs); match and compare (side by side); plain (to and from another process).
+Reading order: model (the data); steps, operations, propagation, trace, opened, untouched and run
+(what ran); simplify, fold and assemble (what is kept); depth, dot, svg, words and drawing (what is shown);
+torchview_engine (PyTorch's own modules, as torchview sees them). Then walk, sequence, scores, differences and
+compare (what differs); plain (to and from another process).
 """
 
 from autograder.graph.compare import Comparison, compare, compared

@@ -1,37 +1,46 @@
 """compare(mine, theirs, *inputs): both computations side by side, and in words what differs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from torch import nn
 
-from autograder.graph import picture
-from autograder.graph.differences import Difference, found
-from autograder.graph.drawing import Drawing, Shown, draw, must_be_callable
-from autograder.graph.match import numbered
+from autograder.graph import differences
+from autograder.graph.dot import dot_of_pair, words_of
+from autograder.graph.drawing import Drawing, Shown, draw
 from autograder.graph.model import plain_text
+from autograder.graph.run import must_be_callable
+from autograder.graph.svg import svg_of
 
 
 class Comparison(Shown):
     """Two drawings and the sentences that tell them apart.
 
-    `differences` is empty where the structures agree. Only differences that are certain and that
-    matter are told: a reshape against a view, a loop against a matrix product, one fused projection against
-    three, a fill against an added mask are none. In the picture steps that match carry the same number, and steps
-    that a sentence speaks of are marked.
+    `differences` is empty if the structures agree; if they could not be compared, it says so. Only differences that
+    are certain and that matter are told: a reshape against a view, a loop against a matrix product, one packed
+    projection against three, a fill against an added mask are none. In the picture, the steps that a sentence speaks of
+    are marked.
     """
 
-    def __init__(self, mine: Drawing, theirs: Drawing, differences):
+    def __init__(self, mine: Drawing, theirs: Drawing, told: list[differences.Difference]):
         self.mine, self.theirs = mine, theirs
-        self.differences = [item.text for item in differences]
-
-    def svg(self) -> str:
-        panels = [picture.Panel(side.nodes, side.edges) for side in (self.mine, self.theirs)]
-        names = [plain_text(side.title, 40) for side in (self.mine, self.theirs)]
-        titles = [who if name == "lambda" else f"{who}: {name}" for who, name in zip(("yours", "theirs"), names)]
-        return picture.svg(panels, self.alt, str(self), self._sentences(), titles)
+        self.differences = [item.text for item in told]
 
     @property
-    def alt(self):
+    def dot(self) -> str:
+        sides = [
+            (_titled(who, side), side.nodes, side.edges)
+            for who, side in (("yours", self.mine), ("theirs", self.theirs))
+        ]
+        return dot_of_pair(sides, self._sentences())
+
+    def svg(self) -> str:
+        sides = ("m", self.mine), ("t", self.theirs)
+        said = {f"{letter}{node.id}": words_of(node) for letter, side in sides for node in side.nodes}
+        return svg_of(self.dot, self.alt, str(self), said)
+
+    @property
+    def alt(self) -> str:
         return f"{self.mine.title} beside {self.theirs.title}. " + " ".join(self._sentences())
 
     def _sentences(self):
@@ -40,16 +49,15 @@ class Comparison(Shown):
     def __str__(self):
         return "\n".join([*self._sentences(), "", f"yours: {self.mine}", "", f"theirs: {self.theirs}"])
 
-    def __repr__(self):
-        return f"<comparison: {self.alt}>"
 
-
-def compare(mine, theirs, *inputs, depth=None, **named):
+def compare(
+    mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: object
+) -> Comparison:
     """Draws both on the same inputs and says what differs in the mathematics.
 
     depth  how many levels of parts are opened in the picture, as in `draw`; what is compared is always all of it.
     `nn.MultiheadAttention` takes one input as queries, keys and values, two as queries and context.
-    Raises `UserError` where there is nothing to call; a computation that fails is told as a difference.
+    Raises `UserError` if there is nothing to call; a computation that fails is told as a difference.
     """
     for target in (mine, theirs):
         must_be_callable("compare", target, inputs, named, depth)
@@ -57,16 +65,29 @@ def compare(mine, theirs, *inputs, depth=None, **named):
     return compared(*drawings, depth)
 
 
-def compared(mine, theirs, depth=None):
+def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Comparison:
     """The same for two drawings that are there already."""
     theirs = _with_my_names(mine, theirs)
-    told = differences(mine, theirs)
-    try:
-        sides = numbered(mine.whole, theirs.whole, told)
-    except Exception:
-        sides = mine.whole, theirs.whole
-    drawn = [Drawing(old.title, *side, old.stopped, depth) for old, side in zip((mine, theirs), sides)]
+    told = _told(mine, theirs)
+    marks = [{number for item in told for number in steps(item)} for steps in (lambda i: i.mine, lambda i: i.theirs)]
+    drawn = []
+    for side, marked in zip((mine, theirs), marks):
+        nodes, edges = side.whole
+        nodes = [replace(n, state="differs") if n.id in marked and not n.state else n for n in nodes]
+        drawn.append(Drawing(side.title, nodes, edges, side.stopped, depth))
     return Comparison(*drawn, told)
+
+
+def _titled(who, side):
+    return who if side.title == "lambda" else f"{who}: {plain_text(side.title, 40)}"
+
+
+def _told(mine, theirs):
+    """The differences; the first side that stopped is all there is to say."""
+    for name, side in (("Yours", mine), ("Theirs", theirs)):
+        if side.stopped:
+            return [differences.Difference(f"{name} could not be compared. {side.stopped}")]
+    return differences.found(mine.whole, theirs.whole)
 
 
 def _with_my_names(mine, theirs):
@@ -96,14 +117,3 @@ def _as_taken(target, count):
     found = of_self if count == 1 else of_both
     found.__qualname__ = "MultiheadAttention"
     return found
-
-
-def differences(mine, theirs):
-    """What differs between two drawings; the first that stopped is all there is to say."""
-    for name, side in (("Yours", mine), ("Theirs", theirs)):
-        if side.stopped:
-            return [Difference(f"{name} could not be compared. {side.stopped}")]
-    try:
-        return found(mine.whole, theirs.whole, careful=True)
-    except Exception:
-        return []

@@ -1,145 +1,161 @@
-"""What differs between two computations, in sentences. Only what is certain and matters is told.
+"""What differs between two computations, in sentences: their sequences are aligned, and aligned items compared.
 
-Each rule yields Difference(sentence, my steps, their steps); a comparison marks these steps in its picture.
+Only differences that are certain are told. Nothing is caught here: a rule that fails is an error, and never read as
+"no difference".
 """
 
+from collections.abc import Iterator
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from autograder.graph import attentions, joins, parts, results, sublayers
-from autograder.graph.attention import levels
-from autograder.graph.meaning import Meaning, total_scale
-from autograder.graph.origins import rearranged
-from autograder.graph.sublayers import counted, ids
-from autograder.graph.sums import regrouped
+from autograder.graph import scores
+from autograder.graph.model import Edges, Nodes, shape_text
+from autograder.graph.sequence import Item, sequences
+from autograder.graph.walk import Walk
 
-_DISTANCES = {"cosine_similarity", "cdist", "pairwise_distance", "norm"}
+_DOES = {
+    "softmax": "applies softmax",
+    "norm": "normalises",
+    "activation": "applies {}",
+    "residual": "adds an input back to what was computed from it",
+    "sum": "adds a layer beside the attention",
+    "product": "multiplies two results",
+    "projection": "applies a learned projection",
+}
+_IS = {"product": "a product", "projection": "a learned projection", "residual": "the residual sum", "sum": "a sum"}
+_LINEAR = ("product", "projection")
+_TIMES = {0: "not at all", 1: "once", 2: "twice"}
 
 
 class Difference(NamedTuple):
     text: str
-    mine: tuple = ()  # the steps it speaks of
-    theirs: tuple = ()
-    counts: bool = False  # it tells how many there are: only those without a partner differ
+    mine: tuple[int, ...] = ()  # the steps it speaks of
+    theirs: tuple[int, ...] = ()
 
 
-def found(mine, theirs, careful=False):
-    """The differences of two whole graphs, each given as (nodes, edges); `careful` leaves out a rule that fails."""
-    a, b = Meaning(*regrouped(*mine)), Meaning(*regrouped(*theirs))
-    if a.cut or b.cut:
-        return []
+def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Difference]:
+    """The differences between two whole graphs, each given as (nodes, edges)."""
+    a, b = Walk(*mine), Walk(*theirs)
+    for who, walk in (("Yours", a), ("Theirs", b)):
+        if any(node.kind == "note" for node in walk.nodes.values()):
+            return [Difference(f"{who} has too many steps to be compared.")]
     if b.outputs() and not a.outputs():
-        return [Difference(f"Theirs gives a tensor; yours {_returned(a)}.")]
-    told = []
-    for rule in (_attention, _products, _distances, _order, *sublayers.RULES, *parts.RULES):
-        told += _told(rule, a, b, careful)
+        returned = next((node.label for node in a.nodes.values() if node.kind == "output"), "returns none")
+        return [Difference(f"Theirs gives a tensor; yours {returned}.")]
+    items = sequences(a, b)
+    steps = SequenceMatcher(None, *([item.kind for item in side] for side in items), autojunk=False).get_opcodes()
+    pairs = [
+        pair for tag, start, end, begin, stop in steps if tag == "equal"
+        for pair in zip(items[0][start:end], items[1][begin:stop])
+    ]
+    only = [
+        [place for tag, *ends in steps if tag != "equal" for place in range(*ends[2 * side : 2 * side + 2])]
+        for side in (0, 1)
+    ]
+    told = [*_counted(items, only), *_named(pairs), *(Difference(*item) for item in scores.differences(a, b, pairs))]
     # What follows from the above is not told again.
-    for rule in (joins.differences, *results.RULES, *parts.LAST):
-        told = told or _told(rule, a, b, careful)
+    told = told or [*_added_back(a, b, pairs), *_linear(items, only)]
+    told = told or [*_results(a, b), *_unused(a, b), *_order(a, b, bool(pairs))]
     return list({item.text: item for item in told}.values())
 
 
-def _told(rule, a, b, careful):
-    try:
-        return [Difference(*item) for item in rule(a, b)]
-    except Exception:
-        if not careful:
-            raise
-        return []
+def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
+    """A kind that one side has more often; or, with equal numbers, elsewhere."""
+    for kind in [kind for kind in _DOES if kind not in _LINEAR]:
+        places = [[n for n in numbers if side[n].kind == kind] for side, numbers in zip(items, only)]
+        alone = [[side[place] for place in numbers] for side, numbers in zip(items, places)]
+        if not (alone[0] or alone[1]):
+            continue
+        does = _DOES[kind].format((alone[1] or alone[0])[0].name)
+        ids = [tuple(number for item in side for number in item.ids) for side in alone]
+        if len(alone[0]) == len(alone[1]):
+            where = [_where(side, numbers[-1]) for side, numbers in zip(items, places)]
+            yield Difference(f"Yours {does} {where[0]}; theirs {where[1]}.", *ids)
+            continue
+        counts = [sum(item.kind == kind for item in side) for side in items]
+        said = [_TIMES.get(count, f"{count} times") for count in counts]
+        if counts[0] > counts[1]:
+            yield Difference(f"Yours {does} {said[0]}; theirs {said[1]}.", *ids)
+        else:
+            yield Difference(f"Theirs {does} {said[1]}; yours {said[0]}.", *ids)
 
 
-def _returned(graph):
-    """What stands where a result is due: "returns None"."""
-    return next((node.label for node in graph.nodes.values() if node.kind == "output"), "gives none")
+def _linear(items, only):
+    """A matrix product more or less: said with what comes before it."""
+    for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
+        for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
+            item = items[side][place]
+            text = f"{who} {_DOES[item.kind]} {_where(items[side], place)}; {other} does not."
+            yield Difference(text, *((), item.ids) if side else (item.ids, ()))
 
 
-def _attention(a, b):
-    mine, theirs = levels(a), levels(b)
+def _where(items, place):
+    if [item.kind for item in items[max(place - 2, 0) : place]] == ["softmax", "product"]:
+        return "after the values are mixed"
+    near = items[place - 1 : place] or items[1:2]
+    said = _IS.get(near[0].kind, near[0].name or near[0].kind) if near else "everything"
+    return f"{'after' if place else 'before'} {said}"
+
+
+def _named(pairs):
+    """Another activation, or another norm."""
+    for mine, theirs in pairs:
+        if mine.name != theirs.name:
+            verb, word = ("applies", "") if mine.kind == "activation" else ("normalises with", "with ")
+            yield Difference(f"Theirs {verb} {theirs.name}, yours {word}{mine.name}.", mine.ids, theirs.ids)
+
+
+def _added_back(a, b, pairs):
+    """What a residual adds back."""
+    for mine, theirs in pairs:
+        if mine.kind == "residual":
+            ends = [w.back(w.kept_by_sum(i.ids[0]), {"layout"}) for w, i in ((a, mine), (b, theirs))]
+            if [walk.nodes[end].role == "norm" for walk, end in zip((a, b), ends)] == [True, False]:
+                text = "Yours adds back the normalised input; theirs adds back the input itself."
+                yield Difference(text, mine.ids, theirs.ids)
+
+
+def _results(a, b):
+    mine, theirs = a.outputs(), b.outputs()
     if len(mine) != len(theirs):
-        yield from _other_softmax(a, b, mine, theirs)
+        said = ["one result" if count == 1 else f"{count} results" for count in (len(mine), len(theirs))]
+        yield Difference(f"Theirs gives {said[1]}, yours {said[0]}.")
         return
-    for place, (ours, reference) in enumerate(zip(mine, theirs)):
-        # Attentions side by side are heads, or rows of a loop: told only where they are all alike.
-        if attentions.alike(a, ours) and attentions.alike(b, reference):
-            swapped = place == 0 and len(theirs) == 2 and attentions.reads_other(a, b, ours[0], theirs)
-            yield from attentions.differences(a, b, ours[0], reference[0], swapped)
-            if swapped:
-                return
+    for one, other in zip(mine, theirs):
+        if None not in (one.shape, other.shape) and one.shape != other.shape:
+            text = f"Theirs gives {shape_text(other.shape)}, yours {shape_text(one.shape)}."
+            yield Difference(text, (one.id,), (other.id,))
 
 
-def _other_softmax(a, b, mine, theirs):
-    logarithm = [n for n in a.having("softmax") if n.op == "log_softmax"]
-    if len(mine) < len(theirs) and logarithm and a.is_sure("exp"):
-        yield "Theirs applies softmax, yours log_softmax.", ids(logarithm), _cores(theirs)
-    elif not (a if len(mine) < len(theirs) else b).may_hide_softmax():
-        yield from counted("applies softmax", len(mine), len(theirs), _cores(mine), _cores(theirs))
+def _unused(a, b):
+    """An input, or a part with parameters, that only theirs uses."""
+    idle = [{n.label: n.id for n in walk.nodes.values() if n.state == "unused"} for walk in (a, b)]
+    for name in idle[0].keys() - idle[1].keys() & {node.label for node in b.nodes.values()}:
+        yield Difference(f"Theirs uses {name}; yours does not.", (idle[0][name],))
+    parts = [_parts(walk) for walk in (a, b)]
+    if parts[0] and parts[0] < parts[1]:
+        yield Difference(f"Theirs uses {' and '.join(sorted(parts[1] - parts[0]))}; yours does not.")
 
 
-def _cores(found):
-    return tuple(core.id for level in found for core in level)
+def _parts(walk):
+    """The parts of which parameters are used: named on a box, or beside it."""
+    beside = {node.label.rpartition(".")[0] for node in walk.nodes.values() if node.kind == "parameter"}
+    return (beside | {n.label.partition(": ")[0] for n in walk.nodes.values() if ": " in n.label}) - {""}
 
 
-def _products(a, b):
-    """Where there is no attention on either side: the product itself and its scale."""
-    if levels(a) or levels(b) or len(a.outputs()) != len(b.outputs()):
-        return
-    for mine, theirs in zip(a.outputs(), b.outputs()):
-        factors = [_scale_of_result(graph, end.id) for graph, end in ((a, mine), (b, theirs))]
-        if None not in factors:
-            yield from attentions.scales(*factors[0], *factors[1], "the product")
-            yield from _factors(a, b, mine.id, theirs.id)
-
-
-def _factors(a, b, mine, theirs):
-    """What goes into the last product: are its numbers in the same places?"""
-    ends = [graph.back(graph.main(end), {"layout", "scale"}) for graph, end in ((a, mine), (b, theirs))]
-    if any(graph.nodes[end].op not in ("matmul", "bmm") for graph, end in zip((a, b), ends)):
-        return
-    sides = [{edge.places: graph.nodes[edge.source] for edge in graph.into[end]} for graph, end in zip((a, b), ends)]
-    if any(rearranged(sides[0][at], sides[1][at]) for at in sides[0].keys() & sides[1].keys()):
-        yield "Yours puts numbers in other places than theirs before the product.", (ends[0],), (ends[1],)
-
-
-def _scale_of_result(graph, output):
-    """(what the last product is multiplied by, the steps that do it); None where there is none or it is unclear."""
-    passed = []
-    end = graph.back(graph.main(output), {"layout", "scale"}, passed)
-    if end is None or not graph.is_product(end) or graph.nodes[end].op == "addmm":
-        return None
-    factors = graph.into[end]
-    if graph.nodes[end].role != "product":
-        sources = [graph.back(edge.source, {"layout"}) for edge in factors]
-        factors = [edge for source in sources for edge in graph.into[source]]
-    for edge in factors:
-        graph.back(edge.source, {"layout", "scale"}, passed)
-    # A number in the formula of an activation is no scale of the product.
-    total = None if any(item.does for item in passed) else total_scale(passed)
-    return None if total is None else (total, [item.id for item in passed if item.role == "scale"])
-
-
-def _distances(a, b):
-    """A similarity other than the dot product."""
-    if b.having("norm") or not (b.is_sure("sub", *_DISTANCES) and a.is_sure("exp")):
-        return
-    names = sorted({node.op for node in a.nodes.values()} & _DISTANCES)
-    if names:
-        steps = [node.id for node in a.nodes.values() if node.op in _DISTANCES]
-        yield f"Yours applies {names[0]}; theirs does not.", steps, ()
-    elif b.having("product") and not (a.having("product") or a.having("times") or a.having("add")):
-        steps = [node.id for node in a.nodes.values() if node.op == "sub" and len(a.loud(node.id)) == 2]
-        if steps:
-            yield "Yours takes the differences of vectors; theirs multiplies them.", steps, ()
-
-
-def _order(a, b):
-    """Which comes first: the attention or the network with its activation?"""
-    orders = []
-    for graph in (a, b):
-        cores, steps = levels(graph), graph.having("activation")
-        if len(cores) != 1 or len(steps) != 1 or not graph.learned():
+def _order(a, b, works):
+    """Rearrangements to the same sizes that put entries in different places; `works` if there is more than that."""
+    ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
+    for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():
+        sizes, _, _ = one.order.partition(":")
+        axes = [size for size in sizes.partition(">")[2].split("x") if size]
+        # subtle: with two axes of one size, another order may be a right answer in another form.
+        certain = not works or len(set(axes)) == len(axes)
+        if sizes == other.order.partition(":")[0] and one.order != other.order and certain:
+            yield Difference("Yours puts the entries in another order than theirs.", (one.id,), (other.id,))
             return
-        core, step = cores[0][0].id, steps[0].id
-        above = graph.above
-        orders.append((core in above[step]) - (step in above[core]))
-    if orders[0] == -orders[1] and orders[0]:
-        first, second = ("the attention", "the feed-forward network")[:: orders[1]]
-        yield f"Theirs has {first} first and then {second}; yours has them the other way round.", (), ()
+
+
+def _ends_layout(walk, node):
+    """Is it the last of a run of rearrangements?"""
+    return bool(node.order) and all(walk.nodes[edge.target].role != "layout" for edge in walk.out[node.id])

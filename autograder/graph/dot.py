@@ -1,197 +1,143 @@
-"""Nodes and edges -> DOT text, and its layout by Graphviz (inside the pygraphviz wheel: no system package).
+"""Nodes and edges -> DOT text: what stands on a box, and in which colours.
 
-The DOT holds plain quoted texts and sizes only: no HTML, no links, no files. Graphviz decides where things
-stand; picture.py draws them.
+All texts are escaped here. Colour is never alone: every box says in words what it is.
 """
 
-import json
-import warnings
+from html import escape
 
 from autograder.graph.depth import levels, titled
-from autograder.graph.model import shape_text
+from autograder.graph.model import Edges, Node, Nodes, plain_text, shape_text
+from autograder.graph.operations import category
+from autograder.graph.walk import Walk
 
-# Widths of letters relative to the size of the type: Helvetica, Arial and their like agree to a few per cent.
-_NARROW, _WIDE = set("iljtfrI.,:;'|![]() -"), set("mwMWQO@%\u2026")
-TITLE, DETAIL, SHAPE = 14, 11, 10.5
-_HEAD = """digraph computation {
-  rankdir=TB; nodesep=0.28; ranksep=0.12; splines=spline; ordering=out;
-  node [shape=box, fontname="Helvetica"];
-  edge [fontname="Helvetica", fontsize=10.5, arrowsize=0.6];
+INK, GREY, LINE, ARROW = "#1F2937", "#4B5563", "#D1D5DB", "#6B7280"
+BLUE, VERMILLION = "#0072B2", "#D55E00"
+# Line and fill of a box by what it does, in the palette of the lessons' figures.
+STYLES = {
+    "input": (BLUE, "#DCEBF5"),
+    "output": (BLUE, "#DCEBF5"),
+    "parameter": (LINE, "#F9FAFB"),
+    "constant": (LINE, "#F9FAFB"),
+    "note": (LINE, "#FFFFFF"),
+    "product": ("#E69F00", "#FDF3DD"),
+    "softmax": ("#009E73", "#DDF2EB"),
+    "mask": ("#CC79A7", "#F8E9F1"),
+    "norm": ("#56B4E9", "#E7F4FC"),
+    "activation": ("#009E73", "#F0F9F6"),
+    "other": ("#9CA3AF", "#FFFFFF"),
+    "layout": (LINE, "#FFFFFF"),
+    "part": (BLUE, "#FFFFFF"),
+    "failed": (VERMILLION, "#FBE6DA"),
+}
+_TITLE, _DETAIL = 13, 10.5
+_HEAD = f"""digraph computation {{
+  rankdir=TB; nodesep=0.22; ranksep=0.26; ordering=out; bgcolor=white; pad=0.2; fontname="Helvetica,Arial,sans-serif";
+  node [shape=box, style="rounded,filled", margin="0.15,0.05", height=0.2, fontname="Helvetica,Arial,sans-serif"];
+  edge [color="{ARROW}", arrowsize=0.6, penwidth=1.1];
 """
 
 
-def text_width(text, size):
-    """About how wide a line is, in points."""
-    return size * sum(0.32 if c in _NARROW else 0.88 if c in _WIDE else 0.58 for c in text)
+def dot_of(nodes: Nodes, edges: Edges, notes: tuple[str, ...] = ()) -> str:
+    """One graph as DOT, under the sentences in `notes`."""
+    return _HEAD + _notes(notes) + _body(nodes, edges, "n") + "}\n"
 
 
-def lines_of(node):
-    """(text, size) of each line on a box."""
-    times = f" \u00d7 {node.times}" if node.times > 1 else ""
-    first = DETAIL + 0.5 if is_small(node) else TITLE
-    if is_small(node) and node.detail:
-        return [(f"{node.label} {node.detail}{times}", first)]
-    mark = "\u2717 " if node.state == "failed" else ""
-    found = [(mark + node.label + times, first)]
-    if node.detail:
-        found.append((node.detail, DETAIL))
-    if node.kind in ("parameter", "constant") and node.shape and not node.detail:
-        found[0] = (f"{node.label} {shape_text(node.shape, node.axes)}", first)
-    return found
+def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
+    """Two graphs beside each other, each with its title."""
+    # The empty node keeps them in order: the first on the left.
+    text = _HEAD + _notes(notes) + '  start [style=invis, label="", width=0, height=0, margin=0];\n'
+    for place, (title, nodes, edges) in enumerate(sides):
+        name = "mt"[place]
+        frame = f'margin=14; style=rounded; color="{LINE}"; {_frame(title, 14, INK)}'
+        text += f"  subgraph cluster_{name} {{ {frame}\n{_body(nodes, edges, name)}  }}\n"
+        text += "".join(f"  start -> {name}{node.id} [style=invis];\n" for node in nodes if node.kind == "input")
+    return text + "}\n"
 
 
-def is_small(node):
-    from autograder.graph.operations import category
-
-    return node.kind in ("parameter", "constant") or (
-        node.kind == "operation" and category(node.op) == "layout"
-    )
+def words_of(node: Node) -> str:
+    """What a box says, in one line."""
+    times = f"{node.times} times" if node.times > 1 else ""
+    return ", ".join(filter(None, (f"{node.label} {node.detail}".strip(), times, shape_text(node.shape))))
 
 
-def size_of(node):
-    """Width and height of a box in points."""
-    lines = lines_of(node)
-    width = max(text_width(text, size) * (1.06 if size == TITLE else 1) for text, size in lines)
-    height = sum(size * 1.3 for _, size in lines)
-    return max(width + 24, 44), height + (8 if is_small(node) else 14)
+def _notes(notes):
+    lines = "".join(f'{_safe(line)}<BR ALIGN="LEFT"/>' for note in notes for line in _wrapped(note))
+    return f'  labelloc=t; labeljust=l; fontsize=13; fontcolor="{INK}"; label=<{lines}>;\n' if lines else ""
 
 
-def quoted(text):
-    """Any text as a DOT string: plain, nothing in it interpreted by Graphviz but the ends of lines."""
-    safe = "".join(c if c.isprintable() else "\0" if c == "\n" else " " for c in text)
-    safe = safe.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + safe.replace("\0", "\\n") + '"'
+def _wrapped(text, width=90):
+    lines = [""]
+    for word in plain_text(text, 400).split(" "):
+        lines[-1:] = [f"{lines[-1]} {word}".strip()] if len(lines[-1]) + len(word) < width else [lines[-1], word]
+    return lines
 
 
-def dot_text(nodes, edges):
-    """The whole graph as DOT, to be read or drawn elsewhere."""
-    lines = [_HEAD + _boxes(nodes)]
+def _body(nodes, edges, prefix):
+    inside = {}
     for node in nodes:
-        label = quoted("\n".join(text for text, _ in lines_of(node)))
-        lines.append(f"  n{node.id} [label={label}];\n")
-    by_id = {node.id: node for node in nodes}
-    for edge in edges:
-        text = edge_label(edge, by_id)
-        label = f" [label={quoted(text)}]" if text else ""
-        lines.append(f"  n{edge.source} -> n{edge.target}{label};\n")
-    return "".join(lines) + "}\n"
-
-
-def _layout_text(nodes, edges):
-    """The same graph as sizes only. A shape is a place of its own, where the arrows of one tensor part.
-
-    subtle: Graphviz loads fonts to measure a text, and may then warn on the process's standard error, where
-    nbgrader takes a line for a failure. Without texts it has nothing to say.
-    """
-    by_id = {node.id: node for node in nodes}
-    shapes = shared_shapes(edges, by_id)
-    lines = [_HEAD + _boxes(nodes, _homes(shapes, by_id))]
-    for node in nodes:
-        lines.append(_place(f"n{node.id}", *size_of(node)))
-    for number, ((source, _), (text, targets)) in enumerate(shapes.items()):
-        start = f"n{source}"
-        if text:
-            start = f"s{number}"
-            lines.append(_place(start, text_width(text, SHAPE) + 6, SHAPE * 1.25))
-            lines.append(f"  n{source} -> {start} [weight=3];\n")
-        # Arrows that spread need room to bend.
-        room = " [minlen=2]" if len(targets) > 2 or not text else ""
-        lines += [f"  {start} -> n{target}{room};\n" for target in targets]
-    return "".join(lines) + "}\n"
-
-
-def shared_shapes(edges, by_id):
-    """(source, shape) -> (its text, the targets): one text for all arrows that carry one tensor."""
-    found = {}
-    for edge in edges:
-        text = edge_label(edge, by_id)
-        found.setdefault((edge.source, text), (text, []))[1].append(edge.target)
-    return found
-
-
-def _place(name, width, height):
-    return f'  {name} [label="", width={width / 72:.3f}, height={height / 72:.3f}];\n'
-
-
-def edge_label(edge, by_id):
-    """The shape that flows along; a parameter carries its shape on its own box."""
-    source = by_id[edge.source]
-    return (
-        ""
-        if source.kind in ("parameter", "constant", "note")
-        else shape_text(edge.shape, edge.axes)
-    )
-
-
-def _homes(shapes, by_id):
-    """Shapes of tensors that stay inside a part are placed inside its box: name of the place -> box."""
-    homes = {}
-    for number, ((source, text), (_, targets)) in enumerate(shapes.items()):
-        shared = [_common(by_id[source].box, by_id[target].box) for target in targets]
-        if text and max(shared, key=len):
-            homes[f"s{number}"] = max(shared, key=len)
-    return homes
-
-
-def _common(box, other):
-    """The innermost part that holds both."""
-    both = [path for path, again in zip(levels(box), levels(other)) if path == again]
-    return both[-1] if both else ""
-
-
-def _boxes(nodes, homes=None):
-    """Parts of a model as nested clusters; with `homes` for the layout, where names are left out."""
-    tree = _tree(nodes, homes or {})
-    return "".join(
-        _cluster(word, inner, str(number), homes is None)
-        for number, (word, inner) in enumerate(tree.items())
-        if word
-    )
-
-
-def _tree(nodes, homes=()):
-    tree = {}
-    members = [(f"n{node.id}", node.box) for node in nodes] + list(dict(homes).items())
-    for name, box in members:
-        place = tree
-        for path in levels(box):
+        place = inside
+        for path in levels(node.box):
             place = place.setdefault(path, {})
-        place.setdefault("", []).append(name)
-    return tree
+        place.setdefault("", []).append(node)
+    walk = Walk(nodes, edges)
+    return _cluster(inside, prefix, "") + "".join(_arrow(walk, edge, prefix) for edge in edges)
 
 
-def _cluster(name, inner, number, labels):
-    members = "".join(f" {member};" for member in inner.get("", ()))
-    nested = "".join(
-        _cluster(word, part, f"{number}_{n}", labels)
-        for n, (word, part) in enumerate(inner.items())
-        if word
-    )
-    look = (
-        f'label={quoted(titled(name))}; fontsize=11; fontname="Helvetica"; labeljust=l;' if labels else 'label="";'
-    )
-    return f"  subgraph cluster_{number} {{ margin=22; {look}\n{nested}  {members}\n  }}\n"
+def _cluster(inside, prefix, place):
+    """The boxes of one part, and the parts in it as frames."""
+    text = "".join(f"  {prefix}{node.id} [{_box(node)}];\n" for node in inside.get("", ()))
+    for number, (path, part) in enumerate((path, part) for path, part in inside.items() if path):
+        if len(part) == len(part.get("", ())) == 1:  # a part with one step needs no frame
+            text += _cluster(part, prefix, place)
+            continue
+        name = f"cluster_{prefix}{place}{number}"
+        frame = f'margin=10; style="rounded,dashed"; color="{LINE}"; labeljust=l; {_frame(titled(path), 11, GREY)}'
+        text += f"  subgraph {name} {{ {frame}\n{_cluster(part, prefix, f'{place}{number}_')}  }}\n"
+    return text
 
 
-def cluster_names(nodes):
-    """Cluster -> the name of the part, numbered as in the DOT."""
-    found = {}
-
-    def walk(tree, prefix):
-        for number, (word, inner) in enumerate(tree.items()):
-            if word:
-                found[f"cluster_{prefix}{number}"] = titled(word)
-                walk(inner, f"{prefix}{number}_")
-
-    walk(_tree(nodes), "")
-    return found
+def _frame(title, size, colour):
+    return f'fontsize={size}; fontcolor="{colour}"; label=<{_safe(title)}>;'
 
 
-def layout(nodes, edges):
-    """Graphviz's answer as data: where each box and arrow stands."""
-    import pygraphviz
+def _box(node):
+    line, fill = STYLES[_kind(node)]
+    wide = 1.2
+    if node.state == "differs":
+        line, wide = VERMILLION, 2.6
+    style = 'style="rounded,filled,dashed", ' if node.state == "unused" else ""
+    twice = "peripheries=2, " if node.times > 1 or node.kind == "part" else ""
+    return f'label=<{_label(node)}>, {style}{twice}color="{line}", fillcolor="{fill}", penwidth={wide}'
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        graph = pygraphviz.AGraph(string=_layout_text(nodes, edges))
-        return json.loads(graph.draw(format="json0", prog="dot"))
+
+def _kind(node):
+    if node.state == "failed":
+        return "failed"
+    if node.kind != "operation":
+        return node.kind
+    return "mask" if node.role == "mask" else category(node.op)
+
+
+def _label(node):
+    mark = {"failed": "\u2717 ", "differs": "\u2260 "}.get(node.state, "")
+    times = f" \u00d7 {node.times}" if node.times > 1 else ""
+    lines = filter(None, (node.detail, shape_text(node.shape)))
+    below = "".join(f'<BR/><FONT POINT-SIZE="{_DETAIL}" COLOR="{GREY}">{_safe(line)}</FONT>' for line in lines)
+    title = _safe(f"{mark}{node.label}{times}")
+    if _kind(node) in ("layout", "parameter", "constant"):
+        return f'<FONT POINT-SIZE="{_DETAIL}" COLOR="{INK}">{title}</FONT>{below}'
+    return f'<FONT POINT-SIZE="{_TITLE}" COLOR="{INK}"><B>{title}</B></FONT>{below}'
+
+
+def _arrow(walk, edge, prefix):
+    look = ""
+    if walk.kept_by_sum(edge.target) == edge.source:
+        look = f' [color="{BLUE}", penwidth=2.6]'  # a residual: it can be followed through the whole picture
+    elif edge.quiet:
+        look = f' [color="{LINE}", style=dashed]'
+    return f"  {prefix}{edge.source} -> {prefix}{edge.target}{look};\n"
+
+
+def _safe(text):
+    """Text for an HTML-like label: no markup, and nothing that Graphviz interprets."""
+    return escape(plain_text(text, 200), quote=True).replace("\\", "&#92;")

@@ -8,12 +8,13 @@ refinement. Loops over tokens, keys or heads fold; q, k and v do not, since they
 import re
 
 from autograder.graph import operations as ops
+from autograder.graph.steps import Step
 
 _ROUNDS = 60
 _HOPELESS = 1000  # so many different groups can be cut, but not read
 
 
-def folded(steps, outputs):
+def folded(steps: list[Step], outputs: list) -> list[list[Step]]:
     """Groups of steps, each a list in order; the groups in the order of their first step."""
     chains = _running(steps, outputs)
     members = {}
@@ -46,14 +47,10 @@ def _running(steps, outputs):
         for parent, _, _ in step.parents:
             uses[parent] = uses.get(parent, 0) + 1
     shown = {step for found, _ in outputs for step in found}
-    kinds, began, terms = {}, {}, {}
+    kinds, numbers, began, terms = {}, {}, {}, {}
     for step in steps:
-        alike = tuple(
-            sorted(
-                {(str(position), kinds[parent]) for parent, position, _ in step.parents if parent in kinds}
-            )
-        )
-        kinds[step] = hash_of(step, alike)
+        alike = frozenset((str(position), kinds[parent]) for parent, position, _ in step.parents if parent in kinds)
+        kinds[step] = numbers.setdefault((_look(step), alike), len(numbers))
         for parent, _, _ in step.parents:
             rest = {other for other, _, _ in step.parents if other is not parent}
             # The same thing added twice is no running total: x + (x + f(x)).
@@ -70,9 +67,7 @@ def _running(steps, outputs):
 
 def _continues(step, parent, others, terms):
     # `scores[i, j] = term` into a fresh table is the first addend of `scores[i, j] += term`.
-    begins = (
-        step.op == "add" and parent.op == "setitem" and all(position for _, position, _ in parent.parents)
-    )
+    begins = step.op == "add" and parent.op == "setitem" and all(position for _, position, _ in parent.parents)
     layered = any(link[0].kind == "parameter" for link in step.parents)
     return (
         (step.op in ops.RUNNING or layered)
@@ -86,28 +81,14 @@ def _continues(step, parent, others, terms):
     )
 
 
-def hash_of(step, alike):
-    """A key for what a step is and comes from, kept short however deep the graph is."""
-    import hashlib
-
-    return hashlib.sha1(repr((_look(step), alike)).encode()).hexdigest()
-
-
 def _look(step):
     """What a step is by itself. Numbers in names of parts and in indices do not count: heads.0, heads.1."""
     detail = re.sub(r"\d+", "i", step.detail) if step.op in ("getitem", "setitem") else step.detail
-    return (
-        step.kind,
-        step.op,
-        detail,
-        numberless(step.name),
-        numberless(step.box),
-        step.failed,
-        step.boolean,
-    )
+    return step.kind, step.op, detail, numberless(step.name), numberless(step.box), step.failed, step.boolean
 
 
-def numberless(name):
+def numberless(name: str) -> str:
+    """heads.0, heads.1 ... -> heads.*"""
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
 
 

@@ -1,9 +1,9 @@
 """A computation as plain data: nodes and edges that can be drawn, printed, stored and compared.
 
-Nothing in here holds a tensor or a function, so a graph may come from another process. What comes from a
-student's process is checked by `bounded` before it is drawn.
+Nothing in here holds a tensor or a function, so a graph may come from another process; plain.py checks one that does.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 KINDS = ("input", "parameter", "constant", "operation", "part", "output", "note")
@@ -21,23 +21,17 @@ class Node:
     kind: str  # one of KINDS
     op: str  # name of the operation as in the code: "matmul", "softmax"; empty for data
     label: str
-    detail: str = ""  # the quiet second line
-    shape: tuple | None = None  # of the result; a size that differs between repeats is a text, "1-6"
+    detail: str = ""  # the second line
+    shape: tuple | None = None  # of the result; None if it differs between repeats
     times: int = 1  # how many such steps were folded into this one
     box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
     state: str = ""  # one of STATES
-    role: str = ""  # what it is as mathematics, see roles.py: "product", "scale", "mask"
+    role: str = ""  # what it is as mathematics, see steps.role: "product", "scale", "mask"
     number: float | None = None  # the factor of a scale
     dim: int | None = None  # the axis, counted from the end
-    fill: float | None = None  # what a mask writes
-    axes: tuple = ()  # a letter for each axis of the shape, "" where none is certain
-    blocked: str = ""  # what a mask forbids, see patterns.py
-    moved: str = ""  # where a rearrangement puts each number, see patterns.py
-    side: str = ""  # which axis of its weight a learned product sums over, "0" or "1"
-    does: str = ""  # the activation that it and the steps before it amount to, see curves.py
+    blocked: str = ""  # which entries of a softmax or an exponential are zero, see propagation.py
+    order: str = ""  # where a rearrangement puts each entry, see propagation.py
     part: str = ""  # class of the part that it belongs to
-    badge: int = 0  # number of the matching step on the other side of a comparison
-    last_badge: int = 0  # the last such number in a closed part
 
 
 @dataclass(frozen=True)
@@ -49,46 +43,39 @@ class Edge:
     shape: tuple | None = None
     quiet: bool = False  # parameters, masks and constants
     places: tuple = ()  # which arguments of `target` it is: ("0",)
-    axes: tuple = ()  # as in Node
 
 
-def shape_text(shape, axes=()):
-    """(2, 5, 8) as it is read aloud and drawn, letters for the sizes that have one; a single number is "number"."""
+Nodes, Edges = list[Node], list[Edge]
+
+
+def shape_text(shape: tuple | None) -> str:
+    """(2, 5, 8) as it is read and drawn; a single number is "number"."""
     if shape is None:
         return ""
     if not shape:
         return "number"
-    if len(axes) == len(shape):
-        shape = [letter or size for letter, size in zip(axes, shape)]
     return f"({shape[0]},)" if len(shape) == 1 else "(" + ", ".join(str(size) for size in shape) + ")"
 
 
-def plain_text(text, limit=MAX_TEXT):
+def plain_text(text: object, limit: int = MAX_TEXT) -> str:
     """One bounded line without control characters: what names and messages from outside become."""
     words = "".join(c if c.isprintable() else " " for c in str(text)[: 20 * limit])
     line = " ".join(words.split())
     return line if len(line) <= limit else line[: limit - 1] + "\u2026"
 
 
-def bounded(nodes, edges, limit=MAX_NODES):
+def bounded(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
     """At most `limit` nodes, in order; the rest becomes one note that says how many were left out."""
     if len(nodes) <= limit:
         return list(nodes), list(edges)
-    kept = list(nodes[: limit - 2])
+    failed = [node for node in nodes[limit - 2 :] if node.state == "failed"][:1]
+    kept = [*nodes[: limit - 2], *failed]
+    note = Node(max(node.id for node in nodes) + 1, "note", "", f"\u2026 {len(nodes) - len(kept)} more steps")
     ids = {node.id for node in kept}
-    rest = [node for node in nodes[limit - 2 :] if node.kind in ("output",) or node.state == "failed"]
-    left_out = len(nodes) - len(kept) - len(rest[:1])
-    note = Node(max(node.id for node in nodes) + 1, "note", "", f"\u2026 {left_out} more steps")
-    kept += [note] + rest[:1]
-    ends = {node.id for node in rest[:1]}
-    found = [edge for edge in edges if edge.source in ids and edge.target in ids]
-    cut = {edge.source for edge in edges if edge.source in ids and edge.target not in ids | ends}
-    found += [Edge(source, note.id) for source in sorted(cut)[-3:]]
-    found += [Edge(note.id, end) for end in sorted(ends)]
-    return kept, found
+    return [*kept, note], [edge for edge in edges if {edge.source, edge.target} <= ids]
 
 
-def renumbered(nodes, edges):
+def renumbered(nodes: Nodes, edges: Edges) -> tuple[Nodes, Edges]:
     """The same graph with ids 0, 1, 2 ... in the order of the nodes."""
     new = {node.id: position for position, node in enumerate(nodes)}
     return (
@@ -97,20 +84,22 @@ def renumbered(nodes, edges):
     )
 
 
-def in_order(nodes, edges):
-    """The nodes so that each stands after all that it takes; None where they form a ring."""
-    waiting = {node.id: 0 for node in nodes}
-    out = {}
-    for edge in edges:
-        waiting[edge.target] += 1
-        out.setdefault(edge.source, []).append(edge.target)
-    ordered, left = [], list(nodes)
+def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
+    """The nodes so that each stands after everything that it takes; None if they form a cycle."""
+    into, done, ordered, left = sources_of(edges), set(), [], list(nodes)
     while left:
-        ready = next((node for node in left if waiting[node.id] == 0), None)
+        ready = next((node for node in left if done.issuperset(into.get(node.id, ()))), None)
         if ready is None:
             return None
         left.remove(ready)
+        done.add(ready.id)
         ordered.append(ready)
-        for target in out.get(ready.id, ()):
-            waiting[target] -= 1
     return ordered
+
+
+def sources_of(edges: Iterable[Edge]) -> dict[int, list[int]]:
+    """For each node with a predecessor: the nodes whose results it takes."""
+    into = {}
+    for edge in edges:
+        into.setdefault(edge.target, []).append(edge.source)
+    return into

@@ -4,6 +4,8 @@ Names are those of the code (`matmul`, `softmax`), without underscores: `a @ b`,
 `Tensor.__rmatmul__` are one operation.
 """
 
+from collections.abc import Callable
+
 from torch.overrides import resolve_name
 
 _SAME = {
@@ -32,7 +34,7 @@ CREATE = {
     "randn_like", "new_zeros", "new_ones", "new_empty", "new_full", "tril_indices", "triu_indices",
 }
 BLANK = {"zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty"}
-# Only the arrangement changes, not the numbers: drawn small and grey.
+# Only the arrangement changes, not the numbers: drawn small.
 LAYOUT = {
     "view", "reshape", "transpose", "permute", "T", "mT", "unflatten", "flatten", "squeeze",
     "unsqueeze", "expand", "expand_as", "view_as", "reshape_as", "repeat", "repeat_interleave", "tile",
@@ -41,11 +43,12 @@ LAYOUT = {
     "tensor_split", "tensor", "copy", "flip", "roll", "atleast_2d", "diagonal", "swapaxes", "ravel",
     "unfold", "broadcast_tensors", "dstack", "hsplit", "vsplit", "take_along_dim",
 }
-# One number for several.
-POOLING = {"mean", "sum", "amax"}
+LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor gives its shape alone
+# One number for several: the name in a sentence.
+REDUCTIONS = {"mean": "mean", "sum": "sum", "amax": "maximum", "max": "maximum", "median": "median"}
 PRODUCT = {
     "matmul", "mm", "bmm", "mv", "dot", "inner", "einsum", "tensordot", "linear", "addmm", "baddbmm",
-    "vdot", "outer", "ger", "kron", "chain_matmul", "multi_dot", "vecdot",
+    "vdot", "outer", "conv1d", "ger", "kron", "chain_matmul", "multi_dot", "vecdot",
 }
 SOFTMAX = {"softmax", "log_softmax", "softmin", "logsumexp"}
 MASK = {"masked_fill", "where", "masked_scatter", "index_fill"}
@@ -58,8 +61,8 @@ ACTIVATION = {
 RUNNING = {"add", "setitem", "maximum", "minimum", "max", "cat", "and", "or", "mul", "index_put", "copy"}
 
 
-def category(op):
-    """The colour of an operation: what kind of mathematics it is."""
+def category(op: str) -> str:
+    """What kind of mathematics an operation is; its colour in a picture."""
     for name, group in (("product", PRODUCT), ("softmax", SOFTMAX), ("mask", MASK), ("norm", NORM),
                         ("activation", ACTIVATION), ("layout", LAYOUT | {"identity"})):
         if op in group:
@@ -67,7 +70,7 @@ def category(op):
     return "other"
 
 
-def name_of(function):
+def name_of(function: Callable) -> str:
     """The plain name of what was called: Tensor.__matmul__ -> "matmul", Tensor.T -> "T"."""
     name = getattr(function, "__name__", None) or type(function).__name__
     if name == "__get__":
@@ -78,11 +81,11 @@ def name_of(function):
     return _SAME.get(bare, bare)
 
 
-def is_reversed(function):
+def is_reversed(function: Callable) -> bool:
     return getattr(function, "__name__", "") in REVERSED
 
 
-def number_text(value):
+def number_text(value: object) -> str:
     """A number as it stands on a box: 2.828, 5, -inf."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
@@ -98,7 +101,7 @@ _WITH_DIM = {
 }
 
 
-def detail_of(op, function, args, kwargs):
+def detail_of(op: str, function: Callable, args: tuple, kwargs: dict) -> str:
     """The arguments that matter, in words: "dim -1", "\u00f7 2.828", "-2, -1"."""
     numbers = [a for a in args if isinstance(a, (int, float))]
     if op in _SIGNS and numbers:
@@ -109,7 +112,7 @@ def detail_of(op, function, args, kwargs):
     if op == "einsum":
         return next((a.replace(" ", "") for a in args if isinstance(a, str)), "")
     if op == "getitem":
-        return index_text(args[1]) if len(args) > 1 else ""
+        return _index_text(args[1]) if len(args) > 1 else ""
     if op in MASK:
         fill = [a for a in (*args, *kwargs.values()) if type(a) in (int, float)]
         return number_text(fill[-1]) if fill else ""
@@ -129,18 +132,14 @@ def _as_tuple(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def index_text(index):
-    """[0, :, 1:3] as in the code; tensors as indices are called by their shape."""
+def _index_text(index):
+    """[0, :, 1:3] as in the code."""
     return "[" + ", ".join(_part_text(part) for part in _as_tuple(index)) + "]"
 
 
 def _part_text(part):
     if isinstance(part, slice):
-        ends = ["" if end is None else str(int(end)) for end in (part.start, part.stop)]
-        return ":".join(ends) + ("" if part.step is None else f":{int(part.step)}")
+        return ":".join("" if end is None else str(int(end)) for end in (part.start, part.stop))
     if part is Ellipsis:
         return "\u2026"
-    if part is None or isinstance(part, (int, bool)):
-        return str(part)
-    shape = getattr(part, "shape", None)
-    return "index" if shape is None else "index " + "\u00d7".join(str(int(s)) for s in shape)
+    return str(part) if part is None or isinstance(part, (int, bool)) else "index"

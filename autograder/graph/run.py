@@ -5,16 +5,24 @@ Whatever the code raises becomes part of the trace.
 
 import functools
 import inspect
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import torch
 from torch import nn
 
-from autograder.graph import axes
-from autograder.graph.steps import tensors_in
+from autograder.errors import UserError
+from autograder.graph.steps import Step, tensors_in
 from autograder.graph.trace import TooLong, Tracer
 from autograder.graph.untouched import as_written, copied, undisturbed
+
+
+class BadUse(UserError):
+    """draw or compare was called in a way that cannot work; a notebook shows the sentence alone."""
+
+    def _render_traceback_(self):
+        return [str(self)]
 
 
 @dataclass
@@ -22,22 +30,22 @@ class Trace:
     """All steps in order, what they gave, and what went wrong."""
 
     title: str
-    steps: list
+    steps: list[Step]
     outputs: list = field(default_factory=list)  # of (steps, shape); empty where no tensor came back
-    axes: list = field(default_factory=list)  # letters of the outputs' axes
     returned: str = ""  # what came back instead
     error: BaseException | None = None
-    failed: object = None  # the step that failed
+    failed: Step | None = None
     too_long: bool = False
     unseen: bool = False  # a result came from nowhere
+    broken: Exception | None = None  # an error of the tracer
 
 
-def trace(target, inputs, named):
+def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
     """Runs `target(*inputs, **named)` and returns its Trace."""
     memo, names, target = {}, {}, as_written(target)
     target_name = title_of(target)
     target = copied(target, memo)
-    values = {name: copied(value, memo) for name, value in _argument_names(target, inputs, named)}
+    values = {name: copied(value, memo) for name, value in named_arguments(target, inputs, named)}
     bare = _without_partial(target, names)
     owner = getattr(bare, "__self__", bare)
     parts = _name_surroundings(bare, owner, names)
@@ -49,9 +57,9 @@ def trace(target, inputs, named):
             parts[name] = value
         found = list(tensors_in(value))
         leaves |= {name if len(found) == 1 else f"{name}[{i}]": tensor for i, tensor in enumerate(found)}
-    _tell_letters(tracer, target_name, owner, values, parts, leaves)
+    tracer.classes = _classes_of_parts([owner, *parts.values()], names)
     for name, tensor in leaves.items():
-        tracer.leaf(tensor, "input", name).axes = tracer.notes.letters[id(tensor)]
+        tracer.leaf(tensor, "input", name)
     result = Trace(target_name, tracer.steps)
     arguments = list(values.values())
     with undisturbed(parts.values()):
@@ -73,17 +81,9 @@ def _name_surroundings(function, owner, names):
     return parts
 
 
-def _tell_letters(tracer, title, owner, values, parts, leaves):
-    """What is known of the model before it runs: heads, classes of parts, letters of the inputs' axes."""
-    roots = [part for part in (owner, *parts.values()) if isinstance(part, nn.Module)]
-    modules = [module for root in roots for module in root.modules()]
-    sizes = axes.sizes_in(list(values.items()), modules)
-    tracer.classes = {tracer.names[id(m)]: type(m).__name__ for m in modules if id(m) in tracer.names}
-    shapes = {name: tuple(tensor.shape) for name, tensor in leaves.items()}
-    letters = axes.of_inputs(title, shapes, sizes.heads)
-    widths = {size for name in shapes for word, size in zip(letters[name], shapes[name]) if word == "d_model"}
-    tracer.notes.sizes = sizes.with_width(widths.pop() if len(widths) == 1 else None)
-    tracer.notes.letters.update({id(tensor): letters[name] for name, tensor in leaves.items()})
+def _classes_of_parts(owners, names):
+    modules = [module for owner in owners if isinstance(owner, nn.Module) for module in owner.modules()]
+    return {names[id(module)]: type(module).__name__ for module in modules if id(module) in names}
 
 
 def _call(target, inputs, named, tracer, result):
@@ -93,7 +93,6 @@ def _call(target, inputs, named, tracer, result):
         found = list(tensors_in(value))
         result.unseen = bool(tracer.steps) and any(tracer.is_strange(tensor) for tensor in found[:8])
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
-        result.axes = [tracer.notes.letters_of(tensor) for tensor in found[:8]]
         result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
     except TooLong:
         result.too_long = True
@@ -103,9 +102,10 @@ def _call(target, inputs, named, tracer, result):
         result.failed = next(
             (step for found, step in reversed(tracer.failures) if id(found) in causes), None
         )
+    result.broken = tracer.broken
 
 
-def title_of(target):
+def title_of(target: object) -> str:
     """What the thing is called: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
     if isinstance(target, nn.Module):
         return type(target).__name__
@@ -117,7 +117,7 @@ def title_of(target):
     return name.split("<locals>.")[-1].replace("<lambda>", "lambda")
 
 
-def _argument_names(target, inputs, named):
+def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[str, object]]:
     """(name, value) of each argument; positional ones are named as in the signature."""
     names = []
     for parameter in _parameters(target):
@@ -164,3 +164,21 @@ def _name_parts(module, prefix, names):
     for kind in (module.named_modules, module.named_parameters, module.named_buffers):
         for name, part in kind(remove_duplicate=True):
             names[id(part)] = ".".join(word for word in (prefix, name) if word)
+
+
+def must_be_callable(name: str, target: object, inputs: tuple, named: dict, depth: object = None) -> None:
+    """Raises `BadUse`, one clear sentence, if the call cannot work."""
+    if depth is not None and (type(depth) is not int or depth < 0):
+        raise BadUse(f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ...; this is {depth!r:.40}.")
+    if inspect.isclass(target):
+        raise BadUse(
+            f"{name}: {target.__name__} is a class; make one first, for instance "
+            f"{name}({target.__name__}(...), x)."
+        )
+    if not callable(target):
+        raise BadUse(
+            f"{name} takes a function or a module and its inputs, for instance {name}(attention, q, k, v); "
+            f"this is of type {type(target).__name__}."
+        )
+    if isinstance(target, nn.Module) and not inputs and not named:
+        raise BadUse(f"{name} needs the inputs too, for instance {name}(model, x).")

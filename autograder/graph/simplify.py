@@ -3,10 +3,10 @@
 Nothing that touches an input is lost except steps whose result nobody uses.
 """
 
-import re
-
 from autograder.graph import operations as ops
-from autograder.graph.patterns import unmoved
+from autograder.graph.propagation import is_unmoved
+from autograder.graph.run import Trace
+from autograder.graph.steps import Step
 
 _SCALAR = {"add", "sub", "mul", "div", "pow"}
 _QUIET_CONSTANT = {"masked_fill", "where", "invert", "bool", "and", "or", "eq", "ne", *ops.LAYOUT}
@@ -14,9 +14,9 @@ _SHOWN_ALONE = {"getitem", "setitem", "stack", "cat", "unbind", "tensor", "repea
 _SIGN = {"add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
 
 
-def simplified(trace):
+def simplified(trace: Trace) -> list[Step]:
     """The steps that a picture shows, in order; their parents are such steps too."""
-    stands_for, picks = {}, _alike_picks(trace.steps)
+    stands_for = {}
 
     def now(step):
         while step in stands_for:
@@ -32,25 +32,11 @@ def simplified(trace):
             continue
         _take_numbers_in(step)
         _add_in_place(step)
-        instead = None if step in picks else _same_as(step, picks)
+        instead = _same_as(step)
         if instead is not None:
             stands_for[step] = instead
     trace.outputs = [(_dict(now(step) for step in steps), shape) for steps, shape in trace.outputs]
     return _joined(_living(trace, stands_for), trace)
-
-
-def _alike_picks(steps):
-    """Picks of one form out of one tensor, or out of what a loop computes: x[:, :1], x[:, :2] ... x[:, :5].
-
-    subtle: the last one of a loop may take all there is. Alone it would be left out; among its like it folds.
-    """
-    found = {}
-    for step in steps:
-        if step.op == "getitem" and len(step.parents) == 1 and step.parents[0][0].kind != "parameter":
-            source = step.parents[0][0]
-            look = (source.op, source.box) if source.op else source
-            found.setdefault((look, re.sub(r"\d+", "i", step.detail)), []).append(step)
-    return {step for alike in found.values() if len(alike) > 1 for step in alike}
 
 
 def _dict(steps):
@@ -120,7 +106,7 @@ def _add_in_place(step):
             return
 
 
-def _same_as(step, picks):
+def _same_as(step):
     """The step that this one merely passes on, or None."""
     if len(step.parents) != 1:
         return None
@@ -130,22 +116,13 @@ def _same_as(step, picks):
     # sum([...]) starts with 0 + x; a total that starts from a table of zeros lost that table above.
     if step.op == "add" and step.number in (0, None) and not step.reverse:
         return parent
-    if step.moved:
-        before = _before(step, parent, picks)
-        if before is not None:
-            return before
+    # subtle: the last pick of a loop, x[:, :5] after x[:, :4], may take all there is; it folds with the others.
+    picks = step.op == "getitem" and any(c.isdigit() for c in step.detail)
+    if is_unmoved(step.order) and not picks:
+        while parent.order and len(parent.parents) == 1:
+            parent = parent.parents[0][0]
+        return parent
     return parent if parent.kind == "parameter" and step.op in ops.LAYOUT else None
-
-
-def _before(step, parent, picks):
-    """The earlier step with every number in the same place, where rearrangements undo each other."""
-    while parent.moved and len(parent.parents) == 1:
-        if parent.moved == step.moved and parent.shape == step.shape:
-            return parent
-        if parent in picks:
-            return None
-        parent = parent.parents[0][0]
-    return parent if unmoved(step.moved) and parent.shape == step.shape else None
 
 
 def _living(trace, stands_for):

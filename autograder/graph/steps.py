@@ -1,12 +1,22 @@
-"""What the tracer writes down: one Step for each operation, and how its arguments are read."""
+"""What the tracer writes down: one Step for each operation, how its arguments are read, and what it is as mathematics.
 
+    product      matmul, einsum, linear, ...
+    scale        times or divided by a number
+    mask         a fill, a choice, or a table of masks that is added or multiplied
+    softmax, norm, activation, layout
+    add          a sum of two results          bias   a parameter added
+    times        two results multiplied entry by entry
+    plain        none of these: exp, sum, max, ...
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import torch
 
-from autograder.graph import operations
+from autograder.graph import operations as ops
 
-_REDUCE = {"sum", "max", "amax", "mean"}
+ROLES = ("product", "scale", "mask", "softmax", "norm", "activation", "layout", "add", "bias", "times", "plain")
 
 
 @dataclass(eq=False)
@@ -21,6 +31,7 @@ class Step:
     parents: list = field(default_factory=list)  # of (Step, position, shape)
     shape: tuple | None = None
     box: str = ""
+    part: str = ""  # the class of the part that ran it
     number: float | None = None  # the scalar operand of x * 2
     reverse: bool = False  # 2 / x rather than x / 2
     value: float | None = None  # of a constant with one element
@@ -32,53 +43,69 @@ class Step:
     failed: bool = False
     memory: int | None = None  # where the tensor lies that it picks from or writes to
     met: tuple = ()  # the shapes of the tensors that went in
-    axes: tuple = ()  # letters of the result's axes, see axes.py
-    blocked: str = ""  # what a mask forbids, see patterns.py
-    moved: str = ""  # where a rearrangement puts each number, see patterns.py
-    fill: float | None = None  # what a mask writes
-    does: str = ""  # the activation that it and the steps before it amount to, see curves.py
-    side: str = ""  # which axis of its weight a learned product sums over, see sides.py
-    part: str = ""  # the class of the part that ran it
+    blocked: str = ""  # these two: see propagation.py
+    order: str = ""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Parameters, constants and masks stand back in a picture."""
+        return self.kind in ("parameter", "constant") or self.is_mask
+
+    @property
+    def is_mask(self) -> bool:
+        return self.boolean or self.blocks or self.of_masks
+
+    @property
+    def factor(self) -> float | None:
+        """The number that a scale multiplies by; None if it is no scale."""
+        if self.op == "neg":
+            return -1.0
+        if self.number is None or len(self.parents) != 1 or self.reverse or self.op not in ("mul", "div"):
+            return None
+        if self.op == "div":
+            return 1 / self.number if self.number else None
+        return self.number
+
+    @property
+    def role(self) -> str:
+        """What an operation is as mathematics, whatever it was written with; empty for data."""
+        parents = [parent for parent, _, _ in self.parents]
+        if self.kind != "operation":
+            return ""
+        if self.op in ops.MASK:
+            return "mask"
+        if self.op in ("add", "sub", "mul") and len(parents) > 1 and any(parent.is_mask for parent in parents):
+            return "mask"
+        if self.factor is not None:
+            return "scale"
+        if self.op in ("add", "sub") and any(parent.kind == "parameter" for parent in parents):
+            return "bias"
+        if self.op in ("add", "mul") and len(parents) > 1:
+            return "add" if self.op == "add" else "times"
+        found = ops.category(self.op)
+        return "plain" if found == "other" else found
 
 
-def describe(step, function, op, args, kwargs):
-    """The arguments, in words and as numbers. Strange arguments are not described."""
-    try:
-        step.detail = operations.detail_of(op, function, args, kwargs)
-        numbers = [a for a in args if isinstance(a, (int, float)) and not isinstance(a, bool)]
-        if op in ("mul", "div", "add", "sub", "pow") and numbers:
-            step.number = float(numbers[0])
-            step.reverse = operations.is_reversed(function)
-        if op in operations.MASK:
-            step.fill = _fill(op, args, kwargs)
-        dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
-        if op in operations.SOFTMAX | _REDUCE and isinstance(dim, int):
-            step.dim = dim if dim < 0 else dim - args[0].dim()
-        if op == "layer_norm":
-            step.dim = -len(args[1] if len(args) > 1 else kwargs["normalized_shape"])
-        if op == "dropout":
-            p, training = (
-                (*args[1:3], 0.5, True)[:2]
-                if len(args) > 2
-                else (kwargs.get("p", 0.5), kwargs.get("training"))
-            )
-            step.name = "off" if not p or not training else ""
-    except Exception:
-        return
+def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
+    """Notes the arguments, in words and as numbers."""
+    op = step.op
+    step.detail = ops.detail_of(op, function, args, kwargs)
+    numbers = [a for a in args if isinstance(a, (int, float)) and not isinstance(a, bool)]
+    if op in ("mul", "div", "add", "sub", "pow") and numbers:
+        step.number = float(numbers[0])
+        step.reverse = ops.is_reversed(function)
+    dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+    if op in ops.SOFTMAX | ops.REDUCTIONS.keys() and type(dim) is int and isinstance(args[0], torch.Tensor):
+        step.dim = dim if dim < 0 else dim - args[0].dim()
+    if op == "layer_norm":
+        step.dim = -len(args[1] if len(args) > 1 else kwargs["normalized_shape"])
+    if op == "dropout":
+        p, training = (*args[1:3], *(0.5, True)[len(args[1:3]) :])
+        drops = kwargs.get("p", p) and kwargs.get("training", training)
+        step.name = "" if drops else "off"
 
 
-def _fill(op, args, kwargs):
-    """The number that a mask writes, given as a number or as a tensor of one."""
-    values = [*args[1:], *kwargs.values()]
-    for value in reversed(values):
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
-        if isinstance(value, torch.Tensor) and value.numel() == 1 and value.dtype != torch.bool:
-            return float(value)
-    return None
-
-
-def fills_mask(args):
+def fills_mask(args: tuple) -> bool:
     """scores[~allowed] = -inf: a mask, written as an assignment."""
     return (
         len(args) > 2
@@ -88,7 +115,7 @@ def fills_mask(args):
     )
 
 
-def tensors_in(value, depth=0):
+def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
     """All tensors in nested lists, tuples and dicts, in order."""
     if isinstance(value, torch.Tensor):
         yield value
@@ -100,16 +127,16 @@ def tensors_in(value, depth=0):
             yield from tensors_in(part, depth + 1)
 
 
-def storage_of(tensor):
+def storage_of(tensor: torch.Tensor) -> int | None:
     """Where the numbers lie, the same for all views of them; inside `torch.vmap` that of the whole batch."""
     try:
         while is_one_of_many(tensor):
             tensor = torch._C._functorch.get_unwrapped(tensor)
         return tensor.untyped_storage().data_ptr() or None
-    except Exception:
+    except (RuntimeError, NotImplementedError):  # sparse tensors and their like have none
         return None
 
 
-def is_one_of_many(tensor):
+def is_one_of_many(tensor: torch.Tensor) -> bool:
     """Does it stand for each of many tensors, as inside `torch.vmap`? Then it has no numbers of its own."""
     return torch._C._functorch.is_functorch_wrapped_tensor(tensor)

@@ -1,23 +1,18 @@
 """Runs a computation once and writes down every PyTorch operation on the way.
 
-The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. torchview (0.2.7) was
-measured first. On the course's answers it draws no output where rows are written (`out[i] = ...`), loses a
-mask that is filled in place, shows no parameters and no constants, keeps `nn.MultiheadAttention` shut, and
-gives nothing at all where forward fails. Meanwhile it replaces `nn.Module.__call__` and 28 functions of
-torch for the whole process, and it moves the model to a GPU where there is one. A mode sees every call of
-its own thread, also on plain tensors, and what ran before a failure stays.
+The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call of its own
+thread, also on plain tensors; nothing of PyTorch is replaced; and what ran before a failure stays. (What torchview
+does instead, and what it misses of the course's answers, is told in torchview_engine.py.)
 """
 
 import sys
-from contextlib import suppress
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.graph import opened, operations, patterns
-from autograder.graph.notes import Notes
-from autograder.graph.provenance import Provenance
+from autograder.graph import opened, operations
+from autograder.graph.propagation import Propagation, Provenance
 from autograder.graph.steps import Step, describe, fills_mask, is_one_of_many, storage_of, tensors_in
 
 MAX_STEPS = 6_000
@@ -37,15 +32,16 @@ class TooLong(BaseException):
 class Tracer(TorchFunctionMode):
     """Collects steps. `names` says what tensors and modules from outside are called, by id."""
 
-    def __init__(self, names):
+    def __init__(self, names: dict[int, str]):
         super().__init__()
         self.names = names
-        self.steps = []
+        self.steps: list[Step] = []
         self.failures = []  # (error, step)
+        self.broken: Exception | None = None  # an error of the tracer itself
+        self.classes = {}  # name of a part -> name of its class
         self._known = Provenance()
         self._left = {}  # steps whose values became plain numbers
-        self.notes = Notes()
-        self.classes = {}  # name of a part -> name of its class
+        self._propagation = Propagation()
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -53,15 +49,20 @@ class Tracer(TorchFunctionMode):
         try:
             result = function(*args, **kwargs)
         except Exception as error:
-            self._fail(function, op, args, kwargs, error)
+            self._recorded(self._fail, function, op, args, kwargs, error)
             raise
         if op not in _SILENT:
-            # subtle: an error of the tracer must not become an error of the code that is traced.
-            with suppress(Exception):
-                self._note(function, op, args, kwargs, result)
+            self._recorded(self._note, function, op, args, kwargs, result)
         return result
 
-    def leaf(self, tensor, kind, name):
+    def _recorded(self, record, *what):
+        """subtle: an error of the tracer must not become one of the code that is traced; it is told afterwards."""
+        try:
+            record(*what)
+        except Exception as error:
+            self.broken = self.broken or error
+
+    def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
         """Makes a tensor that comes from outside known."""
         step = self._new(
             kind,
@@ -71,19 +72,17 @@ class Tracer(TorchFunctionMode):
             boolean=tensor.dtype == torch.bool,
             constant=kind == "constant",
         )
-        if kind == "parameter":
-            self.notes.parameter(tensor, name)
-        self._value(step, tensor)
+        _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
         return step
 
-    def sources(self, tensor):
+    def sources(self, tensor: torch.Tensor) -> tuple[Step, ...]:
         """The steps whose results the tensor holds now, writes through other views included."""
         if tensor not in self._known:
             self._unknown(tensor)
         return self._known.of(tensor)
 
-    def is_strange(self, tensor):
+    def is_strange(self, tensor: torch.Tensor) -> bool:
         """Did no step make it, and is it nothing that has a name?"""
         known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
         return not known and not self._left and not isinstance(tensor, nn.Parameter)
@@ -97,18 +96,22 @@ class Tracer(TorchFunctionMode):
             return
         if op in operations.THROUGH and any(True for _ in tensors_in(args)):
             source = next(tensors_in(args))
-            self.notes.pass_on(source, tensors[0])
-            return self._known.settle(tensors[0], self.sources(source))
+            self._propagation.pass_on(source, tensors[0])
+            self._known.settle(tensors[0], self.sources(source))
+            return
         if opened.is_fused(function) and self._open(function, args, kwargs, tensors):
             return
         step = self._operation(function, op, args, kwargs, tensors[0])
         in_place = written is not None or any(tensors[0] is a for a in args)
         for tensor in tensors:
             self._known.settle(tensor, (step,), wrote=step if in_place else None)
-        self.notes.take(step, function, op, args, kwargs, tensors, in_place)
+        if not any(is_one_of_many(tensor) or tensor.is_meta for tensor in tensors):
+            self._propagation.follow(step, function, args, kwargs, tensors, in_place)
 
     def _operation(self, function, op, args, kwargs, result):
-        parents = [] if op in operations.CREATE else self._parents(args, kwargs)
+        # Some take only a shape from their tensors, or from the second one.
+        taken = () if op in operations.CREATE else args[:1] if op in operations.LIKE else args
+        parents = self._parents(taken, {} if op in operations.CREATE else kwargs)
         if op in _RETURNS or (op == "setitem" and isinstance(args[2], float)):
             parents += [(step, 2, step.shape) for step in self._left]
         if op in ("setitem", "index_put") and fills_mask(args):
@@ -124,16 +127,12 @@ class Tracer(TorchFunctionMode):
         step.met = tuple(shape for _, _, shape in parents)
         step.constant = all(parent.constant for parent, _, _ in parents)
         step.part = self.classes.get(step.box, "")
-        describe(step, function, op, args, kwargs)
+        describe(step, function, args, kwargs)
         if op in ("getitem", "setitem"):
             step.memory = storage_of(args[0])
-        if op in operations.MASK or op in ("add", "sub", "mul"):
-            step.blocked = patterns.blocked(op, args, kwargs, result, self.notes.came(args, result))
-            if op not in operations.MASK and step.blocked:
-                step.fill = patterns.written(op, args, kwargs)
-        if all(parent.constant or parent.boolean or parent.blocks or parent.of_masks for parent, _, _ in parents):
+        if all(parent.constant or parent.is_mask for parent, _, _ in parents):
             step.of_masks = bool(parents) and not step.constant
-            self._value(step, result)
+            _look_at_values(step, result)
         return step
 
     def _parents(self, args, kwargs):
@@ -144,29 +143,27 @@ class Tracer(TorchFunctionMode):
         return found
 
     def _open(self, function, args, kwargs, results):
-        """Writes a fused function down as the mathematics that it does, where that is known."""
+        """Writes a fused function down as the mathematics that it does, if that is known."""
         mark = len(self.steps)
         try:
             with torch.random.fork_rng(devices=[]), self:
-                meant = opened.expand(function, args, kwargs, self)
-        except Exception:
+                meant = opened.expand(function, args, kwargs, self._name_parameter)
+        except (opened.NotCovered, TypeError, RuntimeError):  # options and shapes beyond the tables
             del self.steps[mark:]
             return False
         for real, tensor in zip(results, meant):
             self._known.settle(real, self.sources(tensor))
-            self.notes.pass_on(tensor, real)
+            self._propagation.pass_on(tensor, real)
         return True
 
+    def _name_parameter(self, packed, tensor, name):
+        part = self.names.get(id(packed), "").rpartition(".")[0]
+        self.leaf(tensor, "parameter", f"{part}.{name}" if part else name)
+
     def _fail(self, function, op, args, kwargs, error):
-        try:
-            step = self._new(
-                "operation", op, parents=self._parents(args, kwargs), box=self._box(), failed=True
-            )
-            step.met = tuple(tuple(tensor.shape) for tensor in _meeting([args, kwargs]))
-            describe(step, function, op, args, kwargs)
-            self.failures.append((error, step))
-        except Exception:
-            return
+        step = self._new("operation", op, parents=self._parents(args, kwargs), box=self._box(), failed=True)
+        step.met = tuple(tuple(tensor.shape) for tensor in _meeting([args, kwargs]))
+        self.failures.append((error, step))
 
     def _new(self, kind, op, **fields):
         if len(self.steps) >= MAX_STEPS:
@@ -187,14 +184,6 @@ class Tracer(TorchFunctionMode):
         else:
             self._known.settle(tensor, (owner,))
 
-    def _value(self, step, tensor):
-        if is_one_of_many(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
-            return
-        if tensor.numel() == 1 and step.constant:
-            step.value = float(tensor)
-        if tensor.is_floating_point():
-            step.blocks = bool((tensor <= -1e4).any())
-
     def _box(self):
         """The part of the model that is running: read off the call stack, so that nothing is replaced."""
         frame = sys._getframe(2)
@@ -204,6 +193,16 @@ class Tracer(TorchFunctionMode):
                 return self.names.get(id(part), "")
             frame = frame.f_back
         return ""
+
+
+def _look_at_values(step, tensor):
+    """The value of a constant with one element; whether a table of numbers forbids entries."""
+    if is_one_of_many(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
+        return
+    if tensor.numel() == 1 and step.constant:
+        step.value = float(tensor)
+    if tensor.is_floating_point():
+        step.blocks = bool((tensor <= -1e4).any())
 
 
 def _meeting(arguments):

@@ -1,8 +1,7 @@
 """A drawing in words: for terminals, for print, for screen readers, and the sentence where it stopped."""
 
-from autograder.graph.depth import levels, titled
-from autograder.graph.letters import legend
-from autograder.graph.model import plain_text, shape_text
+from autograder.graph.model import Edges, Nodes, plain_text, shape_text, sources_of
+from autograder.graph.run import Trace
 
 _SIGN = {"matmul": "@", "add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
 
@@ -12,7 +11,7 @@ _UNSEEN = (
 )
 
 
-def summary(title, nodes, stopped=""):
+def summary(title: str, nodes: Nodes, stopped: str = "") -> str:
     """One line: what the picture shows."""
     if stopped:
         return plain_text(f"Computation graph of {title}. {stopped}", 300)
@@ -28,31 +27,21 @@ def summary(title, nodes, stopped=""):
     )
 
 
-def listing(title, nodes, edges, stopped=""):
-    """One line a step, numbered; each says which lines it takes. The letters of shapes are told under the title."""
+def listing(title: str, nodes: Nodes, edges: Edges, stopped: str = "") -> str:
+    """One line per step, numbered; each says which lines it takes."""
     numbers = {node.id: number for number, node in enumerate(nodes, 1)}
-    takes = {node.id: [] for node in nodes}
-    for edge in edges:
-        takes[edge.target].append(edge.source)
+    takes = sources_of(edges)
     rows = []
     for node in nodes:
-        source = _from(node, [numbers[number] for number in takes[node.id]])
-        rows.append((_name(node), source, shape_text(node.shape, node.axes)))
+        source = _from(node, [numbers[number] for number in takes.get(node.id, ())])
+        rows.append((_name(node), source, shape_text(node.shape)))
     wide = max((len(name) for name, _, _ in rows), default=0)
     second = max((len(source) for _, source, _ in rows), default=0)
-    lines, before = [], []
-    for number, (node, (name, source, shape)) in enumerate(zip(nodes, rows), 1):
-        lines += _headings(before, levels(node.box))
-        before = levels(node.box) if node.kind != "constant" else before
-        lines.append(f"{number:>3}  {name:<{wide}}  {source:<{second}}  {shape}".rstrip())
-    told = legend(nodes, edges)
-    first = [plain_text(title) + (f"    {told}" if told else "")]
-    return "\n".join([*first, *lines, *([stopped] if stopped else [])])
-
-
-def _headings(before, path):
-    """The parts that begin here."""
-    return [f"     in {titled(part)}:" for part in path if part not in before and "\u00d7" in part]
+    lines = [
+        f"{number:>3}  {name:<{wide}}  {source:<{second}}  {shape}".rstrip()
+        for number, (name, source, shape) in enumerate(rows, 1)
+    ]
+    return "\n".join([plain_text(title), *lines, *([stopped] if stopped else [])])
 
 
 def _name(node):
@@ -67,10 +56,12 @@ def _from(node, sources):
     return mark + ("from " + ", ".join(str(source) for source in sources) if sources else "")
 
 
-def stopped(trace):
-    """Where and why the computation ended early, in one sentence; empty where it did not."""
+def stopped(trace: Trace) -> str:
+    """Where and why the computation ended early, in one sentence; empty if it did not."""
     if trace.too_long:
         return "This takes more steps than can be drawn: try a shorter input."
+    if trace.broken is not None:
+        return plain_text(f"Not every step could be recorded: {type(trace.broken).__name__}: {trace.broken}", 260)
     if trace.error is None:
         return _UNSEEN if trace.unseen else ""
     first = _message(trace.error)

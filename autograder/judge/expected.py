@@ -1,115 +1,116 @@
-"""What is due, and what each known mistake gives: the judge's own records.
+"""The judge's own records: the expected results, and the results of each known mistake.
 
-They are made by the same probe that records the student's answer, from the exercise's reference (in float64)
-and from its mistakes (in the case's own type, because some mistakes are mistakes of rounding). Where the exercise
-is recorded data, all of this was done when it was recorded.
+The probe that records the student's answer records the exercise's reference (in float64) and its mistakes (in the
+case's own type, because some mistakes are mistakes of rounding). For an exercise that is recorded data, this was done
+when it was recorded.
 """
 
 import threading
 import warnings
-from dataclasses import replace
-from functools import cached_property
-from itertools import combinations
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
-from autograder.exercises.exercise import Case, Exercise
-from autograder.exercises.recorded import RecordedExercise
 from autograder.judge.findings import output_is_right, wrong_cases
+from autograder.judge.procedures import results
 from autograder.probe import probe
-from autograder.probe.build import live
-from autograder.probe.run import tensors_of
+from autograder.schema.case import Case
+from autograder.schema.exercise import Exercise
+from autograder.schema.mistake import Mistake
+from autograder.schema.recorded import Recorded, RecordedExercise
+from autograder.values import Record
+from autograder.values.store import Stored
 
 SECONDS_PER_CALL = 20.0
 # subtle: a probe changes settings of the whole process (random streams, prints), and graders judge in threads.
 ONE_AT_A_TIME = threading.RLock()
 
+Run = tuple[list[Record], set[int]]  # the records of a wrong answer, and the numbers of the cases in which it is wrong
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 def expected_on(exercise: Exercise, cases: list[Case]) -> "Expected":
-    """What is due in these cases; of a recorded exercise, in its recorded cases."""
-    return (ExpectedAsRecorded if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
+    """The expected records in these cases; for a recorded exercise, in its recorded cases."""
+    return (RecordedExpected if isinstance(exercise, RecordedExercise) else Expected)(exercise, cases)
+
+
+def _once(make: Callable[P, T]) -> Callable[P, T]:
+    """Keeps the results of a method by its arguments, in the object's `_made`."""
+
+    @wraps(make)
+    def kept(*args: P.args, **kwargs: P.kwargs) -> T:
+        expected: Any = args[0]
+        key = (make.__name__, *args[1:])
+        if key not in expected._made:
+            expected._made[key] = make(*args, **kwargs)
+        return expected._made[key]
+
+    return kept
 
 
 class Expected:
-    """Records of the reference and of the mistakes of one exercise on given cases, each made once, when asked for.
+    """Records of the reference and of the mistakes of one exercise on given cases, each made once, on demand.
 
-    A whole run is dear: `output` and `output_of_both` look at one case and at the output alone, so that most
-    mistakes can be ruled out without one. Where there is one already, it is what they look at: known mistakes do
-    in one case by itself what they do among all.
+    A run of all cases is expensive: `output` and `output_of_pair` take one case and the output only, so that most
+    mistakes can be ruled out without a run. If there is a run already, they take the output from it: known mistakes
+    give the same in one case alone as among all cases.
     """
 
     def __init__(self, exercise: Exercise, cases: list[Case]):
         self.exercise, self.cases = exercise, cases
-        self._made = {}
-
-    def _once(self, make, *key):
-        if (make.__name__, *key) not in self._made:
-            self._made[make.__name__, *key] = make(*key)
-        return self._made[make.__name__, *key]
+        self._made: dict[tuple, Any] = {}
 
     @cached_property
-    def right(self) -> list[dict]:
-        """What is due."""
+    def right(self) -> list[Record]:
+        """The expected records."""
         return self.records_of(self.exercise.reference, dtype=torch.float64)
 
-    def mistake(self, number: int) -> tuple[list[dict], set[int]]:
-        """The records of a known mistake, and the numbers of the cases in which it is wrong."""
-        return self._once(self._mistake, number)
+    @_once
+    def mistake(self, number: int) -> Run:
+        """The run of a known mistake."""
+        return self._run(self.exercise.mistakes[number].answer)
 
-    def _mistake(self, number):
-        records = self.records_of(self.exercise.mistakes[number].answer)
-        return records, self.wrong_cases(records)
+    @_once
+    def pair(self, first: int, second: int) -> Run:
+        """The run of an answer with two mistakes."""
+        return self._run(self.exercise.with_both(first, second))
 
-    def output(self, number: int, case: int) -> dict:
-        """What a known mistake returns in one case: a record without what follows."""
-        return self._once(self._output, number, case)
+    @_once
+    def output(self, number: int, case: int) -> Record:
+        """The record of a known mistake in one case, with its output only."""
+        if run := self._made.get(("mistake", number)):
+            return _output_only(run[0][case])
+        return self._output(self.exercise.mistakes[number].answer, case)
 
-    def _output(self, number, case):
-        if run := self._made.get(("_mistake", number)):
-            return _briefly(run[0][case])
-        return self._returned(self.exercise.mistakes[number].answer, case)
+    @_once
+    def output_of_pair(self, first: int, second: int, case: int) -> Record:
+        """The record of an answer with two mistakes in one case, with its output only."""
+        if run := self._made.get(("pair", first, second)):
+            return _output_only(run[0][case])
+        return self._output(self.exercise.with_both(first, second), case)
 
-    def alone(self, number: int, case: int) -> dict:
+    @_once
+    def one_record(self, number: int, case: int) -> Record:
         """The whole record of a known mistake in one case."""
-        return self._once(self._alone, number, case)
-
-    def _alone(self, number, case):
-        if run := self._made.get(("_mistake", number)):
+        if run := self._made.get(("mistake", number)):
             return run[0][case]
-        answer = self.exercise.mistakes[number].answer
-        return self.records_of(answer, cases=[self.cases[case]])[0]
+        return self.records_of(self.exercise.mistakes[number].answer, cases=[self.cases[case]])[0]
 
-    def output_of_both(self, first: int, second: int, case: int) -> dict:
-        """The same of an answer with two mistakes."""
-        return self._once(self._output_of_both, first, second, case)
-
-    def _output_of_both(self, first, second, case):
-        if run := self._made.get(("_pair", first, second)):
-            return _briefly(run[0][case])
-        return self._returned(self.both(first, second), case)
-
+    @_once
     def shows(self, number: int, case: int) -> bool:
-        """Whether what a known mistake returns is wrong in one case."""
-        return self._once(self._shows, number, case)
+        """Whether the output of a known mistake is wrong in one case."""
+        return not self.is_right(case, self.output(number, case))
 
-    def _shows(self, number, case):
-        return not self.is_returned(case, self.output(number, case))
-
-    def is_returned(self, case: int, record: dict) -> bool:
-        """Whether what a record holds as the output of one case is what is due."""
+    def is_right(self, case: int, record: Record) -> bool:
+        """Whether the output in a record of one case is right."""
         return output_is_right(self.exercise, self.cases[case], self.right[case], record)
 
-    def pair(self, first: int, second: int) -> tuple[list[dict], set[int]]:
-        """The records of an answer with two mistakes, and the numbers of the cases in which it is wrong."""
-        return self._once(self._pair, first, second)
-
-    def _pair(self, first, second):
-        records = self.records_of(self.both(first, second))
-        return records, self.wrong_cases(records)
-
     @property
-    def mistakes(self) -> list[tuple]:
-        """(mistake, its records) for every known mistake. (One id may stand for several.)"""
+    def mistakes(self) -> list[tuple[Mistake, list[Record]]]:
+        """(mistake, its records) for every known mistake. (Several may have one id.)"""
         return [(mistake, self.mistake(number)[0]) for number, mistake in enumerate(self.exercise.mistakes)]
 
     @property
@@ -117,109 +118,104 @@ class Expected:
         """The numbers of the cases in which each known mistake is wrong."""
         return [self.mistake(number)[1] for number in range(len(self.exercise.mistakes))]
 
-    @cached_property
+    @property
     def pairs(self) -> list[tuple[int, int]]:
         """The numbers of every two mistakes that can be made at once."""
-        if self.exercise.variant is None:
-            return []
-        changing = [
-            (i, mistake.changes) for i, mistake in enumerate(self.exercise.mistakes) if mistake.changes
-        ]
-        return [
-            (first, second)
-            for (first, some), (second, others) in combinations(changing, 2)
-            if not set(some) & set(others)
-        ]
+        return self.exercise.pairs
 
-    def both(self, first: int, second: int):
-        """An answer with both mistakes."""
-        some, others = (self.exercise.mistakes[number].changes for number in (first, second))
-        return self.exercise.variant(**some, **others)
-
-    def wrong_cases(self, records: list[dict]) -> set[int]:
-        """The numbers of the cases in which something in `records` is wrong."""
+    def wrong_cases(self, records: list[Record]) -> set[int]:
+        """The numbers of the cases whose records have a fault."""
         return wrong_cases(self.exercise, self.cases, self.right, records)
 
-    def records_of(self, answer, dtype=None, cases: list[Case] | None = None) -> list[dict]:
+    def records_of(
+        self, answer: Callable, dtype: torch.dtype | None = None, cases: list[Case] | None = None
+    ) -> list[Record]:
         """The records of an answer of our own, on all cases or some of them."""
         return self._probe(answer, self.cases if cases is None else cases, dtype)
 
-    def _returned(self, answer, case):
-        return self._probe(answer, [self.cases[case]], briefly=True)[0]
+    def _run(self, answer: Callable) -> Run:
+        records = self.records_of(answer)
+        return records, self.wrong_cases(records)
 
-    def _probe(self, answer, cases, dtype=None, briefly=False):
-        # Nobody asks which operations an answer of our own uses.
-        cases = [replace(case, observe=False) if case.observe else case for case in cases]
+    def _output(self, answer: Callable, case: int) -> Record:
+        return self._probe(answer, [self.cases[case]], output_only=True)[0]
+
+    def _probe(
+        self, answer: Callable, cases: list[Case], dtype: torch.dtype | None = None, output_only: bool = False
+    ) -> list[Record]:
+        procedure = self.exercise.procedure
         with ONE_AT_A_TIME, warnings.catch_warnings():
-            # Of ours, so nobody's business; in a grader's thread the probe itself does not silence them.
+            # Warnings of our own answers concern nobody, and in a grader's thread the probe does not drop them.
             warnings.simplefilter("ignore")
-            return probe(answer, cases, self.exercise.procedure, dtype, SECONDS_PER_CALL, briefly=briefly)
+            records = probe(answer, cases, procedure, dtype, SECONDS_PER_CALL, output_only, watched=False)
+            return results(procedure, cases, records, dtype)
 
 
-class ExpectedAsRecorded(Expected):
-    """The same from what was recorded with the visible cases (see autograder.bundle.records).
+class RecordedExpected(Expected):
+    """The same from the records of the visible cases (see autograder.bundle.records).
 
     Parts of a file have numbers: a record is {"status": ..., "steps": {name: number of its value}, ...}.
     """
 
+    @property
+    def _files(self) -> Recorded:
+        assert isinstance(self.exercise, RecordedExercise) and self.exercise.records is not None
+        return self.exercise.records
+
     @cached_property
-    def right(self):
-        file = self.exercise.records.alone
+    def right(self) -> list[Record]:
+        file = self._files.alone
         return [_record(file, number) for number in file.value["right"]]
 
-    def _mistake(self, number):
-        file = self.exercise.records.alone
-        return _run(file, file.value["mistakes"][number])
+    @_once
+    def mistake(self, number: int) -> Run:
+        return _stored_run(self._files.alone, self._files.alone.value["mistakes"][number])
 
-    def _output(self, number, case):
-        file = self.exercise.records.alone
-        return _output(file, file.value["mistakes"][number]["records"][case])
+    @_once
+    def pair(self, first: int, second: int) -> Run:
+        return _stored_run(self._files.pairs, self._run_of_pair(first, second))
 
-    def _alone(self, number, case):
-        file = self.exercise.records.alone
+    @_once
+    def output(self, number: int, case: int) -> Record:
+        file = self._files.alone
+        return _restored(file, _output_only(file.part(file.value["mistakes"][number]["records"][case])))
+
+    @_once
+    def output_of_pair(self, first: int, second: int, case: int) -> Record:
+        file = self._files.pairs
+        return _restored(file, _output_only(file.part(self._run_of_pair(first, second)["records"][case])))
+
+    @_once
+    def one_record(self, number: int, case: int) -> Record:
+        file = self._files.alone
         return _record(file, file.value["mistakes"][number]["records"][case])
 
     @cached_property
-    def pairs(self):
-        return [tuple(pair) for pair in self.exercise.records.pairs.value["pairs"]]
+    def pairs(self) -> list[tuple[int, int]]:
+        return [(first, second) for first, second in self._files.pairs.value["pairs"]]
+
+    def _run_of_pair(self, first: int, second: int) -> dict[str, list]:
+        return self._files.pairs.value["runs"][self._numbers[first, second]]
 
     @cached_property
-    def _number_of_pair(self):
+    def _numbers(self) -> dict[tuple[int, int], int]:
         return {pair: number for number, pair in enumerate(self.pairs)}
 
-    def _pair(self, first, second):
-        file = self.exercise.records.pairs
-        return _run(file, file.value["runs"][self._number_of_pair[first, second]])
 
-    def _output_of_both(self, first, second, case):
-        file = self.exercise.records.pairs
-        run = file.value["runs"][self._number_of_pair[first, second]]
-        return _output(file, run["records"][case])
-
-
-def _run(file, run):
+def _stored_run(file: Stored, run: dict[str, list]) -> Run:
     return [_record(file, number) for number in run["records"]], set(run["wrong"])
 
 
-def _record(file, number):
-    return _with_steps(file, file.part(number))
+def _record(file: Stored, number: int) -> Record:
+    return _restored(file, file.part(number))
 
 
-def _output(file, number):
-    return _with_steps(file, _briefly(file.part(number)))
-
-
-def _with_steps(file, record):
+def _restored(file: Stored, record: Record) -> Record:
     return record | {"steps": {name: file.part(step) for name, step in record["steps"].items()}}
 
 
-def _briefly(record):
-    """The record as `_returned` gives it."""
+def _output_only(record: Record) -> Record:
+    """The record as the probe makes it with `output_only`."""
     if "output" not in record["steps"]:
         return record
     return {"status": "answered", "steps": {"output": record["steps"]["output"]}}
-
-
-def arguments_as_given(case: Case) -> dict[str, torch.Tensor]:
-    """Every tensor among a case's arguments, by the names the probe uses."""
-    return tensors_of(tuple(live(arg) for arg in case.args), {k: live(v) for k, v in case.kwargs.items()})

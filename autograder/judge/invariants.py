@@ -1,55 +1,58 @@
-"""Whether an invariant of an exercise is broken: what must hold over the outputs of several cases."""
+"""Tests whether an invariant of an exercise is broken: a condition on the outputs of several cases."""
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
-from autograder.exercises.exercise import Case, Invariant
+from autograder.schema.case import Case
+from autograder.schema.exercise import Invariant
 
 LARGE = 1000
 
 
-def is_broken(invariant: Invariant, cases: list[Case], due: list, outputs: list) -> bool:
-    """`due` and `outputs` hold a tensor or a number for each case, or None where there is none."""
+def is_broken(invariant: Invariant, cases: list[Case], expected: list[Any], actual: list[Any]) -> bool:
+    """Whether the outputs `actual` break an invariant; each is a tensor or a number, or None if there is none."""
     if not invariant.families:
-        return TESTS[invariant.kind](due, outputs)
-    chosen = _of_families(invariant.families, cases, outputs)
-    return chosen is not None and TESTS[invariant.kind](*chosen)
+        return TESTS[invariant.kind](expected, actual)
+    chosen = _of_families(invariant.families, cases, actual)
+    return all(output is not None for output in chosen) and TESTS[invariant.kind](*chosen)
 
 
-def _of_families(families, cases, outputs):
-    """The outputs of these families' first cases, or None where one has none."""
-    by_family = {}
+def _of_families(families: tuple[str, ...], cases: list[Case], outputs: list[Any]) -> list[Any]:
+    """The outputs of these families' first cases."""
+    by_family: dict[str, Any] = {}
     for case, output in zip(cases, outputs, strict=True):
         by_family.setdefault(case.family, output)
-    chosen = [by_family.get(family) for family in families]
-    return None if any(output is None for output in chosen) else chosen
+    return [by_family.get(family) for family in families]
 
 
-def _first_sample_moves(first, second) -> bool:
-    return _fits(first, second) and not _alike(first[:1], second[:1])
+def _first_sample_moves(first: torch.Tensor, second: torch.Tensor) -> bool:
+    return _comparable(first, second) and not _alike(first[:1], second[:1])
 
 
-def _past_moves(first, second) -> bool:
-    return _fits(first, second) and not _alike(first[..., :-1, :], second[..., :-1, :])
+def _past_moves(first: torch.Tensor, second: torch.Tensor) -> bool:
+    return _comparable(first, second) and not _alike(first[..., :-1, :], second[..., :-1, :])
 
 
-def _is_not_one(output) -> bool:
+def _is_not_one(output: torch.Tensor) -> bool:
     if output.dim() < 2:
         return False
     return bool(output.isfinite().all()) and not _close(torch.ones_like(output), output)
 
 
-def _does_not_double(once, more) -> bool:
+def _does_not_double(once: Any, more: Any) -> bool:
     return more != 2 * once
 
 
-def _is_off_by_one_factor(due, outputs) -> bool:
-    """All alike, but for what a division leaves over."""
-    pairs = [(want, got) for want, got in zip(due, outputs, strict=True) if want and got is not None]
-    ratios = [got / want for want, got in pairs if got > LARGE]
+def _is_off_by_one_factor(expected: list[Any], actual: list[Any]) -> bool:
+    """Whether all large numbers are off by one factor, but for the remainder of a division."""
+    pairs = [(one, other) for one, other in zip(expected, actual, strict=True) if one and other is not None]
+    ratios = [other / one for one, other in pairs if other > LARGE]
     return bool(ratios) and max(ratios) < 1.01 * min(ratios) and abs(ratios[0] - 1) > 0.01
 
 
-TESTS = {
+TESTS: dict[str, Callable[..., bool]] = {
     "samples apart": _first_sample_moves,
     "past only": _past_moves,
     "shares sum to one": _is_not_one,
@@ -58,15 +61,15 @@ TESTS = {
 }
 
 
-def _fits(first, second) -> bool:
+def _comparable(first: torch.Tensor, second: torch.Tensor) -> bool:
     return first.shape == second.shape and first.dim() >= 2
 
 
-def _alike(first, second) -> bool:
-    # NaN is told by itself: only numbers that differ are a trace from one place to another.
+def _alike(first: torch.Tensor, second: torch.Tensor) -> bool:
+    # NaN is another fault: only finite numbers show that one place affects another.
     return not (first.isfinite().all() and second.isfinite().all()) or _close(first, second)
 
 
-def _close(first, second) -> bool:
+def _close(first: torch.Tensor, second: torch.Tensor) -> bool:
     # Wider than the judge's own tolerance: this only chooses words for an answer already found wrong.
     return torch.allclose(first.double(), second.double(), rtol=1e-3, atol=1e-3)

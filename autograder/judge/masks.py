@@ -1,8 +1,12 @@
-"""What kind of other mask is it? One sentence about all wrong results of True and False."""
+"""Describes how wrong masks differ from the right ones: one sentence about all results of True and False."""
+
+from collections.abc import Callable
 
 import torch
 
-from autograder.exercises.exercise import Case
+from autograder.values import Record
+
+Masks = list[tuple[torch.Tensor, torch.Tensor]]  # expected and actual
 
 NOTHING_BLOCKED = (
     "Your mask is True everywhere: it blocks nothing.",
@@ -25,18 +29,19 @@ ONE_PART = (
     "Draw the table for three or four tokens by hand: what stands there, and what does your line put there?",
 )
 TOO_OPEN = (
-    "Your mask allows too much: every wrong entry is a True where False is due.",
+    "Your mask allows too much: every wrong entry is a True that should be False.",
     "Which positions should be closed that yours leaves open?",
 )
 TOO_CLOSED = (
-    "Your mask blocks too much: every wrong entry is a False where True is due.",
+    "Your mask blocks too much: every wrong entry is a False that should be True.",
     "Which positions should be open that yours closes?",
 )
 BOTH = (
     "Your mask opens positions that should be closed, and closes others that should be open.",
     "Write down one row by hand: which positions are True, and by which comparison?",
 )
-PARTS = (
+PARTS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
+    # a place, and the entries outside it
     ("on the diagonal", lambda far: far & ~torch.eye(*far.shape[-2:], dtype=torch.bool)),
     ("in the first row", lambda far: far[..., 1:, :]),
     ("in the last row", lambda far: far[..., :-1, :]),
@@ -45,55 +50,49 @@ PARTS = (
 )
 
 
-def mask_relation(cases: list[Case], expected: list[dict], records: list[dict]) -> tuple[str, str] | None:
-    """(what is seen, the question to ask) of wrong masks, or None where other things than masks are due."""
-    pairs = [(due.get("data"), got.get("data")) for due, got in _outputs(expected, records)]
-    pairs = [(want, have) for want, have in pairs if _is_mask(want) and _is_mask(have)]
-    pairs = [(want, have) for want, have in pairs if want.shape == have.shape and want.numel()]
-    wrong = [(want, have) for want, have in pairs if not torch.equal(want, have)]
-    return _kind([have for _, have in pairs], pairs, wrong) if wrong else None
+def mask_relation(expected: list[Record], records: list[Record]) -> tuple[str, str] | None:
+    """Observation and question about wrong masks, or None if the results are not masks."""
+    outputs = ([one.get("steps", {}).get("output", {}).get("data") for one in both] for both in zip(expected, records))
+    pairs = [(right, actual) for right, actual in outputs if _is_mask(right) and _is_mask(actual)]
+    pairs = [(right, actual) for right, actual in pairs if right.shape == actual.shape and right.numel()]
+    wrong = [(right, actual) for right, actual in pairs if not torch.equal(right, actual)]
+    return _describe(pairs, wrong) if wrong else None
 
 
-def _outputs(expected, records):
-    for records_of_case in zip(expected, records, strict=True):
-        yield [record.get("steps", {}).get("output", {}) for record in records_of_case]
-
-
-def _is_mask(value) -> bool:
+def _is_mask(value: object) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype is torch.bool
 
 
-def _kind(got, pairs, wrong):
-    if all(bool(have.all()) for have in got):
+def _describe(pairs: Masks, wrong: Masks) -> tuple[str, str]:
+    if all(bool(actual.all()) for _, actual in pairs):
         return NOTHING_BLOCKED
-    if not any(bool(have.any()) for have in got):
+    if not any(bool(actual.any()) for _, actual in pairs):
         return ALL_BLOCKED
     if _alike(pairs, axis=0, fewest=3):
         return SAMPLES_ALIKE
     if _alike(pairs, axis=-2, fewest=2):
         return ROWS_ALIKE
-    far = [want ^ have for want, have in wrong]
-    tables = [one for one in far if one.dim() > 1 and min(one.shape[-2:]) > 1]
-    if len(tables) == len(far):
-        for words, outside in PARTS:
-            if not any(bool(outside(one).any()) for one in tables):
-                return ONE_PART[0].format(words), ONE_PART[1]
+    differing = [right ^ actual for right, actual in wrong]
+    if all(one.dim() > 1 and min(one.shape[-2:]) > 1 for one in differing):
+        for place, outside in PARTS:
+            if not any(bool(outside(one).any()) for one in differing):
+                return ONE_PART[0].format(place), ONE_PART[1]
     return _direction(wrong)
 
 
-def _alike(pairs, axis, fewest) -> bool:
-    """Whether what came is the same all along an axis, where what is due is not."""
-    told = [have for want, have in pairs if want.dim() >= fewest and not _same_along(want, axis)]
-    return len(told) > 1 and all(_same_along(have, axis) for have in told)
+def _alike(pairs: Masks, axis: int, fewest: int) -> bool:
+    """Whether the actual masks are constant along an axis along which the expected ones are not."""
+    varying = [actual for right, actual in pairs if right.dim() >= fewest and not _is_constant(right, axis)]
+    return len(varying) > 1 and all(_is_constant(actual, axis) for actual in varying)
 
 
-def _same_along(mask, axis) -> bool:
+def _is_constant(mask: torch.Tensor, axis: int) -> bool:
     return torch.equal(mask, mask.narrow(axis, 0, 1).expand_as(mask))
 
 
-def _direction(wrong):
-    opened = any(bool((have & ~want).any()) for want, have in wrong)
-    closed = any(bool((want & ~have).any()) for want, have in wrong)
+def _direction(wrong: Masks) -> tuple[str, str]:
+    opened = any(bool((actual & ~right).any()) for right, actual in wrong)
+    closed = any(bool((right & ~actual).any()) for right, actual in wrong)
     if opened and closed:
         return BOTH
     return TOO_OPEN if opened else TOO_CLOSED

@@ -1,147 +1,154 @@
-"""Which known mistake does an answer have?
+"""Names the known mistake that an answer has.
 
-An answer whose records equal a mistake's on every case has that mistake. Failing that, one that agrees with it
-wherever either of them is wrong, but for a few cases, has it most likely. Failing that, two mistakes at once.
+An answer whose records equal a mistake's in every case has that mistake. Failing that, it most likely has the mistake
+that it agrees with in most of the cases in which either is wrong. Failing that, it may have two mistakes at once.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from autograder.exercises.exercise import Case, Mistake
 from autograder.judge.expected import Expected
 from autograder.judge.sketch import sketch
-from autograder.judge.tolerance import same_value
+from autograder.schema.case import Case
+from autograder.schema.mistake import Mistake
+from autograder.values import Encoded, Record
+from autograder.values.compare import same_value
 
-MOSTLY = 0.7
+MOST = 0.7
 FEWEST = 2
-LOOKS = 3
+SAMPLED = 3
 
 
 @dataclass(frozen=True)
-class Name:
-    """A mistake's id with what a tutor sees and asks, and the cases in which the answer does what the mistake does
-    (none where that is not known)."""
+class Explanation:
+    """An observation and a question about a wrong answer; the id of the known mistake if it has one, and the cases in
+    which it gives the same as that mistake."""
 
-    id: str
-    sees: str
-    asks: str
-    explains: frozenset[int] = frozenset()
+    mistake: str | None
+    observation: str
+    question: str
+    cases: frozenset[int] = frozenset()
 
 
 def name_mistake(
-    cases: list[Case], expected: Expected, records: list[dict], wrong: set[int], pairs: bool = True
-) -> Name | None:
-    """The mistake that explains `records`, which are wrong in the cases `wrong`, or None. `pairs` says whether
-    two at once are thought of."""
-    looked_at = _some_of(wrong)
-    best, best_share = None, MOSTLY
+    cases: list[Case], expected: Expected, records: list[Record], wrong: set[int], pairs: bool = True
+) -> Explanation | None:
+    """The mistake that explains `records`, which are wrong in the cases `wrong`, or None. `pairs` says whether to try
+    two at once."""
+    sampled = _sample(wrong)
+    best, best_share = None, MOST
     for number, mistake in enumerate(expected.exercise.mistakes):
-        if not any(_may_be(cases[i], expected, records[i], number, i) for i in looked_at):
+        if not any(_is_possible(cases[i], expected, records[i], number, i) for i in sampled):
             continue
         others, wrong_others = expected.mistake(number)
-        share, same = _shared(cases, expected, records, others, wrong | wrong_others)
+        share, same = _agreement(cases, expected, records, others, wrong | wrong_others)
         if share == 1.0 and _same_everywhere(cases, records, others):
-            return _named(mistake, same)
+            return _explanation(mistake, same)
         if share > best_share or (share == best_share == 1.0 and best is None):
-            best, best_share = _named(mistake, same), share
+            best, best_share = _explanation(mistake, same), share
     if best is not None:
         return best
     return _two_at_once(cases, expected, records, wrong) if pairs else None
 
 
-def _some_of(wrong) -> list[int]:
-    """The first case, the last, and as many between as LOOKS leaves."""
+def _sample(wrong: Iterable[int]) -> list[int]:
+    """The first case, the last, and others between up to SAMPLED."""
     order = sorted(wrong)
-    return [order[round(i * (len(order) - 1) / (LOOKS - 1))] for i in range(min(LOOKS, len(order)))]
+    return [order[round(i * (len(order) - 1) / (SAMPLED - 1))] for i in range(min(SAMPLED, len(order)))]
 
 
-def _may_be(case, expected, record, number, i) -> bool:
-    # The outputs of a few cases rule out most mistakes, what follows them some more; only the others are worth
-    # the whole run.
-    return _returns_the_same(case, record, expected.output(number, i)) and same_record(
-        case, record, expected.alone(number, i)
+def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
+    # The outputs of a few cases rule out most mistakes, their further steps some more; only the others are run whole.
+    return _same_output(case, record, expected.output(number, i)) and same_record(
+        case, record, expected.one_record(number, i)
     )
 
 
-def _two_at_once(cases, expected, records, wrong) -> Name | None:
+def _two_at_once(
+    cases: list[Case], expected: Expected, records: list[Record], wrong: set[int]
+) -> Explanation | None:
     answered = [i for i in sorted(wrong) if records[i]["status"] == "answered"]
-    returned_wrong = [i for i in answered if not expected.is_returned(i, records[i])]
-    if not returned_wrong:
+    wrong_outputs = [i for i in answered if not expected.is_right(i, records[i])]
+    if not wrong_outputs:
         return None
-    for first, second in _pairs_like(cases, expected, records, _some_of(returned_wrong)):
-        others, wrong_others = expected.pair(first, second)
-        if _shared(cases, expected, records, others, wrong | wrong_others)[0] == 1.0:
-            first, second = expected.exercise.mistakes[first], expected.exercise.mistakes[second]
-            return Name(
-                f"{first.id}+{second.id}", f"Two things at once. {first.sees} {second.sees}", first.asks
-            )
+    for numbers in _possible_pairs(cases, expected, records, _sample(wrong_outputs)):
+        others, wrong_others = expected.pair(*numbers)
+        if _agreement(cases, expected, records, others, wrong | wrong_others)[0] == 1.0:
+            first, second = (expected.exercise.mistakes[number] for number in numbers)
+            observation = f"Two things at once. {first.observation} {second.observation}"
+            return Explanation(f"{first.id}+{second.id}", observation, first.question)
     return None
 
 
-def _pairs_like(cases, expected, records, looked_at):
-    """The pairs of mistakes that together return in a few cases what the answer returns there."""
+def _possible_pairs(
+    cases: list[Case], expected: Expected, records: list[Record], sampled: list[int]
+) -> Iterator[tuple[int, int]]:
+    """The pairs of mistakes that together give the answer's outputs in the sampled cases."""
 
-    def alike(i, other):
-        return _returns_the_same(cases[i], records[i], other)
+    def same(i: int, other: Record) -> bool:
+        return _same_output(cases[i], records[i], other)
 
     for first, second in expected.pairs:
-        shown = [one for one in (first, second) if expected.shows(one, looked_at[0])]
-        if not shown:
+        visible = [one for one in (first, second) if expected.shows(one, sampled[0])]
+        if not visible:
             continue
-        # Where one of the two changes nothing in a case, the other alone must give what is seen there.
-        if len(shown) == 1 and not alike(looked_at[0], expected.output(shown[0], looked_at[0])):
+        # If one of the two changes nothing in a case, the other alone must give the answer's output.
+        if len(visible) == 1 and not same(sampled[0], expected.output(visible[0], sampled[0])):
             continue
-        if all(alike(i, expected.output_of_both(first, second, i)) for i in looked_at):
+        if all(same(i, expected.output_of_pair(first, second, i)) for i in sampled):
             yield first, second
 
 
-def _named(mistake: Mistake, same: list[int]) -> Name:
-    return Name(mistake.id, mistake.sees, mistake.asks, frozenset(same))
+def _explanation(mistake: Mistake, same: list[int]) -> Explanation:
+    return Explanation(mistake.id, mistake.observation, mistake.question, frozenset(same))
 
 
-def _shared(cases, expected, records, others, either) -> tuple[float, list[int]]:
-    """Of the cases where either answer is wrong, the share in which both give the same, and which these are."""
+def _agreement(
+    cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
+) -> tuple[float, list[int]]:
+    """Of the cases in which either answer is wrong, the share in which both give the same, and these cases."""
     same = [i for i in sorted(either) if same_record(cases[i], records[i], others[i])]
-    # subtle: the tolerance of same_record follows the largest number of a tensor, so that one of two numbers that are
-    # the same to it may be right and the other wrong.
-    same = [i for i in same if expected.is_returned(i, records[i]) == expected.is_returned(i, others[i])]
-    told = [i for i in same if records[i]["status"] == "answered"]
-    if not told and not all(_same_complaint(records[i], others[i]) for i in same):
+    # subtle: the tolerance of same_record follows the largest number of a tensor, so that of two numbers within it one
+    # may be right and the other wrong.
+    same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
+    answered = [i for i in same if records[i]["status"] == "answered"]
+    if not answered and not all(_same_error(records[i], others[i]) for i in same):
         return 0.0, []
-    if len(same) < min(FEWEST, len(either)) or (not told and len(same) < len(either)):
+    if len(same) < min(FEWEST, len(either)) or (not answered and len(same) < len(either)):
         return 0.0, []
     return (len(same) / len(either) if either else 0.0), same
 
 
-def _same_complaint(a, b) -> bool:
-    # A RuntimeError may be anything: where nothing else is known, its words count, but for their numbers.
+def _same_error(a: Record, b: Record) -> bool:
+    # A RuntimeError may be anything: if nothing else is known, its text counts, but for numbers.
     if a["status"] != "raised" or a["error"]["type"] != "RuntimeError":
         return True
-    return _words_of(a["error"]) == _words_of(b["error"])
+    return _text_without_numbers(a["error"]) == _text_without_numbers(b["error"])
 
 
-def _words_of(error) -> str:
+def _text_without_numbers(error: Encoded) -> str:
     return re.sub(r"\d+", "", error.get("text", "")).partition("\n")[0]
 
 
-def _same_everywhere(cases, records, others) -> bool:
+def _same_everywhere(cases: list[Case], records: list[Record], others: list[Record]) -> bool:
     return all(same_record(*three) for three in zip(cases, records, others, strict=True))
 
 
-def same_record(case: Case, a: dict, b: dict) -> bool:
-    """Whether two answers did the same in a case, numbers within the tolerance; gradients are told in short."""
-    if not _returns_the_same(case, a, b):
+def same_record(case: Case, a: Record, b: Record) -> bool:
+    """Whether two answers did the same in a case: numbers within the tolerance, gradients as sketches."""
+    if not _same_output(case, a, b):
         return False
     if a["status"] != "answered":
         return True
-    rest = ("after", "again", "evaluated")
-    if not all(same_value(a["steps"].get(step), b["steps"].get(step), case.scale) for step in rest):
-        return False
-    gradients = (sketch(record["steps"].get("gradients")) for record in (a, b))
-    return same_value(*gradients, case.scale)
+    steps, others = a["steps"], b["steps"]
+    for step in ("after", "again", "evaluated"):
+        if not same_value(steps.get(step), others.get(step), case.scale):
+            return False
+    return same_value(sketch(steps.get("gradients")), sketch(others.get("gradients")), case.scale)
 
 
-def _returns_the_same(case, a, b) -> bool:
+def _same_output(case: Case, a: Record, b: Record) -> bool:
     if a["status"] != b["status"]:
         return False
     if a["status"] == "raised":

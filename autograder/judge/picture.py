@@ -1,27 +1,28 @@
-"""The numbers behind the picture of a wrong result: what is due and what came, as two small matrices."""
+"""The numbers for the picture of a wrong result: expected and actual values as two small matrices."""
 
 import torch
 
-from autograder.judge.findings import FINITE, NUMBERS
+from autograder.judge.expected import Expected
+from autograder.judge.findings import FINITE, NUMBERS, Finding
 from autograder.judge.verdict import Picture
+from autograder.values import Record
 
 LARGEST_SIDE = 12
 
 
-def picture_of(cases, expected, records, told) -> Picture | None:
-    """The matrix around the worst entry of the finding that is told, or None where there is none to show."""
-    if told.step != "output" or told.rung not in (NUMBERS, FINITE) or not told.index:
+def picture_of(expected: Expected, records: list[Record], reported: Finding) -> Picture | None:
+    """The matrix around the worst entry of the reported finding, or None if there is none to show."""
+    if reported.step != "output" or reported.level not in (NUMBERS, FINITE) or not reported.index:
         return None
-    want = expected.right[told.case]["steps"]["output"].get("data")
-    have = records[told.case]["steps"]["output"].get("data")
-    if want is None or have is None or want.shape != have.shape:
+    right = expected.right[reported.case]["steps"]["output"].get("data")
+    actual = records[reported.case]["steps"]["output"].get("data")
+    if right is None or actual is None or right.shape != actual.shape:
         return None
-    lead, last = told.index[:-2], told.index[-2:]
-    want, have = torch.atleast_2d(want[lead]), torch.atleast_2d(have[lead])
-    if max(want.shape) > LARGEST_SIDE:
+    lead, last = reported.index[:-2], reported.index[-2:]
+    right, actual = torch.atleast_2d(right[lead]), torch.atleast_2d(actual[lead])
+    if max(right.shape) > LARGEST_SIDE:
         return None
-    worst = (0, last[0]) if len(last) == 1 else last
-    where = f"[{', '.join(map(str, lead))}] of " if lead else ""
-    return Picture(
-        want.double().tolist(), have.double().tolist(), worst, f"{where}the result, with {told.detail}"
-    )
+    worst = (0, last[0]) if len(last) == 1 else (last[0], last[1])
+    place = f"[{', '.join(map(str, lead))}] of " if lead else ""
+    title = f"{place}the result, with {reported.detail}"
+    return Picture(right.double().tolist(), actual.double().tolist(), worst, title)

@@ -1,13 +1,21 @@
-"""Rules of form: what an answer may not use, and whether it must or may not loop.
+"""Rules of form: operations that an answer must not use, and whether it must or must not loop.
 
-Decided from the operations that a call really used (autograder.probe.observe), never from its text.
+They are judged by the operations that the observed calls use (autograder.probe.observe), never by the source text.
 """
 
+import math
 from collections.abc import Iterable
+from typing import Any
 
-from autograder.exercises.exercise import Case, Exercise, Rules
+from autograder.judge.formatting import sizes_of_axes
+from autograder.schema.case import Case
+from autograder.schema.exercise import Exercise, Rules
+from autograder.values import Record
 
-# Each group by the names under which it can be seen: torch's functions, kernels, nn's functions and classes.
+Usage = dict[str, Any]  # as autograder.probe.observe.Usage.as_data writes it
+Observed = list[tuple[Case, Usage]]
+
+# Each group by all its names: torch's functions, kernels, nn's functions and classes.
 FUSED = (
     "torch:scaled_dot_product_attention",
     "torch:_scaled_dot_product",
@@ -26,22 +34,24 @@ MULTIHEAD = (
     "torch.nn.modules.activation.MultiheadAttention",
     "scripted MultiheadAttention",
 )
-# Not `Transformer.generate_square_subsequent_mask`, which is a mask and no attention.
+# Not `Transformer.generate_square_subsequent_mask`, which makes a mask and no attention.
 TRANSFORMER = (
     "torch.nn.modules.transformer.Transformer",
     "nn:Transformer.forward",
     "nn:TransformerEncoder",
     "nn:TransformerDecoder",
 )
+NORMS = ("layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "local_response_norm")
+CROSS_ENTROPY = ("cross_entropy", "nll_loss", "linear_cross_entropy")
+KINDS_OF_LOSS = ("CrossEntropyLoss", "NLLLoss", "LinearCrossEntropyLoss", "AdaptiveLogSoftmax")
+KINDS_OF_NORM = ("LayerNorm", "RMSNorm", "BatchNorm", "GroupNorm", "InstanceNorm", "LocalResponseNorm")
+SOFTMAX = ("softmax", "softmin", "logsumexp", "logcumsumexp", "cross_entropy", "nll_loss")
 GROUPS = {
     "torch's softmax family": (
-        "torch:softmax",
-        "torch:log_softmax",
-        "torch:logsumexp",
-        "torch:softmin",
-        "torch:special_softmax",
+        *(f"torch:{log}{name}" for name in SOFTMAX for log in ("", "log_", "_log_", "special_", "special_log_")),
         "torch:gumbel_softmax",
-        "torch:logcumsumexp",
+        "torch:_sparse_softmax",
+        "torch:_masked_softmax",
         "aten::_softmax",
         "aten::_log_softmax",
         "aten::logsumexp",
@@ -53,35 +63,75 @@ GROUPS = {
         "aten::_sparse_log_softmax",
         "torch.nn.modules.activation.Softmax",
         *FUSED,
+        *MULTIHEAD,
+        *TRANSFORMER,
     ),
     "fused attention": (*FUSED, *MULTIHEAD, *TRANSFORMER),
     "nn.MultiheadAttention": (*MULTIHEAD, *TRANSFORMER),
     "enable_gqa": ("enable_gqa",),
+    "PyTorch's own cross-entropy": (
+        *(f"{kind}{name}" for kind in ("torch:", "torch:_", "aten::", "aten::_") for name in CROSS_ENTROPY),
+        *(f"{kind}{name}" for kind in ("torch.nn.modules.loss.", "nn:", "scripted ") for name in KINDS_OF_LOSS),
+    ),
+    "PyTorch's own norms": (
+        *(f"{name}{norm}" for name in ("torch:", "torch:native_", "torch:_native_") for norm in NORMS),
+        *(f"aten::{name}{norm}" for name in ("", "native_", "_native_", "_fused_") for norm in NORMS),
+        "torch:_fused_rms_norm",
+        "torch:normalize",
+        *(f"{name}{kind}" for name in ("nn:", "scripted ") for kind in KINDS_OF_NORM),
+        *(f"torch.nn.modules.{module}." for module in ("normalization", "batchnorm", "instancenorm")),
+    ),
+    # `Tensor.unfold` makes views along one axis; it shares its name with `F.unfold`, but not what is called below.
+    "F.unfold, F.fold and the pixel shuffles": (
+        *(f"{seen}{name}" for seen in ("torch:", "aten::") for name in ("im2col", "col2im")),
+        *(f"{seen}pixel_{name}" for seen in ("torch:", "aten::") for name in ("shuffle", "unshuffle")),
+        "torch.nn.modules.fold.",
+        "torch.nn.modules.pixelshuffle.",
+    ),
     "PyTorch's own Transformer layer": (
         "torch.nn.modules.transformer.Transformer",
         "nn:TransformerEncoderLayer.",
         "nn:TransformerDecoderLayer.",
+        "torch:_transformer_encoder_layer_fwd",
         "aten::_transformer_encoder_layer_fwd",
         "scripted Transformer",
     ),
 }
 MATRIX_PRODUCT = "a matrix product"
+# With these the numbers of a tensor leave PyTorch, and their further use is not observed.
+OUTSIDE = ("numpy", "__array__", "__dlpack__", "data_ptr", "untyped_storage", "_typed_storage", "__reduce_ex__")
+# A product of tables takes ten or twenty operations. At least one operation for each token of this many is a loop.
+LONG_SENTENCE = 30
+# These move or sum numbers: none of them multiplies two tensors.
+_HARMLESS = (
+    "cat stack concat vstack hstack column_stack row_stack clone contiguous copy copy_ to double float type_as "
+    "reshape flatten repeat repeat_interleave tile roll flip index index_select index_put index_put_ __getitem__ "
+    "gather scatter scatter_ take take_along_dim masked_select masked_scatter masked_fill masked_fill_ where tril "
+    "triu sum nansum mean amax amin max min aminmax prod any all cumsum cumprod cummax sort topk norm softmax "
+    "_softmax log_softmax _log_softmax logsumexp to_copy _to_copy detach expand zeros_like ones_like empty_like "
+    "full_like new_zeros new_ones new_full new_empty fill_ zero_"
+)
+HARMLESS = frozenset(_HARMLESS.split())
+
+TABLE = (
+    "a table of all queries and all keys",
+    "How much must be in memory at a time for one block of keys, and what can be forgotten after it?",
+)
 
 
-def broken_rule(exercise: Exercise, cases: list[Case], records: list[dict]) -> tuple[str, str] | None:
-    """(what is seen, the question to ask) of the first rule that is broken, or None."""
-    usages = [record["steps"]["usage"] for record in records if "usage" in record.get("steps", ())]
-    if exercise.rules != Rules() and any(usage.get("kind") == "error" for usage in usages):
-        # What cannot be looked at keeps no rule: it may have noticed that somebody looks.
-        return (
-            "The numbers are right, but a call whose operations are watched stops with an error.",
-            "What does your code do otherwise when it is watched?",
-        )
-    usages = [usage for usage in usages if usage.get("kind") != "error"]
-    names = {name for usage in usages for name in usage["names"]}
+def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) -> tuple[str, str] | None:
+    """Observation and question about the first broken rule, or None."""
+    if exercise.rules == Rules() and not any(case.entries for case in cases):
+        return None
+    observed = [
+        (case, record["steps"]["usage"])
+        for case, record in zip(cases, records, strict=True)
+        if "usage" in record.get("steps", ())
+    ]
+    names = {name for _, usage in observed for name in usage["names"]}
     for group in exercise.rules.forbidden:
         if group == MATRIX_PRODUCT:
-            if any(usage["products"] for usage in usages):
+            if any(usage["products"] or _bulk_product(exercise, case, usage) for case, usage in observed):
                 return (
                     "The numbers are right, but a matrix product does the work here.",
                     "Can you get the same entry with a loop over positions, one dot product at a time?",
@@ -93,31 +143,77 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[dict]) -> t
                 "building here.",
                 "Which smaller steps is it made of?",
             )
-    return _broken_loops(exercise, usages)
+    if exercise.rules == Rules():
+        return _table(exercise, observed)
+    return _left_pytorch(cases, names) or _broken_loops(exercise, observed) or _table(exercise, observed)
+
+
+def _table(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
+    if any(case.entries and case.observe and usage["largest"] >= case.entries for case, usage in observed):
+        tensor, question = exercise.rules.large or TABLE
+        return f"The numbers are right, but on the way {tensor} is made.", question
+    return None
 
 
 def _used(patterns: Iterable[str], names: set[str]) -> str | None:
-    # A name that people know rather than that of a kernel below it.
-    known_first = sorted(names, key=lambda name: (name.startswith("aten::"), name))
-    return next((name for name in known_first if name.startswith(tuple(patterns))), None)
+    """The first pattern with which a name begins. (The names come from a student's process and are not shown.)"""
+    return next((pattern for pattern in patterns if any(name.startswith(pattern) for name in names)), None)
 
 
-def _broken_loops(exercise, usages) -> tuple[str, str] | None:
-    # Two cases of a small and a larger size are observed: work that grows with the size is a loop.
-    if exercise.rules.loops is None or len(usages) < 2:
+def _left_pytorch(cases: list[Case], names: set[str]) -> tuple[str, str] | None:
+    if not any(case.gradients for case in cases):
         return None
-    small, large = usages[0], usages[-1]
-    more_calls = large["calls"] > small["calls"]
-    more_lines = large["lines"] > small["lines"]
-    if exercise.rules.loops == "required" and not more_calls:
+    for name in OUTSIDE:
+        if f"torch:{name}" in names:
+            return (
+                f"The numbers are right, but they leave PyTorch on the way (by {name}).",
+                "How would you do the same with tensors only?",
+            )
+    return None
+
+
+def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
+    """Whether one operation multiplies and sums for more than one row or column of the result.
+
+    In a loop, each operation makes at most one row, or works entry by entry and reads about as much as it makes. A
+    product of tables, by any name, reads far more than it makes; as one broadcast it makes far more entries than any
+    table of the exercise has.
+    """
+    sizes = sizes_of_axes(exercise, case)
+    row = max((sizes.get(letter, 1) for letter in exercise.rules.rows.split()), default=math.inf)
+    tables = [shape.split() for shape in exercise.shapes.values()] + [["N", "M"]]
+    largest = max(math.prod(sizes.get(letter, 1) for letter in table) for table in tables)
+    for name, tensors, read, made in usage["sizes"]:
+        if made <= row or name.rpartition(":")[2] in HARMLESS:
+            continue
+        # subtle: three tensors of the same size may be read entry by entry, as in torch.where and addcmul.
+        if read > 3 * made or (tensors > 1 and made > largest):
+            return True
+    return False
+
+
+def _broken_loops(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
+    # A small and a larger case are observed closely: work that grows with the size is a loop.
+    close = [usage for case, usage in observed if case.observe]
+    if exercise.rules.loops is None or len(close) < 2:
+        return None
+    small, large = close[0], close[-1]
+    more_kernels, more_lines = (large[count] > small[count] for count in ("kernels", "lines"))
+    if exercise.rules.loops == "required" and not more_kernels:
         return (
             "The numbers are right, but no Python loop does the work: as many operations run for a long "
             "input as for a short one.",
             "How would you fill one entry, and then the next?",
         )
-    if exercise.rules.loops == "forbidden" and (more_calls or more_lines):
+    # subtle: a loop may do as many idle turns for a short input as it needs for a long one.
+    many = any(_is_long(case) and usage["calls"] >= LONG_SENTENCE for case, usage in observed)
+    if exercise.rules.loops == "forbidden" and (more_kernels or more_lines or many):
         return (
             "The numbers are right, but Python loops over positions: a longer input runs more steps.",
             "Which single product gives all these entries at once?",
         )
     return None
+
+
+def _is_long(case: Case) -> bool:
+    return all(argument.shape[-2] >= LONG_SENTENCE for argument in case.args)

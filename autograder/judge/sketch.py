@@ -1,25 +1,27 @@
-"""Gradients in short, to tell whether two answers have the same ones.
+"""Sketches of gradients: a few numbers that show whether two answers have the same gradients.
 
-The gradients of a large module are many numbers, and those of every known mistake would be far more than all else
-that a course must carry. Here each tensor becomes three numbers: how many of its entries are not finite, and the
-sums of the others with weights cos(p) and sin(p), p = 0.7 i^2 + 0.3 for entry i. One entry that is off by d shows
-as at least 0.7 d in one of the two; that differences cancel in both is as good as impossible.
+The gradients of a large module are many numbers, and those of every known mistake would be most of a student bundle.
+In a sketch each tensor becomes three numbers: the sums of its finite entries with weights cos(p) and sin(p),
+p = 0.7 i^2 + 0.3 for entry i, and the number of its other entries. One entry that is off by d moves one of the sums by
+at least 0.7 d; differences practically never cancel in both.
 """
 
 from functools import cache
 
 import torch
 
+from autograder.values import Encoded
 
-def sketch(step: dict | None) -> dict | None:
-    """The recorded gradients in short; anything else, a sketch included, as it is."""
+
+def sketch(step: Encoded | None) -> Encoded | None:
+    """The sketch of encoded gradients; anything else, a sketch included, as it is."""
     if step is None or step["kind"] != "dict":
         return step
-    pairs = [_short(key, item) for key, item in zip(step["keys"], step["items"], strict=True)]
+    pairs = [_sketch_tensor(key, item) for key, item in zip(step["keys"], step["items"], strict=True)]
     return {"kind": "sketch", "keys": [key for key, _ in pairs], "items": [item for _, item in pairs]}
 
 
-def _short(key: str, item: dict) -> tuple[str, dict]:
+def _sketch_tensor(key: str, item: Encoded) -> tuple[str, Encoded]:
     if item["kind"] != "tensor":
         return key, item
     data = item["data"]

@@ -1,6 +1,7 @@
-"""What the judge says."""
+"""The judge's verdict on an answer."""
 
 from dataclasses import dataclass
+from typing import Any
 
 NOT_STARTED = "not started"
 DOES_NOT_RUN = "does not run"
@@ -20,17 +21,17 @@ class Aspect:
 
 @dataclass(frozen=True)
 class Picture:
-    """Two matrices to look at side by side, and the worst cell."""
+    """Two matrices to show side by side, and the worst cell."""
 
     expected: list[list[float]]
-    got: list[list[float]]
+    actual: list[list[float]]
     worst: tuple[int, int]
     title: str
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judge's answer: where the student is, the points by aspect, and at most three lines of text."""
+    """The state of an answer, its points by aspect, and at most three lines of text."""
 
     exercise: str
     state: str
@@ -51,8 +52,8 @@ class Verdict:
     def passed(self) -> bool:
         return self.state == RIGHT
 
-    def as_data(self) -> dict:
-        """The fields the command line prints with --json, beside the file's name."""
+    def as_data(self) -> dict[str, Any]:
+        """The fields that the command line prints with --json, beside the file's name."""
         return {
             "exercise": self.exercise,
             "passed": self.passed,
@@ -65,7 +66,7 @@ class Verdict:
         }
 
 
-def verdict_from(data: dict) -> Verdict:
+def verdict_from(data: dict[str, Any]) -> Verdict:
     """The verdict that `dataclasses.asdict` was given."""
     picture = data.get("picture")
     return Verdict(

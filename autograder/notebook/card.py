@@ -1,10 +1,17 @@
 """How a verdict looks: a small card in a notebook, plain text elsewhere."""
 
+from __future__ import annotations
+
 import html
 import re
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from autograder.judge.verdict import PARTLY_RIGHT, RIGHT, Verdict
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 SIGNS = {RIGHT: "✓", PARTLY_RIGHT: "◐"}
 COLOURS = {RIGHT: "#009E73", PARTLY_RIGHT: "#E69F00"}
@@ -13,7 +20,7 @@ OTHER_SIGN, OTHER_COLOUR, NOTE_COLOUR = "✗", "#D55E00", "#0072B2"
 
 
 def text_of(verdict: Verdict) -> str:
-    """The verdict as text: a headline and at most three lines."""
+    """A headline and the lines of the message."""
     return "\n".join([_headline(verdict), *verdict.message.splitlines()])
 
 
@@ -26,22 +33,23 @@ def _points(verdict: Verdict) -> str:
     total = f"{verdict.points:g} of {verdict.max_points:g} points"
     if verdict.state != PARTLY_RIGHT:
         return total
-    return (
-        total
-        + " ("
-        + ", ".join(f"{aspect.name} {aspect.points:g} of {aspect.max_points:g}" for aspect in verdict.aspects)
-        + ")"
-    )
+    aspects = (f"{aspect.name} {aspect.points:g} of {aspect.max_points:g}" for aspect in verdict.aspects)
+    return f"{total} ({', '.join(aspects)})"
 
 
 def show_verdict(verdict: Verdict) -> None:
     """Displays a card in a notebook; prints the text elsewhere."""
+    show(html_of(verdict), text_of(verdict))
+
+
+def show(as_html: str, as_text: str) -> None:
+    """Displays the HTML in a notebook; prints the text elsewhere."""
     if running_notebook() is None:
-        print(text_of(verdict))
+        print(as_text)
         return
     from IPython.display import display
 
-    display({"text/html": html_of(verdict), "text/plain": text_of(verdict)}, raw=True)
+    display({"text/html": as_html, "text/plain": as_text}, raw=True)
 
 
 def html_of(verdict: Verdict) -> str:
@@ -50,7 +58,7 @@ def html_of(verdict: Verdict) -> str:
     return _html_card(colour, _headline(verdict), verdict.message.splitlines())
 
 
-def _html_card(colour: str, head: str, lines: list[str]) -> str:
+def _html_card(colour: str, head: str, lines: Iterable[str]) -> str:
     told = (CODE.sub(r"<code>\1</code>", html.escape(line)) for line in lines)
     body = "".join(f"<div>{line}</div>" for line in told)
     return (
@@ -60,38 +68,27 @@ def _html_card(colour: str, head: str, lines: list[str]) -> str:
 
 
 def show_note(head: str, text: str, more: str) -> None:
-    """A short text under a head, as a card in a notebook."""
-    if running_notebook() is None:
-        print(f"{head}: {text}\n{more}")
-        return
-    from IPython.display import display
-
-    display(
-        {"text/html": _html_card(NOTE_COLOUR, head, [text, more]), "text/plain": f"{head}: {text}\n{more}"},
-        raw=True,
-    )
+    """Shows a short text under a head, and a line that says how to go on."""
+    show(_html_card(NOTE_COLOUR, head, (text, more)), f"{head}: {text}\n{more}")
 
 
 def show_picture(verdict: Verdict) -> None:
-    """In a notebook, the result beside what is due, and their difference; elsewhere nothing."""
+    """In a notebook, shows the expected result, the actual one and their difference; elsewhere nothing."""
     if verdict.picture is None or running_notebook() is None:
         return
     from IPython.display import display
 
     from autograder.notebook import figures
 
+    found = verdict.picture
     try:
-        display(
-            figures.expected_and_yours(
-                verdict.picture.expected, verdict.picture.got, verdict.picture.worst, verdict.picture.title
-            )
-        )
+        display(figures.expected_and_yours(found.expected, found.actual, found.worst, found.title))
     except Exception:  # a picture never costs a point
         return
 
 
-def running_notebook():
-    """The running notebook shell, or None in plain Python."""
+def running_notebook() -> InteractiveShell | None:
+    """The shell of the running notebook; None in plain Python and in a terminal."""
     if "IPython" not in sys.modules:
         return None
     from IPython import get_ipython

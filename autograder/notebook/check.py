@@ -1,41 +1,54 @@
-"""check(answer): judge an answer where it was written, and say in a few lines what was seen."""
+"""check(answer): judges an answer in the notebook where it is written, and says in a few lines what it found."""
 
 import sys
+from collections.abc import Callable
 from textwrap import wrap
+from types import FrameType
 
-from autograder.errors import UserError
+from autograder.errors import OUR_ERROR, UserError, place_of
 from autograder.exercises import all_exercises, find, find_by_name
-from autograder.exercises.values import PUBLIC_SEED
 from autograder.judge import Verdict, cases_of, judge, not_started
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 from autograder.notebook.card import running_notebook, show_picture, show_verdict, text_of
 from autograder.notebook.memory import remember
 from autograder.probe import probe
+from autograder.schema.draw import PUBLIC_SEED
+from autograder.schema.exercise import Exercise
 
 WIDTH = 110  # characters: JupyterLab breaks what is longer in the middle of a word
+NOT_JUDGED = """The check itself broke, not your answer: this is {ours}
+({place}). Whether your answer is right is not known yet, and it has lost nothing.
+Please show these lines to whoever gave you the notebook."""
 
 
 class CheckFailed(Exception):
     """The answer is not right yet. In a notebook only its own lines are shown, no traceback."""
 
-    def _render_traceback_(self):
+    def _render_traceback_(self) -> list[str]:
         return [part for line in str(self).splitlines() for part in wrap(line, WIDTH, break_long_words=False)]
 
 
-def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float:
+class NotJudged(CheckFailed):
+    """An error of the autograder itself: nobody knows whether the answer is right."""
+
+
+def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float:
     """Judges `answer` and returns the points it earns, as a plain float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
     A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
-    more cases. (In grading they are drawn from the secret of the course, and never put to this function.)
+    more cases. (Those of a graded course are drawn from its secret, and never put to this function.)
     In a notebook the verdict of the visible cases is remembered for `progress()`.
 
-    Raises CheckFailed where the answer is wrong, does not run or is not started, with at most three lines.
+    Raises CheckFailed if the answer is wrong, does not run or is not started, with a few lines; its subclass NotJudged
+    if the check itself broke, with the error as its cause.
     """
     try:
         verdict = _verdict(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
     except UserError as error:
         raise CheckFailed(str(error)) from None
+    except Exception as error:
+        raise NotJudged(NOT_JUDGED.format(place=place_of(error), ours=OUR_ERROR)) from error
     if not hidden and running_notebook() is not None:
         remember(verdict)
     if verdict.state in (RIGHT, PARTLY_RIGHT):
@@ -46,8 +59,8 @@ def check(answer, exercise: str | None = None, *, hidden: bool = False) -> float
     raise CheckFailed(text_of(verdict) + _what_comes_next(verdict)) from None
 
 
-def _what_comes_next(verdict) -> str:
-    """Where nothing is written yet, that is no fault: say how to go on."""
+def _what_comes_next(verdict: Verdict) -> str:
+    """How to go on, if nothing is written yet: that is not a fault."""
     if verdict.state != NOT_STARTED:
         return ""
     return (
@@ -55,7 +68,7 @@ def _what_comes_next(verdict) -> str:
     )
 
 
-def _verdict(answer, exercise, hidden) -> Verdict:
+def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
     if not callable(answer):
         return not_started(
             exercise, f"{exercise.name} is {type(answer).__name__}, not something that can be called."
@@ -64,8 +77,8 @@ def _verdict(answer, exercise, hidden) -> Verdict:
     return judge(exercise, cases, probe(answer, cases, exercise.procedure), hidden)
 
 
-def _exercise_of(answer, exercise_id, frame):
-    """The exercise an answer belongs to: by id, else by the names that the caller knows it under."""
+def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
+    """The exercise that an answer belongs to: by id, else by the names that the caller has for the answer."""
     if exercise_id is not None:
         return find(exercise_id)
     if isinstance(answer, str):

@@ -2,21 +2,33 @@
 
     explore(lambda scale, word: figures.one_query(...), scale=(0.0, 4.0, 0.1, 0.5), word=["dog", "saw"])
 
-A tuple (lowest, highest, step, start) makes a slider, a list a menu that starts at its first entry.
-The cell's output holds the live widget and, beside it, a PNG of the start: a stored notebook, or one read
-where widgets are not live, still shows the figure. Without ipywidgets there is the figure and one line.
+A tuple (lowest, highest, step, start) makes a slider, a list a menu that starts at its first entry. The cell's output
+holds the live widget and a PNG of the start, so that a stored notebook, or one without live widgets, still shows the
+figure. Without ipywidgets there is the figure and one line.
 """
 
+from __future__ import annotations
 
-def explore(draw, **choices):
-    """A displayable explorer; `draw(**values)` returns a Picture.
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-    Raises ValueError for a choice that is neither a tuple of four numbers nor a list.
+if TYPE_CHECKING:
+    from ipywidgets import VBox
+
+    from autograder.notebook.figures import Picture
+
+Choice = tuple[float, float, float, float] | list
+
+
+def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
+    """A displayable explorer of `draw(**values)`.
+
+    Raises ValueError if a choice is neither a tuple of four numbers nor a list.
     """
     return Explorer(draw, choices)
 
 
-def _start(name, choice):
+def _start(name: str, choice: Choice) -> Any:
     if isinstance(choice, tuple) and len(choice) == 4:
         return choice[3]
     if isinstance(choice, list) and choice:
@@ -25,11 +37,13 @@ def _start(name, choice):
 
 
 class Explorer:
-    def __init__(self, draw, choices):
+    """A figure with its sliders and menus; it displays itself."""
+
+    def __init__(self, draw: Callable[..., Picture], choices: dict[str, Choice]):
         self.draw, self.choices = draw, choices
         self.start = draw(**{name: _start(name, choice) for name, choice in choices.items()})
 
-    def widget(self):
+    def widget(self) -> VBox:
         """The live widget: sliders and menus above the figure that they change.
 
         subtle: ipywidgets' own Image cannot say what it shows, so the figure is HTML.
@@ -62,7 +76,7 @@ class Explorer:
         return f"<explorer: {', '.join(self.choices)}; {self.start.alt}>"
 
 
-def _control(ipywidgets, name, choice):
+def _control(ipywidgets, name: str, choice: Choice):
     label = {
         "description": name.replace("_", " "),
         "style": {"description_width": "140px"},

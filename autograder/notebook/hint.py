@@ -1,27 +1,35 @@
-"""hint("loops.softmax"): the next rung of an exercise's hint ladder."""
+"""hint("loops.softmax"): the next rung of an exercise's ladder of hints."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import cycle
 
 from autograder.errors import UserError
 from autograder.exercises import find, find_by_name
 from autograder.notebook.card import show_note
 
-_given: dict[str, int] = {}
 
-
-def hint(exercise="") -> None:
+def hint(exercise: str | Callable = "") -> None:
     """Shows the next hint: first where to look, then what to think of, last the shape of the solution.
 
-    `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint,
-    it begins anew.
+    `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint, it begins
+    again.
     """
     if exercise == "":
         print('hint needs the name of an exercise, for instance hint("loops.softmax").')
         return
     try:
-        asked = find_by_name(getattr(exercise, "__name__", "")) or find(str(exercise))
+        found = find_by_name(getattr(exercise, "__name__", "")) or find(str(exercise))
     except UserError as error:
         print(error)
         return
-    number = _given.get(asked.id, 0) % len(asked.hints)
-    _given[asked.id] = number + 1
-    more = "Ask again for the next one." if number + 1 < len(asked.hints) else "This was the last one."
-    show_note(f"Hint {number + 1} of {len(asked.hints)}", asked.hints[number], more)
+    number, text = next(_ladder(found.id))
+    count = len(found.hints)
+    more = "Ask again for the next one." if number < count else "This was the last one."
+    show_note(f"Hint {number} of {count}", text, more)
+
+
+@cache
+def _ladder(exercise_id: str) -> Iterator[tuple[int, str]]:
+    """The hints with their numbers, over and over. One iterator per exercise and session, which keeps the place."""
+    return cycle(enumerate(find(exercise_id).hints, start=1))

@@ -1,11 +1,10 @@
-"""What the checks said last, kept in the learner's own folder and sent nowhere.
+"""The latest verdicts of the checks, kept in the learner's own folder and sent nowhere.
 
-The folder .attention-by-hand beside a notebook holds one small file an exercise: its state and points, and
-nothing of the answer, no time and no number of tries. Each is written whole, so two notebooks that check at once
-lose nothing and no lock is needed. A file that is damaged counts as absent.
+The folder .attention-by-hand beside a notebook holds one small file per exercise: its state and points, and nothing of
+the answer, no time and no number of tries. Each is written whole, so two notebooks that check at the same time lose
+nothing and no lock is needed. A damaged file counts as absent.
 
-The latest verdict counts, not the best: what is shown is true of the answer as it was last checked, and an
-answer that was broken while trying something is done again as soon as it is right again.
+The latest verdict counts, not the best: what is shown is true of the answer as it was last checked.
 """
 
 import json
@@ -21,18 +20,18 @@ FIELDS = ("exercise", "state", "points", "max_points")
 
 
 def remember(verdict: Verdict, folder: Path = Path()) -> None:
-    """Keeps the verdict in `folder`, where a kernel runs in the folder of its notebook. Never fails."""
+    """Keeps the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails."""
     try:
         text = json.dumps({field: getattr(verdict, field) for field in FIELDS})
         write_whole(_path(folder, verdict.exercise), text)
-    except OSError:  # a folder that cannot be written to, or is gone, is no reason to fail a check
+    except OSError:  # a folder that cannot be written to, or is gone, is not a reason to fail a check
         return
 
 
 def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
     """State and points of every exercise that was checked in `folder`, by exercise id."""
     found = {exercise.id: _read(_path(folder, exercise.id), exercise) for exercise in all_exercises()}
-    return {name: what for name, what in found.items() if what is not None}
+    return {name: verdict for name, verdict in found.items() if verdict is not None}
 
 
 def _path(folder: Path, exercise_id: str) -> Path:
@@ -40,7 +39,7 @@ def _path(folder: Path, exercise_id: str) -> Path:
 
 
 def _read(path: Path, exercise) -> tuple[str, float] | None:
-    """What a file says, as a share of what the exercise is worth today."""
+    """State and points from a file, the points as a share of what the exercise is worth today."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         name, state = data["exercise"], data["state"]

@@ -1,12 +1,12 @@
-"""How progress looks: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, which can be
-read on light and on dark."""
+"""How progress looks: a card in a notebook, plain text elsewhere. Text keeps the page's own colour, so that it can be
+read on a light and on a dark page."""
 
 from html import escape
 from urllib.parse import quote
 
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
-from autograder.notebook.card import COLOURS, NOTE_COLOUR, running_notebook
-from autograder.notebook.progress import NOT_CHECKED, Part, Standing, next_of
+from autograder.notebook.card import COLOURS, NOTE_COLOUR, show
+from autograder.notebook.standing import NOT_CHECKED, Part, Standing, next_of
 
 WORDS = {
     RIGHT: "done",
@@ -20,14 +20,9 @@ SIGNS = {"done": "✓", "partly done": "◐", "tried": "◔", "not checked": "�
 VERBS = {"partly done": "finish", "tried": "go on with", "not checked": "run the check of", "not started": "begin"}
 
 
-def show(parts: list[Part]) -> None:
+def show_progress(parts: list[Part]) -> None:
     """Displays the card in a notebook; prints the text elsewhere."""
-    if running_notebook() is None:
-        print(text_of(parts))
-        return
-    from IPython.display import display
-
-    display({"text/html": html_of(parts), "text/plain": text_of(parts)}, raw=True)
+    show(html_of(parts), text_of(parts))
 
 
 def text_of(parts: list[Part]) -> str:
@@ -72,7 +67,7 @@ def _line(standing: Standing) -> str:
 
 
 def _next(parts: list[Part]) -> tuple[str, str, str]:
-    """What to do next, in three: the words before the notebook's name, the name, the words after it."""
+    """What to do next, in three parts: the words before the notebook's name, the name, the words after it."""
     found = next_of(parts)
     if found is None:
         return "All done: every exercise here is right.", "", ""

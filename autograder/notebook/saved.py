@@ -13,10 +13,10 @@ from pathlib import Path
 
 from autograder.errors import UserError
 from autograder.exercises import all_exercises
-from autograder.exercises.exercise import Exercise
 from autograder.judge.verdict import NOT_STARTED
 from autograder.notebook.memory import recall
-from autograder.notebook.progress import NOT_CHECKED, Part, Standing, standing_of
+from autograder.notebook.standing import NOT_CHECKED, Part, Standing, standing_of
+from autograder.schema.exercise import Exercise
 
 NO_MEMORY = "no check of this notebook is remembered yet."
 
@@ -31,9 +31,10 @@ class _Cell:
 
 
 def parts_of_files(files: list[str]) -> list[Part]:
-    """Each notebook with what is remembered beside it. Raises UserError where a file is no notebook of the course.
+    """Each notebook with what is remembered beside it. Raises UserError if a file is not a notebook of the
+    course.
 
-    Where an answer is still the stub it is not started, whatever is remembered: the lesson was begun afresh.
+    An answer that is still the stub is not started, whatever is remembered: the lesson was begun afresh.
     """
     return [_part(Path(file)) for file in dict.fromkeys(files)]
 
@@ -43,7 +44,7 @@ def _part(path: Path) -> Part:
     names = {cell.name for cell in cells}
     lessons = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}
     if not lessons:
-        raise UserError(f"{path} is no notebook of this course: no answer to one of its exercises is in it.")
+        raise UserError(f"{path} is not a notebook of this course: no answer to one of its exercises is in it.")
     exercises = [exercise for exercise in all_exercises() if exercise.lesson in lessons]
     standings = tuple(
         standing_of(exercise, known, NOT_CHECKED)
@@ -74,7 +75,7 @@ def _code_cells(path: Path) -> list[_Cell]:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise UserError(f"{path} is no notebook (nbformat 4).") from None
+        raise UserError(f"{path} is not a notebook (nbformat 4).") from None
 
 
 def _cell(cell: dict) -> _Cell:

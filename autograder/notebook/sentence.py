@@ -5,6 +5,11 @@ make the square root of d_k a whole number, split evenly over two heads, and fit
 occurs twice has the same embedding twice: so far a word does not know where it stands.
 """
 
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
 TOKENS = ("the", "dog", "saw", "the", "cat")
 FEATURES = ("thing", "action", "pet", "small")
 
@@ -24,15 +29,11 @@ _FROM_LOOPS = (
 )
 
 
-def embed(tokens=TOKENS):
+def embed(tokens: Sequence[str] = TOKENS) -> Tensor:
     """(N,) words of the example's vocabulary -> (N, 4) float32 embeddings, fresh at every call."""
-    import torch
-
     return torch.tensor([_EMBEDDING[token] for token in tokens])
 
 
-def from_loops():
+def from_loops() -> Tensor:
     """(5, 4): what lesson 01 computes for the sentence with its loops, to four decimals."""
-    import torch
-
     return torch.tensor(_FROM_LOOPS)

@@ -1,66 +1,114 @@
-"""From a case's data to live objects: tensors that may be changed, modules with given weights."""
+"""Makes live objects of a case's data: tensors that may be changed, modules with given weights, optimisers."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import nn
+from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
-from autograder.exercises.exercise import Module
+from autograder.isolation import seed
+from autograder.schema.case import Case, Given, Module, Optimizer, Seed
+from autograder.values.plain import with_strides
 
 
 class FourProjections(nn.Module):
-    """A module with the four parts of `MultiheadSelfAttention`, made in any order, and nothing else, for
-    `copy_weights`."""
+    """The four parts of `MultiheadSelfAttention`, made in any order, and nothing else, for `copy_weights`."""
 
-    def __init__(self, d_model: int, order: tuple = ("q_proj", "k_proj", "v_proj", "out_proj")):
+    def __init__(self, d_model: int, order: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "out_proj")):
         super().__init__()
         for name in order:
             self.add_module(name, nn.Linear(d_model, d_model))
 
 
-KINDS = {"Linear": nn.Linear, "MultiheadAttention": nn.MultiheadAttention, "FourProjections": FourProjections}
+# The second is what `out_proj` of an nn.MultiheadAttention is.
+LINEAR = (nn.Linear, NonDynamicallyQuantizableLinear)
+PLAIN_MODULES = (FourProjections, nn.MultiheadAttention, *LINEAR)
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 class WrongParts(Exception):
-    """The module lacks a part the exercise pins, has it in another shape, or holds more than it may."""
+    """The module lacks a part that the exercise requires, has it in another shape, or holds more than it may."""
 
-    def __init__(self, expected: dict, found: dict):
+    def __init__(self, expected: dict[str, tuple], found: dict[str, tuple]):
         self.expected = expected
         self.found = found
         super().__init__("parts")
 
 
-def live(value, dtype=None, requires_grad: bool = False):
-    """A fresh copy of a case's argument. Float tensors take `dtype` where one is given."""
+def arguments(
+    case: Case, dtype: torch.dtype | None = None, requires_grad: bool = False
+) -> tuple[tuple, dict[str, Any]]:
+    """Fresh copies of a case's positional and keyword arguments. Tensors of floats take `dtype` if one is given."""
+    args = tuple(live(arg, dtype, requires_grad) for arg in case.args)
+    kwargs = {name: live(arg, dtype, requires_grad) for name, arg in case.kwargs.items()}
+    made = by_name(args, kwargs)
+    args = tuple(_optimizer(arg, made) if isinstance(arg, Optimizer) else arg for arg in args)
+    return args, {k: _optimizer(arg, made) if isinstance(arg, Optimizer) else arg for k, arg in kwargs.items()}
+
+
+def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name; positional ones by their position, as a text."""
+    return {str(position): arg for position, arg in enumerate(args)} | dict(kwargs)
+
+
+def built(answer: Callable, init: tuple | Mapping) -> Any:
+    """The instance that a class gives when called with a case's `init`."""
+    return answer(**init) if isinstance(init, Mapping) else answer(*init)
+
+
+def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
+    """A fresh copy of one argument. An Optimizer stays as it is, because it needs its module."""
+    if isinstance(value, torch.Tensor):
+        copy = with_strides(value, value.stride())
+        return copy.to(dtype or copy.dtype).requires_grad_(requires_grad) if copy.is_floating_point() else copy
     if isinstance(value, Module):
         return live_module(value, dtype)
+    if isinstance(value, Seed):
+        return torch.Generator().manual_seed(value.number)
+    if isinstance(value, Given):
+        return _defined(value.code, live(dict(value.values), dtype))[value.name]
     if isinstance(value, (tuple, list)):
         return type(value)(live(item, dtype, requires_grad) for item in value)
-    if not isinstance(value, torch.Tensor):
-        return value
-    copy = with_strides(value, value.stride())
-    if copy.is_floating_point():
-        copy = copy.to(dtype or copy.dtype).requires_grad_(requires_grad)
-    return copy
+    if isinstance(value, dict):
+        return {key: live(item, dtype, requires_grad) for key, item in value.items()}
+    return value
 
 
-def with_strides(numbers: torch.Tensor, strides) -> torch.Tensor:
-    """A copy of `numbers` that lies in memory with these strides (a transposed input stays transposed)."""
-    if 0 in strides:
-        return numbers.clone()
-    return torch.empty_strided(numbers.shape, strides, dtype=numbers.dtype).copy_(numbers)
-
-
-def live_module(spec: Module, dtype=None) -> nn.Module:
-    """The module that `spec` describes, with its weights, and of their type where no other is given."""
-    module = KINDS[spec.kind](**spec.init)
+def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
+    """The module that `spec` describes, with its weights; in their type unless `dtype` is given."""
+    if spec.code:
+        kind = _defined(spec.code, {})[spec.kind]
+    else:
+        kind = FourProjections if spec.kind == "FourProjections" else getattr(nn, spec.kind)
+    # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before.
+    with torch.random.fork_rng(devices=[]):
+        seed(0)
+        module = kind(**spec.init)
     load_weights(module, spec.weights, dtype or next((w.dtype for w in spec.weights.values()), None))
     return module
 
 
-def load_weights(module: nn.Module, weights, dtype=None, whole: bool = False) -> None:
+def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The names that the course's own code defines."""
+    names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
+    exec(compile(code, __file__, "exec"), names)
+    return names
+
+
+def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
+    return getattr(torch.optim, spec.kind)(made[spec.of].parameters(), **spec.options)
+
+
+def load_weights(
+    module: nn.Module, weights: Mapping[str, torch.Tensor], dtype: torch.dtype | None = None, whole: bool = False
+) -> None:
     """Copies `weights` into the module's parameters by name.
 
-    Raises WrongParts where a name is missing or has another shape. Parameters beyond those are left alone,
-    unless `whole` says that the state dict may hold nothing else.
+    Raises WrongParts if a name is missing or has another shape. Further parameters are left alone, unless `whole`
+    says that the state dict may hold nothing else.
     """
     found = dict(nn.Module.named_parameters(module, remove_duplicate=False))
     if dtype is not None and any(value.dtype != dtype for value in (*found.values(), *module.buffers())):
@@ -78,3 +126,74 @@ def load_weights(module: nn.Module, weights, dtype=None, whole: bool = False) ->
     with torch.no_grad():
         for name, value in weights.items():
             found[name].copy_(value)
+
+
+def attributes_of(module: object, kinds: tuple[type, ...] = PLAIN_MODULES) -> dict[str, Any] | None:
+    """The attributes of a module of exactly one of these kinds that computes as its class does, else None.
+
+    subtle: no method of the module is called: an answer may have changed it such that it names other parameters than
+    those that it computes with.
+    """
+    if type(module) not in kinds:
+        return None
+    held = object.__getattribute__(module, "__dict__")
+    plain = type(held) is dict and all(type(held.get(one)) is dict for one in ("_modules", "_parameters"))
+    computes = plain and "forward" not in held and not any(held.get(hooks) for hooks in HOOKS)
+    return held if computes else None
+
+
+def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
+    """The parameters that a plain module holds, by name; none of a part that is no longer plain."""
+    held = attributes_of(module)
+    if held is None:
+        return {}
+    found = {f"{prefix}{name}": value for name, value in held["_parameters"].items() if value is not None}
+    for name, part in held["_modules"].items():
+        found |= parameters_of(part, f"{prefix}{name}.")
+    return found
+
+
+def inputs_of(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """Every tensor among the arguments that a gradient can reach, by name; parameters of modules included."""
+    tensors = (pair for name, value in by_name(args, kwargs).items() for pair in _tensors(value, name))
+    return {name: value for name, value in tensors if value.requires_grad}
+
+
+def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
+    if isinstance(value, torch.Tensor):
+        yield name, value
+    elif isinstance(value, nn.Module):
+        yield from _parameters(value, f"{name}.").items()
+    elif isinstance(value, (tuple, list, dict)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _tensors(item, f"{name}.{key}")
+
+
+def states(case: Case, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a case's arguments that a call must not change, by name: tensors, lists and dicts, a module's
+    parameters, and its mode if `case.modes` says so."""
+    found: dict[str, Any] = {}
+    for name, value in by_name(args, kwargs).items():
+        if name not in case.changes:
+            found |= state(value, name)
+        if case.modes and isinstance(value, nn.Module):
+            found[f"{name}.training"] = value.training
+    return found
+
+
+def state(value: object, name: str) -> dict[str, Any]:
+    """The parts of one argument that a call can change, by name."""
+    if isinstance(value, nn.Module):
+        return _parameters(value, f"{name}.")
+    return {name: value} if isinstance(value, (torch.Tensor, list, tuple, dict)) else {}
+
+
+def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
+    if type(module) in PLAIN_MODULES:
+        return parameters_of(module, prefix)
+    return {f"{prefix}{name}": value for name, value in nn.Module.named_parameters(module)}
+
+
+def states_as_given(case: Case) -> dict[str, Any]:
+    """The `states` of a case's arguments before any call."""
+    return states(case, *arguments(case))

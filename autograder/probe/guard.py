@@ -1,24 +1,30 @@
-"""One call of a student's code, with whatever it may do.
+"""Makes one call of a student's code and survives whatever it does.
 
-The call is limited in time, its prints and warnings are kept from the screen, and every exception, also
-`sys.exit` and a recursion without end, comes back as data.
+The call is limited in time, its prints and warnings are dropped, and every exception, also `sys.exit` and endless
+recursion, comes back as data.
 """
 
 import contextlib
 import dis
-import io
 import linecache
 import os
 import signal
 import threading
 import traceback
-import warnings
 
 # subtle: signal.signal does the same, but first asks whether the handler is one of its enums, at 10 µs a time.
 from _signal import signal as set_handler
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, TypeVar
+
+from autograder.isolation import quiet
+from autograder.values import Encoded
+
+T = TypeVar("T")
 
 LONGEST_TEXT = 300
-PATIENCE = 4  # times as long as a call may compute, it may take
+PATIENCE = 4  # a call may take this many times as long as it may compute
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_THE_STUDENTS = (
     OURS + os.sep,
@@ -34,40 +40,18 @@ class OutOfTime(BaseException):
     """The call took longer than its limit. Not an Exception, so that `except Exception` lets it through."""
 
 
-class Sink(io.TextIOBase):
-    """Swallows prints, also endless ones."""
-
-    def write(self, text):
-        return len(text)
-
-    def writable(self):
-        return True
-
-
 @contextlib.contextmanager
-def quiet():
-    """Prints and warnings of the block are dropped; in the main thread, because all threads print to one screen."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    sink = Sink()
-    with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float, waiting: float | None = None):
+def time_limit(seconds: float, waiting: float | None = None) -> Iterator[None]:
     """Raises OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has computed
-    for `seconds`; and again every tenth of that while it is swallowed.
+    for `seconds`; and again every tenth of that if it is swallowed.
 
-    Works in the main thread, where notebooks and graders run their cells; elsewhere there is no limit.
+    Works in the main thread, in which notebooks and graders run their cells; elsewhere there is no limit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def ring(signum, frame):
+    def ring(signum: int, frame: FrameType | None) -> None:
         raise OutOfTime()
 
     waiting = seconds if waiting is None else waiting
@@ -83,7 +67,7 @@ def time_limit(seconds: float, waiting: float | None = None):
             set_handler(number, handler)
 
 
-def guarded(call, seconds: float):
+def guarded(call: Callable[[], T], seconds: float) -> tuple[T, None] | tuple[None, Encoded]:
     """(value, None) of `call()`, or (None, error) with the error as plain data."""
     try:
         # subtle: on a busy machine a right answer waits for its turn, and must not be out of time for that.
@@ -97,7 +81,7 @@ def guarded(call, seconds: float):
         return None, describe(error)
 
 
-def describe(error: BaseException) -> dict:
+def describe(error: BaseException) -> dict[str, Any]:
     """Type, text and the student's own line of an exception, as plain data."""
     line, code, function = _students_line(error)
     return {
@@ -111,8 +95,8 @@ def describe(error: BaseException) -> dict:
     }
 
 
-def _raised_by_student(error) -> bool:
-    """Whether a `raise` in the student's own code is where it comes from."""
+def _raised_by_student(error: BaseException) -> bool:
+    """Whether a `raise` statement of the student raised it."""
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
@@ -121,7 +105,7 @@ def _raised_by_student(error) -> bool:
     return step.tb_frame.f_code.co_code[step.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
-def _text(error) -> str:
+def _text(error: BaseException) -> str:
     try:
         if isinstance(error, KeyError):
             return repr(error.args[0])[:LONGEST_TEXT]
@@ -130,17 +114,17 @@ def _text(error) -> str:
         return ""
 
 
-def _students_line(error) -> tuple[int | None, str, str]:
+def _students_line(error: BaseException) -> tuple[int | None, str, str]:
     if isinstance(error, SyntaxError):
         return error.lineno, (error.text or "").strip()[:LONGEST_TEXT], ""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         file = frame.f_code.co_filename
-        if not any(part in file for part in NOT_THE_STUDENTS):
+        if is_students(file):
             code = linecache.getline(file, line).strip()[:LONGEST_TEXT]
             return line, code, frame.f_code.co_name[:LONGEST_TEXT]
     return None, "", ""
 
 
 def is_students(filename: str) -> bool:
-    """Whether code of that file name is the student's, not a library's."""
+    """Whether code in a file of that name is the student's, not a library's."""
     return not any(part in filename for part in NOT_THE_STUDENTS)

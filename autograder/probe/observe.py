@@ -1,21 +1,26 @@
-"""Which operations a call really used, however they were reached.
+"""Records which operations a call uses, however it reaches them.
 
-Four witnesses watch one call: torch's function mode (the Python functions called, by whatever name), torch's
-dispatch mode (the kernels reached, also from scripted code or `torch.ops`), a hook on every module called, and
-a line tracer on the student's own code, which counts the lines run. A fifth, PyTorch's profiler, watches another
-call: it sees every thread, and what runs while the modes are switched off.
+Two hooks observe every call whose result counts: PyTorch's function mode (the functions called, by any name, and how
+much each reads and makes) and a hook on every module called. A call that is observed `closely` has two more: the
+dispatch mode (the kernels reached, also from scripted code or `torch.ops`) and a line tracer on the student's own
+code. One of these calls runs in PyTorch's profiler as well, which sees every thread and what runs while the modes
+are switched off, but takes longest.
 """
 
+import contextlib
+import functools
 import os
 import sys
-from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any
 
 import torch
-from torch._C._profiler import _ExperimentalConfig
-from torch.autograd.profiler import profile
+from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograder.isolation import profiled_in_all_threads
 from autograder.probe.guard import is_students
 
 MATRIX_PRODUCTS = {
@@ -29,127 +34,207 @@ MATRIX_PRODUCTS = {
     "aten::_trilinear",
     "aten::_cdist_forward",
 }
-MOST_PROFILED = 200  # calls; the profiler takes 0.1 ms for each. In a longer call fewer operations are no loop.
+MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
+QUERIES = ("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__")  # these compute nothing
 
 
 class Usage:
-    """What one call used.
+    """The operations that the calls of one case use.
 
     names     functions, kernels and module classes reached, by full name
-    calls     number of torch operations dispatched
-    lines     number of lines of the student's code run
-    products  whether a product of two matrices was among the operations (all three sizes more than 1)
+    calls     the largest number of torch functions that one call uses
+    kernels, lines  their numbers, counted in calls that are observed closely
+    products  whether a product of two matrices is among the kernels (all three sizes more than 1)
+    largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not count
+    sizes     (name, number of tensors read, entries read, entries made) of every function and kernel that makes
+              more than one entry
+
+    With `in_all_threads`, calls that are observed closely run in the profiler as well.
     """
 
-    def __init__(self):
-        self.names = Counter()
-        self.calls = 0
-        self.lines = 0
+    def __init__(self, in_all_threads: bool = False):
+        self.in_all_threads = in_all_threads
+        self.names: set[str] = set()
+        self.calls = self.kernels = self.lines = self.largest = 0
         self.products = False
+        self.sizes: set[tuple[str, int, int, int]] = set()
 
-    def as_data(self) -> dict:
+    def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
+        """Adds the sizes of one operation."""
+        if len(self.sizes) < MOST_SIZES:
+            read = [*_sizes_of(args), *_sizes_of(kwargs.values())]
+            self.sizes.add((name, len(read), sum(read), made))
+
+    def as_data(self) -> dict[str, Any]:
+        """The fields as plain data."""
         return {
             "names": sorted(self.names),
             "calls": self.calls,
+            "kernels": self.kernels,
             "lines": self.lines,
+            "largest": self.largest,
             "products": self.products,
+            "sizes": [list(size) for size in sorted(self.sizes)],
         }
 
 
+def _sizes_of(values: Iterable) -> list[int]:
+    """The number of entries of each tensor that has more than one, also of those in lists."""
+    found: list[int] = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value.numel())
+        elif isinstance(value, (list, tuple)):
+            found += _sizes_of(value)
+    return [size for size in found if size > 1]
+
+
+def _entries(made: object) -> int:
+    if isinstance(made, torch.Tensor):
+        return made.numel()
+    return sum(map(_entries, made)) if isinstance(made, (list, tuple)) else 0
+
+
+# subtle: these hooks run at every operation of a student's loops, so that what they look up is cached.
+
+
 class _Functions(TorchFunctionMode):
-    def __init__(self, usage):
+    def __init__(self, usage: Usage):
         super().__init__()
         self.usage = usage
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        self.usage.names[_name(function)] += 1
-        if kwargs.get("enable_gqa"):
-            self.usage.names["enable_gqa"] += 1
-        return function(*args, **kwargs)
+        made = function(*args, **kwargs)
+        name, computes = _function(function)
+        if computes:
+            usage = self.usage
+            usage.calls += 1
+            usage.names.add(name)
+            if kwargs.get("enable_gqa"):
+                usage.names.add("enable_gqa")
+            entries = _entries(made)
+            if entries > 1 and not _is_view(name, args, kwargs, made):
+                usage.note(name, args, kwargs, entries)
+        return made
+
+
+@functools.cache
+def _function(function: Callable) -> tuple[str, bool]:
+    """The name of a function, and whether it computes anything."""
+    name = str(getattr(function, "__name__", None) or getattr(function, "_opname", "?"))
+    return f"torch:{name}", name not in QUERIES
+
+
+def _is_view(name: str, args: Sequence, kwargs: Mapping, made: object) -> bool:
+    """Whether a function returned only a view of its input."""
+    if type(made) is not torch.Tensor or made._base is None or not args or not isinstance(args[0], torch.Tensor):
+        return False
+    # subtle: numbers written into a view (`out=`, in place) are computed all the same.
+    writes = name.endswith("_") or name.startswith("torch:__i") or "out" in kwargs
+    return not writes and (made._base is args[0] or made._base is args[0]._base)
 
 
 class _Kernels(TorchDispatchMode):
     @classmethod
-    def _should_skip_dynamo(cls):
+    def _should_skip_dynamo(cls) -> bool:
         return False  # skipping would import the compiler, which takes more than a second
 
-    def __init__(self, usage):
+    def __init__(self, usage: Usage):
         super().__init__()
         self.usage = usage
 
-    def __torch_dispatch__(self, kernel, types, args=(), kwargs=None):
-        name = kernel.name().partition(".")[0]
-        self.usage.names[name] += 1
-        self.usage.calls += 1
+    def __torch_dispatch__(self, kernel: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs, usage, (name, gives_views) = kwargs or {}, self.usage, _kernel(kernel)
+        usage.names.add(name)
+        usage.kernels += 1
         if name in MATRIX_PRODUCTS and _is_matrix_product([a.shape for a in args if isinstance(a, torch.Tensor)]):
-            self.usage.products = True
-        return kernel(*args, **(kwargs or {}))
+            usage.products = True
+        made = kernel(*args, **kwargs)
+        if not gives_views and (entries := _entries(made)) > 1:
+            usage.note(name, args, kwargs, entries)
+            usage.largest = max(usage.largest, entries)
+        return made
 
 
-def _is_matrix_product(shapes) -> bool:
+@functools.cache
+def _kernel(kernel: Any) -> tuple[str, bool]:
+    """The name of a kernel, and whether its results are views of its inputs."""
+    aliases = [returned.alias_info for returned in kernel._schema.returns]
+    return kernel.name().partition(".")[0], any(alias is not None and not alias.is_write for alias in aliases)
+
+
+def _is_matrix_product(shapes: Sequence[Sequence[int]]) -> bool:
     # subtle: a vector times a matrix may arrive as a matrix of one row, an outer product as one that sums over
-    # a single entry; only where all three sizes are above 1 it is a product of two matrices.
+    # a single entry; it is a product of two matrices only if all three sizes are above 1.
     factors = [shape for shape in shapes if len(shape) >= 2][-2:]
     return len(factors) == 2 and min(*factors[0][-2:], factors[1][-1]) > 1
 
 
-def _name(function) -> str:
-    return f"torch:{getattr(function, '__name__', None) or getattr(function, '_opname', '?')}"
+@contextlib.contextmanager
+def observed(usage: Usage, closely: bool = False) -> Iterator[None]:
+    """Adds the operations of the block to `usage`."""
+    with contextlib.ExitStack() as stack:
+        if closely and usage.in_all_threads:
+            stack.enter_context(_profiled(usage))
+        if closely:
+            stack.enter_context(_lines_counted(usage))
+        stack.callback(torch.nn.modules.module.register_module_forward_pre_hook(_module_hook(usage)).remove)
+        stack.enter_context(_Functions(usage))
+        if closely:
+            stack.enter_context(_Kernels(usage))
+        calls, usage.calls = usage.calls, 0
+        stack.callback(lambda: setattr(usage, "calls", max(calls, usage.calls)))
+        yield
 
 
-def observe(call) -> dict:
-    """Runs `call()` and returns its Usage as data; whatever it raises passes through."""
-    usage = Usage()
-
-    def seen(module, args):
+def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:
+    def hook(module: nn.Module, args: Any) -> None:
         for kind in type(module).__mro__:
             if kind.__module__.startswith("torch."):
-                usage.names[f"{kind.__module__}.{kind.__qualname__}"] += 1
+                usage.names.add(f"{kind.__module__}.{kind.__qualname__}")
         if isinstance(module, torch.jit.ScriptModule):
             # The name alone may be a student's own class.
-            kind = str(module._c._type().qualified_name())
-            if "torch.nn.modules." in kind:
-                usage.names[f"scripted {module.original_name}"] += 1
+            qualified = str(module._c._type().qualified_name())
+            if "torch.nn.modules." in qualified:
+                usage.names.add(f"scripted {module.original_name}")
 
-    hook = torch.nn.modules.module.register_module_forward_pre_hook(seen)
-    tracer = sys.gettrace()
-    try:
-        with _Functions(usage), _Kernels(usage):
-            sys.settrace(_line_counter(usage))
-            call()
-    finally:
-        sys.settrace(tracer)
-        hook.remove()
-    if usage.calls <= MOST_PROFILED:
-        _profile(call, usage)
-    return usage.as_data()
+    return hook
 
 
-def _profile(call, usage) -> None:
-    """Adds the kernels that the profiler sees in another call."""
+@contextlib.contextmanager
+def _profiled(usage: Usage) -> Iterator[None]:
+    """Adds the kernels of all threads."""
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes two lines to the screen each time
-    everywhere = _ExperimentalConfig(profile_all_threads=True)
-    with profile(record_shapes=True, experimental_config=everywhere) as seen:
-        call()
-    for event in seen.kineto_results.events():
-        usage.names[event.name()] += 1
+    with profiled_in_all_threads() as profiler:
+        yield
+    for event in profiler.kineto_results.events():
+        usage.names.add(event.name())
         if event.name() in MATRIX_PRODUCTS and _is_matrix_product(event.shapes()):
             usage.products = True
 
 
-def _line_counter(usage):
-    def count(frame, event, arg):
+@contextlib.contextmanager
+def _lines_counted(usage: Usage) -> Iterator[None]:
+    tracer = sys.gettrace()
+    sys.settrace(_line_counter(usage))
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
+
+
+def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | None]:
+    def count(frame: FrameType, event: str, arg: Any) -> Callable:
         if event == "line":
             usage.lines += 1
         return count
 
-    def enter(frame, event, arg):
+    def enter(frame: FrameType, event: str, arg: Any) -> Callable | None:
         if not is_students(frame.f_code.co_filename):
             if f"{os.sep}torch{os.sep}nn{os.sep}" in frame.f_code.co_filename:
-                usage.names[f"nn:{frame.f_code.co_qualname}"] += (
-                    1  # a forward called without its module's hooks
-                )
+                # A forward called without its module's hooks.
+                usage.names.add(f"nn:{frame.f_code.co_qualname}")
             return None
         usage.lines += 1
         return count

@@ -1,163 +1,218 @@
-"""Puts every case to an answer and records what happens.
+"""Calls an answer on every case and records what happens.
 
 A record is plain data: {"status": ..., "steps": {...}} with encoded values. Steps of a call:
 
     output     the result
     after      the arguments after the call
     again      the result of a second call with the same arguments
-    evaluated  the result in evaluation mode (modules)
+    evaluated  the result in evaluation mode and under no_grad (modules)
     gradients  of every float argument and parameter, for a fixed weighting of the result
-    usage      the operations used, in cases that ask for it
+    usage      the operations used for the output and the gradients
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
-the pinned parts), "out of time" or "skipped" (after a call ran out of time).
+the required parts), "out of time" or "skipped" (after a call ran out of time).
 """
 
 import contextlib
-import random
-import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
-from autograder.exercises.exercise import Case
-from autograder.probe.build import WrongParts, live, load_weights
-from autograder.probe.encode import LARGEST_TENSOR, encode
+from autograder.isolation import reproducible, seed, undisturbed
+from autograder.probe.build import WrongParts, arguments, built, inputs_of, load_weights, states
 from autograder.probe.guard import guarded
-from autograder.probe.observe import observe
+from autograder.probe.observe import Usage, observed
+from autograder.probe.play import play
 from autograder.probe.procedures import PROCEDURES
+from autograder.schema.case import Case, float_type
+from autograder.values import Encoded, Record
+from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
 
 
 def probe(
-    answer,
-    cases: list[Case],
+    answer: Callable,
+    cases: Sequence[Case],
     procedure: str = "function",
-    dtype=None,
+    dtype: torch.dtype | None = None,
     seconds: float | None = None,
-    briefly: bool = False,
-) -> list[dict]:
-    """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `briefly`
-    records the output alone."""
-    records, instances = [], {}
+    output_only: bool = False,
+    watched: bool = True,
+) -> list[Record]:
+    """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
+    skips the steps that follow the output; `watched` says whether the operations used are recorded."""
+    if procedure not in ("function", "class", *PROCEDURES):
+        raise ValueError(f"there is no procedure {procedure!r}")
+    records: list[Record] = []
+    instances: dict[tuple, nn.Module] = {}
     seconds = SECONDS_PER_CALL if seconds is None else seconds
-    with _undisturbed():
+    first = next((case for case in cases if case.observe), None)
+    with undisturbed(), reproducible(), torch.enable_grad():
         for case in cases:
             if records and records[-1]["status"] in ("out of time", "skipped"):
                 records.append({"status": "skipped", "steps": {}})
                 continue
-            records.append(_Probe(answer, case, procedure, dtype, seconds, instances, briefly).record())
+            usage = Usage(in_all_threads=case is first) if watched and case.watched else None
+            records.append(_Probe(answer, case, procedure, dtype, seconds, output_only, usage, instances).record())
     return records
 
 
+@dataclass
 class _Probe:
-    """The calls of one case."""
+    """The calls of one case. `instances` are the modules made for earlier cases."""
 
-    def __init__(self, answer, case, procedure, dtype, seconds, instances, briefly):
-        self.answer, self.case, self.dtype, self.seconds = answer, case, dtype, seconds
-        self.briefly = briefly
-        self.is_class = procedure == "class"
-        self.function = PROCEDURES.get(procedure)
-        self.instances = instances
-        self.steps = {}
+    answer: Callable
+    case: Case
+    procedure: str
+    dtype: torch.dtype | None
+    seconds: float
+    output_only: bool
+    usage: Usage | None
+    instances: dict[tuple, nn.Module]
+    steps: dict[str, Encoded] = field(default_factory=dict)
 
-    def record(self) -> dict:
-        # subtle: what an answer draws at random, when made and when called, is the same in every run of a case.
-        _seed(0)
+    @cached_property
+    def is_class(self) -> bool:
+        return self.procedure == "class"
+
+    def record(self) -> Record:
+        # subtle: the random numbers that an answer draws, when made and when called, are the same in every run.
+        seed(0)
+        if self.case.new:
+            return self._new()
         call = self.answer
         if self.is_class:
             call, error = self._guarded(self._instance)
             if error is not None:
                 return self._stopped("build", error)
             if isinstance(call, WrongParts):
-                return {
-                    "status": "parts",
-                    "steps": {},
-                    "expected": _shapes(call.expected),
-                    "found": _shapes(call.found),
-                }
+                return _wrong_parts(call.expected, _shapes(call.found))
             if not isinstance(call, nn.Module):
-                return {"status": "parts", "steps": {}, "expected": _shapes(self.case.weights), "found": None}
-        if self.function is not None:
-            call = self._as_procedure(call)
+                return _wrong_parts(self.case.weights, None)
+        if self.procedure in PROCEDURES:
+            call = partial(PROCEDURES[self.procedure], call)
         return self._calls(call)
 
-    def _instance(self):
-        init = self.case.init
-        key = repr(init)
-        if self.case.fresh or key not in self.instances:
-            built = self.answer(**init) if isinstance(init, dict) else self.answer(*init)
-            if not isinstance(built, nn.Module):
-                return built
-            self.instances[key] = built
+    def _instance(self) -> object:
+        init, dtype = self.case.init, self.dtype or float_type(self.case)
+        # subtle: two tensors can look the same in print.
+        values = init.values() if isinstance(init, Mapping) else init
+        plain = all(type(value) in (bool, int, float, str, type(None)) for value in values)
+        # subtle: changing the type may give shared parameters a memory each: an instance keeps its type.
+        key = repr(init), dtype
+        if self.case.fresh or not plain or key not in self.instances:
+            module = built(self.answer, init)
+            if not isinstance(module, nn.Module):
+                return module
+            self.instances[key] = module
         instance = self.instances[key].train()
         try:
-            dtype = self.dtype or _float_type(self.case)
             load_weights(instance, self.case.weights, dtype, self.case.whole)
         except WrongParts as wrong:
             return wrong
         return instance
 
-    def _as_procedure(self, answer):
-        return lambda *args, **kwargs: self.function(answer, *args, **kwargs)
+    def _new(self) -> Record:
+        error = self._step("output", lambda: {place: self._new_parameters() for place in ("first", "second")})
+        if error is not None:
+            return self._stopped("build", error)
+        return {"status": "answered", "steps": self.steps | {"after": encode({})}}
 
-    def _calls(self, call) -> dict:
-        _seed(1)
-        args, kwargs = self._arguments(requires_grad=False)
-        error = self._step("output", lambda: call(*args, **kwargs))
+    def _new_parameters(self) -> dict[str, torch.Tensor]:
+        """The parameters of a new module that the exercise names."""
+        module = built(self.answer, self.case.init)
+        parts = nn.Module.named_parameters(module, remove_duplicate=False)
+        return {name: part.detach().clone() for name, part in parts if name in self.case.weights}
+
+    def _calls(self, call: Callable) -> Record:
+        seed(1)
+        args, kwargs = self._arguments()
+        # subtle: the call whose result counts is the one that is observed: there is no other in which to behave.
+        error = self._step("output", lambda: play(self.case, call, args, kwargs), self._observed(self.case.observe))
         if error is not None:
             return self._stopped("output", error)
-        if self.briefly:
+        if self.output_only:
             return {"status": "answered", "steps": self.steps}
-        self.steps["after"] = encode(tensors_of(args, kwargs))
-        self._step("again", lambda: call(*args, **kwargs))
-        if self.is_class:
-            args, kwargs = self._arguments(requires_grad=False)
-            self._step("evaluated", lambda: call.eval()(*args, **kwargs))
-            call.train()
+        self.steps["after"] = encode(states(self.case, args, kwargs))
+        if self.case.repeats:
+            self._repeat(call)
         if self.case.gradients:
             self._step("gradients", lambda: self._gradients(call))
-        if self.case.observe:
-            args, kwargs = self._arguments(requires_grad=False)
-            usage, error = self._guarded(lambda: observe(lambda: call(*args, **kwargs)))
-            self.steps["usage"] = usage if error is None else {"kind": "error", **error}
+        if self.usage is not None:
+            self.steps["usage"] = self.usage.as_data()
         late = any(step.get("type") == "OutOfTime" for step in self.steps.values())
         return {"status": "out of time" if late else "answered", "steps": self.steps}
 
-    def _arguments(self, requires_grad):
-        args = tuple(live(arg, self.dtype, requires_grad) for arg in self.case.args)
-        kwargs = {name: live(arg, self.dtype, requires_grad) for name, arg in self.case.kwargs.items()}
-        return args, kwargs
+    def _repeat(self, call: Any) -> None:
+        args, kwargs = self._arguments()
+        self._step("again", lambda: play(self.case, call, args, kwargs), self._observed_again())
+        if self.is_class:
+            args, kwargs = self._arguments()
+            self._step("evaluated", lambda: self._evaluated(call, args, kwargs), self._observed_again())
+            call.train()
 
-    def _gradients(self, call):
+    def _evaluated(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        with torch.no_grad():
+            return play(self.case, call.eval(), args, kwargs)
+
+    def _arguments(self, requires_grad: bool = False) -> tuple[tuple, dict[str, Any]]:
+        return arguments(self.case, self.dtype, requires_grad)
+
+    def _gradients(self, call: Any) -> dict[str, torch.Tensor | None]:
         args, kwargs = self._arguments(requires_grad=True)
-        inputs = {name: value for name, value in tensors_of(args, kwargs).items() if value.requires_grad}
+        inputs = inputs_of(args, kwargs)
         if self.is_class:
             call.zero_grad(set_to_none=True)
             parts = dict(call.named_parameters(remove_duplicate=False))
             inputs |= {name: parts[name] for name in self.case.weights}
-        total = _weighted_sum(call(*args, **kwargs))
-        if total is None or not total.requires_grad:
-            return dict.fromkeys(inputs)
-        total.backward()
+        with self._observed_again():
+            total = _weighted_sum(play(self.case, call, args, kwargs))
+            if total is None or not total.requires_grad:
+                return dict.fromkeys(inputs)
+            # subtle: not total.backward(), within which the hooks would see nothing.
+            torch.autograd.backward([total])
         return {name: value.grad for name, value in inputs.items()}
 
-    def _step(self, name, call):
-        value, error = self._guarded(lambda: encode(call()))
-        self.steps[name] = value if error is None else {"kind": "error", **error}
+    def _step(
+        self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None
+    ) -> Encoded | None:
+        """Records what `call` returns; gives the error that it raises, or None."""
+
+        def value() -> Encoded:
+            # subtle: what a lazy result computes only when it is read belongs to the call.
+            with hooks or contextlib.nullcontext():
+                return encode(call())
+
+        encoded, error = self._guarded(value)
+        self.steps[name] = encoded if error is None else {"kind": "error", **error}
         return error
 
-    def _guarded(self, call):
+    def _observed(self, closely: bool = False) -> AbstractContextManager:
+        return contextlib.nullcontext() if self.usage is None else observed(self.usage, closely)
+
+    def _observed_again(self) -> AbstractContextManager:
+        """For the calls after the first one. In a case that is observed closely none goes unseen."""
+        return self._observed() if self.case.observe else contextlib.nullcontext()
+
+    def _guarded(self, call: Callable[[], Any]) -> tuple[Any, Encoded | None]:
         return guarded(call, self.seconds)
 
-    def _stopped(self, where, error):
+    def _stopped(self, where: str, error: Encoded) -> Record:
         status = "out of time" if error["type"] == "OutOfTime" else "raised"
         return {"status": status, "steps": {}, "where": where, "error": error}
 
 
-def _weighted_sum(value):
+def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Record:
+    return {"status": "parts", "steps": {}, "expected": _shapes(expected), "found": found}
+
+
+def _weighted_sum(value: object) -> torch.Tensor | None:
     """Sum of all float results, each entry times a fixed weight of its own: a scalar to differentiate.
 
     The weights are cos(0.7 i + 0.3): of both signs, no two rows alike, so that no gradient cancels by chance.
@@ -167,72 +222,12 @@ def _weighted_sum(value):
             return None
         weights = torch.cos(torch.arange(value.numel(), dtype=torch.float64) * 0.7 + 0.3)
         return (value * weights.to(value.dtype).reshape(value.shape)).sum()
-    if isinstance(value, (tuple, list)):
-        parts = [part for part in map(_weighted_sum, value) if part is not None]
+    if isinstance(value, (tuple, list, dict)):
+        items = value.values() if isinstance(value, dict) else value
+        parts = [part for part in map(_weighted_sum, items) if part is not None]
         return sum(parts[1:], parts[0]) if parts else None
     return None
 
 
-def tensors_of(args, kwargs) -> dict:
-    """Every tensor among the arguments, parameters of modules included, by a readable name."""
-    found = {}
-    for name, value in [*enumerate(args), *kwargs.items()]:
-        if isinstance(value, torch.Tensor):
-            found[str(name)] = value
-        elif isinstance(value, nn.Module):
-            found |= {f"{name}.{part}": parameter for part, parameter in value.named_parameters()}
-        elif isinstance(value, (tuple, list)):
-            found |= {f"{name}.{i}": item for i, item in enumerate(value) if isinstance(item, torch.Tensor)}
-    return found
-
-
-def _float_type(case):
-    for value in [*case.args, *case.kwargs.values()]:
-        if isinstance(value, torch.Tensor) and value.is_floating_point():
-            return value.dtype
-    return torch.float32
-
-
-def _shapes(parts) -> dict:
+def _shapes(parts: Mapping) -> dict[str, list[int]]:
     return {str(name)[:100]: list(getattr(part, "shape", part)) for name, part in list(parts.items())[:100]}
-
-
-# subtle: torch.manual_seed does the same, but notes a traceback for GPUs that are not there, at 1 ms a time.
-_seed = torch.default_generator.manual_seed
-
-# subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
-_set_deterministic = torch._C._set_deterministic_algorithms
-
-
-def _uncompiled():
-    """Compiled functions run as written: a verdict needs no C++ compiler, and the operations can be seen."""
-    # subtle: set_stance imports the compiler (2 s); where nothing has imported it, nothing is compiled.
-    if "torch._dynamo" in sys.modules:
-        return torch.compiler.set_stance("force_eager")
-    return contextlib.nullcontext()
-
-
-@contextlib.contextmanager
-def _undisturbed():
-    """Leaves random streams, gradient mode and torch's settings as they were.
-
-    In the block, memory that a program forgets to fill holds NaN instead of, by chance, zeros, and fused
-    attention takes the way that checks its shapes.
-    """
-    was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    python_state, numpy_state = random.getstate(), np.random.get_state()
-    default_type, deepest = torch.get_default_dtype(), sys.getrecursionlimit()
-    flash = torch._C._get_flash_sdp_enabled()
-    try:
-        with torch.random.fork_rng(devices=[]), torch.enable_grad(), _uncompiled():
-            _set_deterministic(True, warn_only=True)
-            # subtle: the flash kernel reads past the end of values that are fewer than the keys.
-            torch._C._set_sdp_use_flash(False)
-            yield
-    finally:
-        torch._C._set_sdp_use_flash(flash)
-        _set_deterministic(was[0], warn_only=was[1])
-        torch.set_default_dtype(default_type)
-        sys.setrecursionlimit(deepest)
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)

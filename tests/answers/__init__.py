@@ -1,34 +1,48 @@
-"""Answers as people write them, in modules for each topic: `RIGHT` and `WRONG` by exercise id and name."""
+"""Answers as people write them: for each exercise a file TOPIC/NAME.py with `RIGHT` and `WRONG` ones by name.
+
+An answer is a function or class, the text of one, or a dict of edits of the exercise's worked answer.
+"""
 
 from importlib import import_module
 from importlib.util import find_spec
 
+from worked import answer_in
+
+from autograder.schema.mistake import edited
+
+IMPORTS = """import math
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import einsum, nn
+"""
+
 
 def answers(exercise) -> tuple[dict, dict]:
-    """(right answers, wrong answers) to an exercise, by name; empty where none are written yet."""
+    """(right answers, wrong answers) to an exercise, by name."""
     right, wrong = {}, {}
-    for name in (exercise.topic, f"{exercise.topic}_more"):
-        if find_spec(f"{__name__}.{name}") is not None:
+    for name in (f"{exercise.topic}.{exercise.name}", f"old_{exercise.topic}", f"old_{exercise.topic}_more"):
+        if _exists(name):
             module = import_module(f"{__name__}.{name}")
-            right |= {_apart(key, right): a for key, a in module.RIGHT.get(exercise.id, {}).items()}
-            wrong |= {_apart(key, wrong): a for key, a in module.WRONG.get(exercise.id, {}).items()}
+            known = (module.RIGHT, module.WRONG)
+            some, others = known if "." in name else (one.get(exercise.id, {}) for one in known)
+            right |= {_apart(key, right): _answer(exercise, one) for key, one in some.items()}
+            wrong |= {_apart(key, wrong): _answer(exercise, one) for key, one in others.items()}
     return right, wrong
+
+
+def _exists(name: str) -> bool:
+    try:
+        return find_spec(f"{__name__}.{name}") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _answer(exercise, given):
+    if isinstance(given, dict):
+        return edited(exercise.worked, given)
+    return answer_in(IMPORTS + given, exercise.name) if isinstance(given, str) else given
 
 
 def _apart(name: str, known: dict) -> str:
     return f"{name}, again" if name in known else name
-
-
-def alone(exercise) -> dict:
-    """Wrong answers to an exercise, each by the one family of cases that catches it."""
-    return _of_families(exercise, "ALONE")
-
-
-def named_by(exercise) -> dict:
-    """Names of wrong answers, or ids of mistakes, each by a family without which it has no name."""
-    return _of_families(exercise, "NAMED")
-
-
-def _of_families(exercise, what) -> dict:
-    name = f"{__name__}.{exercise.topic}_alone"
-    return getattr(import_module(name), what).get(exercise.id, {}) if find_spec(name) is not None else {}

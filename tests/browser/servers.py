@@ -51,7 +51,7 @@ def jupyter(folder: Path, home: Path, app: str = "jupyterlab"):
         sys.executable, "-m", app, "--no-browser", "--ip=127.0.0.1", "--port=8890", "--ServerApp.port_retries=500",
         f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}",
         f"--LabApp.app_settings_dir={home}/overrides",
-    ]  # fmt: skip
+    ]
     with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(
             command + ["--allow-root"] * (os.geteuid() == 0), cwd=folder, env=_environment(home), stdout=log, stderr=log

@@ -9,16 +9,17 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from autograder.grading.demo import hand_in
-from autograder.grading.sample_class import CLASS, FIRST, SECOND, SOFTMAX, WRITTEN, HandsIn
-from autograder.grading.sandbox import why_no_sandbox
+from autograder.exercises import lessons
+from autograder.grading.demo.hand_in import hand_in
+from autograder.grading.demo.sample_class import CLASS, FIRST, SECOND, SOFTMAX, WRITTEN, SampleSubmission
+from autograder.grading.sandbox.sandbox import why_no_sandbox
 from browser.accessibility import assert_accessible, assert_no_sideways_scroll
 from browser.screenshots import photograph
 from browser.servers import files, jupyter
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
 EARLY = ("amara_okafor", "bjorn_lindqvist", "chen_wei", "quentin_leroy")  # who are graded already
-LATE = HandsIn("zoe_adler", answers={SOFTMAX: "SMX-01"}, written=WRITTEN)
+LATE = SampleSubmission("zoe_adler", answers={SOFTMAX: "SMX-01"}, written=WRITTEN)
 # The pages that are looked at: the report; a wrong answer, code that does not run, and graphs.
 FEEDBACK = {"bjorn_lindqvist": FIRST, "quentin_leroy": FIRST, "chen_wei": SECOND}
 PAGES = ["report", *FEEDBACK]
@@ -82,7 +83,7 @@ def press(page, button: str) -> None:
 def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, server, new_page):
     page = new_page()
     page.goto(server.url("formgrader"))
-    expect(page.locator("#main-table tr")).to_have_count(6)
+    expect(page.locator("#main-table tr")).to_have_count(len(lessons()))
     photograph(page, "formgrader-assignments")
     page.locator("tr", has_text=FIRST).locator(".num-submissions a").click()
     row = page.locator("tr", has_text=LATE.student)
@@ -97,12 +98,12 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
     expect(answer).to_contain_text("softmax then puts", ignore_case=True)
     expect(answer.locator("math").first).to_be_visible()  # a formula, without MathJax
     expect(page.get_by_text("◐ loops.softmax")).to_be_visible()
-    answer.locator("input.score").fill("3.5")
-    answer.locator("textarea").fill("Say what the variance has to do with it.")
-    page.keyboard.press("Tab")
+    for box, text in (("input.score", "3.5"), ("textarea", "Say what the variance has to do with it.")):
+        with page.expect_response(lambda response: response.request.method == "PUT"):
+            answer.locator(box).fill(text)
+            page.keyboard.press("Tab")
     expect(answer.locator(".score-saved")).to_be_attached()
     photograph(answer, "formgrader-written-answer")
-    page.wait_for_function("() => !jQuery.active")
     assert submission(course) == (3.5, True)
 
     page.goto(server.url(f"formgrader/manage_submissions/{FIRST}"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from autograder.grading.demo import notebook_text
-from autograder.grading.sample_class import FIRST, SOFTMAX, HandsIn
+from autograder.grading.demo.hand_in import notebook_text
+from autograder.grading.demo.sample_class import FIRST, SOFTMAX, SampleSubmission
 
 FULL = 21.0
 # One answer that runs and is wrong, and no other: every point would be undeserved.
@@ -36,7 +36,8 @@ class Attack:
     write     writes the folder of the submission
     points    what its answers deserve
     problem   words that the table of grades must hold, "" where it is graded as usual, None for either
-    known     why it earns more than it deserves, where that is so and known
+    form      whether its numbers are right and the way to them is not: it earns nothing, or the table says "look at
+              its code"
     """
 
     name: str
@@ -45,7 +46,7 @@ class Attack:
     points: float = 0.0
     problem: str | None = None
     lesson: str = FIRST
-    known: str = ""
+    form: bool = False
 
     def hand_in(self, place: Place) -> Path:
         folder = place.course / "submitted" / self.name / self.lesson
@@ -63,9 +64,9 @@ def notebook(place: Place, answers=NOTHING, lesson: str = FIRST) -> dict:
 def _text(course: Path, answers: str, lesson: str) -> str:
     given = json.loads(answers)
     work = (
-        HandsIn("x", given, lesson=lesson)
+        SampleSubmission("x", given, lesson=lesson)
         if isinstance(given, str)
-        else HandsIn("x", "stub", given, lesson=lesson)
+        else SampleSubmission("x", "stub", given, lesson=lesson)
     )
     return notebook_text(course, work)
 

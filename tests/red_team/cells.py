@@ -186,6 +186,59 @@ def slow_source(content):
     )
 
 
+def short_lines(content):
+    """A syntax tree takes a thousand times the memory of its text."""
+    content["cells"].insert(1, cell_of("x\n" * 250_000))
+
+
+def deep_sources(content):
+    content["cells"].insert(1, cell_of("x = " + "-" * 90_000 + "1"))
+    content["cells"].insert(1, cell_of("x = " + "[" * 90_000 + "]" * 9_000, id="b"))
+
+
+def many_tags(content):
+    """Tags that are no text: whether all are different is asked of each and every other."""
+    content["cells"][1]["metadata"]["tags"] = [{"tag": number} for number in range(7000)]
+
+
+def shown(content, outputs):
+    content["cells"].insert(1, cell_of("x = 1", outputs=outputs))
+
+
+def many_kinds(content):
+    data = {f"text/x{number}": number for number in range(12000)}
+    shown(content, [{"output_type": "display_data", "data": data, "metadata": {}}])
+
+
+def odd_outputs(content):
+    shown(content, [{"output_type": "stream", "name": "stdout", "text": "x", "more": 1}] * 10000)
+
+
+def much_text(content):
+    content["cells"] += [cell_of("word " * 1000, "markdown", id=f"t{number}") for number in range(500)]
+
+
+DENSE = """\
+import torch
+from torch import nn
+class MultiheadSelfAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+    def forward(self, x, mask=None):
+        made, steps = [x], [torch.sin, torch.cos, torch.tanh, torch.sigmoid, torch.relu, torch.abs, torch.neg]
+        for number in range(60):
+            made.append(steps[number % len(steps)](torch.stack(made).amax(0)))
+        return self.out_proj(made[-1])
+"""
+
+
+def dense_picture(content):
+    """Every step reads all earlier ones: to place so many arrows takes hours."""
+    answer = next(cell for cell in solutions(content) if "class MultiheadSelfAttention" in "".join(cell["source"]))
+    answer["source"] = DENSE
+
+
 def many_cells(content):
     empty = cell_of("", "markdown")
     content["cells"] += [empty | {"id": f"e{number}"} for number in range(100000)]
@@ -255,6 +308,13 @@ ATTACKS = (
     by_edit("wrong_source", "a cell whose text is no text", wrong_source, problem=UNREADABLE),
     by_edit("large_source", "a cell of ten megabytes", large_source),
     by_edit("slow_source", "cells that take long to read", slow_source),
+    by_edit("short_lines", "half a megabyte of short lines", short_lines),
+    by_edit("deep_sources", "code that is nested without end", deep_sources),
+    by_edit("many_tags", "seven thousand tags", many_tags),
+    by_edit("many_kinds", "an output of twelve thousand kinds", many_kinds),
+    by_edit("odd_outputs", "ten thousand outputs with a property too many", odd_outputs),
+    by_edit("much_text", "two million characters of text", much_text, problem="characters of text"),
+    by_edit("dense_picture", "a module whose picture takes hours", dense_picture, "stub", lesson="04_heads"),
     by_edit("many_cells", "a hundred thousand cells", many_cells, answers="right", points=FULL),
     by_edit("half_characters", "half a character in an answer", half_characters),
     by_edit("zero_bytes", "control characters in a cell", zero_bytes),

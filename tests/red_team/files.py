@@ -4,7 +4,7 @@ import json
 import os
 import socket
 
-from autograder.grading.sample_class import FIRST
+from autograder.grading.demo.sample_class import FIRST
 from red_team.attack import FULL, Attack, notebook, write_notebook
 
 NAME = f"{FIRST}.ipynb"
@@ -130,6 +130,52 @@ def deep_folders(place, folder, text):
         (folder / f"{i}").touch()
 
 
+def nested_folders(place, folder, text):
+    (folder / NAME).write_text(text)
+    nest(folder, "d", 1100)
+
+
+def long_path(place, folder, text):
+    (folder / NAME).write_text(text)
+    nest(folder, "d" * 250, 20)
+
+
+def nest(folder, name, count):
+    """Folders within each other, each made from within the one above: no call takes a path as long as theirs."""
+    above = os.open(folder, os.O_RDONLY)
+    for _ in range(count):
+        os.mkdir(name, dir_fd=above)
+        below = os.open(name, os.O_RDONLY, dir_fd=above)
+        os.close(above)
+        above = below
+    os.close(above)
+
+
+def many_files(place, folder, text):
+    (folder / NAME).write_text(text)
+    for number in range(1100):
+        (folder / f"{number}.txt").touch()
+
+
+def not_entered(place, folder, text):
+    """A folder that can be listed, and not entered (by anybody but root)."""
+    (folder / NAME).write_text(text)
+    folder.chmod(0o444)
+
+
+def sparse_files(place, folder, text):
+    """Three gigabytes that take no room."""
+    (folder / NAME).write_text(text)
+    for number in range(64):
+        with (folder / f"data{number}").open("wb") as file:
+            file.truncate(48_000_000)
+
+
+def sparse_notebook(place, folder, text):
+    with (folder / NAME).open("wb") as file:
+        file.truncate(2**40)
+
+
 def named(name: str, tries: str) -> Attack:
     def write(place, folder):
         write_notebook(folder, notebook(place, "right"))
@@ -163,9 +209,9 @@ ATTACKS = (
         hard_link,
         points=FULL,
     ),
-    made("pipe", "the notebook is a pipe", pipe, problem="no regular file"),
-    made("pipe_beside", "the time stamp is a pipe", pipe_beside, problem="no regular file"),
-    made("socket_beside", "a socket beside the notebook", socket_beside, problem="no regular file"),
+    made("pipe", "the notebook is a pipe", pipe, problem="not a regular file"),
+    made("pipe_beside", "the time stamp is a pipe", pipe_beside, problem="not a regular file"),
+    made("socket_beside", "a socket beside the notebook", socket_beside, problem="not a regular file"),
     made("folder_as_notebook", "the notebook is a folder", folder_as_notebook, problem="no file"),
     made("two_notebooks", "another notebook beside the wrong one", two_notebooks),
     made("shadows", "modules beside the notebook", shadows),
@@ -173,6 +219,18 @@ ATTACKS = (
     made("hostile_time", "a time stamp that is none", hostile_time, points=FULL),
     made("odd_time", "a time stamp that is no text", odd_time, points=FULL),
     made("deep_folders", "many folders and files beside the notebook", deep_folders, points=FULL),
+    made("nested_folders", "1,100 folders within each other", nested_folders, problem="nested too deeply"),
+    made("long_path", "a path longer than a path may be", long_path, problem="nested too deeply"),
+    made("many_files", "more files than anybody hands in", many_files, problem="holds more than"),
+    made(
+        "not_entered",
+        "a folder that can be listed and not entered",
+        not_entered,
+        problem="" if os.geteuid() == 0 else "cannot be read",
+        points=FULL if os.geteuid() == 0 else 0.0,
+    ),
+    made("sparse_files", "files of three gigabytes beside the notebook", sparse_files, points=FULL),
+    made("sparse_notebook", "a notebook of a terabyte", sparse_notebook, problem="larger than"),
     raw("empty", "an empty file", b"", "empty file"),
     raw("half", "half a notebook", b'{"cells": [{"cell_type": "code", "sour'),
     raw("no_text", "bytes that are no text", b"\xff\xfe{}" * 1000),

@@ -2,6 +2,7 @@
 
 from red_team.attack import by_answer, by_cell
 
+REQUESTS = "autograder.grading.worker.inside.requests"  # what a submission's process runs
 CHANNEL = """\
 import os, struct, json, torch
 from safetensors.torch import save
@@ -32,7 +33,7 @@ def forged(name: str, tries: str, code: str, **more):
 # what is left out must not count.
 TRUE_NUMBERS = """\
 import torch
-import autograder.grading.inside.session as session
+import autograder.grading.worker.inside.requests as session
 from autograder.probe import probe as honest
 def lie(answer, cases, procedure):
     records = honest(lambda scores: torch.softmax(scores, -1), cases, procedure)
@@ -46,11 +47,7 @@ session.probe = lie
 OTHER_OPERATIONS = (
     'usage = record["steps"].get("usage", {}); usage and usage.update(names=["torch:exp"], calls=3, lines=3)'
 )
-HIDDEN_NAME = "import sys; session = sys.modules['auto' + 'grader.{}']"
-KNOWN_LIMIT = (
-    "Which operations made right numbers is told by the answer's own process, and can be forged there; the numbers "
-    "cannot."
-)
+HIDDEN_NAME = f"import sys; session = sys.modules['auto' + '{REQUESTS.removeprefix('auto')}']"
 
 
 def leaving_out(name: str, tries: str, code: str, **more):
@@ -192,9 +189,9 @@ for _ in range(6000):
         "forged_graph",
         "a graph with tensors in it",
         """
-import autograder.grading.inside.session as session
+import autograder.grading.worker.inside.requests as session
 graph = message('{"map": {"graph": {"map": {"nodes": {"tensor": "none"}}}}}')
-session._Session._graph = lambda self, **how: graph
+session._Submission._graph = lambda self, **how: graph
 """,
         lesson="04_heads",
     ),
@@ -202,11 +199,11 @@ session._Session._graph = lambda self, **how: graph
         "forged_parts",
         "a module whose parts are thirty megabytes of names",
         """
-import autograder.grading.inside.session as session
+import autograder.grading.worker.inside.requests as session
 parts = {"map": {f"long{i}" * 10: [i] * 10 for i in range(30000)}}
 text = json.dumps({"map": {"found": True, "callable": True, "kind": "type", "records": [
     {"map": {"status": "parts", "steps": {"map": {}}, "expected": {"map": {}}, "found": parts}}] * 3}})
-session._Session._probe = lambda self, **how: message(text)
+session._Submission._probe = lambda self, **how: message(text)
 """,
         lesson="04_heads",
     ),
@@ -257,10 +254,10 @@ def softmax(scores):
         "other_operations_in_disguise",
         "the same, with names that no reader finds",
         TRUE_NUMBERS.replace("LEAVE_OUT", OTHER_OPERATIONS)
-        .replace("import autograder.grading.inside.session as session", HIDDEN_NAME.format("grading.inside.session"))
+        .replace(f"import {REQUESTS} as session", HIDDEN_NAME)
         .replace("from autograder.probe import probe as honest", "honest = session.probe"),
         problem="look at its code",
-        known=KNOWN_LIMIT,
+        form=True,
     ),
     leaving_out("left_out_cases", "cases that are hard are left out", "del records[3:]; break"),
 )

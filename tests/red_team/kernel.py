@@ -16,6 +16,19 @@ def kill(pid):
     # Tame: outside a sandbox this would be the end of far more than one submission.
     if open("/proc/1/comm").read().strip() == "bwrap": os.kill(pid, 9)
     else: print("TOOK the host's process 1")
+def change(path):
+    was = os.stat(path)
+    for tried, back in (
+        (lambda: os.chmod(path, was.st_mode & 0o7777 ^ 0o001), lambda: os.chmod(path, was.st_mode & 0o7777)),
+        (lambda: os.utime(path, ns=(1, 1)), lambda: os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))),
+    ):
+        try:
+            tried()
+        except OSError as error:
+            print("no", path, error)
+        now = os.stat(path)
+        if (now.st_mode, now.st_mtime_ns) != (was.st_mode, was.st_mtime_ns):
+            back(); print("TOOK", path)
 def opened(path, flags):
     try:
         os.close(os.open(path, flags)); print("TOOK", path)
@@ -108,17 +121,59 @@ for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/pro
         "the host's device files are changed, where the grader is root",
         """
 for name in ("null", "zero", "full", "random", "urandom", "tty"):
-    before = os.stat(f"/dev/{name}").st_mtime_ns, os.stat(f"/dev/{name}").st_mode
-    os.chmod(f"/dev/{name}", (before[1] & 0o7777) ^ 0o001)
-    if os.stat(f"/dev/{name}").st_mode != before[1]:
-        os.chmod(f"/dev/{name}", before[1] & 0o7777)
-        print("TOOK", name)
+    change(f"/dev/{name}")
+    if not os.statvfs(f"/dev/{name}").f_flag & os.ST_RDONLY: print("TOOK", name, "which is not read-only")
+for number in (0, 1, 2): change(number)
 for name in ("sda", "vda", "mem", "kmem", "kmsg", "port", "fuse", "kvm", "net/tun", "loop0"):
     opened(f"/dev/{name}", os.O_RDWR)
     try:
         os.mknod(f"/tmp/{os.path.basename(name)}", 0o60666, os.makedev(254, 0)); print("TOOK", name)
     except OSError as error:
         print("no", error)
+""",
+    ),
+    by_calls(
+        "word_left_behind",
+        "word for those who come after: on the programs of the first processes, which are files of the host",
+        """
+import fcntl, struct, torch
+for path in ("/proc/self/exe", "/proc/1/exe", "/proc/2/exe", torch.__file__):
+    change(path)
+    try:
+        os.setxattr(path, "user.red_team", b"x"); os.removexattr(path, "user.red_team"); print("TOOK", path)
+    except OSError as error:
+        print("no", path, error)
+    with open(path, "rb") as file:
+        try:
+            flags = struct.unpack("l", fcntl.ioctl(file, 0x80086601, struct.pack("l", 0)))[0]
+            fcntl.ioctl(file, 0x40086602, struct.pack("l", flags ^ 0x40))
+            fcntl.ioctl(file, 0x40086602, struct.pack("l", flags)); print("TOOK flags of", path)
+        except OSError as error:
+            print("no", path, error)
+        for command, value in ((1024, fcntl.F_RDLCK), (1036, struct.pack("Q", 2))):
+            try:
+                fcntl.fcntl(file, command, value); print("TOOK", command, path)
+                fcntl.fcntl(file, command, fcntl.F_UNLCK if command == 1024 else struct.pack("Q", 0))
+            except OSError as error:
+                print("no", path, error)
+""",
+    ),
+    by_calls(
+        "files_of_others",
+        "open files of the sandbox's first processes",
+        """
+for pid in (1, 2):
+    held = call("syscall", 434, pid, 0)
+    for number in range(8):
+        taken("syscall", 438, held, number, 0)
+""",
+    ),
+    by_calls(
+        "asynchronous_requests",
+        "half of the system's asynchronous requests",
+        """
+held = ctypes.c_ulong(0)
+taken("syscall", 206 if os.uname().machine == "x86_64" else 0, 32000, ctypes.byref(held))
 """,
     ),
     by_calls(

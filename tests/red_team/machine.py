@@ -110,6 +110,41 @@ if len(kept) > 5: print("TOOK", len(kept))
 """,
     ),
     by_cell(
+        "shared_pages",
+        "two hundred megabytes of pages that are shared and then looked at by nobody",
+        """\
+import mmap, os
+kept = []
+for file in (-1, os.open("/dev/zero", os.O_RDWR)):
+    try:
+        for _ in range(2):
+            kept.append(mmap.mmap(file, 50 * 2**20))
+            kept[-1].write(b"x" * 50 * 2**20)
+            kept[-1].madvise(mmap.MADV_DONTNEED)
+    except OSError as error:
+        print("no", error)
+if kept: print("TOOK", len(kept))
+""",
+    ),
+    by_cell(
+        "large_socket_buffers",
+        "sockets that hold megabytes each",
+        """\
+import socket
+pairs = []
+for option in (socket.SO_SNDBUF, socket.SO_RCVBUF, 32, 33):
+    pairs.append(socket.socketpair())
+    for end in pairs[-1]:
+        before = end.getsockopt(socket.SOL_SOCKET, option) if option < 32 else 0
+        try:
+            end.setsockopt(socket.SOL_SOCKET, option, 4 * 2**20)
+        except OSError as error:
+            print("no", error)
+        else:
+            print("TOOK" if end.getsockopt(socket.SOL_SOCKET, option % 32 or 7) > before else "", option)
+""",
+    ),
+    by_cell(
         "many_small_eaters",
         "forty processes that take fifty megabytes each",
         """\

@@ -1,4 +1,5 @@
-"""Scripts for the browser of whoever looks at the work. The answers are right: those points are deserved."""
+"""Scripts for the browser of whoever looks at the work, and words that should pass for somebody else's. The answers
+are right: those points are deserved."""
 
 from red_team.attack import FULL, by_answer, by_edit, cell_of, solutions
 
@@ -35,6 +36,27 @@ display({"text/html": "<p>x"}, raw=True, metadata={"text/html": {"isolated": Tru
 print(bad)
 raise ValueError(bad + "\\x1b[31m" + bad + "\\x1b]8;;javascript:pwned()\\x07x\\x1b]8;;\\x07")
 """
+# Words that want to stand elsewhere on the page than where they were written.
+COVERS = {
+    "classes": '<div class="navbar navbar-fixed-top modal in" style="display: block">Score: 25/25</div>',
+    "margins": '<div style="margin: -3000px 0 0 -500px; padding: 900px; background-color: #fff">Score: 25/25</div>',
+    "one margin": '<div style="margin-top:-3000px; padding: 900px; background-color: #fff">Score: 25/25</div>',
+    "positions": '<div style="position: fixed; top: 0; left: 0; z-index: 9999; padding: 900px">Score: 25/25</div>',
+    "sizes": '<div style="width: 9000px; padding: 900px; font-size: 900px; line-height: 0">Score: 25/25</div>',
+    "a table": '<table width="9000" height="9000" class="modal in" style="display: block"><tr><td>Score: 25/25',
+    "ids": '<p id="loops-why_scale">x</p><p id="statusmessage" class="alert">Score: 25/25</p>',
+}
+SHOW_COVERS = f"from IPython.display import HTML, display\ndisplay(*map(HTML, {list(COVERS.values())!r}))"
+MARKS = "4 points for two words or more."
+SCHEME = f"**Marking scheme** (students do not see this)\n\n{MARKS}"
+FRAMED_SCHEME = f"""\
+<div class="panel panel-success marking-scheme" style="border: 1px solid #d6e9c6">
+<div class="panel-heading" style="background-color: #dff0d8; padding: 10px 15px">From the course</div>
+
+{SCHEME}
+
+</div>
+"""
 
 
 def shown(code: str):
@@ -64,6 +86,15 @@ def as_raw(content):
     for number, kind in enumerate(("text/html", "", "text/markdown", "application/javascript")):
         metadata = {"raw_mimetype": kind, "format": kind, "tags": ["<script>pwned()</script>"]}
         content["cells"].insert(1, cell_of(SCRIPT, "raw", metadata=metadata, id=f"raw{number}"))
+
+
+def below_the_written_answer(text: str):
+    def edit(content):
+        place = content["cells"].index(solutions(content)[-1]) + 1
+        tags = {"tags": ["marking-scheme"], "nbgrader": {"grade_id": "scheme"}}
+        content["cells"].insert(place, cell_of(text, "markdown", metadata=tags))
+
+    return edit
 
 
 def in_metadata(content):
@@ -103,6 +134,10 @@ ATTACKS = (
     page("script_in_raw", "scripts in raw cells", as_raw),
     page("script_in_metadata", "scripts in the notebook's data", in_metadata),
     page("script_in_written", "scripts in a written answer", in_written_answer),
+    page("cover_in_markdown", "words over the whole page", as_markdown("\n\n".join(COVERS.values()))),
+    page("cover_in_outputs", "the same in outputs", shown(SHOW_COVERS)),
+    page("scheme_below_an_answer", "a marking scheme of one's own", below_the_written_answer(SCHEME)),
+    page("framed_scheme_below_an_answer", "the same in a frame", below_the_written_answer(FRAMED_SCHEME)),
     page("script_in_code", "scripts in an answer's text", in_code),
     by_answer(
         "script_in_an_error",

@@ -50,7 +50,7 @@ safetensors.torch.load = lambda data: {}
 import sys, types
 judge = types.ModuleType("autograder.judge")
 judge.judge = judge.check = lambda *args, **how: 7.0
-for name in ("autograder.judge", "autograder.notebook.check", "autograder.grading.verdicts"):
+for name in ("autograder.judge", "autograder.notebook.check", "autograder.grading.gradebook.nbgrader_steps"):
     sys.modules[name] = judge
 sys.modules["autograder"].check = judge.check
 """,

@@ -45,7 +45,7 @@ def show_inputs(content):
 REFERENCE = """\
 import gc
 for thing in gc.get_objects():
-    if type(thing).__name__ == "Exercise" or getattr(thing, "__module__", "") == "autograder.exercises.heads":
+    if type(thing).__name__ == "Exercise" or getattr(thing, "__module__", "") == "autograder.exercises.heads.@ANSWER@":
         print("TOOK", thing)
         if getattr(thing, "name", "") == "@ANSWER@": @ANSWER@ = thing.reference
 """
@@ -120,6 +120,19 @@ print(dict(os.environ))
 for pid in ["self", "thread-self", *filter(str.isdigit, os.listdir("/proc"))]:
     for file in ("environ", "cmdline", "maps", "auxv", "cgroup", "mountinfo"):
         read(f"/proc/{pid}/{file}")
+""",
+    ),
+    reads(
+        "start",
+        "folders of the host in how the processes of the sandbox were started",
+        """
+import sys
+told = [*os.environ.values(), *sys.argv, *sys.orig_argv]
+for pid in (1, 2, "self"):
+    told += [read(f"/proc/{pid}/{file}").decode() for file in ("environ", "cmdline")]
+told = [word for word in " ".join(told).replace(chr(0), " ").split() if word not in ("/tmp", "/usr/bin:/bin", "PWD=/")]
+print(told)
+if any("/" in word or "HOME" in word for word in told): print("TOOK", told)
 """,
     ),
     reads(
@@ -208,12 +221,12 @@ for family in range(1, 46):
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
         try:
             with socket.socket(family, kind) as line:
-                if family not in (1, 2, 10, 16):
+                if family != 1:
                     print("TOOK a socket of family", family)
         except OSError:
             pass
-print(socket.if_nameindex())
 try:
+    print(socket.if_nameindex())
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         line.sendto(b"hello", ("127.0.0.1", @PORT@))
 except OSError as error:

@@ -1,11 +1,11 @@
 """What the reading edition is made from. `write_sources` is the one entry; see its modules in this order:
 
 lessons.py    a lesson as a notebook for readers: answers folded, hints step by step, stored outputs
-card.py       what stands around an exercise and a written question
+card.py       what surrounds an exercise and a written question
 outputs.py    the stored outputs of a cell, as the book shows them
 overview.py   the ladder of lessons, the contents, the sources
 judged.py     how each exercise is judged: aspects, rules, inputs
-mistakes.py   the mistakes that people make, with what shows them
+mistakes.py   the mistakes that people make
 html.py       formulas and folds (an extension of Sphinx)
 
 The book's pages that are written by hand, and the settings, are in the folder `book`.
@@ -17,10 +17,10 @@ from autograder.build.lesson import ROOT, find_lessons
 
 
 def write_sources(folder: Path, repository: str = "", branch: str = "main", root: Path = ROOT) -> list[Path]:
-    """Writes all made sources of the book into `folder` and gives their paths; what no lesson makes any more is
-    removed. A file whose text stays the same is left alone, so that a second build is quick.
+    """Writes all made sources of the book into `folder` and returns their paths; files that no lesson makes any more
+    are removed. A file whose text stays the same is left alone, so that a second build is quick.
 
-    `repository` is the web address of the course, for the links to Colab and Binder; where empty, there are none.
+    `repository` is the web address of the course, for the links to Colab and Binder; if empty, there are none.
     """
     from autograder.build.book.judged import judged_parts
     from autograder.build.book.lessons import lesson_text
@@ -29,7 +29,7 @@ def write_sources(folder: Path, repository: str = "", branch: str = "main", root
 
     lessons = find_lessons(None, root)
     texts = {f"lessons/{lesson.name}.ipynb": lesson_text(lesson, repository, branch) for lesson in lessons}
-    texts |= overview_parts(lessons) | judged_parts(lessons) | mistake_pages(lessons, folder.parent / "_build")
+    texts |= overview_parts(lessons) | judged_parts(lessons) | mistake_pages(lessons)
     for old in folder.rglob("*.*"):
         if str(old.relative_to(folder)) not in texts:
             old.unlink()

@@ -10,7 +10,7 @@ from html import escape
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 
-from autograder.grading.formulas import mathml
+from autograder.grading.safe.formulas import mathml
 
 PUNCTUATION = re.compile(r"[.,;:!?)]+")
 
@@ -69,13 +69,13 @@ def _visit_block(translator, node) -> None:
 
 
 def _is_whole(source: str) -> bool:
-    """Whether a piece of a formula stands on its own: it may go to the next line where the page is narrow."""
+    """Whether a piece of a formula stands on its own: it may go to the next line if the page is narrow."""
     pairs = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
     return all(source.count(opened) == source.count(closed) for opened, closed in pairs)
 
 
 def _written(node, block: bool, source: str = "") -> str:
-    """The formula, or a warning, which stops the build, and its source where it cannot be written.
+    """The formula; if it cannot be written, its source and a warning, which stops the build.
 
     subtle: latex2mathml gives a command that it does not know back as it stands.
     """

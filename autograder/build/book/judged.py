@@ -4,8 +4,8 @@ from autograder.build.book.overview import short_name
 from autograder.build.book.symbols import as_markdown
 from autograder.build.lesson import Lesson
 from autograder.exercises import exercises_of
-from autograder.exercises.exercise import Exercise, Rules
 from autograder.judge import cases_of
+from autograder.schema.exercise import Exercise, Rules
 
 LOOPS = {"required": "to be written with Python loops", "forbidden": "to be written without Python loops"}
 
@@ -41,4 +41,5 @@ def _exercise(exercise: Exercise) -> str:
 def _rules(exercise: Exercise) -> str:
     rules = exercise.rules
     parts = [LOOPS[rules.loops]] if rules.loops else []
-    return "; ".join([*parts, *(["without " + " and without ".join(rules.forbidden)] if rules.forbidden else [])])
+    without = [*rules.forbidden, *rules.large[:1]]
+    return "; ".join([*parts, *(["without " + " and without ".join(without)] if without else [])])

@@ -78,7 +78,7 @@ def _folded(tag: str, show: str, hide: str) -> dict:
 
 
 def _stored_outputs(lesson: Lesson) -> dict:
-    """Outputs of the executed notebook by cell id; none where it was not executed yet."""
+    """Outputs of the executed notebook by cell id; none if it was not executed yet."""
     if not lesson.executed.is_file():
         return {}
     notebook = nbformat.reads(lesson.executed.read_text(encoding="utf-8"), as_version=4)
@@ -86,7 +86,7 @@ def _stored_outputs(lesson: Lesson) -> dict:
 
 
 def _still(code: str) -> str:
-    """Says what a reader of the notebook can turn where the book has a still picture."""
+    """A note on what can be changed in the notebook, below the book's still picture."""
     calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
     names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords]

@@ -17,7 +17,7 @@ from autograder.notebook.figures.style import SCREEN_DPI
 
 SVG, PNG, HTML, TEXT = "image/svg+xml", "image/png", "text/html", "text/plain"
 WIDTH = re.compile(r'<svg[^>]*? width="([0-9.]+)(pt|px|)"')
-WIDE = 560  # pixels: what is wider scrolls on a phone, where it would be too small to read
+WIDE = 560  # pixels: a wider picture scrolls on a phone, because scaled down it would be too small to read
 PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
 

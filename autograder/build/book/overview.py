@@ -4,7 +4,7 @@ import re
 
 from autograder.build.lesson import Lesson, read_cells
 from autograder.build.pictures import PICTURE
-from autograder.exercises import exercises_of, in_words
+from autograder.exercises import exercises_of, format_lesson
 
 READ_MORE = "## Read more"
 ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
@@ -21,7 +21,7 @@ def overview_parts(lessons: list[Lesson]) -> dict[str, str]:
 
 def short_name(lesson: Lesson) -> str:
     """ "03_masking" as "3 Masking", "05_multi_query_attention" as "5 Multi-query attention"."""
-    number, _, words = in_words(lesson.name).partition(" ")
+    number, _, words = format_lesson(lesson.name).partition(" ")
     return f"{int(number)} {words[0].upper()}{words[1:]}"
 
 
@@ -59,7 +59,7 @@ def _card(lesson: Lesson) -> str:
 
 
 def _picture(text: str) -> list[str]:
-    """The options of a card that shows the first picture of a text, where it has one."""
+    """The options of a card that shows the first picture of a text, if it has one."""
     match = PICTURE.search(text)
     if match is None:
         return []

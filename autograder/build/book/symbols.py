@@ -35,6 +35,6 @@ def _linked(match: re.Match) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Text of a hint or a mistake as markdown: what stands in backticks is code, nothing else has a meaning."""
+    """Text of a hint or a mistake as markdown: text in backticks is code, nothing else is markup."""
     parts = CODE.split(" ".join(text.split()))
     return "".join(part if number % 2 else MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))

@@ -1,43 +1,46 @@
-"""What is wrong with a record, case by case.
+"""Finds the faults in a record, case by case.
 
-A finding has a rung: structure first (does it run, type, shape), then what one call does to the next (inputs
-changed, another result the second time), then numbers, type of numbers and gradients. The lowest rung is told.
+A finding has a level: structure first (does it run, type, shape), then the effects of one call on the next (inputs
+changed, another result the second time), then numbers, their type and gradients. The finding of the lowest level is
+reported.
 """
 
-from autograder.exercises.exercise import Case, Exercise
-from autograder.judge.findings.finding import FINITE, NUMBERS, RUNS, Finding, Look
-from autograder.judge.findings.record import wrong_things
+from autograder.judge.findings.finding import FINITE, NUMBERS, RUNS, CaseContext, Finding
+from autograder.judge.findings.record import faults
 from autograder.judge.findings.values import wrong_value
+from autograder.schema.case import Case
+from autograder.schema.exercise import Exercise
+from autograder.values import Record
 
 __all__ = ["FINITE", "NUMBERS", "RUNS", "Finding", "findings", "output_is_right", "wrong_cases"]
 
 
 def findings(
-    exercise: Exercise, cases: list[Case], expected: list[dict], records: list[dict]
+    exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]
 ) -> list[Finding]:
-    """Everything wrong in `records`, in the order of the cases."""
-    questions = enumerate(zip(cases, expected, records, strict=True))
+    """Every fault in `records`, in the order of the cases."""
+    numbered = enumerate(zip(cases, expected, records, strict=True))
     return [
         finding
-        for number, (case, due, record) in questions
-        for finding in wrong_things(Look(exercise, case, number), due, record)
+        for number, (case, right, record) in numbered
+        for finding in faults(CaseContext(exercise, case, number), right, record)
     ]
 
 
-def wrong_cases(exercise: Exercise, cases: list[Case], expected: list[dict], records: list[dict]) -> set[int]:
-    """The numbers of the cases in which something in `records` is wrong."""
-    questions = enumerate(zip(cases, expected, records, strict=True))
-    return {number for number, (case, due, record) in questions if _is_wrong(Look(exercise, case), due, record)}
+def wrong_cases(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> set[int]:
+    """The numbers of the cases whose records have a fault."""
+    numbered = enumerate(zip(cases, expected, records, strict=True))
+    return {i for i, (case, right, record) in numbered if _is_wrong(CaseContext(exercise, case), right, record)}
 
 
-def output_is_right(exercise: Exercise, case: Case, due: dict, record: dict) -> bool:
-    """Whether a record's output is right, whatever follows it."""
-    look = Look(exercise, case)
+def output_is_right(exercise: Exercise, case: Case, expected: Record, record: Record) -> bool:
+    """Whether a record's output is right, whatever its further steps."""
+    context = CaseContext(exercise, case)
     if record["status"] != "answered" or case.raises:
-        return not _is_wrong(look, due, record)
-    return wrong_value(look, "output", due["steps"]["output"], record["steps"]["output"]) is None
+        return not _is_wrong(context, expected, record)
+    return wrong_value(context, "output", expected["steps"]["output"], record["steps"]["output"]) is None
 
 
-def _is_wrong(look: Look, due: dict, record: dict) -> bool:
-    # The first thing will do: no other is looked for.
-    return next(wrong_things(look, due, record), None) is not None
+def _is_wrong(context: CaseContext, expected: Record, record: Record) -> bool:
+    # The first fault is enough: the others are not searched for.
+    return next(faults(context, expected, record), None) is not None

@@ -1,32 +1,35 @@
-"""A finding, its rungs, and the case that it is about."""
+"""A finding, its level, and the case that it is about."""
 
 from dataclasses import dataclass
 
-import numpy as np
+from autograder.judge import formatting
+from autograder.schema.case import VALUES, Case
+from autograder.schema.exercise import Exercise
+from autograder.values import Encoded
 
-from autograder.exercises.exercise import VALUES, Case, Exercise
-from autograder.judge import words
-
+# The levels, from the outside of an answer to the inside.
 PARTS, RUNS, TYPE, SHAPE, CHANGED, REPEATS, FINITE, NUMBERS, DTYPE, GRADIENT = range(10)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing wrong in one case: the aspect it costs, its rung, what is seen, what to ask, the numbers."""
+    """One fault in one case: the aspect that it costs, its level, an observation, a question and the case in detail;
+    and the id of the mistake that it shows by itself, if any (see autograder.judge.general)."""
 
     aspect: str
-    rung: int
+    level: int
     case: int
-    sees: str
-    asks: str
+    observation: str
+    question: str
     detail: str = ""
     step: str = "output"
-    index: tuple = ()
+    index: tuple[int, ...] = ()
+    mistake: str = ""
 
 
 @dataclass(frozen=True)
-class Look:
-    """A case that is looked at, and the findings that are made of it."""
+class CaseContext:
+    """The case that is checked; makes its findings."""
 
     exercise: Exercise
     case: Case
@@ -34,30 +37,30 @@ class Look:
 
     def finding(
         self,
-        rung: int,
-        sees: str,
-        asks: str,
+        level: int,
+        observation: str,
+        question: str,
         aspect: str | None = None,
         detail: str | None = None,
         step: str = "output",
-        index: tuple = (),
+        index: tuple[int, ...] = (),
+        mistake: str = "",
     ) -> Finding:
-        """Costs the case's aspect, and is told with what was given, where nothing else is said."""
+        """A finding that by default costs the case's aspect and tells the case's arguments in detail."""
         aspect = aspect or self.case.aspect
         aspect = aspect if aspect in self.exercise.aspects else VALUES
-        detail = self.given() if detail is None else detail
-        return Finding(aspect, rung, self.number, sees, asks, detail, step, index)
+        detail = self.arguments() if detail is None else detail
+        return Finding(aspect, level, self.number, observation, question, detail, step, index, mistake)
 
-    def given(self) -> str:
-        """What the answer was called with, in words."""
-        return words.arguments(self.exercise, self.case)
+    def arguments(self) -> str:
+        """The case's arguments in words."""
+        return formatting.format_arguments(self.exercise, self.case)
 
     def name_of(self, key: str) -> str:
-        """A recorded tensor's name."""
-        return words.name_of(self.exercise, key)
+        """The name of an encoded tensor."""
+        return formatting.name_of(self.exercise, key)
 
 
-def worst(far) -> tuple[int, ...]:
-    """The place of the entry that is off the furthest."""
-    # subtle: torch.unravel_index does the same, but imports half a second of symbolic algebra.
-    return tuple(int(i) for i in np.unravel_index(int(far.argmax()), tuple(far.shape)))
+def named_items(step: Encoded) -> dict[str, Encoded]:
+    """The items of an encoded dict by their keys; none of another value."""
+    return dict(zip(step["keys"], step["items"], strict=False)) if step["kind"] == "dict" else {}

@@ -1,64 +1,76 @@
-"""Gradients against those that are due, of an answer whose values are right."""
+"""Compares the gradients of an answer whose values are right."""
 
-from autograder.exercises.exercise import GRADIENTS
-from autograder.judge import words
-from autograder.judge.findings.finding import GRADIENT, Finding, Look, worst
-from autograder.judge.tolerance import excess
+from dataclasses import replace
+
+import torch
+
+from autograder.judge import formatting
+from autograder.judge.findings.finding import GRADIENT, CaseContext, Finding, named_items
+from autograder.schema.case import GRADIENTS, Case
+from autograder.values import Encoded
+from autograder.values.compare import excess, worst
+
+NEGLIGIBLE = 1e-12
 
 
-def wrong_gradient(look: Look, due: dict, got: dict) -> Finding | None:
-    """The first input or parameter whose gradient is not right."""
-    if got["kind"] == "error":
+def wrong_gradient(context: CaseContext, expected: Encoded, actual: Encoded) -> Finding | None:
+    """The first input or parameter whose gradient is wrong."""
+    if actual["kind"] == "error":
         return _finding(
-            look,
-            f"The values are right, but with gradients on: {words.error_in_words(got)}",
+            context,
+            f"The values are right, but with gradients on: {formatting.format_error(actual)}",
             "Does a step write into a tensor that the gradient still needs?",
         )
-    names = dict(zip(got.get("keys", ()), got.get("items", ()), strict=True))
-    wants = (one for one in zip(due["keys"], due["items"], strict=True) if one[1]["kind"] == "tensor")
-    looks = (_wrong_one(look, look.name_of(key), want["data"], names.get(key)) for key, want in wants)
-    return next((finding for finding in looks if finding is not None), None)
+    found = named_items(actual)
+    for key, gradient in named_items(expected).items():
+        if gradient["kind"] != "tensor":
+            continue
+        finding = _compare(context, context.name_of(key), gradient["data"], found.get(key))
+        if finding is not None:
+            no_gradient = found and all(item["kind"] == "None" for item in found.values())
+            return replace(finding, mistake="SDPA-29") if no_gradient else finding
+    return None
 
 
-def _wrong_one(look, name, want, got):
-    if got is None or got["kind"] != "tensor":
-        # subtle: no gradient at all is as good as a gradient of zeros.
-        if bool((want.abs() <= 1e-12).all()):
+def _compare(context: CaseContext, name: str, expected: torch.Tensor, actual: Encoded | None) -> Finding | None:
+    if actual is None or actual["kind"] != "tensor":
+        # subtle: no gradient is as good as a gradient of zeros; one that cannot be compared is not.
+        if (actual is None or actual["kind"] == "None") and bool((expected.abs() <= NEGLIGIBLE).all()):
             return None
         return _finding(
-            look,
+            context,
             f"The values are right, but no gradient reaches `{name}`.",
             "Does every step from there to the result stay in PyTorch's hands?",
         )
-    have = got["data"]
-    if bool(want.isfinite().all()) and not bool(have.isfinite().all()):
+    gradient = actual["data"]
+    if bool(expected.isfinite().all()) and not bool(gradient.isfinite().all()):
         return _finding(
-            look,
+            context,
             f"The values are right, but the gradient of `{name}` is NaN or infinite.",
             "On the way back, which step meets 0/0, 0 times infinity, or a NaN that was cleaned afterwards?",
         )
-    numbers = _wrong_numbers(look.case, want, have)
-    if numbers is None:
+    example = _first_difference(context.case, expected, gradient)
+    if example is None:
         return None
     return _finding(
-        look,
-        f"The values are right, but the gradient of `{name}` is not{numbers}.",
+        context,
+        f"The values are right, but the gradient of `{name}` is not{example}.",
         "Which step is cut off from the gradient, or counted twice?",
     )
 
 
-def _wrong_numbers(case, want, have) -> str | None:
-    """Where they are wrong, in words that end a sentence; None where they are right."""
-    if want.shape != have.shape:
+def _first_difference(case: Case, expected: torch.Tensor, actual: torch.Tensor) -> str | None:
+    """The worst entry, in words that end a sentence; None if the gradients agree."""
+    if expected.shape != actual.shape:
         return ""
-    scale = max(1.0, float(want.abs().max())) if want.numel() else 1.0
-    far = excess(want, have, case.scale * scale)
+    scale = max(1.0, float(expected.abs().max())) if expected.numel() else 1.0
+    far = excess(expected, actual, case.scale * scale)
     if bool((far <= 0).all()):
         return None
     index = worst(far)
-    due, got = words.number(want[index]), words.number(have[index])
-    return f": at {words.index_in_words(index)} {due} is due, yours is {got}"
+    should, is_now = formatting.format_number(expected[index]), formatting.format_number(actual[index])
+    return f": at {formatting.format_index(index)} it should be {should}, and yours is {is_now}"
 
 
-def _finding(look, sees, asks) -> Finding:
-    return look.finding(GRADIENT, sees, asks, aspect=GRADIENTS, step="gradients")
+def _finding(context: CaseContext, observation: str, question: str) -> Finding:
+    return context.finding(GRADIENT, observation, question, aspect=GRADIENTS, step="gradients")

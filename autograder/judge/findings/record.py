@@ -1,11 +1,8 @@
-"""A whole record: did the answer run, are its parts there, and what does one call do to the next?"""
+"""Checks a whole record: does the answer run, has it the required parts, and what does one call do to the next?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-import torch
-
-from autograder.exercises.exercise import SIDE_EFFECTS
-from autograder.judge import words
+from autograder.judge import formatting
 from autograder.judge.findings.errors import raised
 from autograder.judge.findings.finding import (
     CHANGED,
@@ -15,87 +12,91 @@ from autograder.judge.findings.finding import (
     PARTS,
     REPEATS,
     RUNS,
+    CaseContext,
     Finding,
-    Look,
+    named_items,
 )
 from autograder.judge.findings.gradients import wrong_gradient
 from autograder.judge.findings.values import wrong_value
-from autograder.judge.tolerance import same_value
+from autograder.probe.build import states_as_given
+from autograder.schema.case import SIDE_EFFECTS
+from autograder.values import Encoded, Record
+from autograder.values.compare import EXACT, difference, same_value
+from autograder.values.encode import encode
+
+Shapes = Mapping[str, list[int]]
 
 
-def wrong_things(look: Look, due: dict, record: dict) -> Iterator[Finding]:
-    """Everything that is wrong, one thing at a time: whoever asks for the first alone pays for no other."""
+def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
+    """Every fault of a record; each is searched for when the caller takes it."""
     if record["status"] == "skipped":
-        sees = "An earlier call ran out of time, so this one was not made."
-        yield look.finding(RUNS, sees, "Which loop never ends?", detail="")
-    elif look.case.raises:
-        yield from _not_raised(look, record)
+        observation = "An earlier call ran out of time, so this one was not made."
+        yield context.finding(RUNS, observation, "Which loop never ends?", detail="")
+    elif context.case.raises:
+        yield from _not_raised(context, record)
     elif record["status"] == "parts":
-        yield _wrong_parts(look, record["expected"], record["found"])
+        yield _wrong_parts(context, record["expected"], record["found"])
     elif record["status"] == "raised" or (record["status"] == "out of time" and "error" in record):
-        yield raised(look, record["error"])
+        yield raised(context, record["error"])
     else:
-        yield from (finding for finding in _steps(look, due["steps"], record["steps"]) if finding is not None)
+        findings = _faults_of_steps(context, expected["steps"], record["steps"])
+        yield from (finding for finding in findings if finding is not None)
 
 
-def _steps(look, due, steps):
-    first = wrong_value(look, "output", due["output"], steps["output"])
+def _faults_of_steps(
+    context: CaseContext, expected: Mapping[str, Encoded], steps: Mapping[str, Encoded]
+) -> Iterator[Finding | None]:
+    first = wrong_value(context, "output", expected["output"], steps["output"])
     yield first
-    yield _changed(look, steps["after"])
-    if first is not None and first.rung == NUMBERS and "evaluated" in steps:
-        yield _right_in_evaluation(look, due["output"], steps["evaluated"])
-    if first is None or first.rung >= FINITE:
-        yield from (_other(look, step, steps["output"], steps[step]) for step in OTHER if step in steps)
-    if "gradients" in due and "gradients" in steps and (first is None or first.rung == DTYPE):
-        yield wrong_gradient(look, due["gradients"], steps["gradients"])
+    yield _changed(context, steps["after"])
+    if first is not None and first.level == NUMBERS and "evaluated" in steps:
+        yield _right_in_evaluation(context, expected["output"], steps["evaluated"])
+    if first is None or first.level >= FINITE:
+        yield from (_other_result(context, step, steps["output"], steps[step]) for step in OTHER if step in steps)
+    if "gradients" in expected and "gradients" in steps and (first is None or first.level == DTYPE):
+        yield wrong_gradient(context, expected["gradients"], steps["gradients"])
 
 
-def _not_raised(look, record):
+def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
     status, error = record["status"], record.get("error", {})
-    if status == "raised" and look.case.raises in error.get("bases", ()):
+    if status == "raised" and context.case.raises in error.get("bases", ()):
         return
-    got = f"{error['type']} is raised" if status == "raised" else "nothing is raised"
-    sees = f"{look.given()} should raise {look.case.raises}; {got}."
-    yield look.finding(RUNS, sees, "What should happen when the sizes do not fit?", detail="")
+    actual = f"{error['type']} is raised" if status == "raised" else "nothing is raised"
+    observation = f"{context.arguments()} should raise {context.case.raises}; {actual}."
+    yield context.finding(RUNS, observation, "What should happen when the sizes do not fit?", detail="")
 
 
-def _wrong_parts(look, expected, found):
+def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -> Finding:
     if found is None:
-        return look.finding(
+        return context.finding(
             PARTS,
-            f"{look.exercise.name}(...) does not give an nn.Module.",
+            f"{context.exercise.name}(...) does not give an nn.Module.",
             "Which class should yours inherit from, and what does its __init__ call first?",
             detail="",
         )
-    beyond = {part: shape for part, shape in found.items() if part not in expected}
-    if found == expected | beyond:
-        return look.finding(
+    further = {part: shape for part, shape in found.items() if part not in expected}
+    if found == {**expected, **further}:
+        listed = ", ".join(f"{part} {formatting.format_shape(shape)}" for part, shape in further.items()) or "none"
+        return context.finding(
             PARTS,
-            f"The state dict holds more than the parts that are asked for: {_listed(beyond)}.",
+            f"The state dict holds more than the parts that are asked for: {listed}.",
             "Which of your parts is not among those that the exercise names?",
         )
-    return look.finding(PARTS, *words.other_parts(expected, found))
+    return context.finding(PARTS, *formatting.other_parts(expected, found))
 
 
-def _listed(parts: dict) -> str:
-    return ", ".join(f"{part} {words.shape_in_words(shape)}" for part, shape in parts.items()) or "none"
-
-
-def _changed(look, after):
-    from autograder.judge.expected import arguments_as_given
-
-    given = arguments_as_given(look.case)
-    if after["kind"] != "dict":
+def _changed(context: CaseContext, after: Encoded) -> Finding | None:
+    if context.case.new:
         return None
-    for key, value in zip(after["keys"], after["items"], strict=True):
-        want = given.get(key)
-        if want is None or value["kind"] != "tensor":
-            continue
-        have = value["data"]
-        if want.shape != have.shape or not torch.equal(want.nan_to_num(), have.nan_to_num()):
-            sees = f"After the call the caller's `{look.name_of(key)}` holds other numbers than before."
-            asks = "Which line writes into a tensor it was given?"
-            return look.finding(CHANGED, sees, asks, aspect=SIDE_EFFECTS, step="after")
+    # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as changed.
+    found = named_items(after)
+    for key, before in states_as_given(context.case).items():
+        if key not in found or difference(encode(before), found[key], EXACT) is not None:
+            observation = f"After the call the caller's `{context.name_of(key)}` is not what it was before."
+            question = "Which line writes into a tensor it was given?"
+            return context.finding(
+                CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
+            )
     return None
 
 
@@ -105,23 +106,22 @@ OTHER = {
         "What is drawn at random, or left behind by the first call?",
     ),
     "evaluated": (
-        "After .eval() the result is another than in training mode.",
+        "After .eval() the result differs from that in training mode.",
         "Which part behaves differently in training and in evaluation?",
     ),
 }
 
 
-def _other(look, step, first, got):
-    """Another call, another result."""
-    if same_value(first, got, look.case.scale):
+def _other_result(context: CaseContext, step: str, first: Encoded, second: Encoded) -> Finding | None:
+    if same_value(first, second, context.case.scale):
         return None
-    return look.finding(REPEATS, *OTHER[step], aspect=SIDE_EFFECTS, step=step)
+    return context.finding(REPEATS, *OTHER[step], aspect=SIDE_EFFECTS, step=step)
 
 
-def _right_in_evaluation(look, due, got):
-    if wrong_value(look, "evaluated", due, got) is not None:
+def _right_in_evaluation(context: CaseContext, expected: Encoded, actual: Encoded) -> Finding | None:
+    if wrong_value(context, "evaluated", expected, actual) is not None:
         return None
-    return look.finding(
+    return context.finding(
         REPEATS,
         "In evaluation mode your result is right; in training mode it is another.",
         "Which part behaves differently in training and in evaluation, and is it asked for here?",

@@ -1,109 +1,175 @@
-"""One value against what is due: kind, shape, numbers, type of numbers."""
+"""Compares one value with the expected one and describes the difference: type, length, shape, numbers, dtype."""
+
+from collections.abc import Callable
 
 import torch
 
-from autograder.exercises.exercise import DTYPES
-from autograder.judge import words
+from autograder.judge import formatting
 from autograder.judge.findings.errors import raised
-from autograder.judge.findings.finding import DTYPE, FINITE, NUMBERS, SHAPE, TYPE, Finding, Look, worst
-from autograder.judge.tolerance import excess
+from autograder.judge.findings.finding import (
+    DTYPE,
+    FINITE,
+    GRADIENT,
+    NUMBERS,
+    SHAPE,
+    TYPE,
+    CaseContext,
+    Finding,
+)
+from autograder.schema.case import DTYPES, float_type
+from autograder.values import Encoded
+from autograder.values.compare import EXACT, Difference, difference
 
 OWN_TYPE = "Which line makes a tensor of its own type instead of taking the input's?"
+SIGNATURE = "What did the signature promise?"
 
 
-def wrong_value(look: Look, step: str, due: dict, got: dict) -> Finding | None:
-    """The first thing that is wrong with a recorded value, from the outside to the numbers."""
-    if got["kind"] == "error":
-        return raised(look, got)
-    if due["kind"] in ("tuple", "list", "dict"):
-        return _items(look, step, due, got)
-    if due["kind"] == "tensor":
-        return _tensor(look, step, due, got)
-    if got["kind"] != due["kind"]:
-        return _wrong_type(look, due, got)
-    if got.get("value") != due.get("value"):
-        sees = f"The result should be {due['value']}; yours is {got['value']}."
-        return look.finding(NUMBERS, sees, "Work this one out by hand: which factor is another?", step=step)
+def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
+    """The finding for the first difference of an encoded value, from the outside to the numbers."""
+    if actual["kind"] == "error":
+        return raised(context, actual)
+    found = difference_from(context, expected, actual)
+    return None if found is None else DESCRIBE[found.what](context, step, found)
+
+
+def difference_from(context: CaseContext, expected: Encoded, actual: Encoded) -> Difference | None:
+    """The first difference from the expected value; in a dict that the case defines, each item has its own match."""
+    case, dtype = context.case, float_type(context.case)
+    if not case.has_items or expected["kind"] != "dict" or actual["kind"] != "dict":
+        return difference(expected, actual, case.match_of(), dtype)
+    if keys := difference(_keys_alone(expected), _keys_alone(actual), EXACT):
+        return keys
+    found = dict(zip(actual["keys"], actual["items"], strict=True))
+    for key, item in zip(expected["keys"], expected["items"], strict=True):
+        if found[key]["kind"] == "error" or (one := difference(item, found[key], case.match_of(key), dtype, (key,))):
+            return one
     return None
 
 
-def _items(look, step, due, got):
-    if got["kind"] != due["kind"] or len(got["items"]) != len(due["items"]):
-        return _wrong_type(look, due, got)
-    pairs = zip(due["items"], got["items"], strict=True)
-    return next((wrong for pair in pairs if (wrong := wrong_value(look, step, *pair)) is not None), None)
+def _keys_alone(value: Encoded) -> Encoded:
+    return value | {"items": [{"kind": "None"}] * len(value["keys"])}
 
 
-def _wrong_type(look, due, got):
-    sees = f"You return {words.count_in_words(got)} where {words.count_in_words(due)} is due."
-    return look.finding(TYPE, sees, "What did the signature promise?", detail="")
+def _place(found: Difference) -> str:
+    """Where the values differ: "The result", "Item [2]", "`model.head.weight`", "`first[1]`"."""
+    path = list(found.path)
+    owner = str(path.pop(0)) if path and isinstance(path[0], str) else ""
+    items = "".join(f".{key}" if isinstance(key, str) and owner else f"[{key!r}]" for key in path)
+    if owner and owner != "return":
+        return f"`{owner}{items}`"
+    return f"Item {items}" if items else "The result"
 
 
-def _tensor(look, step, due, got):
-    if got["kind"] != "tensor" or got["class"] not in ("Tensor", "Parameter"):
-        return _wrong_type(look, due, got)
-    want, have = due["data"], got["data"]
-    if want.shape != have.shape:
-        return look.finding(
-            SHAPE,
-            f"Expected shape {words.expected_shape(look.exercise, look.case, want.shape)}, got "
-            f"{words.named_shape(look.exercise, look.case, have.shape)}.",
-            "Which axis of the result should stand for what?",
-            step=step,
-        )
-    if _kind(want) != _kind(have):
-        return _another_kind(look, step, want, have)
-    return _numbers(look, step, want, have) or _dtype(look, step, want, have)
+def _is_whole_result(found: Difference) -> bool:
+    return found.path in ((), ("return",))
 
 
-def _kind(numbers) -> str:
-    if numbers.is_complex():
-        return "complex"
-    return "bool" if numbers.dtype is torch.bool else "float" if numbers.is_floating_point() else "int"
+def _should_be(found: Difference, expected: str, actual: str) -> str:
+    return f"{_place(found)} should be {expected}; yours is {actual}."
 
 
-def _another_kind(look, step, want, have):
-    asks = "Which dtype did the signature promise?" if want.dtype is torch.bool else OWN_TYPE
-    if have.is_complex():
-        asks = "Which step leaves the real numbers?"
-    return _of_type(look, None, step, _due_type(look.case, want), have, asks)
+def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
+    expected, actual = formatting.format_kind(found.expected), formatting.format_kind(found.actual)
+    if found.path:
+        question = "Which items belong in it?" if found.what == "length" else SIGNATURE
+        return context.finding(TYPE, _should_be(found, expected, actual), question, step=step)
+    mistake = "HEAD-13" if found.actual["kind"] == "None" else ""
+    return context.finding(TYPE, f"You return {actual} instead of {expected}.", SIGNATURE, step=step, mistake=mistake)
 
 
-def _dtype(look, step, want, have):
-    due = _due_type(look.case, want)
-    if have.dtype == due:
-        return None
-    aspect = DTYPES if DTYPES in look.exercise.aspects and want.is_floating_point() else None
-    return _of_type(look, aspect, step, due, have, OWN_TYPE)
+def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
+    expected, actual = ([repr(key) for key in one["keys"]] for one in (found.expected, found.actual))
+    missing, further = [key for key in expected if key not in actual], [key for key in actual if key not in expected]
+    fault = "has keys of another type"
+    if missing:
+        fault = f"lacks the key {formatting.shorten(missing[0])}"
+    elif further:
+        fault = f"has the key {formatting.shorten(further[0])}, which it should not"
+    owner = f"The dict {_place(found)}" if found.path else "Your dict"
+    return context.finding(TYPE, f"{owner} {fault}.", "Which keys belong in it?", step=step)
 
 
-def _of_type(look, aspect, step, due, have, asks):
-    due, got = (str(dtype).removeprefix("torch.") for dtype in (due, have.dtype))
-    return look.finding(DTYPE, f"The result should be {due}; yours is {got}.", asks, aspect, step=step)
+def _wrong_shape(context: CaseContext, step: str, found: Difference) -> Finding:
+    expected = formatting.format_expected_shape(context.exercise, found.expected["data"].shape)
+    actual = formatting.format_named_shape(context.exercise, context.case, found.actual["data"].shape)
+    start = "Expected" if _is_whole_result(found) else f"{_place(found)}: expected"
+    observation = f"{start} shape {expected}, got {actual}."
+    return context.finding(SHAPE, observation, "Which axis of the result should stand for what?", step=step)
 
 
-def _due_type(case, want):
-    if not want.is_floating_point():
-        return want.dtype
-    tensors = [*case.args, *case.kwargs.values()]
-    floats = [t.dtype for t in tensors if isinstance(t, torch.Tensor) and t.is_floating_point()]
-    return floats[0] if floats else torch.float32
+def _wrong_kind_of_number(context: CaseContext, step: str, found: Difference) -> Finding:
+    question = OWN_TYPE
+    if found.actual["data"].is_complex():
+        question = "Which step leaves the real numbers?"
+    elif found.expected["data"].dtype is torch.bool:
+        question = "Which dtype did the signature promise?"
+    return _of_type(context, None, step, found, question)
 
 
-def _numbers(look, step, want, have):
-    far = excess(want, have, look.case.scale)
-    if bool((far <= 0).all()):
-        return None
-    index = worst(far)
-    expected, got = want[index], have[index]
-    finite = bool(got.to(torch.float64).isfinite()) or not bool(expected.to(torch.float64).isfinite())
-    what = f"Entry {words.index_in_words(index)}" if index else "The result"
-    return look.finding(
-        NUMBERS if finite else FINITE,
-        f"{what} should be {words.number(expected)}; yours is {words.number(got)}.",
-        "Work this one entry out by hand: at which step do you get another number?"
-        if finite
-        else "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?",
-        step=step,
-        index=index,
-    )
+def _wrong_dtype(context: CaseContext, step: str, found: Difference) -> Finding:
+    aspect = DTYPES if DTYPES in context.exercise.aspects and found.expected["data"].is_floating_point() else None
+    return _of_type(context, aspect, step, found, OWN_TYPE)
+
+
+def _of_type(context: CaseContext, aspect: str | None, step: str, found: Difference, question: str) -> Finding:
+    expected, actual = (str(t).removeprefix("torch.") for t in (found.expected_type, found.actual["data"].dtype))
+    mistake = "SDPA-49" if (expected, actual) == ("float64", "float32") and not found.path else ""
+    observation = _should_be(found, expected, actual)
+    return context.finding(DTYPE, observation, question, aspect, step=step, mistake=mistake)
+
+
+def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding:
+    if found.expected["kind"] != "tensor":
+        expected, actual = formatting.format_difference(found.expected["value"], found.actual["value"])
+        question = "Work this one out by hand: at which step do you get something else?"
+        return context.finding(NUMBERS, _should_be(found, expected, actual), question, step=step)
+    expected, actual = (formatting.format_number(one["data"][found.index]) for one in (found.expected, found.actual))
+    entry = f"entry {formatting.format_index(found.index)}" if found.index else ""
+    if _is_whole_result(found):
+        place = entry.capitalize() or "The result"
+    else:
+        place = f"{_place(found)}: {entry}" if entry else _place(found)
+    level, question = NUMBERS, "Work this one entry out by hand: at which step do you get another number?"
+    if found.what == "not finite":
+        level, question = FINITE, "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
+    observation, index = f"{place} should be {expected}; yours is {actual}.", () if found.path else found.index
+    return context.finding(level, observation, question, step=step, index=index)
+
+
+def _wrong_items(context: CaseContext, step: str, found: Difference) -> Finding:
+    observation = f"{_place(found)} holds something that it should not, or lacks something that it should hold."
+    question = "Write down by hand what should be in it: what is missing in yours?"
+    return context.finding(NUMBERS, observation, question, step=step)
+
+
+NEW = {
+    "constant": ("`{}` is the same number everywhere when the module is made.",
+                 "How can training tell its entries apart?"),
+    "alike": ("`{}` and `{}` start with the same numbers.", "What is drawn anew for each parameter, and each module?"),
+    "size": ("`{}` starts with numbers that are far too large, far too small, or not numbers.",
+             "How large are the scores of ordinary words with such weights?"),
+}
+
+
+def _wrong_start(context: CaseContext, step: str, found: Difference) -> Finding:
+    names = [name for name in found.path if isinstance(name, str)]
+    observation, question = NEW[found.what]
+    observation = observation.format(*names)
+    if len(set(names)) == 1 and found.what == "alike":
+        observation = f"`{names[0]}` starts with the same numbers in every module."
+    return context.finding(GRADIENT, observation, question, detail="", step="new")
+
+
+DESCRIBE: dict[str, Callable[[CaseContext, str, Difference], Finding]] = {
+    **dict.fromkeys(NEW, _wrong_start),
+    "kind": _wrong_type,
+    "class": _wrong_type,
+    "length": _wrong_type,
+    "keys": _wrong_keys,
+    "shape": _wrong_shape,
+    "kind of number": _wrong_kind_of_number,
+    "dtype": _wrong_dtype,
+    "value": _wrong_number,
+    "not finite": _wrong_number,
+    "any": _wrong_items,
+}

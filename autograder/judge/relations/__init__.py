@@ -1,10 +1,11 @@
-"""What kind of other numbers are they? One sentence about all wrong results of an answer without a known mistake.
+"""Describes how wrong numbers differ from the right ones, for answers without a known mistake.
 
-Each relation looks at every case at once: at the pairs that are wrong, and at all pairs. It is told only where it
-holds in all of them, so that it says something about the code and not about one input.
+Each relation looks at the wrong pairs of all cases, and at all pairs. It is reported only if it holds in all of them,
+so that it says something about the code and not about one input.
 """
 
-from autograder.exercises.exercise import Exercise
+from collections.abc import Callable, Sequence
+
 from autograder.judge.relations.numbers import (
     added,
     factor,
@@ -15,38 +16,46 @@ from autograder.judge.relations.numbers import (
     sign,
     zeros,
 )
-from autograder.judge.relations.pair import pairs_of
+from autograder.judge.relations.pair import Pairs, Words, pairs_of
 from autograder.judge.relations.places import (
-    alike,
     axes,
     families,
-    foreign,
     moved,
+    not_from_input,
     order,
     places,
+    same_rows,
     sizes,
-    turned,
+    transposed,
 )
-from autograder.judge.relations.weights import normed, shares_already, weights
+from autograder.judge.relations.weights import already_shares, normalized, weights
+from autograder.schema.case import Case
+from autograder.schema.exercise import Exercise
+from autograder.values import Record
 
-LADDER = (
-    order, added, normed, weights, shares_already, nearly, factor, turned, shifted, alike,
-    zeros, sign, never_negative, limited, axes, sizes, moved, foreign,
-)  # fmt: skip
-
-
-def relation(exercise: Exercise, cases, expected: list[dict], records: list[dict]) -> tuple[str, str] | None:
-    """(what is seen, the question to ask) of the first relation that holds, or None."""
-    return _first_of(LADDER, (), pairs_of(exercise, cases, expected, records))
-
-
-def place(exercise: Exercise, cases, expected: list[dict], records: list[dict]) -> tuple[str, str] | None:
-    """The same of those that say no more than where the numbers are wrong."""
-    return _first_of((places, families), (families,), pairs_of(exercise, cases, expected, records))
+# The first that holds is reported.
+RELATIONS: tuple[Callable[[Pairs, Pairs], Words | None], ...] = (
+    order, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
+    zeros, sign, never_negative, limited, axes, sizes, moved, not_from_input,
+)
 
 
-def _first_of(ladder, with_infinities, pairs):
+def relation(
+    exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]
+) -> Words | None:
+    """Observation and question of the first relation that holds, or None."""
+    return _first(RELATIONS, (), pairs_of(exercise, cases, expected, records))
+
+
+def place(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Words | None:
+    """The same for the relations that only say where the numbers are wrong."""
+    return _first((places, families), (families,), pairs_of(exercise, cases, expected, records))
+
+
+def _first(relations: Sequence[Callable], with_infinities: Sequence[Callable], pairs: Pairs) -> Words | None:
     wrong = [pair for pair in pairs if pair.wrong]
-    finite = all(bool(pair.have.isfinite().all()) for pair in wrong)
-    looks = (look(wrong, pairs) for look in (ladder if finite else with_infinities) if wrong)
-    return next((seen for seen in looks if seen is not None), None)
+    if not wrong:
+        return None
+    finite = all(bool(pair.actual.isfinite().all()) for pair in wrong)
+    results = (holds(wrong, pairs) for holds in (relations if finite else with_infinities))
+    return next((words for words in results if words is not None), None)

@@ -1,23 +1,23 @@
-"""Numbers that are others in the same way everywhere: a factor, a sum, a sign, a limit."""
+"""Numbers that are wrong in the same way everywhere: a factor, a sum, a sign, a limit."""
 
 import torch
 
-from autograder.judge.relations.pair import SAME, nearly_equal
-from autograder.judge.relations.places import where
+from autograder.judge.relations.pair import SAME, Pair, Pairs, Words, nearly_equal
+from autograder.judge.relations.places import common_place
 
-# Of the largest number that is due: what rounding to bfloat16 (0.4 % of a number) loses in a few steps is less.
+# Of the largest expected number: rounding to bfloat16 (0.4 % of a number) loses less in a few steps.
 NEARLY = 0.02
 
 
-def factor(wrong, pairs):
-    """One number times what is due, in every case."""
-    tables = [p for p in wrong if p.want.numel() > 1]
-    factors = [float((p.want * p.have).sum() / (p.want * p.want).sum().clamp(min=1e-12)) for p in tables]
-    fits = (nearly_equal(p.have, c * p.want) for p, c in zip(tables, factors, strict=True))
+def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """The expected numbers times one factor, in every case."""
+    tables = [p for p in wrong if p.expected.numel() > 1]
+    factors = [float((p.expected * p.actual).sum() / (p.expected * p.expected).sum().clamp(min=1e-12)) for p in tables]
+    fits = (nearly_equal(p.actual, c * p.expected) for p, c in zip(tables, factors, strict=True))
     if not factors or not all(fits) or min(abs(c) for c in factors) < SAME:
         return None
     if all(abs(c + 1) < SAME for c in factors):
-        return "Every one of your entries has the opposite sign.", "Which step turns the sign?"
+        return "Every one of your entries has the opposite sign.", "Which step flips the sign?"
     how = "small" if max(factors) < 1 else "large" if min(factors) > 1 else None
     if min(factors) <= 0:
         return None
@@ -31,25 +31,30 @@ def factor(wrong, pairs):
     )
 
 
-def added(wrong, pairs):
-    """What is due plus one of the inputs."""
+def added(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """The expected result plus one of the inputs."""
     for n in range(max(len(p.case.args) for p in wrong)):
-        inputs = [p.case.args[n] if n < len(p.case.args) else None for p in wrong]
-        if all(
-            isinstance(x, torch.Tensor) and x.shape == p.want.shape and nearly_equal(p.have - p.want, x.double())
-            for p, x in zip(wrong, inputs, strict=True)
-        ):
+        if all(_is_argument(p, n, p.actual - p.expected) for p in wrong):
             return (
-                "Your result is what is due plus one of the inputs.",
+                "Your result is the expected one plus one of the inputs.",
                 "Does this exercise ask for that sum?",
             )
     return None
 
 
-def shifted(wrong, pairs):
-    """What is due plus one number, the same everywhere."""
-    tables = [p for p in wrong if p.want.numel() > 1]
-    apart = [p.have - p.want for p in tables]
+def _is_argument(pair: Pair, number: int, values: torch.Tensor) -> bool:
+    """Whether the case's argument of that number holds these values."""
+    args = pair.case.args[number : number + 1]
+    return any(
+        isinstance(one, torch.Tensor) and one.shape == values.shape and nearly_equal(values, one.double())
+        for one in args
+    )
+
+
+def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """The expected result plus one number, the same everywhere."""
+    tables = [p for p in wrong if p.expected.numel() > 1]
+    apart = [p.actual - p.expected for p in tables]
     if tables and all(nearly_equal(d.mean().expand(d.shape), d) for d in apart):
         return "Your entries are all off by one number that is added to each of them.", (
             "From which number does your sum start, or what is added at the end?"
@@ -57,53 +62,53 @@ def shifted(wrong, pairs):
     return None
 
 
-def nearly(wrong, pairs):
-    """Rounded on the way."""
-    if all(bool(((p.have - p.want).abs() <= NEARLY * p.want.abs().max()).all()) for p in wrong):
-        return "Your numbers are close to what is due, but not close enough for rounding.", (
+def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Rounded in between."""
+    if all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):
+        return "Your numbers are close to the right ones, but too far off for rounding.", (
             "Which step rounds, leaves float32 on the way, or adds a small number?"
         )
     return None
 
 
-def zeros(wrong, pairs):
-    """Zeros where other numbers are due."""
-    if not all(bool((p.have[p.far] == 0).all()) for p in wrong):
+def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Zeros instead of other numbers."""
+    if not all(bool((p.actual[p.differs] == 0).all()) for p in wrong):
         return None
-    if all(bool((p.want[p.far] < 0).all()) for p in wrong):
+    if all(bool((p.expected[p.differs] < 0).all()) for p in wrong):
         return (
-            "Wherever a negative number is due, yours is zero.",
+            "Wherever the result should be negative, yours is zero.",
             "Which step lets no negative number through?",
         )
-    return f"Your result is zero {where(wrong) or 'in places where another number is due'}.", (
+    return f"Your result is zero {common_place(wrong) or 'in places where it should not be'}.", (
         "Which positions does your code never fill?"
     )
 
 
-def sign(wrong, pairs):
-    """Only where negative numbers are due is it wrong."""
-    negative = all(bool((p.want[p.far] < 0).all()) for p in wrong)
-    if negative and all(bool((p.want[~p.far] >= 0).all()) for p in wrong):
-        return "Wherever a negative number is due, yours is another; the others are right.", (
+def sign(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Wrong only in negative numbers."""
+    negative = all(bool((p.expected[p.differs] < 0).all()) for p in wrong)
+    if negative and all(bool((p.expected[~p.differs] >= 0).all()) for p in wrong):
+        return "Wherever the result should be negative, yours is wrong; the others are right.", (
             "Which step treats negative numbers differently?"
         )
     return None
 
 
-def never_negative(wrong, pairs):
-    """Where negative numbers are due, and none comes."""
-    due = any(bool((p.want < -SAME).any()) for p in wrong)
-    if due and all(bool((p.have >= 0).all()) for p in pairs):
+def never_negative(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """No negative number although some are expected."""
+    some = any(bool((p.expected < -SAME).any()) for p in wrong)
+    if some and all(bool((p.actual >= 0).all()) for p in pairs):
         return "None of your entries is negative, and some should be.", "Which step loses the sign?"
     return None
 
 
-def limited(wrong, pairs):
-    """Right up to some size, wrong beyond."""
-    limits = [(p.want[p.far].abs().min(), p) for p in wrong]
-    right = [p.want[~p.far].abs().max() for p in pairs if bool((~p.far).any())]
+def limited(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Right up to some size, wrong beyond it."""
+    limits = [(p.expected[p.differs].abs().min(), p) for p in wrong]
+    right = [p.expected[~p.differs].abs().max() for p in pairs if bool((~p.differs).any())]
     # Entries near zero are right by chance: many must be.
-    many = sum(int((~p.far).sum()) for p in pairs) >= sum(int(p.far.sum()) for p in wrong)
+    many = sum(int((~p.differs).sum()) for p in pairs) >= sum(int(p.differs.sum()) for p in wrong)
     if right and many and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0:
         return "Your entries are right up to a certain size, and wrong beyond it.", (
             "Which step limits how large a number can get?"

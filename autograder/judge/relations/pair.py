@@ -1,55 +1,62 @@
-"""What is due and what came, side by side."""
+"""Pairs of an expected and an actual result."""
 
 from dataclasses import dataclass
 
 import torch
 
-from autograder.exercises.exercise import Case, Exercise
-from autograder.judge import words
-from autograder.judge.tolerance import excess
+from autograder.judge import formatting
+from autograder.schema.case import Case
+from autograder.schema.exercise import Exercise
+from autograder.values import Encoded, Record
+from autograder.values.compare import excess
+from autograder.values.encode import items_of
 
-# What float32 loses in an ordinary sum is a hundredth of this; what a mistake changes is mostly far more.
+# float32 loses a hundredth of this in an ordinary sum; most mistakes change far more.
 SAME = 1e-3
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The result that is due and the one that came, both in float64, and where they differ."""
+    """The expected and the actual result of a case, both in float64, and where they differ."""
 
     case: Case
-    sizes: dict
-    want: torch.Tensor
-    have: torch.Tensor
-    far: torch.Tensor
+    sizes: dict[str, int]
+    expected: torch.Tensor
+    actual: torch.Tensor
+    differs: torch.Tensor
 
     @property
     def wrong(self) -> bool:
-        return bool(self.far.any())
+        return bool(self.differs.any())
 
     @property
-    def whole(self) -> bool:
-        """Whether rows and columns are more than one, so that parts of the table can be told apart."""
-        return self.want.dim() >= 2 and min(self.want.shape[-2:]) > 1
+    def is_table(self) -> bool:
+        """Whether it has several rows and several columns, so that parts of it can be told apart."""
+        return self.expected.dim() >= 2 and min(self.expected.shape[-2:]) > 1
 
 
-def pairs_of(exercise: Exercise, cases, expected: list[dict], records: list[dict]) -> list[Pair]:
-    """The pairs of all cases: tensors of one shape that hold real numbers."""
+Pairs = list[Pair]
+Words = tuple[str, str]  # observation and question
+
+
+def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
+    """The pairs of all cases: tensors of one shape with real numbers."""
     found = []
-    for case, due, record in zip(cases, expected, records, strict=True):
-        want, have = (one.get("steps", {}).get("output", {}) for one in (due, record))
-        for a, b in zip(_tensors(want), _tensors(have), strict=False):
+    for case, right, record in zip(cases, expected, records, strict=True):
+        sizes = formatting.sizes_of_axes(exercise, case)
+        outputs = (_tensors(one.get("steps", {}).get("output", {})) for one in (right, record))
+        for a, b in zip(*outputs, strict=False):
             if a.shape == b.shape and a.dim() >= 1 and a.is_floating_point() and b.is_floating_point():
-                far = excess(a, b, case.scale) > 0
-                found.append(Pair(case, words.letters(exercise, case), a.double(), b.double(), far))
+                found.append(Pair(case, sizes, a.double(), b.double(), excess(a, b, case.scale) > 0))
     return found
 
 
-def _tensors(value) -> list[torch.Tensor]:
+def _tensors(value: Encoded) -> list[torch.Tensor]:
     if value.get("kind") == "tensor":
         return [value["data"]]
-    return [item["data"] for item in value.get("items", ()) if item.get("kind") == "tensor"]
+    return [item["data"] for item in items_of(value) if item.get("kind") == "tensor"]
 
 
-def nearly_equal(first, second) -> bool:
-    """Whether every number is the same but for rounding."""
+def nearly_equal(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Whether all numbers agree but for rounding."""
     return bool(((first - second).abs() <= SAME * (1 + first.abs())).all())

@@ -1,12 +1,13 @@
-"""Where numbers are wrong, and right numbers that stand elsewhere."""
+"""Places of wrong numbers, and right numbers in wrong places."""
 
 import operator
+from collections.abc import Callable
 from itertools import combinations, permutations
 
 import torch
 
-from autograder.judge.relations.pair import nearly_equal
-from autograder.judge.tolerance import close
+from autograder.judge.relations.pair import Pairs, Words, nearly_equal
+from autograder.values.compare import is_close
 
 # One case may fit a sentence by chance.
 FEW = 2
@@ -14,10 +15,10 @@ FEW = 2
 MOST_FAMILIES = 2
 
 
-def turned(wrong, pairs):
-    """Transposed."""
-    square = [p for p in wrong if p.want.dim() >= 2 and p.want.shape[-1] == p.want.shape[-2] > 1]
-    if square and len(square) == len(wrong) and all(close(p.want.mT, p.have) for p in square):
+def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Rows and columns swapped."""
+    square = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-1] == p.expected.shape[-2] > 1]
+    if square and len(square) == len(wrong) and all(is_close(p.expected.mT, p.actual) for p in square):
         return (
             "Rows and columns of your result have changed places.",
             "Which axis should stand first, and why?",
@@ -25,16 +26,17 @@ def turned(wrong, pairs):
     return None
 
 
-def alike(wrong, pairs):
-    """The same row again and again."""
-    tables = [p for p in wrong if p.want.dim() >= 2 and p.want.shape[-2] > 1]
-    alike = (close(p.have[..., :1, :].expand(p.have.shape), p.have) for p in tables)
-    if len(tables) > len(wrong) / 2 and all(alike):
+def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """The same row everywhere."""
+    tables = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-2] > 1]
+    constant = (is_close(p.actual[..., :1, :].expand(p.actual.shape), p.actual) for p in tables)
+    if len(tables) > len(wrong) / 2 and all(constant):
         return "All rows of your result are alike.", "Which index should change from row to row, and does it?"
     return None
 
 
-PARTS = (
+PARTS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor], int], ...] = (
+    # a place, the entries outside it, and the number of axes that it needs
     ("in the first row", lambda far: far[..., 1:, :], 2),
     ("in the last row", lambda far: far[..., :-1, :], 2),
     ("below the first row", lambda far: far[..., :1, :], 2),
@@ -48,27 +50,27 @@ PARTS = (
 )
 
 
-def where(wrong) -> str | None:
-    """The part of the result that holds every wrong entry of every case, or None."""
-    for part, outside, axes in PARTS:
-        large = [p.far for p in wrong if p.whole and p.far.dim() >= axes]
+def common_place(wrong: Pairs) -> str | None:
+    """The part of the result that contains every wrong entry of every case, or None."""
+    for place, outside, fewest in PARTS:
+        large = [p.differs for p in wrong if p.is_table and p.differs.dim() >= fewest]
         if len(large) >= max(FEW, len(wrong) / 2) and not any(bool(outside(far).any()) for far in large):
-            return part
+            return place
     return None
 
 
-def places(wrong, pairs):
-    """All wrong entries lie in one part of the result."""
-    part = where(wrong)
-    if part is not None:
-        return f"Your result is right but {part}.", "What does your code do differently there?"
+def places(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """All wrong entries in one part of the result."""
+    place = common_place(wrong)
+    if place is not None:
+        return f"Your result is right but {place}.", "What does your code do differently there?"
     return None
 
 
-def axes(wrong, pairs):
+def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Wrong for every input of some number of axes, right for the others."""
-    ranks = {p.want.dim() for p in wrong}
-    right = {p.want.dim() for p in pairs if not p.wrong and p.want.numel() > 1}
+    ranks = {p.expected.dim() for p in wrong}
+    right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:
         return "Your answer is right for some numbers of axes, and wrong for others.", (
             "Counted from the end, which axes does each of your steps work on?"
@@ -76,9 +78,9 @@ def axes(wrong, pairs):
     return None
 
 
-def sizes(wrong, pairs):
-    """Wrong exactly where two sizes stand in one relation."""
-    right = [p for p in pairs if not p.wrong and p.want.numel() > 1]
+def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Wrong exactly if one size is larger than another, or equals it."""
+    right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None
     for a, b in permutations(wrong[0].sizes, 2):
@@ -91,23 +93,23 @@ def sizes(wrong, pairs):
     return None
 
 
-def families(wrong, pairs):
-    """Only a few of the kinds of input go wrong."""
-    families = list(dict.fromkeys(p.case.family for p in wrong))
-    others = {p.case.family for p in pairs} - set(families)
-    if len(families) > MOST_FAMILIES or len(others) < 2 * len(families):
+def families(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Wrong for a few kinds of input only."""
+    names = list(dict.fromkeys(p.case.family for p in wrong))
+    others = {p.case.family for p in pairs} - set(names)
+    if len(names) > MOST_FAMILIES or len(others) < 2 * len(names):
         return None
-    quoted = " and ".join(f'"{family}"' for family in families)
-    kinds = "one kind" if len(families) == 1 else "two kinds"
+    quoted = " and ".join(f'"{family}"' for family in names)
+    kinds = "one kind" if len(names) == 1 else "two kinds"
     return (
         f"Only inputs of {kinds} go wrong: {quoted}.",
         "What is special about them, and which step feels it?",
     )
 
 
-def order(wrong, pairs):
-    """Several results, each of them right, in other places."""
-    groups = {}
+def order(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Several right results in another order."""
+    groups: dict[int, Pairs] = {}
     for p in pairs:
         groups.setdefault(id(p.case), []).append(p)
     several = [group for group in groups.values() if len(group) > 1 and any(p.wrong for p in group)]
@@ -118,33 +120,34 @@ def order(wrong, pairs):
             "Your results are right, but in another order.",
             "In which order does the signature promise them?",
         )
-    if all(any(_equal(a.have, b.have) for a, b in combinations(group, 2)) for group in several):
+    if all(any(_equal(a.actual, b.actual) for a, b in combinations(group, 2)) for group in several):
         return "Two of your results are one and the same.", "Which inputs should each of them be made from?"
     return None
 
 
-def _matches(group) -> set[int]:
-    return {n for n, p in enumerate(group) if any(_equal(p.want, other.have) for other in group)}
+def _matches(group: Pairs) -> set[int]:
+    """The numbers of the expected results that are among the actual ones."""
+    return {n for n, p in enumerate(group) if any(_equal(p.expected, other.actual) for other in group)}
 
 
-def _equal(first, second) -> bool:
+def _equal(first: torch.Tensor, second: torch.Tensor) -> bool:
     return first.shape == second.shape and nearly_equal(first, second)
 
 
-def moved(wrong, pairs):
-    """The numbers that are due, in other places."""
-    if all(_same_numbers(p.want, p.have) for p in wrong):
+def moved(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """The right numbers in other places."""
+    if all(_same_numbers(p.expected, p.actual) for p in wrong):
         return "Your result holds the right numbers, but in other places.", (
             "Follow the numbers of one token: where should each of them stand, and where does it stand in yours?"
         )
     return None
 
 
-def foreign(wrong, pairs):
-    """Where the numbers of the input are due, others."""
+def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """Other numbers although those of the input are expected."""
     inputs = [p.case.args[0] if p.case.args else None for p in wrong]
     if all(
-        isinstance(x, torch.Tensor) and _same_numbers(x.double(), p.want)
+        isinstance(x, torch.Tensor) and _same_numbers(x.double(), p.expected)
         for x, p in zip(inputs, wrong, strict=True)
     ):
         return "Your result holds numbers that the input does not, or some of them more than once.", (
@@ -153,5 +156,5 @@ def foreign(wrong, pairs):
     return None
 
 
-def _same_numbers(first, second) -> bool:
+def _same_numbers(first: torch.Tensor, second: torch.Tensor) -> bool:
     return first.numel() == second.numel() and nearly_equal(*(t.flatten().sort().values for t in (first, second)))

@@ -1,55 +1,39 @@
-"""The pictures of the lessons, one line each in a lesson: `figures.weights(w, tokens)`.
+"""The figures of the lessons, one line each in a lesson: `figures.weights(w, tokens)`.
 
-Every function returns a `Picture`: it shows itself in a notebook as a PNG on an opaque white card
-(legible in dark mode and in print), carries an alt text, and can be written as SVG. Numbers come in as
-tensors or nested lists and are only read. matplotlib is loaded by the first picture, not by the import.
+Every function returns a `Picture`: it shows itself in a notebook as a PNG on an opaque white card (legible in dark
+mode and in print), carries an alternative text, and can be written as SVG. Numbers come in as tensors or lists and
+are only read.
 
-    style      palette, maps, cards, the Picture
-    matrices   tables of numbers with named rows and columns
-    bars       one row of attention: softmax in steps, weights, weighted averages
-    curves     what an experiment measured
-    diagrams   drawings without data: shapes and how they flow
-    products   products of tables with their numbers, matrices that are learned
-    stacks     batches with fillers, packed weights, the cache, pooled heads
-    masks      who may look at whom
-    leaks      what a mask does, and what happens without
-    heads      how features are shared out, what each head sees
-    sharing    heads that share keys and values
-    caches     the key/value cache, and what sharing costs
-    layers     decoder layers, and what depth does
-    maps       whole tables of weights
-    verdict    a wrong result beside what is due
+    tables   numbers with named rows and columns: `table`, `scores`, `weights`
+    maps     several tables of attention side by side: `attention_maps`
+    masks    which query attends to which key: `mask`
+    bars     one row of numbers each: `bars`, `one_query`
+    curves   what an experiment measured: `curves`, `panels`
+    verdict  a wrong result beside the expected one, for `check`: `expected_and_yours`
+    style    palette, cards, axes, and the Picture
+
+A figure that one lesson alone needs is in autograder/notebook/lessons/TOPIC.py; drawings that are only in a lesson's
+text are made by images/TOPIC.py and are no part of this package.
 """
 
-from importlib import import_module
+from autograder.notebook.figures.bars import bars, one_query
+from autograder.notebook.figures.curves import curves, panels
+from autograder.notebook.figures.maps import attention_maps
+from autograder.notebook.figures.masks import mask
+from autograder.notebook.figures.style import Picture
+from autograder.notebook.figures.tables import scores, table, weights
+from autograder.notebook.figures.verdict import expected_and_yours
 
-_HOMES = {
-    "matrices": ("table", "scores", "weights", "weights_side_by_side"),
-    "bars": ("softmax_steps", "scales", "weighted_average", "one_query"),
-    "curves": ("saturation", "timing", "learning"),
-    "diagrams": ("dot_product", "loops_and_matmul", "attention_flow", "self_attention", "recurrence"),
-    "products": ("weights_times_values", "learned_matrices"),
-    "stacks": ("padded_batch", "packed_weights", "cache_block", "pooled_heads"),
-    "masks": ("mask", "mask_patterns", "mask_conventions", "mask_and_weights", "mask_broadcasting"),
-    "leaks": ("mask_before_or_after", "influence", "by_position"),
-    "heads": ("reshaping", "split_trap", "heads_of_a_word", "multihead_flow", "cross_flow", "learning_alike"),
-    "sharing": ("kv_sharing", "sharing_order"),
-    "caches": ("writing", "cache_sizes", "price_of_sharing", "groups_and_memory"),
-    "layers": ("decoder_flow", "cross_layer_flow", "over_depth", "activations"),
-    "maps": ("attention_maps",),
-    "verdict": ("expected_and_yours",),
-    "style": ("Picture",),
-}
-_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
-
-__all__ = sorted(_MODULE_OF)
-
-
-def __getattr__(name):
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-
-
-def __dir__():
-    return __all__
+__all__ = [
+    "Picture",
+    "attention_maps",
+    "bars",
+    "curves",
+    "expected_and_yours",
+    "mask",
+    "one_query",
+    "panels",
+    "scores",
+    "table",
+    "weights",
+]

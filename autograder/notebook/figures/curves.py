@@ -1,7 +1,13 @@
-"""What the experiments measured."""
+"""Curves: what an experiment measured, over steps, lengths, depth or anything else."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 
 from autograder.notebook.figures.style import (
     BLUE,
+    GREEN,
     GREY,
     ORANGE,
     PURPLE,
@@ -9,111 +15,141 @@ from autograder.notebook.figures.style import (
     Picture,
     axes,
     card,
+    sentence,
     styled,
 )
 
-
-def _line(ax, xs, ys, colour, name, marker, style="-"):
-    ax.plot(xs, ys, style, color=colour, marker=marker, markersize=5, linewidth=2, label=name)
-
-
-def _finish(ax, title, xlabel, ticks):
-    ax.set_title(title, fontsize=10.5, pad=8)
-    ax.set_xlabel(xlabel)
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(ticks, [str(tick) for tick in ticks])
-    ax.minorticks_off()
-    ax.grid(alpha=0.25, color=GREY)
+# The first line is broad and the others are dashed, so that lines that coincide are all seen.
+LOOKS = (
+    (BLUE, "o", "-", 3.2),
+    (VERMILLION, "^", "--", 1.8),
+    (GREEN, "s", "-.", 1.8),
+    (ORANGE, "D", ":", 2.2),
+    (PURPLE, "v", "--", 1.8),
+)
+FEW = 24  # so many points are marked on their line
 
 
 @styled
-def saturation(rows, title="Long vectors, with and without the scale"):
-    """Three panels over one d_k: variance of the scores, the largest weight, the gradient that gets through.
+def curves(
+    lines: Mapping[str, Sequence],
+    x: Sequence | None = None,
+    *,
+    title: str,
+    xlabel: str = "step",
+    ylabel: str = "loss",
+    log_x: bool = False,
+    log_y: bool = False,
+    reference: Mapping[str, float] | None = None,
+) -> Picture:
+    """Curves in one chart.
 
-    rows: one dictionary per width, with keys d_k and, for "raw" and "scaled", variance_, largest_, gradient_.
+    lines: name -> values; or name -> a list of such runs of equal length (one for each seed), drawn thin, with their
+        mean as the line
+    x: where the values are, as numbers or as names; if None, 0, 1, 2, ... A line may be shorter than x
+    log_x, log_y: logarithmic axes; that of x counts in powers of 2
+    reference: name -> a level to compare with, drawn as a dotted line
     """
-    widths = [line["d_k"] for line in rows]
-    figure = card(5.6, 6.6, title)
-    panels = (
-        ("variance", "variance of the scores", True),
-        ("largest", "largest weight of 16", False),
-        ("gradient", "gradient through softmax", False),
-    )
-    for k, (key, name, logarithmic) in enumerate(panels):
-        ax = axes(figure, 0.85, 0.65 + 1.85 * (2 - k), 4.35, 1.3)
-        _line(ax, widths, [line[f"{key}_raw"] for line in rows], VERMILLION, "raw", "o")
-        _line(ax, widths, [line[f"{key}_scaled"] for line in rows], BLUE, r"divided by $\sqrt{d_k}$", "s", "--")
-        _finish(ax, name, "$d_k$" if k == 2 else "", widths)
-        if logarithmic:
-            ax.set_yscale("log")
-            ax.yaxis.set_major_formatter("{x:g}")
-            ax.yaxis.set_minor_locator(_no_ticks())
-        else:
-            ax.set_ylim(0, 1.12 * max(max(line[f"{key}_raw"], line[f"{key}_scaled"]) for line in rows))
-        if k == 0:
-            ax.legend(frameon=False, fontsize=9)
-    first, last = rows[0], rows[-1]
-    return Picture(
-        figure,
-        (
-            f"Three line charts over d_k from {first['d_k']} to {last['d_k']}. Without the scale the "
-            f"variance of the "
-            f"scores grows from {first['variance_raw']:.0f} to {last['variance_raw']:.0f}, the largest "
-            f"weight approaches 1 "
-            f"and the gradient falls to {last['gradient_raw']:.3f}; divided by the root of d_k, all "
-            f"three stay level."
-        ),
-    )
-
-
-def _no_ticks():
-    from matplotlib.ticker import NullLocator
-
-    return NullLocator()
-
-
-def _short(value):
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+    entries = len(lines) + len(reference or {})
+    legend = 0.26 * -(-entries // 2) if entries > 1 else 0
+    figure = card(max(6.0, 0.105 * len(title) + 0.8), 3.5 + legend, title)
+    ax = axes(figure, 0.95, 0.75 + legend, 4.75, 2.0)
+    told = draw_curves(ax, lines, x, log_x, log_y, reference or {})
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    if entries > 1:
+        _legend(figure, ax, 0.2 + legend)
+    return Picture(figure, f"{sentence(title)} {ylabel} over {xlabel}. {told}")
 
 
 @styled
-def timing(sizes, seconds, title="The same table of scores, three ways", counted="number of tokens n"):
-    """Time over what is counted, both axes logarithmic; `seconds` maps a name to its times."""
-    figure = card(6.0, 4.0, title)
-    ax = axes(figure, 0.8, 0.7, 3.5, 2.6)
-    looks = ((VERMILLION, "o", "-"), (ORANGE, "^", "-"), (BLUE, "s", "-"))
-    for (name, times), (colour, marker, style) in zip(seconds.items(), looks, strict=True):
-        milliseconds = [1000 * value for value in times]
-        _line(ax, sizes[: len(times)], milliseconds, colour, name, marker, style)
-        ax.annotate(
-            f"{name}\n{_short(milliseconds[-1])} ms",
-            (sizes[len(times) - 1], milliseconds[-1]),
-            (10, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9.5,
-            fontweight="bold",
-        )
-    _finish(ax, "", counted, sizes)
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_minor_locator(_no_ticks())
-    ax.set_ylabel("milliseconds")
-    told = "; ".join(
-        f"{name}: {_short(1000 * times[-1])} ms at {sizes[len(times) - 1]}"
-        for name, times in seconds.items()
-    )
-    return Picture(figure, f"{title}: milliseconds over the {counted}, both axes logarithmic. {told}")
+def panels(
+    charts: Mapping[str, Mapping[str, Sequence]],
+    x: Sequence | None = None,
+    *,
+    title: str,
+    xlabel: str = "step",
+    log_x: bool = False,
+    log_y: Collection[str] = (),
+) -> Picture:
+    """Several charts of curves below each other, over the same x.
+
+    charts: name of the chart -> its lines, as for `curves`; the lines have the same names in every chart
+    log_y: the charts with a logarithmic y axis
+    """
+    count, told = len(charts), []
+    figure = card(6.0, 1.35 + 1.85 * count, title)
+    for k, (name, lines) in enumerate(charts.items()):
+        ax = axes(figure, 0.85, 0.95 + 1.85 * (count - 1 - k), 4.75, 1.3)
+        told.append(f"{name}: {draw_curves(ax, lines, x, log_x, name in log_y, {})}")
+        ax.set_title(name, fontsize=10.5, pad=8)
+    ax.set_xlabel(xlabel)
+    _legend(figure, ax, 0.42)
+    return Picture(figure, f"{sentence(title)} {count} charts over {xlabel}. {' '.join(told)}")
 
 
-@styled
-def learning(losses, title="Learning what to ask"):
-    """A loss over the steps of training."""
-    figure = card(5.4, 3.1, title)
-    ax = axes(figure, 0.8, 0.65, 4.2, 1.75)
-    ax.plot(range(len(losses)), losses, color=PURPLE, linewidth=2)
-    ax.set(xlabel="step", ylabel="loss", ylim=(0, None))
+def draw_curves(
+    ax: Axes, lines: Mapping, x: Sequence | None, log_x: bool, log_y: bool, reference: Mapping[str, float]
+) -> str:
+    """Draws the lines, and returns them in words."""
+    told, runs_of = [], {name: _runs(values) for name, values in lines.items()}
+    longest = max(len(runs[0]) for runs in runs_of.values())
+    names = x if x is not None and isinstance(x[0], str) else None
+    places = list(range(longest)) if x is None or names else list(x)
+    for k, (name, runs) in enumerate(runs_of.items()):
+        colour, marker, style, width = LOOKS[k % len(LOOKS)]
+        mean = _mean(runs)
+        for run in runs if len(runs) > 1 else ():
+            ax.plot(places[: len(mean)], run, color=colour, linewidth=0.9, alpha=0.4)
+        mark = {"marker": marker, "markersize": 5} if len(mean) <= FEW else {}
+        ax.plot(places[: len(mean)], mean, style, color=colour, linewidth=width, label=name, **mark)
+        told.append(f"{name}: {_told(mean, names or places)}.")
+    for name, level in reference.items():
+        ax.axhline(level, color=GREY, linewidth=1.2, linestyle=":", label=name)
+        told.append(f"{name}: {_short(level)}.")
+    _scale(ax, places, names, log_x, log_y)
+    return " ".join(told)
+
+
+def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bool) -> None:
     ax.grid(alpha=0.25, color=GREY)
-    return Picture(
-        figure, f"{title}: the loss falls from {losses[0]:.2f} to {losses[-1]:.2f} in {len(losses)} steps."
-    )
+    if log_x:
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(places, [str(place) for place in places])
+        ax.xaxis.set_minor_locator(NullLocator())
+    elif names:
+        ax.set_xticks(places, names)
+    if log_y:
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_locator(NullLocator())
+    elif ax.get_ylim()[0] <= 0.5 * ax.get_ylim()[1] and ax.dataLim.ymin >= 0:
+        ax.set_ylim(-0.05 * ax.dataLim.ymax, None)  # from zero on, with zero in sight
+
+
+def _legend(figure, ax, height: float) -> None:
+    """The names of the lines at the lower left of the card, two in a row."""
+    wide, high = figure.get_size_inches()
+    handles, labels = ax.get_legend_handles_labels()
+    place = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, height / high)}
+    figure.legend(handles, labels, ncols=2, frameon=False, fontsize=9.5, borderpad=0, **place)
+
+
+def _runs(values: Sequence) -> list[list[float]]:
+    """The runs of a line; one, if it is a plain line."""
+    is_line = getattr(values[0], "ndim", 0) == 0 and not isinstance(values[0], list | tuple)
+    return [[float(value) for value in run] for run in ([values] if is_line else values)]
+
+
+def _mean(runs: list[list[float]]) -> list[float]:
+    return [sum(values) / len(runs) for values in zip(*runs, strict=True)]
+
+
+def _told(values: list[float], places: Sequence) -> str:
+    """A short line in full, a long one by its ends."""
+    if len(values) <= 8:
+        return ", ".join(f"{_short(value)} at {place}" for value, place in zip(values, places))
+    return f"from {_short(values[0])} at {places[0]} to {_short(values[-1])} at {places[len(values) - 1]}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,43 +1,140 @@
-"""Attention maps: whole tables of weights, too many cells for numbers."""
+"""Several tables of attention side by side: small ones with their numbers, large ones in shades alone."""
 
-from autograder.notebook.figures.style import SEQUENTIAL, Picture, axes, card, number, rows, styled
+import math
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from autograder.notebook.figures.masks import described, draw_mask
+from autograder.notebook.figures.style import (
+    GREY,
+    SEQUENTIAL,
+    SIGNED,
+    VERMILLION,
+    Matrix,
+    Picture,
+    axes,
+    card,
+    number,
+    rows,
+    sentence,
+    styled,
+)
+from autograder.notebook.figures.tables import column_sums, draw_table, row_sums, spelled
+
+FEW = 6  # so many columns have room for their numbers
+MOST_NAMES = 16  # of more rows or columns, only some are named
+LEFT, GAP, SUMS = 0.55, 0.3, 0.5  # inches: names of the rows, between tables, sums of the rows
 
 
 @styled
-def attention_maps(maps, queries, keys=None, title="Who listens to whom"):
-    """Tables of weights side by side, darker for more; `maps` maps a name to a table."""
-    keys = keys or queries
-    room = (5.25 - 0.15 * (len(maps) - 1)) / len(maps)  # so wide that a phone shows all of it
-    cell = min(0.42, room / len(keys), 3.2 / len(queries))
-    wide, high = cell * len(keys), cell * len(queries)
-    panel = wide + 0.15
-    figure = card(max(len(maps) * panel + 0.6, 0.105 * len(title) + 0.8), high + 1.45, title)
-    told = []
+def attention_maps(
+    maps: Mapping[str, Matrix],
+    queries: Sequence[str],
+    keys: Sequence[str] | None = None,
+    title: str = "Attention weights",
+    *,
+    note: str = "row: query, column: key",
+    sums: bool = False,
+    framed: Mapping[str, Matrix] | None = None,
+) -> Picture:
+    """Tables of weights side by side, darker for more; a table of Booleans is drawn as a mask.
+
+    maps: name -> (N, M) weights from 0 to 1, one row for each query and one column for each key; the keys are the
+        queries if none are given. With up to six keys every weight is written. If a number is negative (a position
+        code, a bias), all tables are coloured by sign and size.
+    note: a line below the title that says what rows and columns are
+    sums: the sums of rows and columns are written beside and below
+    framed: name -> (N, M) Booleans, True for a cell that is framed
+    """
+    keys, maps = keys or queries, {name: rows(values) for name, values in maps.items()}
+    across = min(len(maps), 2 if len(keys) <= FEW else 4)
+    cell = _cell_size(across, len(queries), len(keys), SUMS * sums)
+    panel = cell * len(keys) + GAP + SUMS * sums
+    line = cell * len(queries) + 0.75 + 0.3 * sums
+    lines = -(-len(maps) // across)
+    width = max(LEFT + across * panel, 0.105 * len(title) + 0.8, 0.072 * len(note) + 0.6)
+    height = lines * line + 0.8
+    figure = card(width, height, title)
+    figure.text(0.25 / width, 1 - 0.64 / height, note, fontsize=9.5, color=GREY, va="center")
+    colours, told = _colours(maps), []
     for k, (name, values) in enumerate(maps.items()):
-        values = rows(values)
-        ax = axes(figure, 0.5 + k * panel, 0.5, wide, high)
-        ax.pcolormesh(values, cmap=SEQUENTIAL, vmin=0, vmax=1, edgecolors="#E5E7EB", linewidth=0.6)
-        ax.set(xlim=(0, len(keys)), ylim=(len(queries), 0))
-        ax.set_xticks([j + 0.5 for j in range(len(keys))], keys)
-        ax.set_yticks([i + 0.5 for i in range(len(queries))], queries)
-        ax.xaxis.tick_top()
-        ax.tick_params(length=0, labelsize=9, labelleft=k == 0, pad=2)
-        ax.spines[["left", "bottom"]].set_visible(False)
-        ax.text(
-            len(keys) / 2,
-            len(queries) + 0.22 / cell,
-            name,
-            ha="center",
-            va="center",
-            fontweight="bold",
-            fontsize=9.5,
-        )
-        told.append(f"{name}: {_strongest(values, queries, keys)}")
-    return Picture(figure, f"{title}. Rows are queries, columns keys, darker is more. " + ". ".join(told))
+        bottom = 0.45 + 0.3 * sums + (lines - 1 - k // across) * line
+        ax = axes(figure, LEFT + k % across * panel, bottom, cell * len(keys), cell * len(queries))
+        told.append(f"{name}: {_draw(ax, values, queries, keys, sums, colours)}")
+        _label(ax, name, queries, keys, cell, 0.2 + 0.3 * sums, has_rows=k % across == 0)
+        told += _frame(ax, rows(framed[name])) if framed and name in framed else []
+    return Picture(figure, f"{sentence(title)} {sentence(note)} Darker is more. {'. '.join(told)}.")
 
 
-def _strongest(values, queries, keys):
-    """Where each query looks most, in words."""
+def _label(
+    ax: Axes, name: str, queries: Sequence[str], keys: Sequence[str], cell: float, below: float, has_rows: bool
+) -> None:
+    """The name of a table below it, and the size of the names of its rows and columns."""
+    size = min(9.5, 56 * cell * min(_step(queries), _step(keys)))
+    ax.tick_params(labelsize=size, labelleft=has_rows, pad=2)
+    place = (len(keys) / 2, len(queries) + below / cell)
+    ax.text(*place, name, ha="center", va="center", fontweight="bold", fontsize=9.5)
+
+
+def _cell_size(across: int, n_queries: int, n_keys: int, sums: float) -> float:
+    """As large as a phone can show at once."""
+    room = 6.0 - LEFT - across * (GAP + sums)
+    return min(0.5 if n_keys <= FEW else 0.42, room / (across * n_keys), 3.2 / n_queries)
+
+
+def _colours(maps: Mapping[str, list]) -> tuple:
+    """(colour map, lowest, highest) for all tables."""
+    finite = [v for values in maps.values() for line in values for v in line if math.isfinite(v)]
+    if min(finite, default=0) >= 0:
+        return SEQUENTIAL, 0, 1
+    high = max(map(abs, finite))
+    return SIGNED, -high, high
+
+
+def _draw(
+    ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple
+) -> str:
+    """Draws one table, and returns it in words."""
+    has_numbers = len(keys) <= FEW
+    if isinstance(values[0][0], bool):
+        draw_mask(ax, values, queries, keys, ("True", "False") if has_numbers else None)
+        return described(values, queries, keys)
+    if has_numbers:
+        draw_table(ax, values, queries, keys, *colours, 8.5)
+        if sums:
+            row_sums(ax, values, len(keys), 8.5)
+            column_sums(ax, values, len(values), 8.5)
+        return spelled(values, queries)
+    cmap, low, high = colours
+    ax.pcolormesh(values, cmap=cmap, vmin=low, vmax=high, edgecolors="#E5E7EB", linewidth=min(0.6, 10 / len(keys)))
+    ax.set(xlim=(0, len(keys)), ylim=(len(queries), 0))
+    for axis, names in ((ax.xaxis, keys), (ax.yaxis, queries)):
+        some = range(0, len(names), _step(names))
+        axis.set_ticks([k + 0.5 for k in some], [names[k] for k in some])
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    return _strongest(values, queries, keys)
+
+
+def _step(names: Sequence[str]) -> int:
+    """One name is written for so many rows or columns."""
+    return -(-len(names) // MOST_NAMES)
+
+
+def _frame(ax: Axes, chosen: list) -> list[str]:
+    """Frames the cells, and returns their number in words."""
+    places = [(i, j) for i, line in enumerate(chosen) for j, is_framed in enumerate(line) if is_framed]
+    look = {"facecolor": "none", "edgecolor": VERMILLION, "linewidth": 1.6}
+    for i, j in places:
+        ax.add_patch(Rectangle((j + 0.06, i + 0.06), 0.88, 0.88, **look))
+    return [f"{len(places)} cells are framed"]
+
+
+def _strongest(values: list, queries: Sequence[str], keys: Sequence[str]) -> str:
+    """The key that each query attends to most, in words."""
     tops = [max(range(len(line)), key=line.__getitem__) for line in values]
     return "; ".join(
         f"{query} looks most at {keys[top]} ({number(line[top])})"

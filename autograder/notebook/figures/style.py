@@ -1,20 +1,32 @@
 """One style for every picture: palette, colour maps, cards, and the Picture that shows itself.
 
-The palette is Okabe and Ito's, which the colour-blind can tell apart. Pictures stand on an opaque white
+The palette is that of Okabe and Ito, which colour-blind readers can tell apart. Pictures stand on an opaque white
 card with round corners, so that they are legible on a dark page. Lengths are inches.
 """
 
 import base64
 import io
+import math
+from collections.abc import Callable, Sequence
+from functools import wraps
 from html import escape
 
 import matplotlib
+import torch
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+Vector = torch.Tensor | Sequence[float]
+Matrix = torch.Tensor | Sequence[Sequence[float]]
+
 BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, GREY, INK, PALE = "#CC79A7", "#56B4E9", "#6B7280", "#1F2937", "#F3F4F6"
+
+# One colour for each head: pale for what belongs to it, dark for its lines and bars.
+HEADS = ("#CFE6F5", "#FBE3B5", "#C9EBDD", "#F4D9E7")
+HEADS_DARK = (BLUE, ORANGE, GREEN, PURPLE)
 
 # From white to dark blue: the darker the larger, in colour and on a grey printer.
 SEQUENTIAL = LinearSegmentedColormap.from_list("byhand", ["#FFFFFF", "#CFE6F5", SKY, BLUE, "#003D61"])
@@ -41,19 +53,20 @@ STYLE = {
 class Picture:
     """A finished figure with a text that says what it shows."""
 
-    def __init__(self, figure, alt):
+    def __init__(self, figure: Figure, alt: str):
         self.figure, self.alt = figure, alt
 
-    def png(self, dpi=DPI, source="") -> bytes:
+    def png(self, dpi: int = DPI, source: str = "") -> bytes:
         """The picture as PNG; `source` is noted in the file."""
         metadata = {"Software": None, "Description": self.alt} | ({"Source": source} if source else {})
         return self._written("png", dpi=dpi, metadata=metadata, pil_kwargs={"optimize": True})
 
     def svg(self) -> str:
+        """The picture as SVG, the same text on every run."""
         text = self._written("svg", metadata={"Date": None, "Creator": None}).decode()
         return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
-    def _written(self, kind, **options):
+    def _written(self, kind: str, **options) -> bytes:
         buffer = io.BytesIO()
         with matplotlib.rc_context(STYLE):
             self.figure.savefig(buffer, format=kind, **options)
@@ -85,14 +98,13 @@ def shown(png: bytes, alt: str, width: int) -> tuple[dict, dict]:
 
 
 def as_image(png: bytes, alt: str, width: int) -> str:
+    """The picture as an <img> element that carries its text."""
     code = base64.b64encode(png).decode()
     return f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{code}" style="max-width: 100%">'
 
 
-def styled(draw):
+def styled(draw: Callable) -> Callable:
     """Runs a drawing function in the course's style."""
-    from functools import wraps
-
     @wraps(draw)
     def drawn(*args, **kwargs):
         with matplotlib.rc_context(STYLE):
@@ -101,7 +113,7 @@ def styled(draw):
     return drawn
 
 
-def card(width, height, title=""):
+def card(width: float, height: float, title: str = "") -> Figure:
     """An empty figure on a white card of that size, its title at the top left."""
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.add_artist(
@@ -122,14 +134,14 @@ def card(width, height, title=""):
     return figure
 
 
-def axes(figure, left, bottom, width, height, **options):
+def axes(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
     """Axes whose place on the card is given in inches from its lower left corner."""
     full_width, full_height = figure.get_size_inches()
     place = (left / full_width, bottom / full_height, width / full_width, height / full_height)
-    return figure.add_axes(place, facecolor="none", **options)
+    return figure.add_axes(place, facecolor="none")
 
 
-def canvas(figure, left, bottom, width, height):
+def canvas(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
     """Axes without ticks or frame, one unit per inch, origin at the lower left."""
     ax = axes(figure, left, bottom, width, height)
     ax.set(xlim=(0, width), ylim=(0, height))
@@ -137,18 +149,30 @@ def canvas(figure, left, bottom, width, height):
     return ax
 
 
-def rows(values):
-    """Tensors and lists as plain nested lists."""
-    return values.detach().tolist() if hasattr(values, "detach") else [list(row) for row in values]
+def rows(values: Matrix) -> list[list]:
+    """A matrix as plain nested lists."""
+    return values.detach().tolist() if isinstance(values, torch.Tensor) else [row(line) for line in values]
 
 
-def row(values):
+def row(values: Vector) -> list:
     """A vector as a plain list."""
-    return values.detach().tolist() if hasattr(values, "detach") else list(values)
+    return values.detach().tolist() if isinstance(values, torch.Tensor) else list(values)
 
 
-def number(value, digits=2):
-    """A number as it stands in a picture: whole numbers without point, a true minus sign."""
+def listed(values: Sequence[float]) -> str:
+    """Numbers in words, for an alternative text."""
+    return ", ".join(number(value) for value in values)
+
+
+def sentence(text: str) -> str:
+    """The text with a full stop, if it has no mark at its end."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number as it is written in a picture: whole numbers without a point, and a true minus sign."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "\u221e" if value > 0 else "\u2212\u221e"
     if abs(value - round(value)) < 1e-6 and (round(value) or value == 0):
         digits = 0
     text = f"{value:.{digits}f}"

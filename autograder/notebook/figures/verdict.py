@@ -1,6 +1,9 @@
-"""What a wrong answer gives beside what is due, for `check`."""
+"""The expected result beside an actual one, for `check`."""
 
-from autograder.notebook.figures.matrices import _grid
+from collections.abc import Sequence
+
+from matplotlib.patches import Rectangle
+
 from autograder.notebook.figures.style import (
     GREY,
     INK,
@@ -12,21 +15,25 @@ from autograder.notebook.figures.style import (
     number,
     styled,
 )
+from autograder.notebook.figures.tables import draw_table
 
 CELL_WIDTH, CELL_HEIGHT, GAP = 0.62, 0.4, 0.55
 
 
 @styled
-def expected_and_yours(expected, yours, worst, title):
+def expected_and_yours(
+    expected: Sequence[Sequence[float]], yours: Sequence[Sequence[float]], worst: tuple[int, int], title: str
+) -> Picture:
     """Three matrices side by side: expected, yours and their difference, with the worst cell marked.
 
-    `worst` is its (row, column). NaN and infinities are written as such.
+    worst: (row, column) of the cell that is furthest off
+    NaN and infinities are written as such.
     """
     difference = [[y - e for e, y in zip(*lines, strict=True)] for lines in zip(expected, yours, strict=True)]
     n_rows, n_columns = len(expected), len(expected[0])
     across = n_columns * CELL_WIDTH
     figure = card(max(3 * across + 3 * GAP + 0.5, 0.09 * len(title) + 0.6), n_rows * CELL_HEIGHT + 1.45)
-    # The colours are those of what is due; what goes far beyond it is as dark as can be.
+    # The scale of colours is that of the expected numbers; far larger ones are as dark as it goes.
     high = max([1e-9, *(abs(v) for line in expected for v in line if abs(v) < float("inf"))])
     matrices = [("expected", expected), ("yours", yours), ("yours − expected", difference)]
     for place, (name, values) in enumerate(matrices):
@@ -43,17 +50,10 @@ def expected_and_yours(expected, yours, worst, title):
     return Picture(figure, alt)
 
 
-def _matrix(ax, values, high, name):
+def _matrix(ax, values: Sequence[Sequence[float]], high: float, name: str) -> None:
     finite = [[value if abs(value) < float("inf") else 0.0 for value in line] for line in values]
-    _grid(
-        ax,
-        finite,
-        [str(i) for i in range(len(values))],
-        [str(j) for j in range(len(values[0]))],
-        SIGNED,
-        -high,
-        high,
-    )
+    row_names, column_names = ([str(k) for k in range(len(table))] for table in (values, values[0]))
+    draw_table(ax, finite, row_names, column_names, SIGNED, -high, high)
     for text, value in zip(ax.texts, (value for line in values for value in line), strict=True):
         text.set_fontsize(8.5)
         if abs(value) >= 100:
@@ -64,12 +64,10 @@ def _matrix(ax, values, high, name):
     ax.set_title(name, fontsize=10.5, color=INK, pad=22)
 
 
-def _mark(ax, worst):
-    from matplotlib.patches import Rectangle
-
+def _mark(ax, worst: tuple[int, int]) -> None:
     row, column = worst
     ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=INK, linewidth=2.5, zorder=5))
 
 
-def _spoken(value):
+def _spoken(value: float) -> str:
     return "NaN" if value != value else number(value, 4) if abs(value) < float("inf") else f"{value}"

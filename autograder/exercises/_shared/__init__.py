@@ -1,0 +1,1 @@
+"""What several exercises share: tables of mistakes, and makers of inputs."""

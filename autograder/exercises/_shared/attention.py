@@ -1,0 +1,165 @@
+"""Mistakes of every masked attention, as edits of a worked answer; an exercise takes a table with `fitting`.
+
+Its worked answer has these lines (without a mask, only the others):
+
+    scores = q @ k.transpose(-2, -1)
+    scores = scores / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(scores, dim=-1).nan_to_num()
+    output = weights @ v
+"""
+
+from autograder.schema import edit
+
+PRODUCT = "q @ k.transpose(-2, -1)"
+SCALE = "/ math.sqrt(q.shape[-1])"
+GIVEN = "if mask is not None:"
+FILL = "scores.masked_fill(~mask, -torch.inf)"
+SOFTMAX = "torch.softmax(scores, dim=-1)"
+CLEANED = f"{SOFTMAX}.nan_to_num()"
+MIX = "weights @ v"
+
+# Steps that several mistakes put there instead.
+PAST = "torch.ones_like(scores).tril().bool()"
+ALLOWED = "torch.tensor(True) if mask is None else mask"
+CUT = f"{SOFTMAX} * (1 if mask is None else mask)"
+EMPTY_AS_ZEROS = f"{SOFTMAX} * (1 if mask is None else mask.any(dim=-1, keepdim=True))"
+GROWN_THEN_CUT = (
+    "(lambda grown: grown / (grown.sum(-1, keepdim=True) + 1e-9))(scores.exp() * (1 if mask is None else mask))"
+)
+SHARED_AGAIN = f"(lambda weights: weights / (weights.sum(-1, keepdim=True){{}}))({CUT})"
+
+SCALES = (
+    edit("SDPA-01", {SCALE: ""}),
+    edit("SDPA-03", {SCALE: "* math.sqrt(q.shape[-1])"}),
+    edit("SDPA-13", {SCALE: "/ 8"}),
+    edit("SDPA-17", {SCALE: "/ int(math.sqrt(q.shape[-1]))"}),
+    edit("SDPA-35", {SCALE: "/ q.shape[-1]"}),
+    edit("SDPA-37", {SCALE: "/ math.sqrt(k.shape[-2])"}),
+)
+
+# Of queries, keys, values and weights.
+ROLES = (
+    edit("SDPA-41", {PRODUCT: "k @ q.transpose(-2, -1)"}),
+    edit("HEAD-37 keys and values change roles", {PRODUCT: "q @ v.transpose(-2, -1)", MIX: "weights @ k"},
+         "Your keys and values have changed places.",
+         "Which of the two is compared with the queries, and which is passed on?"),
+    edit("SDPA-15", {MIX: "weights @ k"}),
+    edit("SDPA-31", {"-torch.inf": "0.0", CLEANED: "scores"}),
+    edit("SDPA-07", {SOFTMAX: "torch.softmax(scores, dim=-2)"}),
+    edit("SMX-01", {CLEANED: "(scores.exp() / scores.exp().sum(-1, keepdim=True)).nan_to_num()"}),
+    edit("SMX-01", {FILL: "scores", CLEANED: GROWN_THEN_CUT}),
+)
+
+# Of the projections of a module: `q = self.q_proj(x)` and so on.
+LAYERS = (
+    edit("HEAD-09", {"k = self.k_proj(": "k = self.q_proj("}),
+    edit("HEAD-09", {"self.k_proj = nn": "self.k_proj = self.q_proj or nn"}),
+    edit("HEAD-09", {"self.k_proj = nn": "self.k_proj = self.q_proj or nn",
+                     "self.v_proj = nn": "self.v_proj = self.q_proj or nn"}),
+    # (`v = self.k_proj(x)` is SDPA-15.)
+    edit("HEAD-41 one weight for keys and values", {"self.v_proj = nn": "self.v_proj = self.k_proj or nn"},
+         "Your keys and values come from one and the same projection.",
+         "Can a token be found by one thing and say another?"),
+    edit("HEAD-11", {PRODUCT: "q.relu() @ k.relu().transpose(-2, -1)", MIX: "weights @ v.relu()"}),
+    edit("HEAD-15", {PRODUCT: "q.detach() @ k.detach().transpose(-2, -1)"}),
+    edit("HEAD-39 biases left out",
+         {f"= self.{one}_proj(": f"= F.linear(weight=self.{one}_proj.weight, input=" for one in "qkv"},
+         "Your projections use their weights and leave out their biases.",
+         "What does a layer compute besides the product with its weight?"),
+    edit("HEAD-01",
+         {f"= self.{one}_proj(": f"= nn.Linear(*self.{one}_proj.weight.mT.shape, dtype=x.dtype)(" for one in "qkv"}),
+    edit("HEAD-21", {"return ": "return x + "}),
+)
+
+MASK_USE = (
+    edit("MSK-01", {"~mask": "mask"}),
+    edit("MSK-01", {"~mask": "mask", CLEANED: SOFTMAX}),
+    edit("MSK-01", {"~mask, -torch.inf": "mask, -1e9"}),
+    edit("MSK-03 blocked scores are set to zero", {"-torch.inf": "0.0"},
+         "A blocked key still gets a weight, as if its score were 0.",
+         "Which weight does a score of 0 get?"),
+    edit("MSK-03", {"-torch.inf": "0.0", CLEANED: EMPTY_AS_ZEROS}),
+    edit("MSK-05 the mask is added to the scores", {FILL: "scores + mask"},
+         "Your mask moves scores by one, and blocks nothing.",
+         "Which score gets a weight of exactly zero?"),
+    edit("MSK-05", {FILL: "scores + mask", CLEANED: EMPTY_AS_ZEROS}),
+    edit("MSK-07 a fill that is not low enough", {"-torch.inf": "-1e4"},
+         "If all allowed scores are very negative, or blocked ones very high, blocked keys get a weight.",
+         "What if every allowed score lies below the number that you fill in or add?"),
+    edit("MSK-07", {"-torch.inf": "-1e5"}),
+    *(edit("MSK-07", {"-torch.inf": fill, CLEANED: EMPTY_AS_ZEROS}) for fill in ("-100.0", "-1e4", "-1e5")),
+    *(edit("MSK-07", {"-torch.inf": fill, CLEANED: CUT}) for fill in ("-1e4", "-1e5")),
+    edit("MSK-07", {"-torch.inf": "-10.0"}),
+    edit("MSK-07", {FILL: "scores + ~mask * -1e4"}),
+    edit("MSK-07", {FILL: "scores + ~mask * -100.0"}),
+    edit("MSK-33 an empty row becomes an average", {"-torch.inf": "-1e9"},
+         "A query that may attend to nothing gets the mean of all values.",
+         "When all scores of a row are equally low, which weights does softmax give, and which are expected?"),
+    edit("MSK-33", {FILL: "scores + ~mask * -1e9"}),
+    edit("MSK-09 an empty row becomes NaN", {CLEANED: SOFTMAX},
+         "A query that may attend to nothing comes out as NaN.",
+         "What does softmax divide by in a row whose scores are all minus infinity?"),
+    edit("MSK-35 zeros, but NaN on the way back", {CLEANED: SOFTMAX, MIX: "(weights @ v).nan_to_num()"},
+         "The values are right, but the gradient of a row that may attend to nothing is NaN.",
+         "You repair a NaN after it has arisen: what does the gradient meet on its way back through it?"),
+    edit("MSK-35", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)"}),
+    edit("MSK-105 an empty row sees everything", {"~mask": "~(mask | ~mask.any(dim=-1, keepdim=True))"},
+         "A query that may attend to nothing attends to every key in yours.",
+         "What should be left of a row in which nothing is allowed?"),
+    edit("MSK-69 a mask that changes nothing", {GIVEN: "if False:"},
+         "Your result is the same with and without a mask.",
+         "Which line of your answer reads the mask, and does it use what it computes?"),
+    edit("MSK-71 weights cut after the softmax", {FILL: "scores", CLEANED: CUT},
+         "If keys are blocked, the weights of your rows sum to less than one.",
+         "If you drop shares after they were dealt out, who gets the rest?"),
+    edit("MSK-107 the softmax comes before the mask", {FILL: "scores", CLEANED: SHARED_AGAIN.format(" + 1e-9")},
+         "If a blocked key has a far higher score than the allowed ones, their weights are rounded away.",
+         "Softmax over all keys: what is left for the allowed ones when a blocked score lies 20, or 200, above them?"),
+    *(edit("MSK-107", {FILL: "scores", CLEANED: shared}) for shared in (
+        SHARED_AGAIN.format(""), SHARED_AGAIN.format("") + ".nan_to_num()", SHARED_AGAIN.format(".clamp(min=1e-30)"))),
+    edit("MSK-81 minus infinity after the softmax",
+         {FILL: "scores", CLEANED: f"{SOFTMAX}.masked_fill(~({ALLOWED}), -torch.inf)"},
+         "Your result holds infinities or NaN wherever a key is blocked.",
+         "Before or after which step does minus infinity turn into a weight of zero?"),
+    edit("MSK-103 a score of zero is taken for a blocked one",
+         {FILL: "(scores * mask).masked_fill(scores * mask == 0, -torch.inf)"},
+         "A key whose score happens to be exactly zero is blocked in yours.",
+         "How do you tell a blocked key from one whose dot product is zero?"),
+    edit("MSK-25 masks vectors instead of scores",
+         {FILL: "scores", PRODUCT: "q @ (k if mask is None else k * mask[..., -1:, :].mT).transpose(-2, -1)"},
+         "You set blocked keys to zero vectors, and they still get a weight.",
+         "Which weight does a key get whose vector is zero?"),
+    edit("MSK-29 one row of the mask for all queries", {"~mask": "~mask[..., -1:, :]"},
+         "All your queries use the same row of the mask.",
+         "Does each query get its own row?"),
+    edit("MSK-77", {"~mask": "~mask.transpose(-2, -1)"}),
+    edit("MSK-73 one axis too many", {"~mask": "~mask.unsqueeze(1)"},
+         "You give the mask an axis that it may have already.",
+         "Line up the shapes of mask and scores from the right: which masks fit without any change?"),
+    edit("MSK-73", {"~mask": "~mask.unsqueeze(0)"}),
+    edit("MSK-101 the first sample's mask for all", {"~mask": "~(mask[:1] if mask.dim() > 2 else mask)"},
+         "Every sample is attended under the mask of the first one.",
+         "Which axis of the mask stands for the samples, and what does your code do with it?"),
+    edit("MSK-83 no mask is not foreseen", {GIVEN: "if True:"},
+         "Without a mask your answer stops.",
+         "What is `mask` when the caller gives none?"),
+    edit("MSK-83", {GIVEN: "if True:", "~mask": "mask.logical_not()"}),
+    edit("MSK-19", {"~mask": "mask.logical_not_()"}),
+)
+
+# Hiding the future unasked: cross-attention has another name for it.
+UNASKED = ({GIVEN: "if True:", "~mask": f"~({PAST} & (True if mask is None else mask))"},
+           {GIVEN: "if True:", "~mask": f"~{PAST}"},
+           {"~mask": f"~{PAST}"})
+CAUSAL_UNASKED = (
+    edit("MSK-85 causal without being asked", UNASKED[0],
+         "Your answer hides the future, whatever mask it is given.",
+         "What decides here which keys a query may attend to?"),
+    *(edit("MSK-85", edits) for edits in UNASKED[1:]),
+)
+
+# Mistakes of which two are often made at once.
+OFTEN = ("SDPA-01", "SDPA-03", "SDPA-37", "SDPA-07", "SDPA-15",
+         "MSK-01", "MSK-03", "MSK-33", "MSK-09", "MSK-77", "MSK-71")

@@ -1,0 +1,271 @@
+"""Makers of cases of masked attention: masks, scores far from zero, and the cases of every class that attends.
+
+Masks are boolean, True = may attend.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import torch
+
+from autograder.schema import FULLY_MASKED, STABILITY, Case, standard_cases
+
+
+
+def some_mask(draw, shape, allowed=0.6) -> torch.Tensor:
+    """A random mask of `shape` without an empty row, its False entries also to the left of True ones."""
+    drawn = draw.normal(*shape)
+    mask = drawn < torch.special.ndtri(torch.tensor(allowed))
+    return mask | (drawn <= drawn.amin(dim=-1, keepdim=True))
+
+
+def causal(tokens: int) -> torch.Tensor:
+    """A causal mask (tokens, tokens)."""
+    return torch.ones(tokens, tokens, dtype=torch.bool).tril()
+
+
+def left_padded(tokens: int, padding: int) -> torch.Tensor:
+    """A causal mask whose first keys are padding: as many queries may attend to nothing."""
+    return causal(tokens) & (torch.arange(tokens) >= padding)
+
+
+def every_third(queries: int, keys: int) -> torch.Tensor:
+    """A mask that blocks the keys 1, 4, 7, ... for every query."""
+    return (torch.arange(keys) % 3 != 1).expand(queries, -1).clone()
+
+
+def far_apart(queries: int) -> torch.Tensor:
+    """How far a blocked score should lie above the allowed ones, for each query: 18, then 200."""
+    return torch.where(torch.arange(queries) < queries / 2, 18.0, 200.0)
+
+
+def hidden_above(draw, queries: int, keys: int, width: int):
+    """Queries, keys and the mask `every_third`: every blocked score lies `far_apart` above the allowed ones."""
+    q, k, mask = draw.normal(queries, width), draw.normal(keys, width), every_third(queries, keys)
+    q[:, 0], k[:, 0] = far_apart(queries) * width**0.5 / 8, 8.0 * ~mask[0]
+    return q, k, mask
+
+
+def far_below(draw, queries: int, keys: int, width: int, size: float):
+    """Queries and keys whose every product is close to -size * size; numbers so coarse that it is exact in float32.
+
+    With width 4 and size 512, float32 rounds the scores to 0.016.
+    """
+    q, k = ((draw.eighths(tokens, width, limit=4) * 2).round() / 2 for tokens in (queries, keys))
+    q[:, 1], k[:, 1] = -size, size
+    return q, k
+
+
+def needs_of_mask(keys: int, mask) -> tuple[str, ...]:
+    """What attention over so many keys under a mask, or None, needs: see MASK_NEEDS."""
+    masked = mask is not None
+    needs = {
+        "several tokens": keys > 1,
+        "long": keys > 100,
+        "mask": masked,
+        "no mask": not masked and keys > 1,
+        "another mask than causal": masked and not (
+            mask.dim() > 1 and mask.shape[-2] == mask.shape[-1] and bool((mask == causal(mask.shape[-1])).all())
+        ),
+        "empty rows": masked and not bool(mask.any(dim=-1).all()),
+    }
+    return tuple(need for need, needed in needs.items() if needed)
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes cases of one class. Sizes are (B, N, M, heads, d_head), M the length of the context, or of x again.
+
+    rows     (d_model, heads, d_head) -> how many rows the weight of each part has, by name
+    init     (d_model, heads, d_head) -> the constructor's arguments
+    context  whether `forward` takes a context beside x
+    heads    whether masks may have an axis for heads
+
+    What a case needs follows from its sizes, its mask and the cases before it: "several heads", "several tokens",
+    "several of both", "mask", "no mask", "another mask than causal", "empty rows", "long"; and, in a module that was
+    called before, "other weights" (than for inputs of the same sizes) or "no mask after a mask".
+    """
+
+    draw: object
+    rows: Callable
+    init: Callable
+    context: bool = False
+    heads: bool = True
+    called: dict = field(default_factory=dict)
+
+    def case(self, family, sizes, mask=None, d_model=None, weights=None, inputs=None, by_name=False, **more) -> Case:
+        """A case of random inputs and weights; `mask` is a tensor, or a shape for a random one; `weights` are some
+        that are given."""
+        batch, tokens, keys, heads, d_head = sizes
+        width = d_model or heads * d_head
+        mask = some_mask(self.draw, mask) if isinstance(mask, tuple) else mask
+        lengths = (tokens, keys) if self.context else (tokens,)
+        inputs = tuple(inputs or (self.draw.normal(batch, length, width) for length in lengths))
+        init = more.pop("init", None) or self.init(width, heads, d_head)
+        weights = self.weights(width, heads, d_head) | (weights or {})
+        needs = self._needs(init, sizes, mask, more.get("fresh", False))
+        args = inputs if mask is None or by_name else (*inputs, mask)
+        return Case(family, args, {"mask": mask} if by_name else {}, init, weights, needs=needs, **more)
+
+    def weights(self, d_model, heads, d_head) -> dict:
+        """Weights that make scores of about one, and biases that are not zero."""
+        weights = {}
+        for part, rows in self.rows(d_model, heads, d_head).items():
+            weights[f"{part}.weight"] = self.draw.normal(rows, d_model, scale=1.2 / d_model**0.5)
+            weights[f"{part}.bias"] = self.draw.normal(rows, scale=0.5)
+        return weights
+
+    def _needs(self, init, sizes, mask, fresh) -> tuple[str, ...]:
+        heads, keys, before = sizes[3], sizes[2], [] if fresh else self.called.setdefault(str(init), [])
+        needs = {
+            "several heads": heads > 1,
+            "several of both": heads > 1 and keys > 1,
+            "other weights": any(sizes == others for others, _ in before),
+            "no mask after a mask": mask is None and any(masked for _, masked in before),
+        }
+        before.append((sizes, mask is not None))
+        return tuple(need for need, needed in needs.items() if needed) + needs_of_mask(keys, mask)
+
+
+def cases_of_every_class(make: Maker, heads: int):
+    """Cases of every class that attends under a mask, with `heads` heads where one is not the point."""
+    more, values = int(make.context), {"gradients": False}
+    yield make.case("one token", (3, 1, 1 + more, heads, 5))
+    yield make.case("one of everything", (1, 1, 1, 1, 1))
+    yield make.case("the same keys for all queries", (2, 5, 5 - more, heads, 3), (1, 5 - more), **values)
+    yield from _causal(make, heads)
+    # As wide and as long as the cases before: a mask that was kept would still fit.
+    yield make.case("no mask after a mask", (2, 5, 5, heads, 3), **values)
+    real = torch.tensor([[True, True, False, False], [True, True, True, False]])
+    padding = real[:, None, None] if make.heads else real[:, None]
+    yield make.case("padding", (2, 4 - more, 4, heads, 5), padding)
+    yield make.case("a long sentence", (1, 300, 300, 1, 2), (1, 300), **values)
+    yield _scores_of_zero(make, heads)
+    yield _values_all_one(make, heads)
+    yield _weights_shown(make)
+    yield from _empty_rows(make, heads)
+    yield from _far_scores(make, heads)
+    masked = make.case("a mask for all samples", (2, 3, 3 + more, heads, 5), (3, 3 + more), fresh=True)
+    yield from standard_cases(masked, ("float64", "transposed"))
+
+
+def _causal(make, heads):
+    """A causal mask; then, with the same weights, another last token (of one sequence), and another second sample."""
+    first = make.case("causal", (2, 5, 5, heads, 3), causal(5))
+    yield first
+    changes = {"causal, another second sample": lambda x: torch.cat((x[:1], make.draw.normal(1, *x.shape[1:])))}
+    if not make.context:
+        changes["causal, another last token"] = lambda x: torch.cat((x[:, :-1], make.draw.normal(*x[:, :1].shape)), 1)
+    for family, change in changes.items():
+        args = tuple(change(arg) if arg.is_floating_point() else arg for arg in first.args)
+        yield replace(first, family=family, args=args, gradients=False)
+
+
+def _scores_of_zero(make, heads):
+    """A token whose key is zero: scores with it are, which is not the same as blocked."""
+    mask = torch.tensor([[True, True, False], [False, True, True], [True, True, True]])
+    case = make.case("scores of exactly zero", (2, 3, 3, heads, 4), mask, gradients=False)
+    case.args[int(make.context)][:, 1] = 0
+    case.weights["k_proj.bias"].zero_()
+    return case
+
+
+def _values_all_one(make, heads):
+    """Values that are all 1, and an output projection that changes nothing."""
+    d_model = heads * 3
+    known = make.weights(d_model, heads, 3)
+    given = {"v_proj.weight": torch.zeros_like(known["v_proj.weight"])}
+    given["v_proj.bias"] = torch.ones_like(known["v_proj.bias"])
+    return make.case("values all one", (2, 4, 4, heads, 3), (4, 4), weights=given | _through(known, d_model))
+
+
+def _through(weights, d_model) -> dict:
+    """An output projection, where there is one, that changes nothing."""
+    if "out_proj.weight" not in weights:
+        return {}
+    return {"out_proj.weight": torch.eye(d_model), "out_proj.bias": torch.zeros(d_model)}
+
+
+def _weights_shown(make):
+    """One head whose input and values are the identity: the output is the table of its weights."""
+    given = {"v_proj.weight": torch.eye(5), "v_proj.bias": torch.zeros(5)} | _through(make.weights(5, 1, 5), 5)
+    inputs = [torch.eye(5)[None].clone() for _ in range(1 + make.context)]
+    return make.case("values that show the weights", (1, 5, 5, 1, 5), weights=given, inputs=inputs, gradients=False)
+
+
+def _empty_rows(make, heads):
+    """Queries that may attend to nothing: by left padding under a causal mask, in float64, and all of them."""
+    some = make.case("some queries see nothing", (2, 5, 5, heads, 4), left_padded(5, 2), aspect=FULLY_MASKED)
+    yield some
+    (double,) = standard_cases(some, ("float64",))
+    # Built anew, so that nothing in float32 is left in it.
+    yield replace(double, family="some queries see nothing, float64", aspect=FULLY_MASKED, fresh=True)
+    sizes, nothing = (2, 3, 3 + make.context, heads, 3), torch.zeros(3, 1, dtype=torch.bool)
+    yield make.case("nothing may be seen", sizes, nothing, aspect=FULLY_MASKED)
+
+
+def _far_scores(make, heads):
+    """Scores far from zero: in the hundreds, of both signs; all far below; and blocked ones far above the others."""
+    sizes, width, keys = (2, 4, 4 + make.context, heads, 4), heads * 4, 4 + make.context
+    far = {"aspect": STABILITY, "gradients": False, "fresh": True}
+    known = make.weights(width, heads, 4)
+    large = {
+        f"{name}.weight": make.draw.eighths(*known[f"{name}.weight"].shape, limit=12) * 12.0
+        for name in ("q_proj", "k_proj")
+    }
+    large |= {name.replace("weight", "bias"): make.draw.eighths(len(weight)) for name, weight in large.items()}
+    inputs = [make.draw.eighths(2, tokens, width) for tokens in (4, keys)[: 1 + make.context]]
+    yield make.case("large scores", sizes, weights=large, inputs=inputs, scale=10.0, **far)
+    mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 1, 1], [1, 1, 0, 0, 0], [1, 0, 0, 1, 1]]).bool()[:, :keys]
+    # Near -131 000 float32 rounds scores to 0.016, near -20 000 to 0.002; what leaks past a mask is worth 1.
+    for family, size, scale in (("scores as low as they get", 512.0, 500.0), ("low scores", 200.0, 100.0)):
+        given = {name: weight.clone() for name, weight in known.items()}
+        for name, bias in (("q_proj", -size), ("k_proj", size)):
+            given[f"{name}.weight"][::4], given[f"{name}.bias"][::4] = 0.0, bias
+        yield make.case(family, sizes, mask, weights=given, scale=scale, **far)
+    yield _hidden_above(make, heads, far)
+
+
+def _hidden_above(make, heads, far):
+    """Feature 1 of a query and feature 0 of a key make a product, which lifts the blocked keys."""
+    tokens, keys, width = 4, 5 if make.context else 4, heads * 4
+    given = {name: weight.clone() for name, weight in make.weights(width, heads, 4).items()}
+    for name, feature in (("q_proj", 1), ("k_proj", 0)):
+        given[f"{name}.weight"][:, :2] = given[f"{name}.weight"][::4] = given[f"{name}.bias"][::4] = 0.0
+        given[f"{name}.weight"][::4, feature] = 1.0
+    given["v_proj.weight"][:, :2] = 0.0
+    mask = every_third(tokens, keys)
+    inputs = [make.draw.normal(2, length, width) for length in (tokens, keys)[: 1 + make.context]]
+    inputs[0][..., 1], inputs[-1][..., 0] = far_apart(tokens) / 4, 8.0 * ~mask[0]
+    return make.case("blocked scores far above the others", (2, tokens, keys, heads, 4), mask, weights=given,
+                     inputs=inputs, **far)
+
+
+MASK_NEEDS = {
+    "empty rows": ("Your result is wrong wherever a query may attend to nothing.",
+                   "What are the weights of such a query, and what should they be?"),
+    "another mask than causal": ("Without a mask and with a causal one you are right; with other masks you are not.",
+                                 "What decides which keys a query may attend to: the mask, or your code?"),
+    "mask": ("Without a mask you are right; with one you are not.",
+             "Which keys may a query attend to, and what becomes of the scores of the others?"),
+    "no mask": ("With a mask you are right; without one you are not.",
+                "Which keys should a query attend to if no mask is given?"),
+    "long": ("Short sentences come out right, a long one does not.",
+             "Does any number in your code hold only up to some length?"),
+    "several tokens": ("A single token comes out right, so its value is; with several tokens the weights are off.",
+                       "What happens to a score, step by step, until it is a weight?"),
+    "": ("Even a single token, whose only weight is one, comes out wrong.",
+         "Through which steps does its value go, and what is done to it on the way?"),
+}
+KEPT_NEEDS = {
+    "no mask after a mask": ("You are right without a mask, but no longer so after a call with one.",
+                             "What does your module keep from one call to the next?"),
+    "other weights": ("You are right with a module's first weights, and wrong after they have changed.",
+                      "What does your module keep from one call to the next, and what was it made from?"),
+}
+HEADS_NEEDS = {
+    "several of both": ("With one head you are right, and so is a single token; with several of both you are not.",
+                        "Which step needs to know how many heads there are, and how wide each is?"),
+    "several heads": ("With one head you are right; with several, even a single token comes out wrong.",
+                      "Which features belong to which head, and where does each head's result go?"),
+}

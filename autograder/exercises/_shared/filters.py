@@ -1,0 +1,41 @@
+"""Mistakes of filters of logits, as edits of a worked answer that ends in
+
+    return logits.masked_fill(dropped, -torch.inf)
+
+and a case that lets gradients through a softmax, as all that is done with such logits does.
+"""
+
+from autograder.schema import GRADIENTS, Call, Case, Given, Kept, edit
+
+LAST = "logits.masked_fill(dropped, -torch.inf)"
+SHARES = Given("shares", "def shares(logits):\n    return torch.softmax(logits, dim=-1)\n")
+
+# First, because next to so large numbers all others are alike.
+LOW = (
+    edit("SAM-25 a low number instead of -inf", {"-torch.inf": "-1e9"},
+         "Tokens that are dropped have a low logit in yours, but not -inf.",
+         "How low is low enough for every row, and what does the exercise ask for?"),
+    edit("SAM-25", {"-torch.inf": "torch.finfo(logits.dtype).min"}),
+    edit("SAM-25", {"-torch.inf": "-1e4"}),
+)
+FILTERS = (
+    edit("SAM-09 dropped tokens get the logit 0", {"-torch.inf": "0.0"},
+         "Tokens that are dropped have the logit 0 in yours.", "What probability does the logit 0 get?"),
+    edit("SAM-11 the likely ones are dropped", {"(dropped,": "(~dropped,"},
+         "The tokens that you drop are the likely ones.", "Which tokens should survive?"),
+    edit("SAM-27 probabilities", {LAST: f"torch.softmax({LAST}, dim=-1)"},
+         "You return probabilities.", "What comes back: numbers that sum to one, or logits?"),
+    edit("SAM-29 the mask itself", {LAST: "~dropped"},
+         "You return truth values.", "What should stand where a token survives?"),
+    edit("SAM-31 one value for the survivors", {LAST: "torch.zeros_like(logits).masked_fill(dropped, -torch.inf)"},
+         "All tokens that survive have the same logit in yours.",
+         "What becomes of the differences between the survivors?"),
+)
+
+
+def through_a_softmax(logits, *more, **fields) -> Case:
+    """What the filtered logits are worth: dropped ones get no gradient, whichever way they were made -inf."""
+    given = {"logits": logits, "shares": SHARES}
+    filtered = Call((Kept("logits"), *more), keep="filtered", shown=False)
+    script = (filtered, Call((Kept("filtered"),), to="shares", keep="probabilities"))
+    return Case("gradients through a softmax", (), given, script=script, aspect=GRADIENTS, **fields)

@@ -1,0 +1,127 @@
+"""Mistakes of several heads, as edits of a worked answer with these lines, and what its class shares with others:
+
+    q, k, v = (t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for t in (q, k, v))
+    (attention: see _shared/attention.py)
+    output = output.transpose(1, 2).flatten(2)
+    return self.out_proj(output)
+"""
+
+from autograder.exercises._shared import attention
+from autograder.exercises._shared.attention import MIX, SCALE, SOFTMAX
+from autograder.schema import DTYPES, FULLY_MASKED, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Rules, edit
+
+ASPECTS = {VALUES: 4, FULLY_MASKED: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
+NO_MULTIHEAD = Rules(None, ("nn.MultiheadAttention",))
+
+CUT = "t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)"
+MERGE = "output.transpose(1, 2).flatten(2)"
+OUT = "self.out_proj(output)"
+IN_TURN = "t.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)"
+TURNED_BACK = "output.permute(0, 2, 3, 1).flatten(2)"
+IN_MEMORY_ORDER = "output.reshape(len(x), x.shape[1], -1)"
+BLOCKS = "torch.kron(torch.eye(self.n_heads), torch.ones(2 * [x.shape[-1] // self.n_heads]))"
+NO_OUT_BIAS = "F.linear(output, self.out_proj.weight)"
+
+HEADS = (
+    edit("MHA-01 heads cut across tokens", {CUT: "t.reshape(len(t), self.n_heads, t.shape[1], -1)"},
+         "Your heads have the right shape, but hold pieces of other tokens.",
+         "Follow token 0: do all its numbers stay with token 0?"),
+    edit("MHA-01", {CUT: "t.reshape(len(t), self.n_heads, t.shape[1], -1)", MERGE: IN_MEMORY_ORDER}),
+    edit("MHA-03 view after a transpose", {MERGE: "output.transpose(1, 2).view(len(x), x.shape[1], -1)"},
+         "Your call stops, because a transposed tensor cannot be viewed in that shape.",
+         "What does the message say that `view` needs, and what did the transpose do to it?"),
+    edit("MHA-05 scale from the model's width", {SCALE: "/ math.sqrt(x.shape[-1])"},
+         "Your scale follows the width of the model, not that of a head.",
+         "How wide are the vectors you multiply inside a head?"),
+    edit("MHA-95 scale from the number of heads", {SCALE: "/ math.sqrt(self.n_heads)"},
+         "Your scale follows the number of heads.",
+         "What makes a dot product large: how many heads there are, or how wide each of them is?"),
+    edit("MHA-07 no output projection", {OUT: "output"},
+         "Your output is the merged heads as they are.",
+         "Which part mixes the heads, and is it ever called?"),
+    edit("MHA-07", {"self.out_proj = nn.Linear(d_model, d_model)": "pass", OUT: "output"}),
+    edit("MHA-11 the input is split, not the projection",
+         {f"= self.{one}_proj(":
+          f"= F.linear(weight=self.{one}_proj.weight * {BLOCKS}, bias=self.{one}_proj.bias, input=" for one in "qkv"},
+         "Each of your heads sees a slice of x only.",
+         "Can head 1 see all features of a token before it chooses?"),
+    edit("MHA-23 slices that overlap",
+         {CUT: "torch.stack([t[..., h : h + t.shape[-1] // self.n_heads] for h in range(self.n_heads)], dim=1)"},
+         "Your heads hold neighbouring features, each starting one after the other.",
+         "Which features belong to head 2 when heads are 4 wide?"),
+    edit("MHA-25 one head kept", {MERGE: "output[:, -1:].expand_as(output).transpose(1, 2).flatten(2)"},
+         "All your heads give the result of one head.",
+         "What is left of head 0 at the end?"),
+    edit("MHA-25", {MERGE: "output[:, :1].expand_as(output).transpose(1, 2).flatten(2)"}),
+    edit("MHA-47 averages or adds up the heads",
+         {MERGE: "output.mean(dim=1, keepdim=True).expand_as(output).transpose(1, 2).flatten(2)"},
+         "Your heads are blended into one.",
+         "Where does each head's result belong in the merged vector?"),
+    edit("MHA-47", {MERGE: "output.sum(dim=1, keepdim=True).expand_as(output).transpose(1, 2).flatten(2)"}),
+    edit("MHA-31 heads and samples swapped on the way back",
+         {MERGE: "output.reshape(self.n_heads, len(x), *output.shape[2:]).permute(1, 2, 0, 3).flatten(2)"},
+         "Your heads are folded into the batch in one order and unfolded in another.",
+         "Is the first block of your folded batch one sample or one head?"),
+    edit("MHA-33 merged without transposing back", {MERGE: IN_MEMORY_ORDER},
+         "Your heads are merged in the order in which they lie in memory: head after head.",
+         "Before you merge: which axis must stand next to the features of a head?"),
+    edit("MHA-99 another pair of axes transposed before merging",
+         {MERGE: "output.transpose(-1, -2).reshape(len(x), x.shape[1], -1)"},
+         "Before you merge, tokens and features change places, and the heads stay where they are.",
+         "Merged features come from all heads of one token: which two axes must stand side by side?"),
+    edit("MHA-37 features dealt out in turn", {CUT: IN_TURN, MERGE: TURNED_BACK},
+         "Your head h holds every n_heads-th feature.",
+         "Which features belong to head 0: the first d_head in a row, or every n_heads-th?"),
+    edit("MHA-37", {CUT: IN_TURN}),
+    edit("MHA-39 attention between heads", {CUT: "t.unflatten(-1, (self.n_heads, -1))", MERGE: "output.flatten(2)"},
+         "In your answer the heads of one token attend to each other.",
+         "Which two axes must come last when the scores are computed?"),
+    edit("MHA-97 heads before samples, but not in the mask",
+         {CUT: "t.unflatten(-1, (self.n_heads, -1)).permute(2, 0, 1, 3)",
+          MERGE: "output.permute(1, 2, 0, 3).flatten(2)"},
+         "Your scores are (H, B, N, M), and the mask is (B, H, N, M).",
+         "Which axis of the mask meets the samples in your scores, and which meets the heads?"),
+    edit("MHA-87 the output weight is transposed", {OUT: "(output @ self.out_proj.weight + self.out_proj.bias)"},
+         "Your output projection multiplies with its weight transposed.",
+         "nn.Linear stores its weight as (out, in): which of its axes meets the features of the merged heads?"),
+    edit("MHA-89 one pattern of weights for all heads",
+         {MIX: "weights.mean(dim=1, keepdim=True).expand_as(weights) @ v"},
+         "All your heads attend by the same weights.",
+         "Which axis of the scores stands for the heads, and is it still there at the softmax?"),
+    edit("MHA-89", {SOFTMAX: "torch.softmax(scores.mean(dim=1, keepdim=True).expand_as(scores), dim=-1)"}),
+    edit("MHA-35 softmax over the heads", {SOFTMAX: "torch.softmax(scores, dim=1)"},
+         "Your weights sum to one over the heads.",
+         "Over which axis of the scores does one query share out its attention?"),
+    edit("MSK-87 zeros in the wrong place",
+         {f"return {OUT}": f"return {OUT} * (1 if mask is None else mask.expand(len(x), self.n_heads, x.shape[1], "
+          "mask.shape[-1]).any(dim=-1).any(dim=1)[..., None])"},
+         "A query that may attend to nothing comes out as zeros of the whole module.",
+         "Attention gives zeros there: which layer still comes after it, and does it know of masks?"),
+    edit("MSK-87", {attention.CLEANED: SOFTMAX, f"return {OUT}": f"return {OUT}.nan_to_num()"}),
+    edit("HEAD-39", {OUT: NO_OUT_BIAS}),
+    edit("HEAD-39", {OUT: NO_OUT_BIAS} | {
+        f"= self.{one}_proj(": f"= F.linear(weight=self.{one}_proj.weight, input=" for one in "qkv"}),
+    edit("HEAD-25 projections without a bias",
+         {"nn.Linear(d_model, d_model)": "nn.Linear(d_model, d_model, bias=False)"},
+         "Your projections have no bias.",
+         "Which parameters does a plain nn.Linear(d_in, d_out) own?"),
+    edit("HEAD-33 one layer for all three",
+         {"self.q_proj = nn.Linear(d_model, d_model)": "self.qkv_proj = nn.Linear(d_model, 3 * d_model)",
+          "self.k_proj = nn.Linear(d_model, d_model)": "pass", "self.v_proj = nn.Linear(d_model, d_model)": "pass"},
+         "Your projections are in one layer, under one name.",
+         "Which parts, by name, does the exercise ask for?"),
+    edit("MHA-13 heads with projections of their own",
+         {f"self.{one}_proj = nn.Linear(d_model, d_model)": f"self.{one}_proj = nn.Linear(d_model, d_model // n_heads)"
+          for one in "qkv"},
+         "Your projections are cut up into heads.",
+         "Which four parts does the exercise ask for, and how wide are they?"),
+    edit("MHA-13",
+         {f"self.{one}_proj = nn.Linear(d_model, d_model)":
+          f"self.{one}_proj = nn.ModuleList(nn.Linear(d_model, d_model // n_heads) for _ in range(n_heads))"
+          for one in "qkv"}),
+    edit("SDPA-23", {f"return {OUT}": f"return {OUT}, weights"}),
+)
+
+# Mistakes of which two are often made at once.
+OFTEN = ("SDPA-01", "MHA-05", "SDPA-03", "MSK-01", "MSK-03", "MSK-09", "MSK-33", "MHA-01", "MHA-33", "MHA-07",
+         "HEAD-39", "SDPA-41")

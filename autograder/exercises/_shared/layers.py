@@ -1,0 +1,214 @@
+"""What the two decoder layers share: their cases, and mistakes in masks, norms and parts."""
+
+from dataclasses import replace
+
+import torch
+
+from autograder.schema import (
+    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Rules, edit, past_only, samples_apart,
+)
+
+EPSILON = "epsilon of the norms"
+ASPECTS = {VALUES: 4, EPSILON: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
+BY_HAND = Rules(None, ("PyTorch's own Transformer layer",))
+INVARIANTS = (
+    samples_apart("two samples of five tokens", "another second sample"),
+    past_only("two samples of five tokens", "another last token"),
+)
+# What adds to the stream, by the layer that makes its last step.
+SUBLAYERS = {
+    "self_attn.out_proj": "the self-attention",
+    "multihead_attn.out_proj": "the cross-attention",
+    "linear2": "the feed-forward network",
+}
+SMALL_SPREAD = (
+    "You are right but for tokens whose features hardly differ.",
+    "Which number keeps your norm from dividing by zero, where does it go, and which one does nn.LayerNorm use?",
+)
+
+
+class Maker:
+    """Makes the cases of one of the two layers; the second attends to a memory as well."""
+
+    def __init__(self, draw, cross):
+        self.draw, self.cross = draw, cross
+        self.sublayers = [name for part, name in SUBLAYERS.items() if cross or "multihead" not in part]
+
+    def case(self, family, batch, tokens, sizes, memory=0, mask=None, stretch=None, needs=(), **more):
+        """`sizes` is (d_head, n_heads, d_ff); `memory` counts the tokens of the memory."""
+        d_head, heads, d_ff = sizes
+        width = d_head * heads
+        args = [self.tokens(batch, tokens, width, stretch)]
+        if self.cross:
+            args.append(self.draw.normal(batch, memory or tokens + 1, width))
+        args += [] if mask is None else [mask]
+        more = {"init": (width, heads, d_ff), "weights": self.weights(width, d_ff)} | more
+        return Case(family, tuple(args), whole=True, needs=(*self.needs(*self.sublayers), *needs), **more)
+
+    def tokens(self, batch, tokens, width, stretch=None):
+        """Random tokens, `stretch` times as large; if it is not given, no two neighbouring features are alike."""
+        # subtle: features differ so much, also in the stream later, that no usual epsilon of a norm shows.
+        apart = 2.0 * (-1.0) ** torch.arange(width) if stretch is None else 0.0
+        return self.draw.normal(batch, tokens, width, scale=stretch or 1.0) + apart
+
+    def needs(self, *adding):
+        """What a layer needs in which these sublayers add something."""
+        beside = (f"beside {name}" for name in self.sublayers if set(adding) - {name})
+        together = ("together",) if len(adding) > 1 else ()
+        return (*adding, *together, *beside, "sublayers") if adding else ()
+
+    def weights(self, width, d_ff):
+        """All parameters, none of them at its start: no norm scale is 1, no bias 0."""
+        normal, weights, size = self.draw.normal, {}, 0.6 if self.cross else 1.0
+        for name in ("self_attn", "multihead_attn") if self.cross else ("self_attn",):
+            weights[f"{name}.in_proj_weight"] = normal(3 * width, width, scale=1.2 / width**0.5)
+            weights[f"{name}.in_proj_bias"] = normal(3 * width, scale=0.5)
+            weights[f"{name}.out_proj.weight"] = normal(width, width, scale=size / width**0.5)
+            weights[f"{name}.out_proj.bias"] = normal(width, scale=0.5)
+        weights |= {"linear1.weight": normal(d_ff, width, scale=1 / width**0.5), "linear1.bias": normal(d_ff)}
+        weights |= {"linear2.weight": normal(width, d_ff, scale=size), "linear2.bias": normal(width)}
+        for name in ("norm1", "norm2", "norm3") if self.cross else ("norm1", "norm2"):
+            weights[f"{name}.weight"] = (2.0 if self.cross else 1.2) + normal(width, scale=0.5)
+            weights[f"{name}.bias"] = normal(width, scale=0.5)
+        return weights
+
+    def adding(self, family, *adding):
+        """A layer in which only these sublayers add something: the last step of the others gives zeros."""
+        case = self.case(family, 2, 4, (3, 2, 5), gradients=False)
+        case.weights["linear1.weight"].mul_(3)
+        for part, name in SUBLAYERS.items():
+            if name not in adding:
+                for weight in (f"{part}.weight", f"{part}.bias"):
+                    case.weights.get(weight, torch.zeros(0)).zero_()
+        return replace(case, needs=self.needs(*adding))
+
+    def both(self):
+        """The cases of both layers."""
+        batch, tokens, d_head, heads = self.draw.sizes(4, 2, 6)
+        sizes = (d_head, heads, d_head * heads + 3)
+        yield self.case("all sizes different", batch, tokens, sizes, observe=True)
+        yield self.case("other weights in the same module", batch + 1, tokens + 2, sizes)
+        yield from self._changed()
+        yield self.case("one sample of one token", 1, 1, (3, 2, 4), 1)
+        yield self._hardly_different()
+        yield self.adding("sublayers that add nothing")
+        yield from (self.adding(f"only {name} adds", name) for name in self.sublayers)
+        # Large tokens, and large numbers inside the feed-forward network.
+        stretch = 6.0 if self.cross else 50.0
+        large = self.case("tokens of large numbers", 2, 4, (3, 2, 5), stretch=stretch, aspect=STABILITY)
+        large.weights["linear1.weight"].mul_(40)
+        yield large
+        named = {"d_model": 8, "n_heads": 4, "d_ff": 5}
+        yield self.case("constructor arguments by name", 2, 3, (2, 4, 5), init=named, gradients=False)
+        long = self.case("a long sequence", 1, 300, (3, 2, 3), gradients=False, needs=("a long sequence",))
+        # The first few tokens again and again.
+        yield replace(long, args=(long.args[0][:, :6].repeat(1, 50, 1), *long.args[1:]))
+
+    def _changed(self):
+        """One case, then another last token, and another second sample, with the same weights."""
+        case = self.case("two samples of five tokens", 2, 5, (3, 4, 7))
+        yield case
+        x, *memory = case.args
+        same = replace(case, gradients=False)
+        last = torch.cat((x[:, :-1], self.tokens(2, 1, 12)), dim=1)
+        yield replace(same, family="another last token", args=(last, *memory))
+        second = tuple(torch.cat((arg[:1], self.tokens(1, *arg.shape[1:]))) for arg in case.args)
+        yield replace(same, family="another second sample", args=second)
+
+    def _hardly_different(self):
+        """Features so alike, also after the attention, that a norm's epsilon shows."""
+        more = {"aspect": EPSILON, "gradients": False, "needs": ("small spread",)}
+        case = self.case("features that hardly differ", 2, 4, (3, 2, 5), stretch=0.002, **more)
+        for part in ("self_attn.out_proj.weight", "self_attn.out_proj.bias"):
+            case.weights[part].mul_(0.002)
+        return case
+
+
+def words_of_needs(*sublayers):
+    """What is told of an answer that goes wrong only where one of these sublayers, or more than one, adds something."""
+    one = {
+        name: (f"All of your layer is right but {name}.",
+               "What does it read, what does it do with that, and to what is its result added?")
+        for name in sublayers
+    }
+    others = {
+        f"beside {name}": (f"Only {name} of your sublayers is right.",
+                           "What do the others have in common: what they read, or where their result goes?")
+        for name in sublayers
+    }
+    return {
+        "": ("Where every sublayer adds zeros, your output is already wrong.",
+             "Which way does x take through your layer: which sums and norms are on it, and in which order?"),
+        **one,
+        "together": ("Each of your sublayers is right where the others add zeros; together they are not.",
+                     "What should each sublayer know of the ones before it, and how does it learn that?"),
+        **others,
+        "sublayers": ("Where every sublayer adds zeros you are right; none of your sublayers is.",
+                      "What does each of them read, and to what is its result added?"),
+        "a long sequence": ("You are right for short sequences; for a long one you are not.",
+                            "Which number in your code says how long a sequence may be?"),
+        "small spread": SMALL_SPREAD,
+    }
+
+
+def _norms(forward):
+    """An edit that makes all norms others."""
+    made = f"type('Norm', (nn.LayerNorm,), {{'forward': lambda self, x: {forward}}})(d_model)"
+    return {"nn.LayerNorm(d_model)": made}
+
+
+MADE = "nn.MultiheadAttention(d_model, n_heads, batch_first=True)"
+LAYERS = (
+    edit("DEC-07 not causal", {"attn_mask=blocked": "attn_mask=None"},
+         "Only your last position is right.",
+         "Exactly one position may see the whole sentence: which, and what do the others see in yours?"),
+    edit("MHA-19 an inverted mask", {"attn_mask=blocked": "attn_mask=~blocked"},
+         "Your tokens see what comes after them and nothing else.",
+         "In nn.MultiheadAttention's mask, what does True mean?"),
+    edit("MHA-19", {"attn_mask=blocked": "attn_mask=~blocked, need_weights=False"}),
+    edit("MSK-11", {".triu(diagonal=1)": ".triu()"}),
+    edit("MSK-11", {".triu(diagonal=1)": ".triu()", "attn_mask=blocked": "attn_mask=blocked, need_weights=False"}),
+    edit("MSK-15", {".triu(diagonal=1)": ".tril(diagonal=-1)"}),
+    edit("MSK-37", {".triu(diagonal=1)": ".triu(diagonal=2)"}),
+    edit("MSK-05", {"attn_mask=blocked": "attn_mask=blocked.float()"}),
+    edit("DEC-53 attends over the samples", {MADE: "nn.MultiheadAttention(d_model, n_heads)"},
+         "Your attention takes the batch for the tokens.",
+         "Which axis does nn.MultiheadAttention take for the tokens, unless you say something else?"),
+    edit("DEC-53", {MADE: "nn.MultiheadAttention(d_model, n_heads)", "tokens = x.shape[1]": "tokens = x.shape[0]"}),
+    edit("DEC-19 a norm over tokens and features",
+         _norms("torch.layer_norm(x, x.shape[1:]) * self.weight + self.bias"),
+         "Your norm takes one mean over the whole sentence, so that every token learns of the later ones.",
+         "Change a later token: which part of your layer noticed?"),
+    edit("DEC-35 a norm with another epsilon", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-12)"},
+         *SMALL_SPREAD),
+    edit("DEC-35", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-6)"}),
+    edit("DEC-37 a norm without its scale and shift", _norms("torch.layer_norm(x, x.shape[-1:])"),
+         "Your norms have mean 0 and spread 1, whatever they have learned.",
+         "Which parameters does a LayerNorm own, and which line uses them?"),
+    edit("DEC-39 a norm that does not centre",
+         _norms("torch.rms_norm(x, x.shape[-1:], self.weight, 1e-5) + self.bias"),
+         "Your norms divide by the root mean square, but leave the mean in place.",
+         "What is the mean of a token's features after a LayerNorm?"),
+    edit("DEC-57 parts by other names",
+         {"self_attn": "attention", "linear1": "fc1", "linear2": "fc2", "norm1": "ln1", "norm2": "ln2"},
+         "Your parts are the right ones, under other names.",
+         "By which names does the exercise ask for its parts?"),
+)
+
+# Of a worked answer with the line `inner = F.gelu(inner)`.
+ACTIVATIONS = (
+    edit("FFN-05 GELU's tanh form", {"F.gelu(inner)": 'F.gelu(inner, approximate="tanh")'},
+         "Your numbers are off in the fourth digit: your curve is close to the exact GELU, but not it.",
+         "Which of the curves called GELU does the exercise ask for?"),
+    edit("FFN-15 GELU by a sigmoid", {"F.gelu(inner)": "inner * torch.sigmoid(1.702 * inner)"},
+         "Your numbers are off in the second digit: your curve is near GELU, but not it.",
+         "Which of the curves called GELU does the exercise ask for?"),
+    edit("FFN-13 no activation", {"F.gelu(inner)": "inner"},
+         "Your two layers do what a single one could do.", "What stands between the two layers?"),
+    edit("DEC-17 ReLU for GELU", {"F.gelu": "torch.relu"},
+         "Your activation is exactly zero for every negative number.",
+         "Is the curve that is asked for smooth near zero?"),
+    edit("FFN-29 SiLU instead of GELU", {"F.gelu": "F.silu"},
+         "Your curve dips lower for negative numbers than GELU does.",
+         "What is your activation at -1, and what should it be?"),
+)

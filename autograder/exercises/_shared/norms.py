@@ -1,0 +1,58 @@
+"""What the two norms by hand share: cases that only some rows show, and mistakes in mean, root and scale."""
+
+import torch
+
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Rules, edit
+
+SPECIAL = "rows of one number"
+EPSILON = "epsilon"
+ASPECTS = {VALUES: 4, SPECIAL: 1, EPSILON: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
+BY_HAND = Rules(None, ("PyTorch's own norms",))
+OTHERS = ("scaled", "several features")
+
+
+def norm_cases(draw, with_bias: bool):
+    """The cases of both norms."""
+
+    def case(family, *shape, x=None, eps=None, needs=OTHERS, **more):
+        x = draw.normal(*shape) + 0.5 if x is None else x
+        parameters = [1.5 + draw.normal(x.shape[-1], scale=0.5) for _ in range(1 + with_bias)]
+        return Case(family, (x, *parameters, *([] if eps is None else [eps])), needs=needs, **more)
+
+    batch, tokens, width = draw.sizes(3, 3, 7)
+    yield case("all sizes different", batch, tokens, width, observe=True)
+    yield case("one token", width + 1)
+    yield case("one sentence", tokens, width + 2)
+    yield case("samples, heads, tokens, features", 2, 3, 4, 5)
+    yield case("as many tokens as features", 5, 5)
+    yield case("four of everything", 4, 4, 4)
+    yield case("one row", 1, 6)
+    yield case("one feature", 3, 1, needs=("scaled",))
+    yield case("many features", 2, 96)
+    # Neither scale nor shift: what is left is the norm itself.
+    x = draw.normal(3, 4, 5)
+    parameters = (torch.ones(5), torch.zeros(5))[: 1 + with_bias]
+    yield Case("a scale of one", (x, *parameters), needs=("several features",))
+    yield case("rows of very different size", x=draw.normal(4, 6) * torch.tensor([[0.1], [1], [30], [200]]))
+    yield Case("one feature, a scale of one", (draw.normal(3, 1), *(one[:1] for one in parameters)))
+    small = {"aspect": EPSILON, "needs": ("epsilon", *OTHERS)}
+    yield case("small rows", x=draw.normal(3, 5, scale=0.003), **small)
+    yield case("another epsilon", 3, 5, eps=0.5, **small)
+    named = case("epsilon by name", 2, 4, **small)
+    named.kwargs["eps"] = 0.1
+    yield named
+
+
+# Of worked answers with these lines' words in them.
+SHARED = (
+    edit("LN-17 epsilon outside the root", {"torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
+         "You are right but for rows that hardly spread: there epsilon counts too much or too little.",
+         "Is the small number added before the root is taken, or after?"),
+    edit("LN-19 an epsilon of its own", {"variance + eps": "variance + 1e-5"},
+         "Another epsilon changes nothing in yours.", "Which line uses the epsilon that is given?"),
+    edit("LN-37 another default epsilon", {"eps=1e-5": "eps=1e-6"},
+         "You are right if epsilon is given, and off if it is not.", "Which epsilon does the signature name?"),
+    edit("LN-37", {"eps=1e-5": "eps=1e-12"}),
+    edit("LN-37", {"eps=1e-6": "eps=1e-5"}),
+    edit("LN-37", {"eps=1e-6": "eps=1e-8"}),
+)

@@ -1,0 +1,22 @@
+"""What cutting an image into patches and putting it together share: their rule, and mistakes in the order of axes."""
+
+from autograder.schema import Rules, edit
+
+BY_HAND = Rules(None, ("F.unfold, F.fold and the pixel shuffles",))
+
+# Of worked answers that bring six axes into another order by one call of `permute`.
+CUT, JOIN = "permute(0, 2, 4, 1, 3, 5)", "permute(0, 3, 1, 4, 2, 5)"
+COLUMNS = ("Your patches run down the columns of the image.",
+           "Which patch should be number 1: the one to the right, or the one below?")
+CHANNELS_LAST = ("Within a patch, your channels change fastest.",
+                 "Which comes first within a patch: all of one channel, or all of one pixel?")
+ON_ITS_SIDE = ("Each of your patches lies on its side.",
+               "Within a patch, what is the second number: the pixel to the right, or the one below?")
+LOST_PLACES = (
+    edit("VIT-03 patches in the order of columns", {CUT: "permute(0, 4, 2, 1, 3, 5)"}, *COLUMNS),
+    edit("VIT-03", {JOIN: "flatten(1, 2).unflatten(1, (columns, rows)).permute(0, 3, 2, 4, 1, 5)"}, *COLUMNS),
+    edit("VIT-23 channels change fastest", {CUT: "permute(0, 2, 4, 3, 5, 1)"}, *CHANNELS_LAST),
+    edit("VIT-23", {JOIN: "flatten(3).unflatten(3, (patch, patch, -1)).permute(0, 5, 1, 3, 2, 4)"}, *CHANNELS_LAST),
+    edit("VIT-25 patches on their sides", {CUT: "permute(0, 2, 4, 1, 5, 3)"}, *ON_ITS_SIDE),
+    edit("VIT-25", {JOIN: "permute(0, 3, 1, 5, 2, 4)"}, *ON_ITS_SIDE),
+)

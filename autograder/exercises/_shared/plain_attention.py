@@ -1,0 +1,142 @@
+"""Mistakes in the steps of scaled dot-product attention, and the inputs that show them.
+
+The worked answers use the same texts for the same steps, so that one table serves them all.
+"""
+
+import torch
+
+from autograder.schema import edit
+from autograder.schema.draw import Draw
+
+PRODUCT = "scores = q @ k.transpose(-2, -1)"
+SCALE = "scores = scores / math.sqrt(q.shape[-1])"
+SOFTMAX = "torch.softmax(scores, dim=-1)"
+MIX = "output = weights @ v"
+
+SCALES = (
+    edit("SDPA-01 no scale", {SCALE: "pass"},
+         "Your scores are larger than they should be, the more the wider the vectors.",
+         "What happens to the size of a dot product as vectors get longer?"),
+    edit("SDPA-03 multiplied by the root of the width", {"scores / math.sqrt(": "scores * math.sqrt("},
+         "Your weights are sharper than they should be, the more the wider the vectors.",
+         "Should longer vectors make attention sharper, or keep it as it is?"),
+    edit("SDPA-05 scale from the width of the values", {SCALE: "scores = scores / math.sqrt(v.shape[-1])"},
+         "Your scale follows the width of the values.",
+         "The scale keeps a dot product small: which vectors are multiplied there?"),
+    edit("SDPA-13 a fixed scale", {SCALE: "scores = scores / 8"},
+         "Your scale does not follow the width of the inputs.",
+         "Where does the number you divide by come from?"),
+    edit("SDPA-13", {SCALE: "scores = scores / 2"}),
+    edit("SDPA-17 a rounded root", {"/ math.sqrt(": "/ math.isqrt("},
+         "Your scale is right for widths 1, 4, 9, 16, and wrong between them.",
+         "Print the number you divide by for vectors of width 6: is it a whole number?"),
+    edit("SDPA-35 divided by the width itself", {"/ math.sqrt(q.shape[-1])": "/ q.shape[-1]"},
+         "Your weights are flatter than they should be, the more the wider the vectors.",
+         "By how much does the spread of a dot product grow when the width is four times as large?"),
+    edit("SDPA-37 scale from the number of keys", {SCALE: "scores = scores / math.sqrt(k.shape[-2])"},
+         "Your scale follows the number of keys.",
+         "What makes dot products large: many keys, or wide vectors?"),
+)
+PRODUCTS = (
+    edit("SDPA-09 keys not transposed", {PRODUCT: "scores = q @ k"},
+         "Your product pairs positions with features.",
+         "Write down the shapes of the two factors: which axis is summed over?"),
+    edit("SDPA-11 a fixed pair of axes", {"k.transpose(-2, -1)": "k.transpose(1, 2)"},
+         "Your answer works for one number of axes only.",
+         "Counted from the end, which two axes change places?"),
+    edit("SDPA-25 reshape instead of transpose",
+         {"k.transpose(-2, -1)": "k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])"},
+         "Your keys have the right shape, but their numbers have moved to other places.",
+         "Reshaping reads memory in order: is that the same as swapping rows and columns?"),
+    edit("SDPA-43 all axes reversed", {"k.transpose(-2, -1)": "k.permute(*reversed(range(k.dim())))"},
+         "Your transpose reverses all axes, the batch too.",
+         "Which axes should change places, and which should stay?"),
+)
+WEIGHTS = (
+    edit("SDPA-07 softmax over the queries", {SOFTMAX: "torch.softmax(scores, dim=-2)"},
+         "The columns of your weights sum to one, not the rows.",
+         "For one query, what should its weights over all keys add up to?"),
+    edit("SDPA-19 softmax twice", {SOFTMAX: f"torch.softmax({SOFTMAX}, dim=-1)"},
+         "Your weights are almost equal, whatever the scores.",
+         "How often is a score exponentiated on its way to the output?"),
+    edit("SDPA-31 no softmax", {SOFTMAX: "scores"},
+         "Your weights are the bare scores: some are negative, and rows do not sum to one.",
+         "Which step turns scores into shares of a whole?"),
+    edit("SDPA-33 scale after the softmax", {SCALE: "pass", SOFTMAX: f"({SOFTMAX} / math.sqrt(q.shape[-1]))"},
+         "Your rows of weights do not sum to one.",
+         "In which order do scale and softmax come, and does it matter?"),
+    edit("SDPA-39 takes the best key only",
+         {SOFTMAX: "torch.eye(scores.shape[-1], dtype=scores.dtype)[scores.argmax(dim=-1)]"},
+         "Each of your outputs is a copy of a single value.",
+         "What share do the other keys get?"),
+    edit("SMX-01 no maximum subtracted", {SOFTMAX: "((grown := torch.exp(scores)) / grown.sum(dim=-1, keepdim=True))"},
+         "For scores in the hundreds your softmax gives NaN.",
+         "What is exp(1000) in float32?"),
+    edit("SMX-23 one maximum for all queries",
+         {SOFTMAX: "((grown := torch.exp(scores - scores.max())) / grown.sum(dim=-1, keepdim=True))"},
+         "A row of scores that lies far below another row comes out as NaN.",
+         "How large is the largest entry of each row after your shift?"),
+    edit("SMX-33 logarithm of the weights", {SOFTMAX: "torch.log_softmax(scores, dim=-1)"},
+         "Your weights are negative: they are logarithms of weights.",
+         "What do the weights of one query add up to?"),
+)
+FIXED_AXIS = (
+    edit("SDPA-45 softmax over a fixed axis", {SOFTMAX: "torch.softmax(scores, dim=1)"},
+         "Your softmax runs over another axis when a batch is in front.",
+         "Counted from the end, which axis are the keys?"),
+)
+MIXES = (
+    edit("SDPA-15 mixes the keys", {MIX: "output = weights @ k"},
+         "Your output is a mix of keys.",
+         "Which of the three tensors holds what is passed on?"),
+    edit("SDPA-23 returns the weights", {MIX: "output = weights"},
+         "You return the weights.",
+         "What did the signature promise, and which step is left?"),
+    edit("LOOP-17 reads the weights by column", {MIX: "output = weights.transpose(-2, -1) @ v"},
+         "Output i is mixed with the weights of column i.",
+         "For output i, whose weights should you read: row i or column i?"),
+)
+LOOPS = (
+    edit("LOOP-17 reads the weights by column", {"weights[i, j]": "weights[j, i]"},
+         "Output i is mixed with the weights of column i.",
+         "For output i, whose weights should you read: row i or column i?"),
+    edit("LOOP-29 numbers are taken out of PyTorch", {"return output": "return torch.tensor(output.tolist())"},
+         "The values are right, but no gradient reaches the inputs.",
+         "What is left of a tensor's history after torch.tensor(...), .item(), .tolist(), .detach() or float()?"),
+    edit("LOOP-35 overwrites instead of adding up", {"= output[i] + ": "= "},
+         "Each of your results holds the last term of its sum only.",
+         "What happens to the terms before when the last one arrives?"),
+)
+ATTENTION = SCALES + PRODUCTS + WEIGHTS + FIXED_AXIS + MIXES
+
+NEEDS = {
+    "heads": ("A batch comes out right; batch and heads together do not.",
+              "Counted from the end, which axes do your steps name?"),
+    "axes in front": ("One sentence comes out right, a batch does not.",
+                      "Counted from the end, which axes do your steps name?"),
+    "many tokens": ("Short inputs come out right, long ones do not.",
+                    "Which number in your code decides how many tokens there may be?"),
+}
+
+
+def qkv(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
+    """Queries, keys and values with these axes in front."""
+    return draw.normal(*lead, queries, width), draw.normal(*lead, keys, width), draw.normal(*lead, keys, out)
+
+
+def low_scores(draw: Draw, lead: tuple, queries: int, keys: int, out: int) -> tuple:
+    """The same of width 4, where all scores of the first query are about -200 and others are near zero."""
+    q, k = draw.eighths(*lead, queries, 4, limit=4), draw.eighths(*lead, keys, 4, limit=4)
+    q[..., 0, 0], k[..., :, 0] = 40.0, k[..., :, 0] / 4 - 10.0
+    return q, k, draw.normal(*lead, keys, out)
+
+
+def large_scores(draw: Draw, lead: tuple, queries: int, keys: int, width: int, out: int) -> tuple:
+    """The same with scores in the thousands."""
+    q, k = draw.eighths(*lead, queries, width, limit=400), draw.eighths(*lead, keys, width, limit=400)
+    return q, k, draw.normal(*lead, keys, out)
+
+
+def heads_just_split(draw: Draw, heads: int, tokens: int, width: int) -> torch.Tensor:
+    """(2, heads, tokens, width), whose tokens lie before its heads in memory: `view` cannot put them together."""
+    return draw.normal(2, tokens, heads, width).transpose(1, 2)

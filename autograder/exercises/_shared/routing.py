@@ -1,0 +1,27 @@
+"""Inputs for routers: whom a token is sent to must not hang on the last digit of a logit."""
+
+import torch
+
+GAP = 1e-3  # a thousand times the rounding of a float32 logit of size one
+
+
+def logits_apart(draw, *shape: int) -> torch.Tensor:
+    """Normal logits, no two of one token closer than GAP."""
+    logits = draw.normal(*shape)
+    while bool((close := _gaps(logits) < GAP).any()):
+        logits[close] = draw.normal(int(close.sum()), shape[-1])
+    return logits
+
+
+def tokens_apart(draw, router: torch.Tensor, batch: int, tokens: int) -> torch.Tensor:
+    """Normal tokens (batch, tokens, d_model) of which the `router` (a weight) makes such logits."""
+    x = draw.normal(batch, tokens, router.shape[1])
+    while bool((close := _gaps(x.double() @ router.double().T) < GAP).any()):
+        x[close] = draw.normal(int(close.sum()), router.shape[1])
+    return x
+
+
+def _gaps(logits):
+    """The smallest difference between two logits of each token."""
+    ordered = logits.sort(dim=-1).values
+    return torch.cat((ordered.diff(dim=-1), torch.ones_like(ordered[..., :1])), dim=-1).amin(dim=-1)

@@ -1,0 +1,198 @@
+"""The layer that translates: self-attention, attention to a memory, a feed-forward network, a norm after each."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared import layers
+from autograder.exercises._shared.attention_cases import some_mask
+from autograder.exercises._shared.layers import LAYERS, MADE, Maker
+from autograder.schema import Exercise, edit, fitting
+
+
+class CrossAttentionDecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
+        self.multihead_attn = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, memory_mask=None):
+        tokens = x.shape[1]
+        blocked = torch.ones(tokens, tokens, dtype=torch.bool, device=x.device).triu(diagonal=1)
+        padding = None if memory_mask is None else ~memory_mask
+        attended, _ = self.self_attn(x, x, x, attn_mask=blocked)
+        x = self.norm1(x + attended)
+        gathered, _ = self.multihead_attn(x, memory, memory, key_padding_mask=padding)
+        x = self.norm2(x + gathered)
+        inner = F.relu(self.linear1(x))
+        return self.norm3(x + self.linear2(inner))
+
+
+class Reference(nn.TransformerDecoderLayer):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__(d_model, n_heads, d_ff, 0.0, "relu", batch_first=True, norm_first=False)
+
+    def forward(self, x, memory, memory_mask=None):
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        blocked = None if memory_mask is None else ~memory_mask
+        return super().forward(x, memory, tgt_mask=future, memory_key_padding_mask=blocked)
+
+
+def cases(draw):
+    make = Maker(draw, cross=True)
+    yield from make.both()
+    yield make.case("one token of memory", 3, 4, (2, 3, 5), 1, gradients=False)
+    yield make.case("as many memory tokens as tokens", 3, 5, (3, 2, 7), 5, gradients=False)
+    masked = {"needs": ("memory mask",)}
+    padded = make.case("memory with padding", 3, 4, (3, 2, 5), 6, **masked)
+    padded.kwargs["memory_mask"] = some_mask(draw, (3, 6))
+    yield padded
+    mask = some_mask(draw, (2, 5))
+    yield make.case("a memory mask by position", 2, 4, (3, 2, 5), 5, mask, gradients=False, **masked)
+    square = torch.tensor([[1, 1, 0, 0], [0, 1, 1, 1], [1, 0, 0, 1], [1, 1, 1, 0]]).bool()
+    yield make.case("a memory mask, four of everything", 4, 4, (4, 4, 5), 4, square, gradients=False, **masked)
+
+
+ATTEND = "self.self_attn(x, x, x, attn_mask=blocked)"
+LOOK = "self.multihead_attn(x, memory, memory, key_padding_mask=padding)"
+MEMORY_FIRST = {ATTEND: LOOK, LOOK: ATTEND}
+FIRST, SECOND, LAST = "self.norm1(x + attended)", "self.norm2(x + gathered)", "self.norm3(x + self.linear2(inner))"
+START = {"tokens = x.shape[1]": "tokens, start = x.shape[1], x"}
+SECOND_MADE, THIRD_MADE = "self.norm2 = nn.LayerNorm(d_model)", "self.norm3 = nn.LayerNorm(d_model)"
+PADDING = "padding = None if memory_mask is None else ~memory_mask"
+ZEROED = "padding = None\n        memory = memory if memory_mask is None else memory * memory_mask[..., None]"
+HAS_NORMS = "Three sublayers: how many norms?"
+
+EXERCISE = Exercise(
+    number=3, minutes=25, difficulty=3,
+    worked=CrossAttentionDecoderLayer,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed"),
+    aspects=layers.ASPECTS,
+    shapes={"x": "B N d_model", "memory": "B M d_model", "memory_mask": "B M", "return": "B N d_model"},
+    rules=layers.BY_HAND,
+    invariants=layers.INVARIANTS,
+    mistakes=(
+        *fitting(CrossAttentionDecoderLayer, LAYERS),
+        edit("FFN-13", {"F.relu(self.linear1(x))": "self.linear1(x)"}),
+        edit("EDL-17 GELU for ReLU", {"F.relu": "F.gelu"},
+             "Your activation lets some negative numbers through.",
+             "Which activation does this layer ask for?"),
+        edit("EDL-01 the roles of the cross-attention are swapped", {LOOK: "self.multihead_attn(memory, x, x)"},
+             "In your cross-attention the memory asks and x is asked.",
+             "How many rows should come out: one for each token of x, or one for each of the memory?"),
+        edit("EDL-03 the memory is not used", {LOOK: "self.multihead_attn(x, x, x)"},
+             "Your cross-attention reads x again: another memory changes nothing.",
+             "Replace the memory by zeros: does anything change?"),
+        edit("EDL-07 a causal mask on the memory",
+             {"key_padding_mask=padding": "key_padding_mask=padding, attn_mask=torch.ones(tokens, memory.shape[1], "
+              "dtype=torch.bool).triu(1)"},
+             "Your first token sees one token of the memory only.",
+             "Is there a future in a sentence that is already complete?"),
+        edit("XATT-09 one attention for both", {"self.multihead_attn(": "self.self_attn("},
+             "Your cross-attention uses the weights of the self-attention.",
+             "How many attention modules does the layer own, and which of them is never called?"),
+        edit("XATT-09", {f"self.multihead_attn = {MADE}": "self.multihead_attn = self.self_attn"}),
+        edit("EDL-13 the memory is normed", {"memory, memory, key": "self.norm2(memory), self.norm2(memory), key"},
+             "You norm the memory before your tokens look at it.",
+             "Does this layer have a norm for the memory?"),
+        edit("EDL-19 keys from the memory, values from x", {"x, memory, memory, key": "x, memory, x, key"},
+             "Your cross-attention looks at the memory and gathers from x.",
+             "Do key and value of a token belong together, and where do both come from?"),
+        edit("EDL-21 the memory is cut off from the gradient",
+             {"memory, memory, key": "memory.detach(), memory.detach(), key"},
+             "The values are right, but no gradient reaches the memory.",
+             "Who wrote the memory, and how would that part of the model learn?"),
+        edit("MSK-01 an inverted memory mask", {"~memory_mask": "memory_mask"},
+             "Your tokens see what memory_mask blocks, and do not see what it allows.",
+             "What does True mean in memory_mask, and what in nn.MultiheadAttention's own masks?"),
+        edit("MSK-01", {LOOK: f"{LOOK[:-8]}memory_mask, need_weights=False)"}),
+        edit("MSK-69", {PADDING: "padding = None"}),
+        edit("EDL-23 the mask is added instead of blocking", {"~memory_mask": "(~memory_mask).float()"},
+             "Tokens of the memory that are blocked still get a share.",
+             "What does nn.MultiheadAttention do with a mask of floats?"),
+        edit("MSK-25", {PADDING: ZEROED}),
+        edit("EDL-11 no residual around the cross-attention", {SECOND: "self.norm2(gathered)"},
+             "The result of the cross-attention replaces the stream.",
+             "Set the cross-attention's last layer to zero: what should pass through?"),
+        edit("EDL-25 no residual around the self-attention", {FIRST: "self.norm1(attended)"},
+             "The result of the self-attention replaces the stream.",
+             "If the self-attention's output were zero, what should be left of x?"),
+        edit("EDL-27 no residual around the feed-forward network", {LAST: "self.norm3(self.linear2(inner))"},
+             "The result of the feed-forward network replaces the stream.",
+             "If the feed-forward network's output were zero, what should be left of the stream?"),
+        edit("XATT-07 the residual taken from the memory", {SECOND: "self.norm2(memory + gathered)"},
+             "The result of the cross-attention is added to the memory.", "Which stream are you updating?"),
+        edit("EDL-09 memory before self", MEMORY_FIRST,
+             "Your tokens look at the memory before they look at each other.",
+             "Does x first talk to itself, or first to the memory?"),
+        edit("EDL-09", MEMORY_FIRST | {"self.norm1(": "self.norm2(", "self.norm2(": "self.norm1("}),
+        edit("DEC-03", {ATTEND: ATTEND.replace("x", "self.norm1(x)"), FIRST: "x + attended",
+              LOOK: LOOK.replace("(x", "(self.norm2(x)"), SECOND: "x + gathered",
+              "linear1(x)": "linear1(self.norm3(x))", LAST: "x + self.linear2(inner)"}),
+        edit("EDL-29 the cross-attention asks with x", START | {LOOK: LOOK.replace("(x", "(start")},
+             "Your cross-attention does not know what the self-attention gathered.",
+             "What should the second sublayer read: x, or the stream after the first?"),
+        edit("EDL-31 a sublayer's sum is lost", START | {SECOND: "self.norm2(start + gathered)"},
+             "Your stream goes back to x: what the self-attention added is gone from it.",
+             "Which of your intermediate results has everything that came before?"),
+        edit("EDL-33 no cross-attention", {f"x = {SECOND}": ""},
+             "Your output is the same whatever the memory holds.", "Which of your parts is never called?"),
+        edit("DEC-51", {LAST: "x"}),
+        edit("DEC-47", {FIRST: "x + self.norm1(attended)", SECOND: "x + self.norm2(gathered)",
+              LAST: "x + self.norm3(self.linear2(inner))"}),
+        edit("EDL-35 the memory's mask on x",
+             {ATTEND: f"{ATTEND[:-1]}, key_padding_mask=padding if padding is not None and "
+              "padding.shape[1] == tokens else None)"},
+             "Your self-attention blocks tokens of x by the memory's mask.",
+             "Whose tokens does memory_mask speak of?"),
+        edit("DEC-11", {FIRST: "self.norm1(x + x + attended)", SECOND: "self.norm2(x + x + gathered)",
+              LAST: "self.norm3(x + x + self.linear2(inner))"}),
+        edit("DEC-11", {FIRST: "self.norm1(x + x + attended)"}),
+        edit("DEC-11", {SECOND: "self.norm2(x + x + gathered)"}),
+        edit("DEC-11", {LAST: "self.norm3(x + x + self.linear2(inner))"}),
+        edit("EDL-05 the third norm is missing", {LAST: "x + self.linear2(inner)"},
+             "Your last sum leaves the layer without a norm.", HAS_NORMS),
+        edit("EDL-37 the second norm is missing", {SECOND: "x + gathered"},
+             "Your stream goes from the cross-attention to the feed-forward network without a norm.", HAS_NORMS),
+        edit("EDL-39 the first norm is missing", {FIRST: "x + attended"},
+             "Your stream goes from the self-attention to the cross-attention without a norm.", HAS_NORMS),
+        edit("DEC-05", {"self.norm2(": "self.norm1(", "self.norm3(": "self.norm1("}),
+        edit("DEC-05", {SECOND_MADE: "self.norm2 = self.norm1", THIRD_MADE: "self.norm3 = self.norm1"}),
+        edit("DEC-61", {"self.norm1": "self.norm", SECOND_MADE: "", THIRD_MADE: "", "self.norm2(": "self.norm(",
+              "self.norm3(": "self.norm("}),
+        edit("DEC-61", {SECOND_MADE: "", THIRD_MADE: "", "self.norm2(": "self.norm1(", "self.norm3(": "self.norm1("}),
+        edit("EDL-41 the norms change places", {"self.norm2(": "self.norm3(", "self.norm3(": "self.norm2("},
+             "Your norms stand in each other's place.", "Which norm belongs to which sublayer?"),
+        edit("EDL-41", {"self.norm1(": "self.norm3(", "self.norm2(": "self.norm1(", "self.norm3(": "self.norm2("}),
+        edit("EDL-43 one norm for two sublayers", {"self.norm3(": "self.norm2("},
+             "Your last sublayer uses the second norm.", "Which of your norms is never called?"),
+        edit("EDL-43", {THIRD_MADE: "self.norm3 = self.norm2"}),
+        edit("EDL-15 returns the wrong stream", {LAST: "memory"},
+             "You return the memory.",
+             "Which of your intermediate results has passed through all three sublayers?"),
+        edit("DEC-15", {f"x = {FIRST}": "x += attended\n        x = self.norm1(x)"}),
+        edit("DEC-59", {LAST: f"{LAST}, None"}),
+    ),
+    in_twos=("DEC-07", "MHA-19", "FFN-13", "EDL-17", "DEC-03", "DEC-05", "DEC-19", "MSK-01", "MSK-69", "EDL-07"),
+    needs={
+        "memory mask": ("Without memory_mask you are right; with it you are not.",
+                        "Whose tokens does memory_mask speak of, and what does True mean: there, and in "
+                        "nn.MultiheadAttention's own masks?"),
+    } | layers.words_of_needs(*layers.SUBLAYERS.values()),
+    hints=(
+        "Three sublayers: to itself, to the memory, for itself. Each is followed by a plus and a norm. Which "
+        "norm belongs to which?",
+        "In the second sublayer, who asks and who is asked? How many rows must come out?",
+        "True in memory_mask means that a token may be seen. Which argument of nn.MultiheadAttention takes "
+        "a mask of keys, (B, M), and what does True mean there?",
+        "The shape of it: three times the same, x plus what a sublayer gives, and the norm of that sum; "
+        "(B, N, d_model) from the beginning to the end.",
+    ),
+)

@@ -1,0 +1,124 @@
+"""The feed-forward network of a layer: two linear layers, and a curve between them."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.exercises._shared.layers import ACTIVATIONS
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Module, edit
+
+
+def feed_forward(x, linear1, linear2):
+    inner = linear1(x)
+    inner = F.gelu(inner)
+    return linear2(inner)
+
+
+def reference(x, linear1, linear2):
+    return torch.nn.Sequential(linear1, torch.nn.GELU(), linear2)(x)
+
+
+def cases(draw):
+    batch, tokens, d_model, d_ff = draw.sizes(4)
+    yield _case(draw, "a batch", (batch, tokens), d_model, d_ff)
+    yield _case(draw, "one sentence", (tokens,), d_model, d_ff)
+    yield _case(draw, "all sizes equal", (4, 4), 4, 4)
+    yield _case(draw, "one of everything", (1, 1), 1, 1)
+    # Two layers that give what they get: the result is the curve between them.
+    same = Module("Linear", {"in_features": 4, "out_features": 4}, {"weight": torch.eye(4), "bias": torch.zeros(4)})
+    yield Case("layers that change nothing", (draw.normal(2, 5, 4, scale=2.0), same, same))
+    yield _case(draw, "large numbers", (2, 5), 4, 12, scale=20.0, aspect=STABILITY)
+    x, linear1, linear2 = _case(draw, "linears by name", (2, 3), 4, 6).args
+    yield Case("linears by name", (x,), {"linear1": linear1, "linear2": linear2}, needs=("layers",))
+
+
+def _case(draw, family, lead, d_model, d_ff, scale=1.0, **more):
+    x = draw.normal(*lead, d_model, scale=scale)
+    return Case(family, (x, _linear(draw, d_model, d_ff), _linear(draw, d_ff, d_model)), needs=("layers",), **more)
+
+
+def _linear(draw, d_in, d_out):
+    weights = {"weight": draw.normal(d_out, d_in), "bias": draw.normal(d_out)}
+    return Module("Linear", {"in_features": d_in, "out_features": d_out}, weights)
+
+
+ERF = "torch.erf(inner / 2**0.5)"
+LAST = "return linear2(inner)"
+
+EXERCISE = Exercise(
+    number=1, minutes=4, difficulty=1,
+    worked=feed_forward,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed"),
+    aspects={VALUES: 2, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "... N d_model", "return": "... N d_model"},
+    mistakes=(
+        *ACTIVATIONS,
+        edit("FFN-03 an activation in both places", {LAST: "return F.gelu(linear2(inner))"},
+             "Your output goes through an activation once more, after the second layer.",
+             "Can your network ever lower a feature of the stream?"),
+        edit("FFN-03", {"F.gelu": "torch.relu", LAST: "return torch.relu(linear2(inner))"}),
+        edit("FFN-07 the residual is already inside", {LAST: "return x + linear2(inner)"},
+             "Your output is too large by x.",
+             "Count how many times x is added: here, or in the layer around it?"),
+        edit("FFN-31 tanh instead of GELU", {"F.gelu": "torch.tanh"},
+             "Your activation never exceeds 1.", "What is your activation at 3, and what should it be?"),
+        edit("FFN-33 a sigmoid instead of GELU", {"F.gelu": "torch.sigmoid"},
+             "Your activation lies between 0 and 1.", "What is your activation at 3, and what should it be?"),
+        edit("FFN-35 a norm is already inside", {"linear1(x)": "linear1(F.layer_norm(x, x.shape[-1:]))"},
+             "Your output does not change when x is doubled.",
+             "Does this exercise ask for a norm, or is it the layer around it that does?"),
+        edit("FFN-01 the activation comes last", {"F.gelu(inner)": "inner", LAST: "return F.gelu(linear2(inner))"},
+             "Your activation comes after the second layer; between the two layers there is none.",
+             "Can your network ever subtract from the stream?"),
+        edit("FFN-01", {"F.gelu(inner)": "inner", LAST: "return torch.relu(linear2(inner))"}),
+        edit("FFN-39 another curve for negative numbers", {"F.gelu": "F.leaky_relu"},
+             "Your activation is another curve than GELU where its input is negative.",
+             "What is your activation at -1 and at -10, and what should it be?"),
+        edit("FFN-39", {"F.gelu": "F.elu"}),
+        edit("FFN-41 a factor of GELU's formula is missing", {"F.gelu(inner)": "inner * 0.5 * (1 + torch.erf(inner))"},
+             "Your activation has GELU's parts, but another size.",
+             "What is your activation at a large number, say 10, and at 1?"),
+        edit("FFN-41", {"F.gelu(inner)": f"inner * (1 + {ERF})"}),
+        edit("FFN-41", {"F.gelu(inner)": f"0.5 * (1 + {ERF})"}),
+        edit("FFN-17 the activation comes first", {"linear1(x)": "linear1(F.gelu(x))", "F.gelu(inner)": "inner"},
+             "Your activation is applied to x before the first layer, and not between the two.",
+             "Which tensor should the activation see?"),
+        edit("FFN-19 the layers in the other order", {"linear1(x)": "linear2(x)", "linear2(inner)": "linear1(inner)"},
+             "You call the second layer first.",
+             "How many features does x have, and which layer takes as many?"),
+        edit("FFN-21 a bias is left out", {"linear2(inner)": "inner @ linear2.weight.T"},
+             "Your output is off by the same numbers at every token.",
+             "What does an nn.Linear do besides the product with its weight?"),
+        edit("FFN-21", {"linear1(x)": "x @ linear1.weight.T", "linear2(inner)": "inner @ linear2.weight.T"}),
+        edit("FFN-23 transposed weights", {"linear1(x)": "x @ linear1.weight + linear1.bias",
+             "linear2(inner)": "inner @ linear2.weight + linear2.bias"},
+             "You use a layer's weight with its two axes swapped.",
+             "In which order does nn.Linear keep the axes of its weight: (in, out), or (out, in)?"),
+        edit("FFN-25 the second layer is left out", {LAST: "return inner"},
+             "Your output is as wide as the inside of the network.", "Which width should come back out?"),
+        edit("FFN-27 one layer used twice", {"linear2(inner)": "linear1(inner)"},
+             "Your second step uses the first layer.",
+             "Which of the two layers you were given is never called?"),
+        edit("HEAD-01", {"linear1(x)": "torch.nn.Linear(x.shape[-1], linear1.out_features).to(x)(x)",
+              "linear2(inner)": "torch.nn.Linear(inner.shape[-1], x.shape[-1]).to(x)(inner)"}),
+        edit("HEAD-15", {"linear1(x)": "F.linear(x, linear1.weight.data, linear1.bias.data)",
+              "linear2(inner)": "F.linear(inner, linear2.weight.data, linear2.bias.data)"}),
+        edit("FFN-37 changes a layer it was given", {LAST: f"linear1.weight.data.mul_(0.99)\n    {LAST}"},
+             "After the call a weight of the caller's layer holds other numbers than before.",
+             "Which line writes into a layer that it was given?"),
+    ),
+    in_twos=("FFN-03", "FFN-05", "FFN-07", "FFN-13", "DEC-17", "FFN-29", "FFN-35"),
+    needs={
+        "": ("Between two layers that change nothing, the result should be GELU(x); yours is something else.",
+             "What comes out of yours for x = -1, 0 and 3, and what should?"),
+        "layers": ("Between two layers that change nothing you are right, so your curve is; with others you are not.",
+                   "What does an nn.Linear do to x, and do both of yours do all of it, once?"),
+    },
+    hints=(
+        "Three steps, each on one token alone: wider, through the curve, back to the width of the model. Which of "
+        "them do the two layers do?",
+        "Two linear layers in a row can do no more than one. Where must the curve go so that they can?",
+        "The shape of it: (..., d_model) to (..., d_ff), the exact GELU, and back to (..., d_model).",
+    ),
+)

@@ -1,0 +1,279 @@
+"""The whole model that translates, of PyTorch's own layers: embeddings, encoder, decoder, head."""
+
+import math
+
+import torch
+from torch import nn
+
+from autograder.exercises._shared.attention_cases import some_mask
+from autograder.schema import (
+    DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, past_only, samples_apart,
+)
+
+
+class EncoderDecoder(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
+        super().__init__()
+        self.src_embedding = nn.Embedding(src_vocab, d_model)
+        self.tgt_embedding = nn.Embedding(tgt_vocab, d_model)
+        reader = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, dropout=0.0, batch_first=True)
+        writer = nn.TransformerDecoderLayer(d_model, n_heads, d_ff, dropout=0.0, batch_first=True)
+        self.encoder = nn.TransformerEncoder(reader, n_layers)
+        self.decoder = nn.TransformerDecoder(writer, n_layers)
+        self.head = nn.Linear(d_model, tgt_vocab)
+
+    def forward(self, src, tgt, src_padding=None):
+        padded = None if src_padding is None else ~src_padding
+        future = torch.ones(tgt.shape[1], tgt.shape[1], dtype=torch.bool, device=tgt.device).triu(diagonal=1)
+        memory = self.encoder(self.embed(src, self.src_embedding), src_key_padding_mask=padded)
+        x = self.embed(tgt, self.tgt_embedding)
+        x = self.decoder(x, memory, tgt_mask=future, memory_key_padding_mask=padded)
+        return self.head(x)
+
+    def embed(self, ids, table):
+        width = table.embedding_dim
+        places = torch.arange(ids.shape[1], device=ids.device)[:, None]
+        rates = 10000 ** (-torch.arange(0, width, 2, device=ids.device) / width)
+        sinusoids = torch.stack((torch.sin(places * rates), torch.cos(places * rates)), dim=-1).flatten(1)
+        return table(ids) * math.sqrt(width) + sinusoids
+
+
+class Reference(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
+        super().__init__()
+        whole = nn.Transformer(d_model, n_heads, n_layers, n_layers, d_ff, 0.0, batch_first=True)
+        whole.encoder.norm = whole.decoder.norm = None
+        self.__dict__["whole"] = whole  # whose two parts are this module's own
+        self.encoder, self.decoder = whole.encoder, whole.decoder
+        self.src_embedding, self.tgt_embedding = nn.Embedding(src_vocab, d_model), nn.Embedding(tgt_vocab, d_model)
+        self.head = nn.Linear(d_model, tgt_vocab)
+
+    def forward(self, src, tgt, src_padding=None):
+        self.__dict__["whole"].train(self.training)
+        blocked, dtype = None, self.head.weight.dtype
+        if src_padding is not None:
+            blocked = torch.zeros(src.shape, dtype=dtype).masked_fill(~src_padding, -torch.inf)
+        masks = {"src_key_padding_mask": blocked, "memory_key_padding_mask": blocked}
+        future = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1], dtype=dtype)
+        streams = _embedded(self.src_embedding, src), _embedded(self.tgt_embedding, tgt)
+        return self.head(self.__dict__["whole"](*streams, tgt_mask=future, **masks))
+
+
+def _embedded(table, ids):
+    width = table.weight.shape[1]
+    angles = torch.outer(torch.arange(ids.shape[1]).double(), 1e4 ** (-torch.arange(0, width, 2).double() / width))
+    sinusoids = torch.view_as_real(torch.polar(torch.ones_like(angles), angles)).flip(-1).flatten(1)
+    return table.weight[ids] * width**0.5 + sinusoids.to(table.weight.dtype)
+
+
+PADDING, LENGTH = "padding", "any length"
+
+
+def cases(draw):
+    batch, source, target, d_ff = draw.sizes(4, 3, 7)
+    # Few sizes of model: making one takes longer than a call. The fast ways of PyTorch's layers want even heads.
+    odd = {"src_vocab": 11, "tgt_vocab": 8, "d_model": 6, "n_heads": 3, "d_ff": d_ff, "n_layers": 2}
+    even = odd | {"d_model": 4, "n_heads": 4, "n_layers": 1}
+    yield _case(draw, "all sizes different", batch, source, target, odd)
+    first = _case(draw, "two sentences", 2, 5, 4, even)
+    yield first
+    yield from _changed(draw, first)
+    for real, family in (
+        ([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]], "padding at the end"),
+        ([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], "padding at the beginning"),
+    ):
+        case = _case(draw, family, 3, 5, 4, even, aspect=PADDING, needs=("padding", "places"),
+                     gradients="end" in family)
+        case.kwargs["src_padding"] = torch.tensor(real).bool()
+        yield case
+    given = {"more": (some_mask(draw, (4, 4)),), "gradients": False}
+    yield _case(draw, "padding by position", 4, 4, 4, even, aspect=PADDING, needs=("padding", "places"), **given)
+    yield _case(draw, "one token each", 1, 1, 1, odd, gradients=False, needs=())
+    # Beyond the usual sizes of a table of positions.
+    narrow = even | {"n_heads": 1, "d_ff": 2}
+    long = {"gradients": False, "repeats": False, "aspect": LENGTH, "needs": ("long", "places")}
+    yield _case(draw, "a long source", 1, 2100 if draw.hidden else 1100, 2, narrow, **long)
+    yield _case(draw, "a long target", 1, 2, 600, narrow, **long)
+
+
+def _case(draw, family, batch, source, target, sizes, more=(), needs=("places",), **fields):
+    shapes = (batch, source), (batch, target)
+    vocabularies = sizes["src_vocab"], sizes["tgt_vocab"]
+    ids = (draw.integers(0, words - 1, *shape) for words, shape in zip(vocabularies, shapes, strict=True))
+    weights = {name: _weight(draw, name, shape) for name, shape in _shapes(**sizes)}
+    return Case(family, (*ids, *more), init=tuple(sizes.values()), weights=weights, whole=True, needs=needs, **fields)
+
+
+def _shapes(src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
+    """Name and shape of every parameter."""
+    yield from (("src_embedding.weight", (src_vocab, d_model)), ("tgt_embedding.weight", (tgt_vocab, d_model)))
+    yield from (("head.weight", (tgt_vocab, d_model)), ("head.bias", (tgt_vocab,)))
+    square, wide = {"weight": (d_model, d_model), "bias": (d_model,)}, {"weight": (d_ff, d_model), "bias": (d_ff,)}
+    back, norm = {"weight": (d_model, d_ff), "bias": (d_model,)}, {"weight": (d_model,), "bias": (d_model,)}
+    for stack, attentions in (("encoder", ["self_attn"]), ("decoder", ["self_attn", "multihead_attn"])):
+        parts = {"linear1": wide, "linear2": back} | {f"norm{i + 1}": norm for i in range(len(attentions) + 1)}
+        parts |= {f"{name}.out_proj": square for name in attentions}
+        for layer in (f"{stack}.layers.{i}" for i in range(n_layers)):
+            yield from ((f"{layer}.{name}.in_proj_weight", (3 * d_model, d_model)) for name in attentions)
+            yield from ((f"{layer}.{name}.in_proj_bias", (3 * d_model,)) for name in attentions)
+            yield from ((f"{layer}.{name}.{kind}", part[kind]) for name, part in parts.items() for kind in part)
+
+
+def _weight(draw, name, shape):
+    """None of the parameters is at its start: no norm's scale is 1, no bias 0."""
+    if "norm" in name:
+        return draw.normal(*shape, scale=0.4) + (1.3 if name.endswith("weight") else 0.0)
+    return draw.normal(*shape, scale=0.5 if len(shape) == 1 or "embedding" in name else 1.2 / shape[-1] ** 0.5)
+
+
+def _changed(draw, first):
+    """The same with another last token of the target, and with another second sentence."""
+    src, tgt = first.args
+    same = {"init": first.init, "weights": first.weights, "whole": True, "gradients": False, "needs": ("places",)}
+    other = torch.cat((tgt[:, :-1], (tgt[:, -1:] + 3) % 8), dim=1)
+    yield Case("another last token", (src, other), **same)
+    src, tgt = (torch.cat((ids[:1], (ids[1:] + 2) % 8)) for ids in (src, tgt))
+    yield Case("another second sentence", (src, tgt), **same)
+
+
+READ = "self.encoder(self.embed(src, self.src_embedding), src_key_padding_mask=padded)"
+WRITE = "self.decoder(x, memory, tgt_mask=future, memory_key_padding_mask=padded)"
+EMBEDDED, SCALED = "table(ids) * math.sqrt(width) + sinusoids", "table(ids) * math.sqrt(width)"
+PLACES = "torch.arange(ids.shape[1], device=ids.device)[:, None]"
+LAST, PADDED = "return self.head(x)", "padded = None if src_padding is None else ~src_padding"
+READER, WRITER = (f"nn.Transformer{kind}Layer(d_model, n_heads, d_ff, dropout=0.0, batch_first=True)"
+                  for kind in ("Encoder", "Decoder"))
+
+
+def _layers(old, new):
+    return {layer: layer.replace(old, new) for layer in (READER, WRITER)}
+
+
+EXERCISE = Exercise(
+    number=3, minutes=25, difficulty=3,
+    worked=EncoderDecoder,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "by name"),
+    aspects={VALUES: 4, PADDING: 1, LENGTH: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"src": "B M", "tgt": "B N", "src_padding": "B M", "return": "B N tgt_vocab"},
+    invariants=(samples_apart("two sentences", "another second sentence"),
+                past_only("two sentences", "another last token")),
+    mistakes=(
+        edit("ED-01 the target is not causal", {"tgt_mask=future, ": ""},
+             "Only the last token of your target is right.",
+             "What may a token of the target know of the tokens after it?"),
+        edit("ED-51 an inverted causal mask", {"tgt_mask=future": "tgt_mask=~future"},
+             "Your target tokens see what comes after them.", "What does True mean in the masks of PyTorch's layers?"),
+        edit("ED-03 the embeddings are not scaled", {SCALED: "table(ids)"},
+             "Your embeddings are small beside the positions.",
+             "By which number does the formula multiply an embedding?"),
+        edit("ED-47 the embeddings are scaled too much", {"math.sqrt(width)": "width"},
+             "Your embeddings are large beside the positions.",
+             "By which number does the formula multiply an embedding?"),
+        edit("ED-49 the embeddings are divided", {"* math.sqrt(width)": "/ math.sqrt(width)"},
+             "Your embeddings are divided where they should be multiplied.",
+             "Should the positions outweigh the words, or the other way round?"),
+        edit("ED-33 the positions are scaled, too", {EMBEDDED: "(table(ids) + sinusoids) * math.sqrt(width)"},
+             "Your positions are scaled with the embeddings.", "Which comes first: the factor, or the positions?"),
+        edit("ED-05 no positions", {EMBEDDED: SCALED},
+             "Your model cannot tell in which order the tokens come.", "Shuffle the source: does anything change?"),
+        edit("ED-53 no positions in the target", {"x = self.embed(tgt, self.tgt_embedding)":
+             "x = self.tgt_embedding(tgt) * math.sqrt(self.head.in_features)"},
+             "Your target tokens do not know where they stand.", "Which of the two streams need positions?"),
+        edit("ED-55 no positions in the source", {"self.embed(src, self.src_embedding)":
+             "self.src_embedding(src) * math.sqrt(self.head.in_features)"},
+             "Your source tokens do not know where they stand.", "Which of the two streams need positions?"),
+        edit("ED-57 positions count from one", {PLACES: f"({PLACES} + 1)"},
+             "Your first token stands at position 1.", "Which position does the first token have?"),
+        edit("ED-59 sines first, then cosines", {"torch.stack((torch.sin": "torch.cat((torch.sin", ".flatten(1)": ""},
+             "Your positions hold all sines first, and then all cosines.",
+             "Which feature stands beside feature 0: another sine, or the cosine of the same angle?"),
+        edit("ED-61 sine and cosine exchanged", {"(torch.sin(places * rates), torch.cos(places * rates))":
+             "(torch.cos(places * rates), torch.sin(places * rates))"},
+             "Your sines stand where cosines should, and your cosines where sines should.",
+             "What are the features of position 0?"),
+        edit("ED-15 positions by the padding", {PADDED: f"self.real = src_padding\n        {PADDED}", EMBEDDED:
+             f"{SCALED} + (sinusoids if self.real is None or ids.shape != self.real.shape else "
+             "sinusoids[(self.real.long().cumsum(1) - 1).clamp(min=0)])"},
+             "Your positions begin where padding ends.",
+             "Does the exercise count positions from the first token, or from the first real one?"),
+        edit("ED-07 the decoder sees padding", {", memory_key_padding_mask=padded": ""},
+             "Your target tokens attend to padding of the source.",
+             "In how many places are source tokens attended to?"),
+        edit("ED-09 the encoder sees padding", {", src_key_padding_mask=padded": ""},
+             "Your source tokens attend to padding.", "In how many places are source tokens attended to?"),
+        edit("ED-63 padding is not blocked", {PADDED: "padded = None"},
+             "Padding is attended to as any other token.", "Which lines use src_padding?"),
+        edit("ED-11 inverted padding", {"~src_padding": "src_padding"},
+             "Your tokens see the padding, and do not see what is real.",
+             "What does True mean in src_padding, and what in the masks of PyTorch's layers?"),
+        edit("ED-17 one embedding for both",
+             {"self.embed(tgt, self.tgt_embedding)": "self.embed(tgt, self.src_embedding)"},
+             "Your target tokens are looked up in the source's table.", "Which of your parts is never called?"),
+        edit("ED-17",
+             {"self.embed(src, self.src_embedding)": "self.embed(src % self.head.out_features, self.tgt_embedding)"}),
+        edit("ED-65 source and target change places",
+             {"self.embed(src, self.src_embedding)": "self.embed(tgt, self.tgt_embedding)",
+              "self.embed(tgt, self.tgt_embedding)": "self.embed(src, self.src_embedding)"},
+             "Your encoder reads the target, and your decoder the source.",
+             "Which of the two is known when translation begins?"),
+        edit("ED-19 GELU for ReLU", _layers("dropout", 'activation="gelu", dropout'),
+             "Your layers let some negative numbers through.", "Which activation does the exercise ask for?"),
+        edit("ED-21 pre-norm layers", _layers("dropout", "norm_first=True, dropout"),
+             "Your layers norm before each sublayer.",
+             "Where does the norm go here: before the sublayer, or after the plus?"),
+        edit("ED-23 a last norm", {"(reader, n_layers)": "(reader, n_layers, nn.LayerNorm(d_model))",
+             "(writer, n_layers)": "(writer, n_layers, nn.LayerNorm(d_model))"},
+             "Your encoder or decoder owns a norm after its last layer.",
+             "What is the last step of a post-norm layer already?"),
+        edit("ED-23", {"(writer, n_layers)": "(writer, n_layers, nn.LayerNorm(d_model))"}),
+        edit("ED-25 dropout", _layers("0.0", "0.1"),
+             "Two calls in training mode give two results.", "Which of PyTorch's defaults does this model do without?"),
+        edit("ED-27 probabilities instead of logits", {LAST: "return torch.softmax(self.head(x), dim=-1)"},
+             "What comes out sums to one.", "Does a loss that takes logits want a softmax before it?"),
+        edit("ED-27", {LAST: "return torch.log_softmax(self.head(x), dim=-1)"}),
+        edit("ED-29 a causal encoder", {"src_key_padding_mask=padded": "src_key_padding_mask=padded, mask=torch.ones("
+             "src.shape[1], src.shape[1], dtype=torch.bool).triu(1)"},
+             "Your source tokens see only what comes before them.", "May an encoder look to the right?"),
+        edit("ED-31 no encoder", {READ: "self.embed(src, self.src_embedding)"},
+             "Your decoder looks at bare embeddings.", "Which of your parts is never called?"),
+        edit("ED-35 a causal mask on the memory", {"tgt_mask=future, ": "tgt_mask=future, memory_mask=torch.ones("
+             "tgt.shape[1], src.shape[1], dtype=torch.bool).triu(1), "},
+             "Your first target token sees one source token only.",
+             "Is there a future in a sentence that is already complete?"),
+        edit("ED-37 the batch for the tokens", _layers(", batch_first=True", ""),
+             "Your layers take the batch for the tokens.",
+             "Which axis do PyTorch's layers take for the batch, unless you say?"),
+        edit("ED-41 a table of positions in the state dict", {"self.head = nn": "self.register_buffer('places', "
+             "torch.arange(2048))\n        self.head = nn"},
+             "Your state dict holds a table besides the parts.",
+             "What does the third argument of register_buffer say?"),
+        edit("ED-43 a limited length", {"ids.shape[1], device": "min(ids.shape[1], 512), device"},
+             "Your model stops at long sentences.", "Which number in your code says how long a sentence may be?"),
+        edit("ED-43", {PLACES: f"{PLACES}.clamp(max=511)"}),
+        edit("ED-45 no head", {LAST: "return x"},
+             "What you return is as wide as the model.", "How many numbers should there be for each target token?"),
+        edit("ED-67 one layer for all", {"(reader, n_layers)": "(reader, 1)", "(writer, n_layers)": "(writer, 1)"},
+             "Your encoder or decoder holds one layer, whatever is asked.", "Which line uses n_layers?"),
+    ),
+    in_twos=("ED-01", "ED-03", "ED-05", "ED-09", "ED-07", "ED-11", "ED-17", "ED-29"),
+    needs={
+        "padding": ("Without padding you are right; with it you are not.",
+                    "In how many places are source tokens attended to, and at which position does each of them stand?"),
+        "long": ("You are right for short sentences; for a long one you are not.",
+                 "Which number in your code says how long a sentence may be?"),
+        "places": ("With one token in each sentence you are right; with several you are not.",
+                   "What is added to the second token of each sentence, and what may it attend to?"),
+        "": ("With one token in each sentence your logits are already others.",
+             "Follow one id: what is done with its embedding before the first layer, and what may it attend to there?"),
+    },
+    hints=(
+        "Draw two streams, source and target. Where does the second look at the first?",
+        "A word's embedding is made larger first, then its position is added. Both streams need that.",
+        "Three masks: which tokens may the source see, which the target, and which of the source the target? In "
+        "PyTorch's layers True blocks.",
+        "The shape of it: (B, M) ids to (B, M, d_model) to a memory; (B, N) ids to (B, N, d_model), through the "
+        "decoder with that memory, to (B, N, tgt_vocab).",
+    ),
+)

@@ -1,0 +1,160 @@
+"""The layer that reads: self-attention and a feed-forward network, a norm after each plus (Vaswani et al. 2017)."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared import layers
+from autograder.exercises._shared.attention_cases import some_mask
+from autograder.exercises._shared.layers import LAYERS, MADE, Maker
+from autograder.schema import Exercise, edit, fitting, samples_apart
+
+
+class TransformerEncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+
+    def forward(self, x, padding=None):
+        blocked = None if padding is None else ~padding
+        attended, _ = self.self_attn(x, x, x, key_padding_mask=blocked)
+        x = self.norm1(x + attended)
+        inner = F.relu(self.linear1(x))
+        return self.norm2(x + self.linear2(inner))
+
+
+class Reference(nn.TransformerEncoderLayer):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__(d_model, n_heads, d_ff, 0.0, "relu", batch_first=True, norm_first=False)
+
+    def forward(self, x, padding=None):
+        return super().forward(x, src_key_padding_mask=None if padding is None else ~padding)
+
+
+class ReadingMaker(Maker):
+    """Makes layers that norm what was added, like the one that attends to a memory, but without a memory."""
+
+    def __init__(self, draw):
+        super().__init__(draw, cross=True)
+        self.cross, self.sublayers = False, ["the self-attention", "the feed-forward network"]
+
+    def case(self, family, *given, **more):
+        # Scores of large tokens that no norm has seen are large; what the norms leave is not.
+        if more.get("stretch") == 50.0:
+            more["stretch"] = 6.0
+        return super().case(family, *given, **more)
+
+
+def cases(draw):
+    make = ReadingMaker(draw)
+    yield from make.both()
+    yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False)
+    padded = {"needs": ("padding",)}
+    for family, mask in (
+        ("padding at the end", torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1], [1, 0, 0, 0, 0]]).bool()),
+        ("padding at the beginning", torch.tensor([[0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [0, 0, 0, 0, 1]]).bool()),
+        ("padding anywhere", some_mask(draw, (3, 5))),
+    ):
+        case = make.case(family, 3, 5, (2, 3, 5), counts="padding", gradients=family.endswith("end"), **padded)
+        case.kwargs["padding"] = mask
+        # Whoever lets padding speak hears it.
+        case.args[0][~mask] *= 3
+        yield case
+    mask = some_mask(draw, (4, 4))
+    yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, counts="1", gradients=False,
+                    **padded)
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    yield make.case("a mask without padding", 2, 3, (3, 2, 5), mask=mask, gradients=False, **padded)
+
+
+ATTEND = "self.self_attn(x, x, x, key_padding_mask=blocked)"
+FIRST, LAST, INNER = "self.norm1(x + attended)", "self.norm2(x + self.linear2(inner))", "F.relu(self.linear1(x))"
+BLOCKED = "blocked = None if padding is None else ~padding"
+FUTURE = "torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)"
+NET = "x + self.linear2(F.relu(self.linear1(x)))"
+SECOND_MADE = "self.norm2 = nn.LayerNorm(d_model)"
+
+EXERCISE = Exercise(
+    number=2, minutes=18, difficulty=2,
+    worked=TransformerEncoderLayer,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects=layers.ASPECTS,
+    shapes={"x": "B N d_model", "padding": "B N", "return": "B N d_model"},
+    rules=layers.BY_HAND,
+    invariants=(samples_apart("two samples of five tokens", "another second sample"),),
+    mistakes=(
+        *fitting(TransformerEncoderLayer, LAYERS),
+        edit("ENC-01 causal by accident", {"key_padding_mask=blocked": f"key_padding_mask=blocked, attn_mask={FUTURE}"},
+             "Only your last token sees the whole sentence.", "May an encoder look to the right?"),
+        edit("ENC-03 the norm after the feed-forward network is missing", {LAST: "x + self.linear2(inner)"},
+             "Your last sum leaves the layer without a norm.", "How many sublayers, and how many norms?"),
+        edit("ENC-07 the norm after the attention is missing", {FIRST: "x + attended"},
+             "Your stream goes from the attention to the feed-forward network without a norm.",
+             "How many sublayers, and how many norms?"),
+        edit("EDL-17", {"F.relu": "F.gelu"}),
+        edit("FFN-13", {INNER: "self.linear1(x)"}),
+        edit("ENC-05 dropout where none is asked for", {LAST: "self.norm2(x + F.dropout(self.linear2(inner), 0.1, "
+             "self.training))"},
+             "Two calls in training mode give two results.",
+             "Which of PyTorch's defaults does this layer do without?"),
+        edit("ENC-05", {MADE: "nn.MultiheadAttention(d_model, n_heads, dropout=0.1, batch_first=True)"}),
+        edit("ENC-09 inverted padding", {"~padding": "padding"},
+             "Your tokens see the padding, and do not see what is real.",
+             "What does True mean in padding, and what in nn.MultiheadAttention's own masks?"),
+        edit("ENC-09", {"~padding": "padding", ATTEND: f"{ATTEND[:-1]}, need_weights=False)"}),
+        edit("ENC-11 padding is not blocked", {BLOCKED: "blocked = None"},
+             "Your tokens attend to padding as to any other.", "Which line uses padding?"),
+        edit("ENC-13 padding is zeroed instead of blocked",
+             {BLOCKED: "blocked = None\n        x = x if padding is None else x * padding[..., None]"},
+             "Padding is a token of zeros in yours, and gets its share.",
+             "What is exp(0), and how much weight does a score of 0 get?"),
+        edit("ENC-15 padding is added instead of blocking", {"~padding": "(~padding).to(x.dtype)"},
+             "Padded tokens still get a share.", "What does nn.MultiheadAttention do with a mask of floats?"),
+        edit("ENC-17 the first sentence's padding for all", {"~padding": "(~padding[:1]).expand(len(x), -1)"},
+             "Every sentence is masked by the padding of the first.",
+             "Whose tokens does each row of padding speak of?"),
+        edit("EDL-25", {FIRST: "self.norm1(attended)"}),
+        edit("EDL-27", {LAST: "self.norm2(self.linear2(inner))"}),
+        edit("ENC-19 no residual at all", {FIRST: "self.norm1(attended)", LAST: "self.norm2(self.linear2(inner))"},
+             "Nothing of x goes past your sublayers.", "Is there a path from input to output that no sublayer is on?"),
+        edit("DEC-03", {ATTEND: ATTEND.replace("x, x, x", "*[self.norm1(x)] * 3"), FIRST: "x + attended",
+              INNER: "F.relu(self.linear1(self.norm2(x)))", LAST: "x + self.linear2(inner)"}),
+        edit("DEC-47", {FIRST: "x + self.norm1(attended)", LAST: "x + self.norm2(self.linear2(inner))"}),
+        edit("DEC-05", {"self.norm2(": "self.norm1("}),
+        edit("DEC-05", {SECOND_MADE: "self.norm2 = self.norm1"}),
+        edit("DEC-61", {"self.norm1": "self.norm", SECOND_MADE: "", "self.norm2(": "self.norm("}),
+        edit("DEC-27", {"self.norm1(": "self.norm2(", "self.norm2(": "self.norm1("}),
+        edit("DEC-13", {BLOCKED: f"x = self.norm1({NET})\n        {BLOCKED}", FIRST: "self.norm2(x + attended)",
+              LAST: "x"}),
+        edit("DEC-13", {BLOCKED: f"x = self.norm2({NET})\n        {BLOCKED}", LAST: "x"}),
+        edit("DEC-51", {LAST: "x"}),
+        edit("ENC-21 no attention", {f"x = {FIRST}": "x = self.norm1(x)"},
+             "Your tokens do not see each other.", "Which of your parts is called, and its result never used?"),
+        edit("ENC-23 the first sum is lost", {f"x = {FIRST}": "start, x = x, self.norm1(x + attended)",
+             LAST: "self.norm2(start + self.linear2(inner))"},
+             "Your last plus goes back to x: what the attention added is gone from the stream.",
+             "Which of your intermediate results has everything that came before?"),
+        edit("DEC-11", {FIRST: "self.norm1(x + x + attended)"}),
+        edit("DEC-11", {LAST: "self.norm2(x + x + self.linear2(inner))"}),
+        edit("DEC-15", {f"x = {FIRST}": "x += attended\n        x = self.norm1(x)"}),
+        edit("DEC-59", {LAST: f"{LAST}, None"}),
+    ),
+    in_twos=("ENC-01", "EDL-17", "FFN-13", "DEC-05", "DEC-03", "ENC-09", "ENC-11", "DEC-19"),
+    needs={
+        "padding": ("Without padding you are right; with it you are not.",
+                    "Which tokens may nobody look at, and what does True mean in nn.MultiheadAttention's own masks?"),
+    } | layers.words_of_needs("the self-attention", "the feed-forward network"),
+    hints=(
+        "Two sublayers, each followed by a plus and a norm. What does each of them read?",
+        "True in padding means a real token. Which argument of nn.MultiheadAttention takes a mask of keys, (B, N), and "
+        "what does True mean there?",
+        "The shape of it: twice the same, x plus what a sublayer gives, and the norm of that sum; (B, N, d_model) from "
+        "the beginning to the end.",
+    ),
+)

@@ -1,0 +1,98 @@
+"""What a decoder reads while it learns: the target, one place to the right."""
+
+import torch
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+
+def shift_right(targets, bos):
+    first = torch.full_like(targets[:, :1], bos)
+    return torch.cat([first, targets[:, :-1]], dim=1)
+
+
+def reference(targets, bos):
+    shifted = targets.roll(1, 1)
+    shifted[:, 0] = bos
+    return shifted
+
+
+def cases(draw):
+    batch, tokens = draw.sizes(2, 3, 8)
+    several = {"needs": ("several tokens",)}
+    yield _case(draw, "all sizes different", batch, tokens, 1, **several)
+    yield _case(draw, "one sentence", 1, 6, 0, **several)
+    yield _case(draw, "one token in each", 4, 1, 2)
+    yield _case(draw, "one token", 1, 1, 57)
+    yield _case(draw, "as many sentences as tokens", 4, 4, 1, **several)
+    yield _case(draw, "two tokens", 3, 2, 0, **several)
+    yield _case(draw, "a large vocabulary", 2, 7, 100_000, **several)
+    columns = draw.integers(3, 60, 5, 3).T
+    yield Case("columns in memory order", (columns, 2), gradients=False, **several)
+    # The last token of one sentence is the first of the next, and bos stands in the middle.
+    same = torch.tensor([[5, 1, 6, 7], [7, 7, 8, 1], [1, 9, 9, 5]])
+    yield Case("tokens that repeat", (same, 1), gradients=False, **several)
+
+
+def _case(draw, family, batch, tokens, bos, **more):
+    return Case(family, (draw.integers(3, 60, batch, tokens), bos), gradients=False, **more)
+
+
+FIRST, LAST = "torch.full_like(targets[:, :1], bos)", "torch.cat([first, targets[:, :-1]], dim=1)"
+
+EXERCISE = Exercise(
+    number=1, minutes=4, difficulty=1,
+    worked=shift_right,
+    reference=reference,
+    cases=cases,
+    standard=("by name",),
+    aspects={VALUES: 3, SIDE_EFFECTS: 1},
+    shapes={"targets": "B N", "return": "B N"},
+    mistakes=(
+        edit("SHR-01 shifted to the left", {LAST: "torch.cat([targets[:, 1:], first], dim=1)"},
+             "Your tokens move to the left.", "May the decoder read, at place i, the token that it is to say there?"),
+        edit("SHR-03 nothing is dropped", {LAST: "torch.cat([first, targets], dim=1)"},
+             "Your result is one token longer than the target.", "Which token does the decoder never read?"),
+        edit("SHR-05 the first token is lost", {LAST: "torch.cat([first, targets[:, 1:]], dim=1)"},
+             "Your bos takes the place of the first token, and the others stay where they are.",
+             "At which place should the first token stand?"),
+        edit("SHR-07 the last token comes first", {LAST: "targets.roll(1, dims=1)"},
+             "Your last token has come round to the front.", "What does the decoder know before its first word?"),
+        edit("SHR-09 along the batch", {LAST: "torch.cat([torch.full_like(targets[:1], bos), targets[:-1]], dim=0)"},
+             "You move whole sentences.", "Along which axis do the tokens of a sentence stand?"),
+        edit("SHR-11 over the ends of sentences",
+             {LAST: "torch.cat([first[:1, 0], targets.flatten()[:-1]]).view_as(targets)"},
+             "The last token of a sentence begins the next.", "With which token should every sentence begin?"),
+        edit("SHR-11", {LAST: "torch.cat([first.flatten()[:1], targets.flatten()[:-1]]).reshape(targets.shape)"}),
+        edit("SHR-13 floats come back", {FIRST: "torch.full(targets[:, :1].shape, float(bos))"},
+             "Your tokens are floats.", "Which type of number do ids have?"),
+        edit("SHR-15 bos for all", {LAST: "torch.full_like(targets, bos)"},
+             "Every token of yours is bos.", "Which tokens of the target are left in your result?"),
+        edit("SHR-17 nothing is moved", {LAST: "targets.clone()"},
+             "Your result is the target.", "May the decoder read, at place i, the token that it is to say there?"),
+        edit("SHR-19 bos at the end", {LAST: "torch.cat([targets[:, :-1], first], dim=1)"},
+             "Your bos stands at the end.", "What does bos mean?"),
+        edit("SHR-21 a bos of one's own", {FIRST: "torch.full_like(targets[:, :1], 0)"},
+             "Another bos changes nothing in yours.", "Which line uses the bos that is given?"),
+        edit("SHR-21", {FIRST: "torch.full_like(targets[:, :1], 1)"}),
+        edit("SHR-23 each token is written over the next", {LAST: "torch.cat([first, targets[:, :1].expand(-1, "
+             "targets.shape[1] - 1)], dim=1)"},
+             "After bos your first token comes again and again.",
+             "When you copy from left to right, what stands in a place that has been written already?"),
+        edit("SHR-25 two places", {LAST: "torch.cat([first, first, targets[:, :-2]], dim=1)[:, : targets.shape[1]]"},
+             "Your tokens move by two places.", "How many bos should a sentence begin with?"),
+        edit("SHR-27 written into the target", {LAST: "targets.copy_(torch.cat([first, targets[:, :-1]], dim=1))"},
+             "After the call the caller's targets are shifted, too.",
+             "Who needs the targets as they were, after the decoder has read them shifted?"),
+    ),
+    in_twos=("SHR-01", "SHR-03", "SHR-21"),
+    needs={
+        "several tokens": ("A sentence of one token comes out right; longer ones do not.",
+                           "Write down three tokens, and below them what the decoder should read."),
+        "": ("A sentence of one token should come out as bos.", "What does the decoder read before its first word?"),
+    },
+    hints=(
+        "To say the first word, the decoder has read nothing yet. What stands for nothing?",
+        "Write the target in one line and what is read in the line below it: which token has no place any more?",
+        "The shape of it: a column (B, 1) of bos, then all but the last column of the target.",
+    ),
+)

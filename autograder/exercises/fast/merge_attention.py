@@ -1,0 +1,185 @@
+"""Attention over two sets of keys from attention over each (Milakov and Gimelshein 2018; Dao et al. 2022)."""
+
+import torch
+
+from autograder.schema import DTYPES, FULLY_MASKED, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
+
+
+def merge_attention(out_a, lse_a, out_b, lse_b):
+    largest = torch.maximum(lse_a, lse_b)
+    empty = largest == -torch.inf
+    largest = largest.masked_fill(empty, 0.0)
+    grown_a = torch.exp(lse_a - largest)
+    grown_b = torch.exp(lse_b - largest)
+    total = (grown_a + grown_b).masked_fill(empty, 1.0)
+    share_a = (grown_a / total).unsqueeze(-1)
+    share_b = (grown_b / total).unsqueeze(-1)
+    out = share_a * out_a + share_b * out_b
+    lse = (largest + torch.log(total)).masked_fill(empty, -torch.inf)
+    return out, lse
+
+
+def reference(out_a, lse_a, out_b, lse_b):
+    both = torch.stack((lse_a, lse_b), dim=-1)
+    # subtle: a row of -inf alone would have a gradient of NaN; with zeros in it, it has none at all.
+    empty = (both == -torch.inf).all(dim=-1, keepdim=True)
+    safe = both.masked_fill(empty, 0.0)
+    shares = torch.softmax(safe, dim=-1).masked_fill(empty, 0.0)
+    out = torch.einsum("...ns,...nse->...ne", shares, torch.stack((out_a, out_b), dim=-2))
+    return out, torch.logsumexp(safe, dim=-1).masked_fill(empty[..., 0], -torch.inf)
+
+
+def cases(draw):
+    batch, tokens, width = draw.sizes(3)
+    yield Case("no axes in front", _inputs(draw, (), tokens, width), observe=True)
+    yield Case("a batch", _inputs(draw, (batch,), tokens, width), needs=("axes in front",))
+    yield Case("batch and heads", _inputs(draw, (2, 3), 4, 5), needs=("axes in front",))
+    yield Case("as many tokens as features", _inputs(draw, (), 5, 5))
+    yield Case("four of everything", _inputs(draw, (4, 4), 4, 4), needs=("axes in front",))
+    yield Case("one query", _inputs(draw, (2,), 1, 3), needs=("axes in front",))
+    yield Case("values of one feature", _inputs(draw, (2,), 4, 1), needs=("axes in front",))
+    yield Case("one of everything", _inputs(draw, (), 1, 1))
+    out_a, lse_a, out_b, _ = _inputs(draw, (2,), 4, 3)
+    # No gradients: where the larger of two equal numbers is taken, each of them may be it.
+    same = out_a, lse_a, out_b, lse_a.clone()
+    yield Case("both sets count the same", same, gradients=False, needs=("axes in front",))
+    yield Case("many queries", _inputs(draw, (), 300, 2), gradients=False)
+    yield from _empty(draw)
+    yield from _far(draw)
+
+
+def _inputs(draw, lead, tokens, width):
+    return (draw.normal(*lead, tokens, width), draw.normal(*lead, tokens, scale=1.5),
+            draw.normal(*lead, tokens, width), draw.normal(*lead, tokens, scale=1.5))
+
+
+def _empty(draw):
+    """Sets without keys for some queries: the first, the second, and both."""
+    for family, empty in (
+        ("the first set is empty", [(0, 0), (1, 0)]),
+        ("the second set is empty", [(0, 1), (3, 1)]),
+        ("both sets are empty", [(1, 0), (1, 1)]),
+        ("each of them, and both", [(0, 0), (1, 1), (2, 0), (2, 1)]),
+    ):
+        args = _inputs(draw, (2,), 4, 3)
+        for query, which in empty:
+            args[2 * which][:, query], args[2 * which + 1][:, query] = 0.0, -torch.inf
+        yield Case(family, args, aspect=FULLY_MASKED, needs=("axes in front",))
+    args = _inputs(draw, (), 3, 2)
+    for one in args:
+        one.fill_(-torch.inf if one.dim() == 1 else 0.0)
+    yield Case("nothing anywhere", args, aspect=FULLY_MASKED)
+
+
+def _far(draw):
+    """Log-sum-exps that exp cannot hold, and sets that are far apart. float32 rounds numbers near 1000 to 6e-5."""
+    for family, first, second in (
+        ("large scores", 1000.0, 1000.0),
+        ("very negative scores", -1000.0, -1000.0),
+        ("the first set far above", 500.0, -500.0),
+        ("the second set far above", -300.0, 400.0),
+    ):
+        out_a, lse_a, out_b, lse_b = _inputs(draw, (2,), 3, 4)
+        args = out_a, lse_a + first, out_b, lse_b + second
+        yield Case(family, args, aspect=STABILITY, scale=3.0, needs=("axes in front",))
+    out_a, lse_a, out_b, lse_b = _inputs(draw, (), 3, 4)
+    apart = torch.tensor([-700.0, 0.0, 700.0])
+    yield Case("queries far apart", (out_a, lse_a + apart, out_b, lse_b + apart), aspect=STABILITY, scale=3.0)
+
+
+LARGEST, EMPTY = "torch.maximum(lse_a, lse_b)", "largest.masked_fill(empty, 0.0)"
+TOTAL, SAFE = "(grown_a + grown_b)", "(grown_a + grown_b).masked_fill(empty, 1.0)"
+OUT, LSE = "share_a * out_a + share_b * out_b", "(largest + torch.log(total))"
+SHARE_A, SHARE_B = "(grown_a / total)", "(grown_b / total)"
+LAST = "return out, lse"
+
+EXERCISE = Exercise(
+    number=1, minutes=15, difficulty=3,
+    worked=merge_attention,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 3, FULLY_MASKED: 2, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"out_a": "... N E", "lse_a": "... N", "out_b": "... N E", "lse_b": "... N"},
+    mistakes=(
+        edit("FLA-01 outputs are added as they are", {OUT: "out_a + out_b"},
+             "Your outputs are added up, whatever their sets weigh.",
+             "If one set holds a single key with a tiny score, how much should it count?"),
+        edit("FLA-21 the plain mean", {OUT: "(out_a + out_b) / 2"},
+             "Both of your sets count the same.",
+             "If one set holds a single key with a tiny score, how much should it count?"),
+        edit("FLA-07 not divided by the sum", {SHARE_A: "grown_a", SHARE_B: "grown_b"},
+             "The weights of your two sets do not sum to one.", "What should the shares of both sets add up to?"),
+        edit("FLA-23 shares of the logarithms", {SHARE_A: "(lse_a / (lse_a + lse_b))",
+             SHARE_B: "(lse_b / (lse_a + lse_b))"},
+             "Your shares are those of logarithms.", "How large are two sums whose logarithms are 0 and 0?"),
+        edit("FLA-25 the sets are exchanged", {OUT: "share_b * out_a + share_a * out_b"},
+             "The set that weighs more counts less in yours.", "Which share belongs to the first output?"),
+        edit("FLA-27 the logarithm is forgotten", {LSE: "total"},
+             "Your second result is a sum of exponentials, not its logarithm.",
+             "What would the next merge read from it?"),
+        edit("FLA-29 the largest is not put back", {LSE: "torch.log(total)"},
+             "Your logsumexp lacks what was taken off before.", "What is log(exp(3 - 3))?"),
+        edit("FLA-31 the larger of the two", {LSE: "largest + 0.0 * total"},
+             "Your logsumexp is the larger of the two.", "What is log(exp(0) + exp(0))?"),
+        edit("FLA-31", {LSE: "largest"}),
+        edit("FLA-33 the logarithms are added", {LSE: "(lse_a + lse_b)"},
+             "You add the two logarithms.", "The logarithm of which number is log x + log y?"),
+        edit("FLA-35 their mean", {LSE: "((lse_a + lse_b) / 2)"},
+             "Your logsumexp is the mean of the two.", "Can the sum over both sets be smaller than that over one?"),
+        edit("FLA-37 no maximum taken off", {LARGEST: "torch.zeros_like(lse_a)", "largest == -torch.inf":
+             "torch.maximum(lse_a, lse_b) == -torch.inf"},
+             "For scores in the hundreds your result is NaN or infinite.", "What is exp(1000) in float32?"),
+        edit("FLA-39 the maximum of all queries", {LARGEST: "torch.maximum(lse_a, lse_b).amax().expand_as(lse_a)",
+             "largest == -torch.inf": "torch.maximum(lse_a, lse_b) == -torch.inf"},
+             "You take one number off for all queries.",
+             "What is left of a query whose scores lie far below those of another?"),
+        edit("FLA-41 the first set's own as the maximum", {LARGEST: "lse_a"},
+             "You take off the first set's number, even where the second is far above.",
+             "What is exp(second - first) if the second is 700 larger?"),
+        edit("FLA-41", {LARGEST: "lse_b"}),
+        edit("FLA-11 empty sets become NaN", {EMPTY: "largest", SAFE: TOTAL},
+             "A query without any key comes out as NaN.", "What is -inf minus -inf?"),
+        edit("FLA-43 zeros, but NaN on the way back", {EMPTY: "largest", SAFE: TOTAL, OUT: f"({OUT}).nan_to_num()"},
+             "The values are right, but the gradient of a query without any key is NaN.",
+             "You repair a NaN after it has arisen: what does the gradient meet on its way back through it?"),
+        edit("FLA-45 an empty set counts half", {SHARE_A: "torch.where(empty, 0.5, grown_a / total)", SHARE_B:
+             "torch.where(empty, 0.5, grown_b / total)"},
+             "The values are right, but where no set has a key, a gradient flows into both.",
+             "Which share has a set without keys, if the other has none either?"),
+        edit("FLA-47 an empty sum for a number", {".masked_fill(empty, -torch.inf)": ""},
+             "Without any key your logsumexp is a number.", "What is the logarithm of an empty sum?"),
+        edit("FLA-47", {".masked_fill(empty, -torch.inf)": ".masked_fill(empty, -1e9)"}),
+        edit("FLA-49 a share for each feature", {SHARE_A: "(grown_a / total).softmax(-1)", SHARE_B:
+             "(grown_b / total).softmax(-1)"},
+             "Your shares sum to one over the queries.", "Over which two numbers do shares sum to one?"),
+        edit("FLA-51 no axis for the features", {".unsqueeze(-1)": ""},
+             "Your shares have no axis for the features of a value.",
+             "Line up the shapes of a share and of an output from the right: what meets what?"),
+        edit("FLA-53 a list", {LAST: "return [out, lse]"},
+             "You return a list.", "What did the signature promise?"),
+        edit("FLA-55 in the other order", {LAST: "return lse, out"},
+             "Your logsumexp comes first.", "In which order does the signature promise the two?"),
+        edit("FLA-57 a small number under the line", {TOTAL: "(grown_a + grown_b + 1e-3)"},
+             "Your shares sum to a little less than one.", "What is your small constant needed for?"),
+        edit("FLA-59 the weights are cut off", {SHARE_A: "(grown_a / total).detach()", SHARE_B:
+             "(grown_b / total).detach()"},
+             "The values are right, but your shares let no gradient through.",
+             "On what do the shares depend, and should the scores learn from that?"),
+    ),
+    in_twos=("FLA-01", "FLA-07", "FLA-25", "FLA-27", "FLA-29", "FLA-31", "FLA-33", "FLA-37", "FLA-41", "FLA-11"),
+    needs={
+        "axes in front": ("One row of queries comes out right, a batch does not.",
+                          "Counted from the end, which axes do your steps name?"),
+        "": ("A single query already comes out wrong.",
+             "Two sums of exponentials, known by their logarithms: what is their sum, and which part of it is each?"),
+    },
+    hints=(
+        "A logsumexp is the logarithm of what an output was divided by. How large is the part of each set in the sum "
+        "over both?",
+        "Only the difference of the two logarithms matters for the shares. Which of them should be taken off before "
+        "`exp`, and what if it is minus infinity?",
+        "The shape of it: two shares (..., N, 1) that sum to one, a weighted sum of the outputs, and the logarithm of "
+        "the common sum with what was taken off.",
+    ),
+)

@@ -1,0 +1,105 @@
+"""The mask of a token that sees itself and the few before it (Beltagy et al. 2020; Jiang et al. 2023)."""
+
+import torch
+
+from autograder.exercises._shared.masks import FORMS, TOO_SHORT
+from autograder.schema import VALUES, Case, Exercise, edit, fitting
+
+
+def sliding_window_mask(n, window):
+    query = torch.arange(n)[:, None]
+    key = torch.arange(n)[None, :]
+    back = query - key
+    mask = (back >= 0) & (back < window)
+    return mask
+
+
+def reference(n, window):
+    return torch.ones(n, n, dtype=torch.bool).tril().triu(1 - window)
+
+
+def cases(draw):
+    window, n = draw.sizes(1, 3, 4)[0], draw.sizes(1, 8, 11)[0]
+    narrow = {"gradients": False, "needs": ("narrow",)}
+    yield Case("a window in a sentence", (n, window), observe=True, **narrow)
+    yield Case("a window of one", (6, 1), **narrow)
+    yield Case("a window of two", (5, 2), **narrow)
+    yield Case("all but the first", (7, 6), **narrow)
+    yield Case("a window as long as the sentence", (6, 6), gradients=False)
+    yield Case("a window longer than the sentence", (4, 9), gradients=False)
+    yield Case("one token", (1, 1), gradients=False)
+    yield Case("one token, a wide window", (1, 5), gradients=False)
+    # Beyond what a buffer of 256 tokens or positions of 8 bits can hold.
+    yield Case("a long sentence", (draw.sizes(1, 290, 310)[0], 12), gradients=False, needs=("narrow", "long"))
+    yield Case("a long window", (300, 270), gradients=False, needs=("narrow", "long"))
+
+
+NOT_LATER, NEAR, LAST = "(back >= 0)", "(back < window)", "return mask"
+BOTH = f"{NOT_LATER} & {NEAR}"
+
+EXERCISE = Exercise(
+    number=3, minutes=5, difficulty=1,
+    worked=sliding_window_mask,
+    reference=reference,
+    cases=cases,
+    standard=("by name",),
+    aspects={VALUES: 3},
+    shapes={"return": "N N"},
+    mistakes=(
+        edit("WIN-01 one token too many", {NEAR: "(back <= window)"},
+             "Your tokens see one token more than they should.",
+             "A window of one: which tokens does it hold?"),
+        edit("WIN-03 one token too few", {NEAR: "(back < window - 1)"},
+             "Your tokens see one token less than they should.", "Does a token count in its own window?"),
+        edit("WIN-05 the window lies on both sides", {BOTH: "back.abs() < window"},
+             "Your tokens see what comes after them.", "On which side of a token does its window lie?"),
+        edit("WIN-05", {BOTH: "back.abs() <= window // 2"},
+             "Your window lies around the token.", "On which side of a token does its window lie?"),
+        edit("WIN-07 the window lies ahead", {"query - key": "key - query"},
+             "Your tokens see themselves and what comes after them.", "On which side of a token does its window lie?"),
+        edit("WIN-09 no window", {BOTH: NOT_LATER},
+             "Your tokens see everything before them.", "Which argument of yours is never read?"),
+        edit("WIN-11 the future is not hidden", {BOTH: NEAR},
+             "Your tokens see all that comes after them.", "Your comparison has one end: where is the other?"),
+        edit("WIN-13 the mask is inverted", {BOTH: f"~({BOTH})"},
+             "Blocked keys are allowed in your mask, and allowed keys are blocked.",
+             "What does True mean in this course's masks?"),
+        edit("WIN-15 the diagonal is blocked", {NOT_LATER: "(back > 0)"},
+             "In your mask no token attends to itself.", "May a token attend to itself?"),
+        edit("WIN-17 the window without the token itself", {BOTH: "(back > 0) & (back <= window)"},
+             "Your window lies wholly before the token.", "Does a token count in its own window?"),
+        edit("WIN-19 blocks instead of a window", {BOTH: f"{NOT_LATER} & (query // window == key // window)"},
+             "Your sentence is cut into blocks, and a token sees those of its own block only.",
+             "How many tokens does the first token of your second block see?"),
+        edit("WIN-21 what lies before the window", {NEAR: "(back >= window)"},
+             "Your tokens see what lies before their window.",
+             "Which distances belong to a window of three: 0, 1, 2, or more?"),
+        edit("WIN-23 the first tokens for everybody", {BOTH: f"{NOT_LATER} & (key < window)"},
+             "All your tokens look at the beginning of the sentence.",
+             "From where is the distance measured: from the token, or from the beginning?"),
+        edit("WIN-25 the first tokens look round the corner", {BOTH: "back % n < window"},
+             "Your first tokens see the last ones.", "What stands before the first token?"),
+        *fitting(sliding_window_mask, FORMS),
+        edit("MSK-47", {LAST: "return mask[None, None]"}),
+        edit("WIN-27 a row for the last token only", {LAST: "return mask[-1]"},
+             "Your mask has one row.", "How many tokens ask?"),
+        *TOO_SHORT,
+        edit("WIN-29 counts that start again", {"query - key": "(query - key).to(torch.int8)"},
+             "Short sentences come out right, in long ones far tokens seem near.",
+             "Up to which number does your type count?"),
+    ),
+    in_twos=("WIN-01", "WIN-03", "WIN-13", "MSK-39", "MSK-41", "MSK-47"),
+    needs={
+        "long": ("Short sentences come out right, long ones do not.",
+                 "Does any number in your code hold only up to some length?"),
+        "narrow": ("If the window holds the whole sentence you are right; if it is narrower you are not.",
+                   "Which is the first token that the last one no longer sees?"),
+        "": ("If the window holds the whole sentence, a token should see itself and all before it.",
+             "Draw the table for four tokens and a window of nine: which cells are True?"),
+    },
+    hints=(
+        "Draw the table for six tokens and a window of three. Which diagonals are True?",
+        "Only the distance from query to key counts. Which distances are allowed, and how many are they?",
+        "The shape of it: a square Boolean table, two conditions on row minus column, and both must hold.",
+    ),
+)

@@ -1,0 +1,220 @@
+"""Exact attention a block of keys at a time, without a table of scores (Dao et al. 2022)."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from autograder.exercises._shared.plain_attention import NEEDS, large_scores, low_scores, qkv
+from autograder.schema import (
+    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, past_only, samples_apart,
+    shares_sum_to_one,
+)
+
+
+def tiled_attention(q, k, v, block, causal=False):
+    largest = q.new_full((*q.shape[:-1], 1), -torch.inf)
+    total = torch.zeros_like(largest)
+    output = q.new_zeros(*q.shape[:-1], v.shape[-1])
+    query = torch.arange(q.shape[-2])[:, None]
+    for start in range(0, k.shape[-2], block):
+        keys = k[..., start : start + block, :]
+        values = v[..., start : start + block, :]
+        scores = q @ keys.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        if causal:
+            key = start + torch.arange(keys.shape[-2])
+            scores = scores.masked_fill(key > query, -torch.inf)
+        new = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+        shrink = torch.exp(largest - new)
+        grown = torch.exp(scores - new)
+        total = total * shrink + grown.sum(dim=-1, keepdim=True)
+        output = output * shrink + grown @ values
+        largest = new
+    return output / total
+
+
+def reference(q, k, v, block, causal=False):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+CAUSAL = "causal"
+
+
+def cases(draw):
+    batch, queries, width, out = draw.sizes(4, 2, 7)
+    front = {"needs": ("several tokens", "several blocks", "axes in front")}
+    plain = {"needs": ("several tokens", "several blocks")}
+    args = *qkv(draw, (batch,), queries, 11, width, out), 3
+    yield Case("a last block that is not full", args, **front)
+    yield Case("blocks of one key", (*qkv(draw, (), 4, 5, 3, 2), 1), **plain)
+    one_block = {"needs": ("several tokens", "axes in front")}
+    yield Case("all keys in one block", (*qkv(draw, (2,), 4, 6, 3, 5), 6), **one_block)
+    yield Case("a block larger than the keys", (*qkv(draw, (2,), 3, 5, 4, 2), 16), **one_block)
+    yield Case("blocks that come out even", (*qkv(draw, (2,), 5, 8, 6, 3), 4), **front)
+    yield Case("batch and heads", (*qkv(draw, (2, 3), 4, 7, 5, 6), 2), needs=(*front["needs"], "heads"))
+    yield Case("four of everything", (*qkv(draw, (4, 4), 4, 4, 4, 4), 4), **one_block)
+    yield Case("a new token over 300 keys", (*qkv(draw, (), 1, 300, 3, 2), 64), gradients=False,
+               needs=(*plain["needs"], "many tokens"))
+    yield Case("one of everything", (*qkv(draw, (), 1, 1, 1, 1), 1))
+    shown = draw.normal(1, 4, 3), draw.normal(1, 5, 3), torch.eye(5)[None], 2
+    yield Case("values that show the weights", shown, **plain)
+    yield Case("values all one", (draw.normal(4, 3), draw.normal(7, 3), torch.ones(7, 2), 3), gradients=False, **plain)
+    # One sample, one head, widths of two: a table is far larger than all else, also than all blocks' outputs.
+    long = {"observe": True, "entries": 96 * 96, "gradients": False}
+    yield Case("96 queries and keys", (*qkv(draw, (), 96, 96, 2, 2), 8), **long, **plain)
+    yield from _causal(draw, plain, front, long)
+    yield from _far(draw, front)
+
+
+def _causal(draw, plain, front, long):
+    """Under a causal mask: the keys of a later block are all hidden from the first queries."""
+    more = {"aspect": CAUSAL, "needs": (*front["needs"], "causal")}
+    q, k, v = qkv(draw, (2,), 7, 7, 3, 4)
+    yield Case("causal", (q, k, v, 3, True), **more)
+    other = tuple(torch.cat((one[:, :-1], draw.normal(2, 1, one.shape[-1])), dim=1) for one in (q, k, v))
+    yield Case("causal, another last token", (*other, 3, True), gradients=False, **more)
+    other = tuple(torch.cat((one[:1], draw.normal(1, *one.shape[1:]))) for one in (q, k, v))
+    yield Case("causal, another second sample", (*other, 3, True), gradients=False, **more)
+    yield Case("causal, batch and heads", (*qkv(draw, (2, 3), 5, 5, 4, 3), 2), {"causal": True}, **more)
+    more = more | {"needs": (*plain["needs"], "causal")}
+    yield Case("causal, blocks of one key", (*qkv(draw, (), 5, 5, 3, 2), 1, True), **more)
+    yield Case("causal, all keys in one block", (*qkv(draw, (), 6, 6, 3, 2), 8, True), aspect=CAUSAL,
+               needs=("several tokens", "causal"))
+    yield Case("causal, one token", (*qkv(draw, (), 1, 1, 2, 3), 2, True), aspect=CAUSAL, needs=("causal",))
+    yield Case("causal, 96 tokens", (*qkv(draw, (), 96, 96, 2, 2), 8, True), **long, **more)
+
+
+def _far(draw, front):
+    """Scores far from zero: of both signs, all below, and blocks far above or below those before."""
+    stable = {"aspect": STABILITY, **front}
+    yield Case("scores in the thousands", (*large_scores(draw, (2,), 4, 7, 6, 2), 3), scale=10.0, **stable)
+    yield Case("scores about -200 for one query", (*low_scores(draw, (2,), 3, 5, 2), 2), **stable)
+    # Near 300 float32 rounds a logsumexp to 3e-5, which counts 20 times in the gradient of a key.
+    stable = stable | {"scale": 10.0}
+    for family, ends in (("each block far below the one before", (16.0, -16.0)),
+                         ("each block far above the one before", (-16.0, 16.0))):
+        q, k = draw.eighths(2, 3, 4, limit=4), draw.eighths(2, 6, 4, limit=4)
+        q[..., 0], k[..., 0] = 40.0, torch.linspace(*ends, 3).repeat_interleave(2)
+        yield Case(family, (q, k, draw.normal(2, 6, 3), 2), **stable)
+    q, k = draw.eighths(2, 6, 4, limit=4), draw.eighths(2, 6, 4, limit=4)
+    q[..., 0], k[..., 0] = 40.0, torch.linspace(-16.0, 16.0, 3).repeat_interleave(2)
+    yield Case("causal, each block far above the one before", (q, k, draw.normal(2, 6, 3), 2, True), **stable)
+
+
+RANGE, ALL = "range(0, k.shape[-2], block)", "scores.amax(dim=-1, keepdim=True)"
+NEW, SHRINK, GROWN = f"torch.maximum(largest, {ALL})", "torch.exp(largest - new)", "torch.exp(scores - new)"
+TOTAL, OUTPUT = "total * shrink + grown.sum(dim=-1, keepdim=True)", "output * shrink + grown @ values"
+SCALE, HIDDEN, LAST = " / math.sqrt(q.shape[-1])", "key > query", "return output / total"
+
+EXERCISE = Exercise(
+    number=2, minutes=25, difficulty=3,
+    worked=tiled_attention,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, CAUSAL: 1, STABILITY: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
+    rules=Rules(None, ("fused attention",), large=(
+        "a table of all queries and all keys",
+        "How much must be in memory at a time for one block of keys, and what can be forgotten after it?")),
+    invariants=(
+        samples_apart("causal", "causal, another second sample"),
+        past_only("causal", "causal, another last token"),
+        shares_sum_to_one("values all one"),
+    ),
+    mistakes=(
+        edit("FLA-01 nothing is rescaled", {"total * shrink": "total", "output * shrink": "output"},
+             "What you have added up before stays as large as it was when a larger score comes.",
+             "Put the largest score into the last block: what should become of the sums before it?"),
+        edit("FLA-61 the output is not rescaled", {"output * shrink": "output"},
+             "Your sum of weights shrinks when a larger score comes, your sum of values does not.",
+             "Which of the things that you carry along were measured with the old maximum?"),
+        edit("FLA-63 the sum of weights is not rescaled", {"total * shrink": "total"},
+             "Your sum of values shrinks when a larger score comes, your sum of weights does not.",
+             "Which of the things that you carry along were measured with the old maximum?"),
+        edit("FLA-03 the maximum of the block alone", {NEW: ALL},
+             "If a block lies far below the one before, or is hidden, your result is NaN or infinite.",
+             "What if the new block is far below what you have seen?"),
+        edit("FLA-05 the last block is left out", {RANGE: "range(0, k.shape[-2] - block + 1, block)"},
+             "The keys that do not fill a block are left out.", "Who is in the last block?"),
+        edit("FLA-05", {RANGE: "range(0, max(k.shape[-2] - block + 1, 1), block)"}),
+        edit("FLA-07", {LAST: "return output"},
+             "The weights of your rows do not sum to one.", "What turns grown scores into shares of a whole?"),
+        edit("FLA-09 the maximum is not kept", {"largest = new": "pass"},
+             "Every block of yours is compared with the very beginning.",
+             "What does the third block compare itself with?"),
+        edit("FLA-11", {NEW: f"{ALL}", SHRINK: "torch.exp(largest - new).nan_to_num(0.0)"},
+             "If all keys of a block are hidden from a query, its result is NaN.",
+             "What is the maximum of a block in which everything is forbidden?"),
+        edit("FLA-65 a softmax in each block", {GROWN: "torch.softmax(scores, dim=-1)", TOTAL: "total + 1",
+             OUTPUT: "output + grown @ values"},
+             "All your blocks count the same, whatever their scores.",
+             "If the keys of one block have tiny scores, how much should that block count?"),
+        edit("FLA-67 the last block alone", {"output * shrink + ": "", "total * shrink + ": ""},
+             "Only your last block is in the result.", "What becomes of the blocks before when a new one comes?"),
+        edit("FLA-69 shrinks the wrong way", {SHRINK: "torch.exp(new - largest).nan_to_num(0.0, 0.0, 0.0)"},
+             "What you have added up grows when a larger score comes.",
+             "A sum of exp(s - 3) is to become one of exp(s - 5): by which factor?"),
+        edit("FLA-71 no maximum taken off", {NEW: "torch.zeros_like(largest)"},
+             "For scores in the hundreds your result is NaN or infinite.", "What is exp(1000) in float32?"),
+        edit("FLA-73 the maximum begins at zero", {"-torch.inf)\n    total": "0.0)\n    total"},
+             "If all scores of a query are far below zero, its result is NaN.",
+             "Which number is below every score?"),
+        edit("FLA-75 one maximum for all queries", {ALL: "scores.amax().expand_as(largest)"},
+             "A query whose scores lie far below those of another comes out wrong.",
+             "Whose largest score should be taken off from a row?"),
+        edit("FLA-77 hidden keys are counted from the block", {"key = start + ": "key = "},
+             "Under a causal mask, every block of yours begins at the first token.",
+             "Which token is the first key of the second block?"),
+        edit("FLA-79 the diagonal is hidden", {HIDDEN: "key >= query"},
+             "Under a causal mask, your tokens do not see themselves.", "May a token attend to itself?"),
+        edit("FLA-81 one token of the future", {HIDDEN: "key > query + 1"},
+             "Under a causal mask, your tokens see the one after them.", "How many keys should the first token see?"),
+        edit("FLA-83 the past is hidden", {HIDDEN: "key < query"},
+             "Under a causal mask, your tokens see what comes after them.", "Who should see the whole sentence?"),
+        edit("FLA-85 causal or not, all the same", {"if causal:": "if False:"},
+             "Your result is the same with and without `causal`.", "Which line of yours reads `causal`?"),
+        edit("FLA-87 causal without being asked", {"if causal:": "if k.shape[-2] == q.shape[-2]:"},
+             "Your answer hides the future unasked.", "Which line of yours reads `causal`?"),
+        edit("FLA-89 hidden scores are zero", {"-torch.inf)\n        new": "0.0)\n        new"},
+             "A hidden key still gets a weight, as if its score were 0.", "Which weight does a score of 0 get?"),
+        edit("FLA-91 a fill that is not low enough", {"-torch.inf)\n        new": "-100.0)\n        new"},
+             "If the allowed scores are very negative, hidden keys get a weight.",
+             "What if every allowed score lies below the number that you fill in?"),
+        edit("SDPA-01", {SCALE: ""}),
+        edit("SDPA-03", {SCALE: " * math.sqrt(q.shape[-1])"}),
+        edit("SDPA-05", {SCALE: " / math.sqrt(v.shape[-1])"}),
+        edit("SDPA-35", {SCALE: " / q.shape[-1]"}),
+        edit("FLA-93 scale from the block", {SCALE: " / math.sqrt(block)"},
+             "Your scale follows the size of a block.", "What makes a dot product large?"),
+        edit("SDPA-15", {"grown @ values": "grown @ keys[..., : v.shape[-1]]"}),
+        edit("SDPA-11", {"keys.transpose(-2, -1)": "keys.transpose(1, 2)"}),
+        edit("FLA-95 values of other keys", {"v[..., start : start + block, :]": "v[..., : keys.shape[-2], :]"},
+             "Each block of keys meets the first values.", "Which values belong to the keys of the second block?"),
+        edit("FLA-97 the weights are cut off", {GROWN: f"{GROWN}.detach()"},
+             "The values are right, but your weights let no gradient through.",
+             "What do queries and keys learn from, if not from the weights?"),
+    ),
+    in_twos=("FLA-01", "FLA-61", "FLA-63", "FLA-05", "FLA-07", "FLA-77", "FLA-79", "FLA-85", "SDPA-01", "SDPA-05"),
+    needs={
+        "causal": ("Without a mask you are right; with `causal` you are not.",
+                   "Which keys of a block may a query see, and what if there are none?"),
+        "many tokens": ("Short inputs come out right, long ones do not.",
+                        "Which number in your code decides how many tokens there may be?"),
+        "several blocks": ("If one block holds all keys you are right; with several you are not.",
+                           "What do you carry from block to block, and what becomes of it when a larger score comes?"),
+        "axes in front": NEEDS["axes in front"],
+        "heads": NEEDS["heads"],
+        "several tokens": ("A single key comes out right, with several the weights are off.",
+                           "What happens to a score, step by step, until it is a weight?"),
+        "": ("Even a single key, whose only weight is one, comes out wrong.",
+             "By what do you divide at the end?"),
+    },
+    hints=(
+        "Read scores block after block, and never go back. Which three things must you carry along for each query?",
+        "A larger score turns up in a later block. All that you have added up was measured with the old maximum: by "
+        "which factor do you correct it?",
+        "The shape of it: largest and total (..., N, 1), output (..., N, E); scores (..., N, block); one correction, "
+        "two sums, and one division at the very end.",
+    ),
+)

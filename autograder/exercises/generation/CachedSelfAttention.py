@@ -1,0 +1,220 @@
+"""Causal attention that keeps the keys and values of the tokens it has seen (Pope et al. 2022)."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared import attention, heads
+from autograder.schema import (
+    DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, STABILITY, VALUES, Call, Case, Exercise, Kept, edit, fitting,
+)
+
+
+class CachedSelfAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError(f"{n_heads} heads cannot share {d_model} features evenly")
+        self.n_heads = n_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.out_proj = nn.Linear(d_model, d_model)
+
+    def forward(self, x, cache=None):
+        q = self.q_proj(x)
+        k = self.k_proj(x)
+        v = self.v_proj(x)
+        q, k, v = (t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for t in (q, k, v))
+        if cache is not None:
+            k = torch.cat((cache[0], k), dim=2)
+            v = torch.cat((cache[1], v), dim=2)
+        scores = q @ k.transpose(-2, -1)
+        scores = scores / math.sqrt(q.shape[-1])
+        seen = k.shape[2] - x.shape[1]
+        past = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool, device=x.device).tril(diagonal=seen)
+        scores = scores.masked_fill(~past, -torch.inf)
+        weights = torch.softmax(scores, dim=-1)
+        output = weights @ v
+        output = output.transpose(1, 2).flatten(2)
+        return self.out_proj(output), (k, v)
+
+
+class Reference(CachedSelfAttention):
+    """One token after the other: each attends to all that is there when it comes."""
+
+    def forward(self, x, cache=None):
+        keys, values = (self._in_heads(part(x)) for part in (self.k_proj, self.v_proj))
+        if cache is not None:
+            keys, values = (torch.cat(both, dim=2) for both in zip(cache, (keys, values), strict=True))
+        queries, rows = self._in_heads(self.q_proj(x)), []
+        for place in range(x.shape[1]):
+            end = keys.shape[2] - x.shape[1] + place + 1
+            query = queries[:, :, place : place + 1]
+            rows.append(F.scaled_dot_product_attention(query, keys[:, :, :end], values[:, :, :end]))
+        return self.out_proj(torch.cat(rows, dim=2).transpose(1, 2).flatten(2)), (keys, values)
+
+    def _in_heads(self, x):
+        return x.view(*x.shape[:2], self.n_heads, -1).transpose(1, 2)
+
+
+def cases(draw):
+    batch, n_heads, d_head, tokens = draw.sizes(4, 2, 6)
+    heads_, cached = ("tokens", "heads"), ("tokens", "heads", "cache")
+    yield _case(draw, "no cache", (batch, n_heads, d_head), (tokens,), needs=heads_)
+    yield _case(draw, "a cache that is given", (batch, n_heads, d_head), (tokens - 1,), tokens + 2, needs=cached)
+    yield _case(draw, "one new token and a cache", (2, 3, 2), (1,), 4, needs=cached)
+    yield _case(draw, "three tokens, then two", (2, 2, 3), (3, 2), needs=cached)
+    yield _case(draw, "one token at a time", (2, 3, 2), (1, 1, 1, 1), needs=cached)
+    yield _case(draw, "a text, then one token, then several", (3, 2, 4), (4, 1, 3), needs=cached)
+    yield _case(draw, "one head", (2, 1, 5), (3, 2), needs=("tokens", "cache"))
+    yield _case(draw, "one token", (2, 1, 3), (1,))
+    yield _case(draw, "one of everything", (1, 1, 1), (1,))
+    yield _case(draw, "four of everything", (4, 4, 4), (4,), 4, needs=cached)
+    yield _branches(draw, (2, 2, 3), needs=cached)
+    yield _case(draw, "a long cache", (1, 2, 2), (3,), 300, gradients=False, needs=(*cached, "long"))
+    # Scores of some hundreds, which float32 rounds to 1e-5 of a weight, and values of ten: five times the tolerance.
+    yield _case(draw, "far apart scores",
+    (2, 2, 3), (4, 2), stretch=10.0, aspect=STABILITY, gradients=False, scale=5.0,
+                needs=cached)
+    yield _case(draw, "float64 and a cache", (2, 2, 3), (3, 2), dtype=torch.float64, aspect=DTYPES, needs=cached)
+    named = {"init": {"d_model": 6, "n_heads": 2}, "gradients": False}
+    yield _case(draw, "a cache by name", (2, 2, 3), (2,), 3, by_name=True, needs=cached, **named)
+    refused = {"init": (10, 3), "aspect": REFUSALS, "raises": "ValueError", "gradients": False}
+    yield Case("ten features, three heads", (draw.normal(2, 3, 10),), **refused)
+
+
+def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float32, by_name=False, **more):
+    """Texts of these lengths, each with the cache of the one before; the first with one of `cached` tokens, or none."""
+    batch, n_heads, d_head = sizes
+    width = n_heads * d_head
+    weights = {f"{part}_proj.weight": draw.normal(width, width, scale=1.2 / width**0.5) for part in ("q", "k", "v",
+    "out")}
+    weights |= {f"{part}_proj.bias": draw.normal(width, scale=0.5) for part in ("q", "k", "v", "out")}
+    given = {f"x{i}": draw.normal(batch, tokens, width, scale=stretch) for i, tokens in enumerate(lengths)}
+    cache = tuple(draw.normal(batch, n_heads, cached, d_head) for _ in "kv") if cached else None
+    given, weights = ({name: value.to(dtype) for name, value in some.items()} for some in (given, weights))
+    more = {"init": (width, n_heads), "weights": weights} | more
+    if len(lengths) == 1:
+        args = (given["x0"], cache) if cached else (given["x0"],)
+        return Case(family, () if by_name else args, {"x": args[0], "cache": cache} if by_name else {}, **more)
+    script = [Call((Kept("x0"),), keep="first")]
+    for i in range(1, len(lengths)):
+        script.append(Call((Kept(f"x{i}"), Kept(script[-1].keep, 1)), keep=f"then x{i}"))
+    return Case(family, (), given, script=tuple(script), **more)
+
+
+def _branches(draw, sizes, **more):
+    """Two texts that go on from one cache."""
+    case = _case(draw, "two ways on from one cache", sizes, (3, 2, 2), **more)
+    first = case.script[0]
+    ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("x1", "x2"))
+    return Case(case.family, (), case.kwargs, case.init, case.weights, script=(first, *ways), needs=case.needs)
+
+
+KEYS, VALUES_ = "torch.cat((cache[0], k), dim=2)", "torch.cat((cache[1], v), dim=2)"
+MASK, FILL, CACHE = ".tril(diagonal=seen)", "scores.masked_fill(~past, -torch.inf)", ", (k, v)"
+GIVEN = "if cache is not None:"
+
+EXERCISE = Exercise(
+    number=1, minutes=20, difficulty=3,
+    worked=CachedSelfAttention,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, REFUSALS: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "B N d_model"},
+    mistakes=(
+        edit("KV-01 no mask beside a cache", {FILL: f"{FILL} if cache is None else scores"},
+             "With a cache, each of your new tokens sees those after it.",
+             "Three new tokens come at once: may the first of them see the third?"),
+        edit("KV-17 no mask without a cache", {FILL: f"{FILL} if cache is not None else scores"},
+             "Without a cache, each of your tokens sees those after it.",
+             "May token 2 of a text see token 3 while it is read?"),
+        edit("KV-15 no mask at all", {FILL: "scores"},
+             "Each of your tokens sees those after it.", "Which tokens may the first new one see?"),
+        edit("KV-03 the mask of a text that begins here", {MASK: ".tril()"},
+             "With a cache, your tokens see too little of what was there before.",
+             "In the whole text, at which place is your first new token?"),
+        edit("KV-41 the diagonal is blocked", {MASK: ".tril(diagonal=seen - 1)"},
+             "None of your tokens may look at itself.", "May a token attend to itself?"),
+        edit("KV-41", {MASK: ".tril(diagonal=seen + 1)"},
+             "Each of your tokens sees one that comes after it.", "Which is the last key that a new token may see?"),
+        edit("KV-05 the cache is replaced", {CACHE: ", (k[:, :, seen:], v[:, :, seen:])"},
+             "The cache that you give back holds the new tokens alone.",
+             "How long is the cache after the third step?"),
+        edit("KV-43 the cache stays as it was", {CACHE: ", cache or (k, v)"},
+             "The cache that you give back does not hold the new tokens.",
+             "What must the next call know of this one?"),
+        edit("KV-07 the new ones first", {KEYS: "torch.cat((k, cache[0]), dim=2)",
+             VALUES_: "torch.cat((v, cache[1]), dim=2)"},
+             "Your cache holds the new tokens before the old ones.",
+             "In time, does a new key come before the stored ones, or after them?"),
+        edit("KV-45 the cache is not used", {GIVEN: "if False:"},
+             "Your new tokens know nothing of those in the cache.", "Which line reads the cache?"),
+        edit("KV-09 keys are scaled before they are kept",
+             {"        scores = q @": "        k = k / math.sqrt(q.shape[-1])"
+             "\n        scores = q @", attention.SCALE: "* 1.0"},
+             "The keys of your cache are divided by the scale, once in every call.",
+             "How often in its life should a key be scaled?"),
+        edit("KV-11 the old tokens twice", {CACHE: ", (k, v) if cache is None else tuple(torch.cat(both, dim=2) for "
+             "both in zip(cache, (k, v)))"},
+             "Your cache holds the old tokens twice.", "What is in k already when you make the new cache?"),
+        edit("KV-21 put together along another axis", {"k), dim=2)": "k), dim=1)", "v), dim=2)": "v), dim=1)"},
+             "You put old and new keys together along the axis of the heads.",
+             "Along which of the four axes does a text become longer?"),
+        edit("KV-21", {"k), dim=2)": "k), dim=0)", "v), dim=2)": "v), dim=0)"}),
+        edit("KV-21", {"k), dim=2)": "k), dim=-1)", "v), dim=2)": "v), dim=-1)"}),
+        edit("KV-19 keys alone are kept", {VALUES_: "F.pad(v, (0, 0, seen_before := k.shape[2] - v.shape[2], 0))"},
+             "Old tokens bring no values in yours.", "What belongs to every key?"),
+        edit("KV-25 a cache without an axis for the heads",
+             {CACHE: ", tuple(t.transpose(1, 2).flatten(2) for t in (k, v))"},
+             "The heads of your cache are put together.", "Which four axes should keys and values have?"),
+        edit("KV-25", {CACHE: ", tuple(t.transpose(1, 2) for t in (k, v))"}),
+        edit("KV-33 values before keys", {CACHE: ", (v, k)"},
+             "Your cache holds the values first.", "In which order does the exercise name the two?"),
+        edit("KV-35 no cache comes back", {CACHE: ""},
+             "You return the output alone.", "What must the next call know of this one?"),
+        edit("KV-29 the cache is cut off", {CACHE: ", (k.detach(), v.detach())"},
+             "The values are right, but no gradient goes through the cache that you give back.",
+             "Which step cuts keys and values off from what made them?"),
+        edit("KV-29", {"cache[0], k": "cache[0].detach(), k", "cache[1], v": "cache[1].detach(), v"}),
+        edit("KV-31 a memory of its own", {GIVEN: "cache = self.__dict__.get('kept') if cache is not None else None\n"
+             "        if cache is not None:",
+             "        return ": "        self.__dict__['kept'] = (k, v)\n        return "},
+             "Your module keeps a cache of its own, and does not use the one that is given.",
+             "Whose cache is it when two texts are written in turn?"),
+        edit("KV-39 new tokens see only one another",
+             {FILL: "scores.masked_fill(~past | (torch.arange(k.shape[2]) < seen), "
+             "-torch.inf)"},
+             "Your new tokens give no weight to those in the cache.", "Which keys may a new token see?"),
+        edit("MHA-41 sizes that do not fit are taken", {"if d_model % n_heads:": "if False:"},
+             "Your module is made even if n_heads does not divide d_model.",
+             "What is the width of a head when 10 features are cut into 3?"),
+        *fitting(CachedSelfAttention, attention.SCALES + attention.ROLES + attention.LAYERS, ("SDPA-31",)),
+        *fitting(CachedSelfAttention, heads.HEADS, ("MSK-87", "SDPA-23", "MHA-97")),
+    ),
+    in_twos=("KV-15", "KV-03", "KV-05", "KV-07", "SDPA-01", "MHA-05", "MHA-07"),
+    needs={
+        "long": ("You are right for short texts; with a long cache you are not.",
+                 "Which number in your code says how long a text may be?"),
+        "cache": ("Without a cache you are right; with one you are not.",
+                  "Which keys does a new token see, in which order, and which of them does the next call need?"),
+        "heads": ("With one head you are right; with several you are not.",
+                  "Which features belong to one head, and what is put together at the end?"),
+        "tokens": ("A single token is right; several are not.", "Which tokens may each of them see?"),
+        "": ("Already a single token without a cache comes out otherwise.",
+             "Which four layers does it pass, and what are its keys and values in the cache?"),
+    },
+    hints=(
+        "Two new tokens come to a cache of three. Draw the table of weights: how many rows and columns has it, and "
+        "which cells are blocked?",
+        "Keys and values of the new tokens are made first, in heads; then they are put behind those of the cache. The "
+        "longer ones serve twice: where?",
+        "The shape of it: queries (B, H, N, d_head), keys and values (B, H, M + N, d_head), scores (B, H, N, M + "
+        "N), and "
+        "a triangle that begins M columns to the right.",
+    ),
+)

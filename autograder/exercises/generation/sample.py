@@ -1,0 +1,195 @@
+"""A token drawn from a distribution, by a number that comes from outside."""
+
+import torch
+
+from autograder.schema import SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
+
+TEMPERATURE = "temperature"
+LAST_BELOW_ONE = 1 - 2**-24  # the float32 next below 1
+
+
+def sample(logits, u, temperature=1.0):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    probs = torch.softmax(logits / temperature, dim=-1)
+    total = probs.cumsum(dim=-1)
+    total = total / total[:, -1:]
+    reached = total > u[:, None]
+    return reached.int().argmax(dim=-1)
+
+
+def reference(logits, u, temperature=1.0):
+    if temperature == 0:
+        return logits.max(dim=-1).indices
+    ends = torch.softmax(logits / temperature, dim=-1).cumsum(dim=-1)
+    return torch.searchsorted(ends / ends[:, -1:], u[:, None].to(ends), right=True)[:, 0]
+
+
+def cases(draw):
+    batch, words = draw.sizes(2, 4, 8)
+    samples = ("samples",)
+    yield _case(draw, "all sizes different", draw.normal(batch, words + 3), observe=True, needs=samples)
+    yield _case(draw, "one row", draw.normal(1, 5))
+    yield _case(draw, "as many rows as tokens", draw.normal(6, 6), needs=samples)
+    yield _case(draw, "many draws from one distribution",
+    draw.normal(1, 5).expand(60, -1).contiguous(), needs=samples)
+    yield _case(draw, "rows of different heights", draw.normal(4, 5) + torch.tensor([[0.0], [80.0], [-80.0], [9.0]]),
+                needs=samples)
+    rising = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log().expand(4, -1).contiguous()
+    yield Case("each of four tokens", (rising, torch.tensor([0.05, 0.2, 0.45, 0.8])), gradients=False, needs=samples)
+    # Four tokens as likely as each other: the sums are exact in every form.
+    equal = torch.zeros(4, 4), torch.tensor([0.0, 0.25, 0.5, 0.75])
+    yield Case("u where one token ends", equal, gradients=False, needs=("samples", "borders"))
+    yield _case(draw, "a vocabulary of one word", draw.normal(3, 1), needs=samples)
+    yield _case(draw, "a large vocabulary", draw.normal(3, 800, scale=3.0), needs=samples)
+    warm = {"aspect": TEMPERATURE, "needs": ("samples", "temperature")}
+    yield _case(draw, "colder", draw.normal(8, 6), 0.5, **warm)
+    yield _case(draw, "warmer", draw.normal(8, 6, scale=3.0), 2.5, **warm)
+    yield _case(draw, "a temperature by name", draw.normal(5, 4), 3, by_name=True, **warm)
+    cold = {"aspect": TEMPERATURE, "needs": ("samples", "cold")}
+    for zero in (0.0, 0):
+        yield Case("a temperature of nought", (draw.normal(5, 6), draw.weights(5), zero), gradients=False, **cold)
+    ties = torch.tensor([[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 2.0, 2.0], [-torch.inf, -5.0, -6.0, -5.0]])
+    yield Case("a temperature of nought and ties",
+    (ties, torch.tensor([0.9, 0.5, 0.7]), 0.0), gradients=False, **cold)
+    yield _case(draw, "a temperature of almost nought", draw.eighths(5, 6) * 8 + torch.arange(6), 0.01, **cold)
+    edges = {"aspect": STABILITY, "needs": ("samples", "edges")}
+    yield Case("u of nought and almost one", _at_the_edges(draw), gradients=False, **edges)
+    yield Case("many tokens and u of almost one", _many_at_the_edge(draw), gradients=False, **edges)
+    dropped = draw.normal(8, 6)
+    dropped[:, 1] = dropped[:, 4] = -torch.inf
+    yield _case(draw, "some tokens cannot be drawn", dropped, needs=samples)
+    alone = torch.full((3, 5), -torch.inf)
+    alone[0, 0], alone[1, 2], alone[2, 4] = 1.0, -3.0, 0.0
+    yield Case("one token is left", (alone, torch.tensor([LAST_BELOW_ONE, 0.0, 0.5])), gradients=False, **edges)
+    large = draw.normal(4, 5) + torch.tensor([[1e4], [-1e4], [500.0], [-500.0]])
+    yield Case("large logits", (large.round(), torch.full((4,), 0.999)), gradients=False, aspect=STABILITY,
+    needs=samples)
+
+
+def _case(draw, family, logits, *temperature, by_name=False, **more):
+    """Draws that end in the middle of a token that is not too unlikely, so that no rounding moves them to another."""
+    probs = torch.softmax(logits.double() / (temperature[0] if temperature else 1.0), dim=-1)
+    ends, u = probs.cumsum(dim=-1), []
+    for row, end in zip(probs, ends, strict=True):
+        likely = (row > 0.01).nonzero().flatten() if bool((row > 0.01).any()) else row.argmax()[None]
+        token = likely[int(draw.integers(0, len(likely) - 1))]
+        place = float(draw.integers(3, 7)) / 10
+        u.append(float(end[token] - (1 - place) * row[token]))
+    u = torch.tensor(u)
+    kwargs = {"temperature": temperature[0]} if by_name else {}
+    return Case(family, (logits, u, *(() if by_name else temperature)), kwargs, gradients=False, **more)
+
+
+def _at_the_edges(draw):
+    """Rows that begin and end with tokens that cannot be drawn."""
+    logits = draw.normal(6, 7)
+    logits[:3, :2] = logits[3:, -2:] = -torch.inf
+    logits[1:5, 0] = logits[1:5, -1] = -torch.inf
+    return logits, torch.tensor([0.0, LAST_BELOW_ONE] * 3)
+
+
+def _many_at_the_edge(draw):
+    """Sums of so many float32 numbers end below 1, or above."""
+    logits = draw.normal(5, 3000)
+    logits[:, -1] = -torch.inf
+    logits[:, -2] = 3.0
+    return logits, torch.full((5,), LAST_BELOW_ONE)
+
+
+PROBS, SUM = "torch.softmax(logits / temperature, dim=-1)", "    total = total / total[:, -1:]\n"
+REACHED, LAST = "total > u[:, None]", "return reached.int().argmax(dim=-1)"
+ZERO = "    if temperature == 0:\n        return logits.argmax(dim=-1)\n"
+
+EXERCISE = Exercise(
+    number=4, minutes=12, difficulty=2,
+    worked=sample,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, TEMPERATURE: 2, STABILITY: 1, SIDE_EFFECTS: 1},
+    shapes={"logits": "B V", "u": "B", "return": "B"},
+    mistakes=(
+        edit("SAM-01 temperature multiplies", {"logits / temperature": "logits * temperature"},
+             "A lower temperature makes your choices wilder.", "Is a hot model more sure, or less?"),
+        edit("SAM-03 temperature counts twice", {"logits / temperature": "logits / temperature / temperature"},
+             "Your temperature works twice.", "By which number are the logits divided if the temperature is 2?"),
+        edit("SAM-85 temperature after the softmax", {PROBS: "torch.softmax(logits, dim=-1) / temperature", SUM: ""},
+             "Your temperature divides probabilities.", "What is left of a factor when shares are made of numbers?"),
+        edit("SAM-87 temperature is not used", {" / temperature": ""},
+             "Every temperature but 0 gives the same in yours.", "Which line uses the temperature?"),
+        edit("SAM-89 a temperature of nought is not foreseen", {ZERO: ""},
+             "At temperature 0 you divide by nought.", "Which token is left when the temperature falls and falls?"),
+        edit("SAM-89", {ZERO: "    temperature = max(temperature, 1.0) if temperature == 0 else temperature\n"}),
+        edit("SAM-91 the last of ties at nought",
+             {ZERO: "    if temperature == 0:\n        return logits.shape[-1] - 1 - "
+             "logits.flip(-1).argmax(dim=-1)\n"},
+             "At temperature 0, of equal logits the one with the higher id wins in yours.",
+             "Two logits are largest: which id does the exercise ask for?"),
+        edit("SAM-07 always the likeliest", {LAST: "return logits.argmax(dim=-1)"},
+             "You always take the likeliest token.", "Which line of yours uses u?"),
+        edit("SAM-93 no softmax", {PROBS: "logits / temperature"},
+             "The numbers that you add up are no probabilities.", "What do the shares of all tokens add up to?"),
+        edit("SAM-93", {PROBS: "torch.exp(logits / temperature)", SUM: ""}),
+        edit("SAM-95 one token late", {LAST: "return (reached.int().argmax(dim=-1) + 1)"
+             ".clamp(max=logits.shape[-1] - 1)"},
+             "Each of your tokens is the one after the right one.", "Which token is the first that goes beyond u?"),
+        edit("SAM-95", {REACHED: "total - probs > u[:, None]"}),
+        edit("SAM-97 one token early", {LAST: "return (reached.int().argmax(dim=-1) - 1).clamp(min=0)"},
+             "Each of your tokens is the one before the right one.", "Which token is the first that goes beyond u?"),
+        edit("SAM-99 reached instead of exceeded", {REACHED: "total >= u[:, None]"},
+             "Where u is where a token ends, you take that token.",
+             "At u = 0, which sum is the first that is greater?"),
+        edit("SAM-101 a token that cannot be drawn is drawn", {SUM: ""},
+             "With u next to 1 you may draw a token at -inf.",
+             "How large is the last of your sums, after rounding?"),
+        edit("SAM-101", {SUM: "", LAST: "return (~reached).sum(dim=-1).clamp(max=logits.shape[-1] - 1)"}),
+        edit("SAM-101", {SUM: "", LAST: "return (~reached).sum(dim=-1)"}),
+        edit("SAM-103 the order of the size",
+             {"    total = probs": "    probs, order = probs.sort(dim=-1, descending=True)\n"
+             "    total = probs", LAST: "return order.gather(1, reached.int().argmax(dim=-1)[:, None])[:, 0]"},
+             "You lay the tokens end to end from the likeliest on.", "In which order does the exercise lay them?"),
+        edit("SAM-105 from the other end", {REACHED: "total > 1 - u[:, None]"},
+             "You count u from the other end.", "Which token is drawn with u = 0?"),
+        edit("SAM-107 one u for all rows", {"u[:, None]": "u[0]"},
+             "All your rows use the first u.", "Which u belongs to the second row?"),
+        edit("SAM-109 a distribution of all rows",
+             {"torch.softmax(logits / temperature": "torch.softmax((logits / temperature)"
+             ".mean(0, keepdim=True).expand_as(logits)"},
+             "All your rows draw from one distribution.", "Which row does each draw belong to?"),
+        edit("SAM-111 numbers of its own", {REACHED: "total > torch.rand(len(u), 1)"},
+             "You draw random numbers of your own.", "Where do the random numbers come from in this exercise?"),
+        edit("SAM-111", {LAST: "return torch.multinomial(probs, 1)[:, 0]"}),
+        edit("SAM-113 an axis too many", {LAST: "return reached.int().argmax(dim=-1, keepdim=True)"},
+             "Your ids have an axis of their own for the single token.", "Which shape do B tokens have?"),
+        edit("SAM-115 the probability instead of the token",
+             {LAST: "return probs.gather(1, reached.int().argmax(dim=-1)"
+             "[:, None])[:, 0]"},
+             "You return probabilities.", "What should the caller get: how likely it was, or which it is?"),
+        edit("SAM-117 sums over the rows", {"cumsum(dim=-1)": "cumsum(dim=0)"},
+             "Your sums run over the rows.", "Along which axis do the tokens of one row lie?"),
+    ),
+    in_twos=("SAM-01", "SAM-03", "SAM-87", "SAM-95", "SAM-97", "SAM-103", "SAM-105", "SAM-107"),
+    needs={
+        "temperature": ("At temperature 1 you are right; at others you are not.",
+        "By which number are the logits divided?"),
+        "cold": ("You are right but at temperatures of nought and almost nought.", "Which token is left when the "
+                 "temperature falls and falls?"),
+        "edges": ("You are right but for u of 0 and next to 1.",
+        "Which token is the first that may be drawn, and which "
+                  "the last?"),
+        "borders": ("You are right but where u is where a token ends.", "Is a sum greater than u that equals it?"),
+        "samples": ("One row is right in yours; several are not.",
+        "Which u and which probabilities belong to each row?"),
+        "": ("Already one row gives another token.", "Lay its probabilities end to end: where does u fall?"),
+    },
+    hints=(
+        "Probabilities 0.2, 0.5, 0.3, laid end to end: on which of them does u = 0.65 fall? Where does each of them "
+        "end?",
+        "A running sum gives the ends. Which of them are greater than u, and which of these is the first? What if "
+        "rounding leaves none?",
+        "The shape of it: (B, V) probabilities, their running sums, a comparison with u in a column of its own, and "
+        "the "
+        "first True of each row.",
+    ),
+)

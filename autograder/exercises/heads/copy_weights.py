@@ -1,0 +1,164 @@
+"""The weights of an nn.MultiheadAttention copied into four projections."""
+
+import torch
+from torch import nn  # noqa: F401 (the mistakes use it)
+
+from autograder.schema import GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Module, edit
+
+PARTS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+def copy_weights(source, target):
+    with torch.no_grad():
+        weights = source.in_proj_weight.chunk(3)
+        biases = source.in_proj_bias.chunk(3)
+        for part, weight, bias in zip((target.q_proj, target.k_proj, target.v_proj), weights, biases):
+            part.weight.copy_(weight)
+            part.bias.copy_(bias)
+        target.out_proj.weight.copy_(source.out_proj.weight)
+        target.out_proj.bias.copy_(source.out_proj.bias)
+
+
+def reference(source, target):
+    for name, weight, bias in zip(PARTS, source.in_proj_weight.chunk(3), source.in_proj_bias.chunk(3), strict=False):
+        getattr(target, name).load_state_dict({"weight": weight, "bias": bias})
+    target.out_proj.load_state_dict(source.out_proj.state_dict())
+
+
+def cases(draw):
+    """What is looked at is the last argument (autograder.probe.procedures)."""
+    heads, d_head, tokens = draw.sizes(3, 2, 6)
+    several = {"needs": ("several tokens",)}
+    yield _case(draw, "all sizes different", heads * d_head, heads, tokens, **several)
+    turned = ("out_proj", "v_proj", "k_proj", "q_proj")
+    yield _case(draw, "parts in another order", 8, 4, 3, order=turned, **several)
+    yield _case(draw, "one token", 6, 3, 1)
+    yield _case(draw, "the source afterwards", 6, 2, 3, look="source", aspect=SIDE_EFFECTS)
+    yield _case(draw, "later changes", 6, 3, 2, look="later", aspect=SIDE_EFFECTS)
+    yield _case(draw, "learning after the copy", 6, 2, 4, look="learning", aspect=GRADIENTS)
+
+
+def _case(draw, family, d_model, heads, tokens, order=PARTS, look="output", **more):
+    size = {"scale": 1.2 / d_model**0.5}
+    weights = {
+        "in_proj_weight": draw.normal(3 * d_model, d_model, **size),
+        "in_proj_bias": draw.normal(3 * d_model, scale=0.5),
+        "out_proj.weight": draw.normal(d_model, d_model, **size),
+        "out_proj.bias": draw.normal(d_model, scale=0.5),
+    }
+    source = Module("MultiheadAttention", {"embed_dim": d_model, "num_heads": heads}, weights)
+    parts = {f"{part}.weight": draw.normal(d_model, d_model) for part in PARTS}
+    parts |= {f"{part}.bias": draw.normal(d_model) for part in PARTS}
+    target = Module("FourProjections", {"d_model": d_model, "order": tuple(order)}, parts)
+    return Case(family, (source, target, draw.normal(2, tokens, d_model), look), gradients=False, **more)
+
+
+ORDER = "(target.q_proj, target.k_proj, target.v_proj)"
+WEIGHTS, BIASES = "source.in_proj_weight.chunk(3)", "source.in_proj_bias.chunk(3)"
+WEIGHT, BIAS = "part.weight.copy_(weight)", "part.bias.copy_(bias)"
+OUT = "target.out_proj.weight.copy_(source.out_proj.weight)"
+OUT_BIAS = "target.out_proj.bias.copy_(source.out_proj.bias)"
+LINES = {
+    WEIGHT: ("part", "weight", "weight"),
+    BIAS: ("part", "bias", "bias"),
+    OUT: ("target.out_proj", "weight", "source.out_proj.weight"),
+    OUT_BIAS: ("target.out_proj", "bias", "source.out_proj.bias"),
+}
+
+
+def _all(line):
+    """An edit of all four copies: `line` with the part, the parameter's name and its value."""
+    return {old: line.format(*names) for old, names in LINES.items()}
+
+
+def _picked(blocks, order):
+    return f"[{blocks}[i] for i in {order}]"
+
+
+BY_HEAD = "source.{}.unflatten(0, (source.num_heads, 3, -1)).transpose(0, 1).flatten(1, 2)"
+SCALED = "[value.mul_((source.embed_dim / source.num_heads) ** -0.5) for value in target.q_proj.parameters()]"
+
+EXERCISE = Exercise(
+    number=5, minutes=8, difficulty=2,
+    worked=copy_weights,
+    reference=reference,
+    cases=cases,
+    procedure="copy_weights",
+    standard=("float64",),
+    aspects={VALUES: 3, SIDE_EFFECTS: 1, GRADIENTS: 1},
+    mistakes=(
+        edit("MHA-15 the stacked weight cut in another order", {ORDER: "(target.q_proj, target.v_proj, target.k_proj)"},
+             "Your three projections hold each other's weights, or each other's biases.",
+             "In which order are queries, keys and values stacked in in_proj_weight?"),
+        *(edit("MHA-15", {ORDER: "(" + ", ".join(f"target.{part}_proj" for part in order) + ")"})
+          for order in ("kqv", "vkq", "kvq", "vqk")),
+        *(edit("MHA-15", {BIASES: _picked(BIASES, order)}) for order in ((2, 1, 0), (0, 2, 1), (2, 0, 1))),
+        edit("MHA-17 biases left behind", {BIAS: "pass"},
+             "Your weights are copied; some of the biases are not.",
+             "Are all the biases of a trained module zero?"),
+        edit("MHA-17", {BIAS: "pass", OUT_BIAS: "pass"}),
+        edit("MHA-17", {OUT_BIAS: "pass"}),
+        edit("MHA-17", {BIAS: "part.bias.zero_()", OUT_BIAS: "target.out_proj.bias.zero_()"}),
+        edit("MHA-63 the output projection is left behind", {OUT: "pass", OUT_BIAS: "pass"},
+             "Queries, keys and values are copied, out_proj is not.",
+             "Which weights does the source own besides those stacked ones?"),
+        edit("MHA-83 only one part arrives", {WEIGHT: "pass", BIAS: "pass"},
+             "out_proj is copied; the other three parts of the target are as before.",
+             "Which names do the two modules share, and under which name does the source keep the rest?"),
+        edit("MHA-65 memory is shared", _all("{0}.{1}.data = {2}.data"),
+             "After copying, a change of one module changes the other.",
+             "Is a slice of a tensor a tensor of its own?"),
+        edit("MHA-65", _all("{0}.{1} = nn.Parameter({2}.detach())")),
+        edit("MHA-65", {OUT: "target.out_proj = source.out_proj", OUT_BIAS: "pass"}),
+        edit("MHA-67 copies that do not learn", _all("{0}.{1} = nn.Parameter({2}.clone(), requires_grad=False)"),
+             "After copying, some of the target's weights get no gradient.",
+             "What does requires_grad say of the target's parameters afterwards?"),
+        edit("MHA-69 rows dealt out in turn", {WEIGHTS: "[source.in_proj_weight[i::3] for i in range(3)]"},
+             "Each of your projections holds every third row of the stacked weight.",
+             "Do the rows for the queries stand together in in_proj_weight, or is every third one theirs?"),
+        edit("MHA-71 weights copied transposed", {WEIGHT: "part.weight.copy_(weight.T)"},
+             "Your copied weights have their two axes swapped.",
+             "Which of the two modules stores its weights transposed, or does neither?"),
+        edit("MHA-71", {OUT: "target.out_proj.weight.copy_(source.out_proj.weight.T)"}),
+        edit("MHA-71", {WEIGHT: "part.weight.copy_(weight.T)",
+                        OUT: "target.out_proj.weight.copy_(source.out_proj.weight.T)"}),
+        edit("MHA-75 nothing arrives in the target", _all("{0}.{1}.data.clone().copy_({2})"),
+             "The target's weights are the same before and after.",
+             "Which line writes into a parameter of the target itself, and not into a copy of it?"),
+        edit("MHA-77 one block for all three", {WEIGHTS: _picked(WEIGHTS, (0, 0, 0))},
+             "Two or three projections of the target hold one and the same block.",
+             "Which rows of the stacked weight belong to the keys?"),
+        edit("MHA-77", {WEIGHTS: _picked(WEIGHTS, (0, 1, 1)), BIASES: _picked(BIASES, (0, 1, 1))}),
+        edit("MHA-79 written into while gradients are recorded", {"with torch.no_grad():": "if True:"},
+             "Your call stops, because a parameter is changed in place while PyTorch records gradients.",
+             "Is copying weights a step that gradients should run through?"),
+        edit("MHA-91 the stacked weight cut head by head",
+             {WEIGHTS: BY_HEAD.format("in_proj_weight"), BIASES: BY_HEAD.format("in_proj_bias")},
+             "You cut the stacked weight as if it held q, k, v of one head, and then those of the next.",
+             "Do the rows of all heads' queries stand together in in_proj_weight?"),
+        edit("MHA-93 the scale is built into the weights", {OUT_BIAS: f"{OUT_BIAS}; {SCALED}"},
+             "Your queries' weights are smaller than the source's.",
+             "Which of the two divides the scores: the weights, or the module that uses them?"),
+        edit("MHA-73 copied in the other direction", _all("{2}.copy_({0}.{1})"),
+             "The target is as before, and the source holds other weights.",
+             "Which of the two modules should be the same after the call as before?"),
+        edit("MHA-81 the source is changed", {OUT_BIAS: f"{OUT_BIAS}; source.in_proj_weight.zero_()"},
+             "The target gets the right weights, but the source holds others afterwards.",
+             "Which of the two modules should be the same after the call as before?"),
+    ),
+    in_twos=("MHA-15", "MHA-17", "MHA-63", "MHA-69", "MHA-71", "MHA-77"),
+    needs={
+        "several tokens": ("For one token the target is right, so values and output are; queries or keys hold other "
+                           "numbers.",
+                           "What do the weights and biases of q_proj and k_proj hold, row by row?"),
+        "": ("The target gives another result even for one token, where queries and keys do not matter.",
+             "Which two parts make the result of a single token, and what do yours hold?"),
+    },
+    hints=(
+        "Print the names and shapes of the parameters of both modules. Which numbers must go where?",
+        "in_proj_weight is three matrices on top of each other. In which order? And what else besides "
+        "weights has the source learned?",
+        "The shape of it: without recording gradients, copy four weights and four biases, each into the "
+        "parameter that is there already.",
+    ),
+)

@@ -1,0 +1,68 @@
+"""Features cut into heads, with an axis for the heads in front of the tokens."""
+
+import torch
+
+from autograder.exercises._shared.heads import NO_MULTIHEAD
+from autograder.schema import DTYPES, GRADIENTS, VALUES, Case, Exercise, edit
+
+
+def split_heads(x, n_heads):
+    heads = x.unflatten(-1, (n_heads, -1))
+    heads = heads.transpose(1, 2)
+    return heads
+
+
+def reference(x, n_heads):
+    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
+
+
+def cases(draw):
+    batch, tokens, heads, d_head = draw.sizes(4, 2, 6)
+    yield Case("all sizes different", (draw.normal(batch, tokens, heads * d_head),), {"n_heads": heads}, observe=True)
+    yield Case("four of everything", (draw.normal(4, 4, 16), 4))
+    yield Case("one of everything", (draw.normal(1, 1, 1), 1))
+    yield Case("columns in memory order", (draw.normal(2, 6, 5).mT, 3))
+
+
+CUT, TURN = "x.unflatten(-1, (n_heads, -1))", "heads.transpose(1, 2)"
+SLICES = "[x[..., h : h + x.shape[-1] // n_heads] for h in range(n_heads)]"
+
+EXERCISE = Exercise(
+    number=2, minutes=6, difficulty=2,
+    worked=split_heads,
+    reference=reference,
+    cases=cases,
+    standard=("float64",),
+    aspects={VALUES: 3, GRADIENTS: 1, DTYPES: 1},
+    shapes={"x": "B N d_model", "return": "B H N d_head"},
+    rules=NO_MULTIHEAD,
+    mistakes=(
+        edit("MHA-01", {CUT: "x.reshape(len(x), n_heads, x.shape[1], -1)", TURN: "heads"}),
+        edit("MHA-23", {CUT: f"torch.stack({SLICES}, dim=2)"}),
+        edit("MHA-37", {CUT: "x.unflatten(-1, (-1, n_heads)).mT"}),
+        edit("MHA-37", {CUT: "x.reshape(len(x), -1, n_heads, x.shape[1]).permute(0, 3, 2, 1)"}),
+        edit("MHA-57 the number of heads taken for their width", {CUT: "x.unflatten(-1, (-1, n_heads))"},
+             "Your heads are n_heads wide.",
+             "n_heads says how many pieces there are: how wide is each?"),
+        edit("MHA-57", {CUT: "x.reshape(*x.shape[:2], -1, n_heads)", TURN: "heads"}),
+        edit("MHA-49 the head axis in another place", {TURN: "heads"},
+             "Your heads hold the right features, but their axis is in another place.",
+             "Which axes did the signature promise, and in which order?"),
+        edit("MHA-49", {"return heads": "return heads.transpose(0, 1)"}),
+        edit("MHA-49", {"return heads": "return heads.flatten(0, 1)"}),
+        edit("MHA-53 tokens and features swapped", {"return heads": "return heads.transpose(2, 3)"},
+             "Your tokens and the features of a head have changed places.",
+             "Write the shape after each step: which axis holds the tokens at the end?"),
+        edit("MHA-55 a sequence of heads", {"return heads": "return heads.unbind(dim=1)"},
+             "Your heads come one by one, not in one tensor.",
+             "Which shape did the signature promise?"),
+        edit("MHA-55", {"return heads": "return list(heads.unbind(dim=1))"}),
+        edit("MHA-55", {CUT: "x", TURN: "x.chunk(n_heads, dim=-1)"}),
+    ),
+    in_twos=("MHA-01", "MHA-23", "MHA-37", "MHA-57", "MHA-49", "MHA-53"),
+    hints=(
+        "Take one token of 6 features and 3 heads: which features does each head get?",
+        "Two steps: cut the last axis in two, and move one axis. What are the shapes after each?",
+        "The shape of it: (B, N, d_model), then (B, N, H, d_head), then (B, H, N, d_head).",
+    ),
+)

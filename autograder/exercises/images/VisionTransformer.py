@@ -1,0 +1,175 @@
+"""An image read as a text of patches (Dosovitskiy et al. 2021)."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared.gpt_layers import NEEDS, STACK, layer_weights, linear, needs_of
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, fitting, samples_apart
+
+
+class VisionTransformer(nn.Module):
+    def __init__(self, image_size, patch, channels, n_classes, d_model, n_heads, d_ff, n_layers):
+        super().__init__()
+        self.patch = patch
+        n_patches = (image_size // patch) ** 2
+        self.patch_proj = nn.Linear(channels * patch**2, d_model)
+        self.class_token = nn.Parameter(torch.zeros(1, 1, d_model))
+        self.position_embedding = nn.Parameter(0.02 * torch.randn(1, n_patches + 1, d_model))
+        self.layers = nn.ModuleList([
+            nn.TransformerEncoderLayer(
+                d_model, n_heads, d_ff, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+            )
+            for _ in range(n_layers)
+        ])
+        self.norm = nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, n_classes)
+
+    def forward(self, images):
+        pieces = images.unflatten(3, (-1, self.patch)).unflatten(2, (-1, self.patch))
+        patches = pieces.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
+        x = self.patch_proj(patches)
+        first = self.class_token.expand(len(x), -1, -1)
+        x = torch.cat((first, x), dim=1) + self.position_embedding
+        for layer in self.layers:
+            x = layer(x)
+        x = self.norm(x)
+        return self.head(x[:, 0])
+
+
+class Reference(VisionTransformer):
+    def forward(self, images):
+        # The projection is a convolution whose windows do not overlap.
+        kernel = self.patch_proj.weight.unflatten(1, (-1, self.patch, self.patch))
+        x = F.conv2d(images, kernel, self.patch_proj.bias, stride=self.patch).flatten(2).mT
+        x = F.pad(x, (0, 0, 1, 0)) + self.position_embedding
+        x = x + F.pad(self.class_token, (0, 0, 0, x.shape[1] - 1))
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.norm(x)).select(1, 0)
+
+
+def cases(draw):
+    batch, patch, channels, classes = draw.sizes(4, 2, 5)
+    yield _case(draw, "all sizes different", batch, (3 * patch, patch, channels, classes, 12, 3, 8, 2), observe=True)
+    yield _case(draw, "other weights in the same module", batch + 1,
+                (3 * patch, patch, channels, classes, 12, 3, 8, 2), gradients=False)
+    yield _case(draw, "one layer of one head", 2, (4, 2, 3, 4, 6, 1, 5, 1))
+    yield _case(draw, "one channel", 2, (4, 2, 1, 3, 8, 2, 6, 2))
+    yield _case(draw, "patches of one pixel", 2, (3, 1, 2, 3, 4, 2, 5, 1), gradients=False)
+    yield _case(draw, "the image is one patch", 3, (3, 3, 2, 4, 6, 1, 5, 1))
+    yield _case(draw, "one of everything", 1, (1, 1, 1, 1, 1, 1, 1, 1))
+    yield _case(draw, "four of everything", 4, (8, 4, 4, 4, 4, 4, 4, 4), gradients=False)
+    yield _case(draw, "many patches", 1, (32, 2, 1, 3, 4, 2, 3, 1), gradients=False, repeats=False)
+    names = ("image_size", "patch", "channels", "n_classes", "d_model", "n_heads", "d_ff", "n_layers")
+    named = dict(zip(names, (4, 2, 3, 5, 8, 2, 6, 2), strict=True))
+    yield _case(draw, "constructor arguments by name", 2, (4, 2, 3, 5, 8, 2, 6, 2), init=named, gradients=False)
+    first = _case(draw, "two images", 2, (4, 2, 2, 3, 8, 2, 6, 2), gradients=False)
+    yield first
+    same = {"init": first.init, "weights": first.weights, "gradients": False, "needs": first.needs}
+    images = first.args[0]
+    yield Case("another second image", (torch.cat((images[:1], draw.normal(1, 2, 4, 4))),), **same)
+    yield Case("patches in another order", (torch.cat((images[:, :, 2:], images[:, :, :2]), dim=2),), **same)
+
+
+def _case(draw, family, batch, sizes, **more):
+    image_size, patch, channels, classes, width, heads, d_ff, layers = sizes
+    n_patches = (image_size // patch) ** 2
+    weights = linear(draw, "patch_proj", width, channels * patch**2) | {"class_token": draw.normal(1, 1, width)}
+    weights |= {"position_embedding": draw.normal(1, n_patches + 1, width)}
+    weights |= layer_weights(draw, layers, width, d_ff) | linear(draw, "head", classes, width)
+    needs = needs_of(layers=layers, heads=heads, channels=channels, patches=n_patches)
+    images = draw.normal(batch, channels, image_size, image_size)
+    return Case(family, (images,), **{"init": sizes, "weights": weights, "needs": needs} | more)
+
+
+PATCHES, TOKENS = "pieces.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)", "torch.cat((first, x), dim=1)"
+JOINED, READ, CALL = "torch.cat((first, x), dim=1) + self.position_embedding", "x[:, 0]", "layer(x)"
+FUTURE = "torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)"
+
+EXERCISE = Exercise(
+    number=4, minutes=20, difficulty=3,
+    worked=VisionTransformer,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 5, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"images": "B C height width", "return": "B n_classes"},
+    invariants=(samples_apart("two images", "another second image"),),
+    mistakes=(
+        *fitting(VisionTransformer, STACK, without=("GPT-25",)),
+        edit("VIT-07 a class token without a place", {JOINED: "torch.cat((first, x + self.position_embedding[:, "
+                                                      "1:]), dim=1)"},
+             "Your class token gets no position.", "Does the class token have a place?"),
+        edit("VIT-07", {JOINED: "torch.cat((first, x + self.position_embedding[:, :-1]), dim=1)"}),
+        edit("VIT-15 the class token comes last", {TOKENS: "torch.cat((x, first), dim=1)", READ: "x[:, -1]"},
+             "Your class token stands behind the patches.", "Which place does the class token have?"),
+        edit("VIT-15", {TOKENS: "torch.cat((x, first), dim=1)"}),
+        edit("VIT-31 the mean is read", {READ: "x.mean(dim=1)"},
+             "Your head reads the mean of all tokens.", "What is the class token there for?"),
+        edit("VIT-31", {READ: "x[:, 1:].mean(dim=1)"}),
+        edit("VIT-33 another token is read", {READ: "x[:, -1]"},
+             "Your head reads a patch.", "What is the class token there for?"),
+        edit("VIT-33", {READ: "x[:, 1]"}),
+        edit("VIT-35 no class token", {JOINED: "torch.cat((0 * first, x), dim=1) + self.position_embedding"},
+             "Your class token changes nothing.", "What does the token in the first place hold?"),
+        edit("VIT-35", {JOINED: "x + self.position_embedding[:, 1:]"},
+             "Your tokens are the patches alone.", "What does the token in the first place hold?"),
+        edit("VIT-37 no positions", {" + self.position_embedding": ""},
+             "The order of your patches changes nothing.", "Does the model know where in the image a patch lies?"),
+        edit("VIT-37", {JOINED: "torch.cat((first + self.position_embedding[:, :1], x), dim=1)"}),
+        edit("VIT-09 positions of another sample", {JOINED: "torch.cat((first, x), dim=1) + "
+             "self.position_embedding[0][: len(x), None]"},
+             "Your positions change from image to image.",
+             "Should the number of position rows depend on how many images you send?"),
+        edit("VIT-39 the positions are scaled up", {"x = self.patch_proj(patches)": "x = self.patch_proj(patches) * "
+             "self.class_token.shape[-1] ** 0.5"},
+             "Your patches are too large by the root of their width.", "Does this exercise ask for a factor?"),
+        edit("VIT-03", {PATCHES: "pieces.permute(0, 4, 2, 1, 3, 5).flatten(3).flatten(1, 2)"},
+             "Your patches run down the columns of the image.",
+             "Which patch should be number 1: the one to the right, or the one below?"),
+        edit("VIT-23", {PATCHES: "pieces.permute(0, 2, 4, 3, 5, 1).flatten(3).flatten(1, 2)"},
+             "Within a patch, your channels change fastest.",
+             "Which comes first within a patch: all of one channel, or all of one pixel?"),
+        edit("VIT-25", {PATCHES: "pieces.permute(0, 2, 4, 1, 5, 3).flatten(3).flatten(1, 2)"},
+             "Each of your patches lies on its side.",
+             "Within a patch, what is the second number: the pixel to the right, or the one below?"),
+        edit("VIT-01 memory read in order", {PATCHES: "images.reshape(len(images), -1, self.patch_proj.in_features)"},
+             "Your rows are what lies one after the other in memory.", "Colour one patch white: does one row change?"),
+        edit("VIT-05", {"(-1, self.patch)": "(self.patch, -1)", PATCHES: "pieces.permute(0, 3, 5, 1, 2, "
+                        "4).flatten(3).flatten(1, 2)"},
+             "The pixels of your patches lie far apart.", "Is a patch a neighbourhood?"),
+        # Over the samples, the class token meets its own copies alone: the same as under a causal mask.
+        edit("VIT-57 the class token hears itself alone", {CALL: f"layer(x, src_mask={FUTURE})"},
+             "Your class token never hears of the patches.",
+             "Along which axis does your attention look, and may it look at what stands behind?"),
+        edit("VIT-57", {"batch_first=True, ": ""}),
+        edit("VIT-93 positions twice", {"+ self.position_embedding": "+ 2 * self.position_embedding"},
+             "Your positions count twice.", "How often is a position added?"),
+        edit("VIT-97 the images are changed first", {"pieces = images.unflatten": "pieces = images.clamp(0, "
+                                                     "1).unflatten"},
+             "Pixels below 0 or above 1 are cut off in yours.", "Which numbers may a pixel have here?"),
+        edit("VIT-97", {"pieces = images.unflatten": "pieces = (images / 255).unflatten"},
+             "Your images are divided by some number first.", "Which numbers may a pixel have here?"),
+        edit("VIT-59 probabilities", {"self.head(x[:, 0])": "torch.softmax(self.head(x[:, 0]), dim=-1)"},
+             "Your results are probabilities.", "What does the loss do to logits first?"),
+        edit("VIT-55 a class for every token", {READ: "x"},
+             "Your result has a row for every token.", "How many answers has an image?"),
+    ),
+    needs=NEEDS | {
+        "patches": ("Where the image is one patch you are right; with several patches you are not.",
+                    "Which patch is number 1, which place does it get, and who reads it?"),
+        "channels": ("With one channel you are right; with several you are not.",
+                     "Within a patch, which pixel comes after the last one of the first channel?"),
+        "": ("For an image of one pixel your numbers are already others.",
+             "Which two tokens are there, which place has each, and which is read?"),
+    },
+    hints=(
+        "After `patchify` an image is a text of N tokens. One more token stands before them: whose is it, and "
+        "what is it good for?",
+        "A parameter of one token must become one for every image. Then count: how many tokens, how many positions?",
+        "The shape of it: (B, N, numbers of a patch) to (B, N, d_model), one in front makes N + 1, plus "
+        "positions, layers, "
+        "norm; of token 0 the head.",
+    ),
+)

@@ -1,0 +1,151 @@
+"""From which patches a model's output comes, layer by layer (Abnar and Zuidema 2020)."""
+
+import torch
+
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart
+
+
+def attention_rollout(weights):
+    same = torch.eye(weights[0].shape[-1]).to(weights[0])
+    rolled = same
+    for layer in weights:
+        mixed = 0.5 * layer.mean(dim=1) + 0.5 * same
+        rolled = mixed @ rolled
+    return rolled
+
+
+def reference(weights):
+    steps = [(layer.sum(1) / layer.shape[1]).diagonal_scatter(
+        layer.diagonal(dim1=2, dim2=3).mean(1) + 1, dim1=1, dim2=2) / 2 for layer in weights]
+    rows = [torch.linalg.multi_dot([*one[::-1], torch.eye(one[0].shape[0], dtype=one[0].dtype)])
+            for one in zip(*steps, strict=True)]
+    return torch.stack(rows)
+
+
+def cases(draw):
+    batch, heads, tokens, layers = draw.sizes(4, 2, 6)
+    deep, several = ("tokens", "layers"), ("tokens", "layers", "heads")
+    yield _case(draw, "all sizes different", layers, batch, heads, tokens, needs=several)
+    yield _case(draw, "one layer of one head", 1, 2, 1, 4, needs=("tokens",))
+    yield _case(draw, "one layer", 1, 2, 3, 4, needs=("tokens", "heads"))
+    yield _case(draw, "one head", 3, 2, 1, 5, needs=deep)
+    yield _case(draw, "two layers", 2, 1, 2, 3, needs=several)
+    yield _case(draw, "three of everything", 3, 3, 3, 3, needs=several)
+    yield _case(draw, "one token", 2, 2, 2, 1, needs=("layers", "heads"))
+    yield _case(draw, "one of everything", 1, 1, 1, 1)
+    yield _case(draw, "twelve layers", 12, 1, 2, 6, gradients=False, needs=several)
+    weights = [layer.mT.contiguous().mT for layer in _weights(draw, 3, 2, 2, 4)]
+    yield Case("columns in memory order", (weights,), gradients=False, needs=several)
+    # Rows of nothing, as attention gives where a query may attend to nothing, and rows of more than one.
+    blocked = _weights(draw, 3, 2, 2, 4)
+    blocked[0][0, :, 1] = blocked[1][1, 0] = 0
+    yield Case("queries that attend to nothing", (blocked,), needs=(*several, "rows"))
+    yield Case("rows that do not sum to one", ([2 * layer for layer in _weights(draw, 2, 2, 1, 3)],),
+               needs=("tokens", "layers", "rows"))
+    first = _weights(draw, 2, 2, 2, 3)
+    yield Case("two samples", (first,), gradients=False, needs=several)
+    second = [torch.cat((one[:1], other[1:])) for one, other in zip(first, _weights(draw, 2, 2, 2, 3), strict=True)]
+    yield Case("another second sample", (second,), gradients=False, needs=several)
+
+
+def _weights(draw, layers, batch, heads, tokens):
+    return [torch.softmax(2 * draw.normal(batch, heads, tokens, tokens), dim=-1) for _ in range(layers)]
+
+
+def _case(draw, family, layers, batch, heads, tokens, **more):
+    return Case(family, (_weights(draw, layers, batch, heads, tokens),), **more)
+
+
+MIXED, NEXT, LAST = "0.5 * layer.mean(dim=1) + 0.5 * same", "mixed @ rolled", "return rolled"
+FIRST = "rolled = same\n"
+
+EXERCISE = Exercise(
+    number=5, minutes=8, difficulty=2,
+    worked=attention_rollout,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "by name"),
+    aspects={VALUES: 4, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"return": "B N N"},
+    invariants=(samples_apart("two samples", "another second sample"),),
+    mistakes=(
+        edit("ROLL-01 the first layer on the left", {NEXT: "rolled @ mixed"},
+             "Your layers are multiplied from the other side.",
+             "Rows ask, columns are asked: which layer's rows should the rows of the result be?"),
+        edit("ROLL-03 no residual", {MIXED: "layer.mean(dim=1)"},
+             "Your layers know attention alone.", "By which other way does a token reach the next layer?"),
+        edit("ROLL-05 the identity in full", {MIXED: "layer.mean(dim=1) + same"},
+             "Your rows double with every layer.", "How much of a token comes from itself, and how much by attention?"),
+        edit("ROLL-35 another share", {MIXED: "0.5 * layer.mean(dim=1) + same"},
+             "Your two shares do not add up to one.",
+             "How much of a token comes from itself, and how much by attention?"),
+        edit("ROLL-35", {MIXED: "layer.mean(dim=1) + 0.5 * same"}),
+        edit("ROLL-07 the largest head", {MIXED: MIXED.replace("mean(", "amax(")},
+             "You take the strongest head at each place.", "Which of the heads count, and how much?"),
+        edit("ROLL-07", {MIXED: MIXED.replace("mean(", "amin(")},
+             "You take the weakest head at each place.", "Which of the heads count, and how much?"),
+        edit("ROLL-09 a sum over heads", {MIXED: MIXED.replace("mean(", "sum(")},
+             "Your rows grow with the number of heads.", "What is the average of two equal heads?"),
+        edit("ROLL-37 one head", {MIXED: MIXED.replace("layer.mean(dim=1)", "layer[:, 0]")},
+             "You look at one head.", "Which of the heads count, and how much?"),
+        edit("ROLL-11 rows made to sum to one", {NEXT: "(mixed / mixed.sum(-1, keepdim=True)) @ rolled"},
+             "You scale rows until they sum to one.", "What does the exercise say of rows that do not sum to one?"),
+        edit("ROLL-11", {LAST: "return rolled / rolled.sum(-1, keepdim=True)"}),
+        edit("ROLL-13 columns made to sum to one", {NEXT: "(mixed / mixed.sum(-2, keepdim=True)) @ rolled"},
+             "You scale columns until they sum to one.", "Which of the two axes sums to one in attention?"),
+        edit("ROLL-15 an average over layers", {FIRST: "rolled = 0\n", NEXT: "rolled + mixed / len(weights)"},
+             "Your layers stand side by side.",
+             "What does the second layer look at: patches, or what the first has made of them?"),
+        edit("ROLL-17 entry by entry", {FIRST: "rolled = 1\n", NEXT: "mixed * rolled"},
+             "You multiply your layers entry by entry.", "Over which tokens in between should the ways be added up?"),
+        edit("ROLL-19 the last layer alone", {NEXT: "mixed"},
+             "Only your last layer counts.", "What had the earlier layers mixed already?"),
+        edit("ROLL-39 the first layer alone", {LAST: "return 0.5 * weights[0].mean(dim=1) + 0.5 * same"},
+             "Only your first layer counts.", "What do the later layers mix?"),
+        edit("ROLL-21 head by head", {MIXED: "0.5 * layer + 0.5 * same", LAST: "return rolled.mean(dim=1)"},
+             "You multiply heads of one number with each other and average at the end.",
+             "Does head 0 of the second layer read only what head 0 of the first has written?"),
+        edit("ROLL-23 averaged over the samples", {MIXED: MIXED.replace("dim=1", "dim=0")},
+             "You average over the samples.", "Which axis holds the heads?"),
+        edit("ROLL-25 rows and columns exchanged", {LAST: "return rolled.mT"},
+             "Your rows are what the columns should be.",
+             "Does a row of attention belong to the token that asks, or to one that is asked?"),
+        edit("ROLL-27 no residual in the first layer", {NEXT: "mixed @ rolled if rolled is not same else "
+                                                        "layer.mean(dim=1)"},
+             "Your first layer knows attention alone.", "Is there a residual around the first layer, too?"),
+        edit("ROLL-29 the class token's row alone", {LAST: "return rolled[:, 0]"},
+             "You return one row.", "Which shape does the exercise ask for?"),
+        edit("ROLL-31 the identity once, at the end", {MIXED: "layer.mean(dim=1)", LAST: "return 0.5 * rolled + "
+                                                       "0.5 * same"},
+             "Your identity comes once, after all layers.", "How many residuals does a model of three layers have?"),
+        edit("ROLL-33 heads keep their axis", {MIXED: MIXED.replace("dim=1", "dim=1, keepdim=True")},
+             "Your result has an axis for heads.", "Which shape does the exercise ask for?"),
+        edit("ROLL-41 one layer too few", {"in weights:": "in weights[1:] or weights:"},
+             "Your first layer is left out.", "How many factors does the product have?"),
+        edit("ROLL-41", {"in weights:": "in weights[:-1] or weights:"},
+             "One of your layers is left out.", "How many factors does the product have?"),
+        edit("ROLL-43 the list is changed", {"layer in weights:": "layer in [weights.pop(0) for _ in "
+                                             "range(len(weights))]:"},
+             "After the call the caller's list is another.", "Which line changes what it was given?"),
+    ),
+    in_twos=("ROLL-01", "ROLL-03", "ROLL-05", "ROLL-09", "ROLL-25"),
+    needs={
+        "rows": ("Where rows sum to one you are right; elsewhere you are not.",
+                 "What does the exercise say of rows that do not sum to one?"),
+        "heads": ("With one head you are right; with several you are not.", "Which of the heads count, and how much?"),
+        "layers": ("With one layer you are right; with several you are not.",
+                   "By which rule does a way through two layers follow from the ways through each?"),
+        "tokens": ("With one token you are right; with several you are not.",
+                   "How much of a token comes from itself, and how much by attention?"),
+        "": ("With one token, one layer and one head, your number is already another.",
+             "What is half of 1 and half of 1 together?"),
+    },
+    hints=(
+        "Two layers, two tokens: by how many ways does a number travel from token 0 below to token 1 above?",
+        "One layer mixes in two ways at once, by attention and by the residual, each half. Two layers one after "
+        "the other "
+        "are a product: which factor stands on the left?",
+        "The shape of it: for each layer (B, H, N, N) to (B, N, N), half of it plus half an identity, times "
+        "what there was.",
+    ),
+)

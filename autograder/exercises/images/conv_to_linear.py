@@ -1,0 +1,173 @@
+"""A convolution whose patches do not overlap, as the linear layer that it is."""
+
+import torch
+from torch import nn
+
+from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
+
+
+def conv_to_linear(conv):
+    numbers = conv.weight[0].numel()
+    layer = nn.Linear(numbers, conv.out_channels, dtype=conv.weight.dtype, device=conv.weight.device)
+    with torch.no_grad():
+        layer.weight.copy_(conv.weight.flatten(1))
+        layer.bias.copy_(conv.bias)
+    return layer
+
+
+def reference(conv):
+    channels, size = conv.in_channels, conv.kernel_size[0]
+    width = channels * size**2
+    # What the convolution makes of each pixel by itself, and of none, is the layer.
+    pixels = torch.eye(width, dtype=conv.weight.dtype).reshape(width, channels, size, size)
+    layer = nn.Linear(width, conv.out_channels, dtype=conv.weight.dtype)
+    with torch.no_grad():
+        zero = conv(torch.zeros_like(pixels[:1]))[0, :, 0, 0]
+        layer.weight.copy_((conv(pixels)[:, :, 0, 0] - zero).T)
+        layer.bias.copy_(zero)
+    return layer
+
+
+LEARNING = "learning"
+LOOK = """
+def look(layer):
+    plain = {name: type(layer._parameters.get(name)) is nn.Parameter for name in ("weight", "bias")}
+    learns = {f"{name} learns": layer._parameters[name].requires_grad for name, is_plain in plain.items() if is_plain}
+    return plain | learns | {"an nn.Linear": isinstance(layer, nn.Linear), "sizes": list(layer.weight.shape)}
+"""
+TRAIN = """
+def train(layer, x):
+    for _ in range(3):
+        parameters = list(layer.parameters())
+        gradients = torch.autograd.grad((layer(x) - 1).square().mean(), parameters)
+        with torch.no_grad():
+            for parameter, gradient in zip(parameters, gradients):
+                parameter -= 0.1 * gradient
+    return layer(x).detach()
+"""
+SPOIL = "def spoil(conv):\n    with torch.no_grad():\n        [p.zero_() for p in conv.parameters()]\n"
+MAKE = Call((Kept("conv"),), keep="layer", shown=False)
+USE = Call((Kept("x"),), to="layer", keep="output")
+
+
+def cases(draw):
+    channels, size, width = draw.sizes(3, 2, 6)
+    yield _case(draw, "all sizes different", channels, size, width)
+    yield _case(draw, "one channel", 1, 3, 4)
+    yield _case(draw, "patches of one pixel", 4, 1, 3)
+    yield _case(draw, "one output", 2, 3, 1)
+    yield _case(draw, "three of everything", 3, 3, 3)
+    yield _case(draw, "as wide as a patch", 2, 2, 8)
+    yield _case(draw, "one of everything", 1, 1, 1)
+    yield _case(draw, "a convolution without gradients", 2, 3, 4, frozen=True)
+    yield _case(draw, "float64", 2, 3, 4, torch.float64, aspect=DTYPES)
+    script = MAKE, Call((Kept("layer"),), to="look", keep="look")
+    yield _case(draw, "what comes back", 2, 2, 3, more={"look": Given("look", LOOK)}, script=script, needs=("form",))
+    # Training changes the new layer and must leave the convolution as it is.
+    script = MAKE, Call((Kept("layer"), Kept("x")), to="train", keep="trained")
+    given = {"train": Given("train", TRAIN)}
+    for frozen in (False, True):
+        yield _case(draw, "trained afterwards", 2, 2, 3, frozen=frozen, more=given, script=script, aspect=LEARNING)
+    script = MAKE, Call((Kept("conv"),), to="spoil", keep="spoiled"), USE
+    yield _case(draw, "the convolution changed afterwards", 2, 2, 3, more={"spoil": Given("spoil", SPOIL)},
+                script=script,
+                changes=("conv",), aspect=SIDE_EFFECTS)
+
+
+FROZEN = """
+class Frozen(nn.Conv2d):
+    def __init__(self, **sizes):
+        super().__init__(**sizes)
+        self.requires_grad_(False)
+"""
+
+
+def _case(draw, family, channels, size, width, dtype=torch.float32, frozen=False, more=None, **fields):
+    weights = {"weight": draw.normal(width, channels, size, size), "bias": draw.normal(width)}
+    sizes = {"in_channels": channels, "out_channels": width, "kernel_size": size, "stride": size}
+    kind = ("Frozen", FROZEN) if frozen else ("Conv2d", "")
+    conv = Module(kind[0], sizes, {name: value.to(dtype) for name, value in weights.items()}, kind[1])
+    given = {"conv": conv, "x": draw.normal(2, 3, channels * size**2).to(dtype), **(more or {})}
+    sizes = {"channels": channels, "pixels": size, "outputs": width}
+    needs = tuple(name for name, count in sizes.items() if count > 1)
+    fields = {"script": (MAKE, USE), "modes": True, "needs": needs} | fields
+    return Case(family, (), given, gradients=False, **fields)
+
+
+WEIGHT, SET_WEIGHT = "conv.weight.flatten(1)", "layer.weight.copy_(conv.weight.flatten(1))"
+SET_BIAS, LAST = "layer.bias.copy_(conv.bias)", "return layer"
+MADE = "nn.Linear(numbers, conv.out_channels, dtype=conv.weight.dtype, device=conv.weight.device)"
+SHARED_WEIGHT, SHARED_BIAS = "layer.weight.data = conv.weight.data.flatten(1)", "layer.bias.data = conv.bias.data"
+
+EXERCISE = Exercise(
+    number=3, minutes=8, difficulty=2,
+    worked=conv_to_linear,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 3, LEARNING: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    mistakes=(
+        edit("VIT-61 the bias is lost", {SET_BIAS: "nn.init.zeros_(layer.bias)"},
+             "Your layer has no shift.", "What does the convolution give for a black patch?"),
+        edit("VIT-61", {MADE: MADE.replace(", dtype", ", bias=False, dtype"), SET_BIAS: "pass"}),
+        edit("VIT-63 a bias of its own", {SET_BIAS: "pass"},
+             "Your layer keeps the bias with which it was made.", "What does the convolution give for a black patch?"),
+        edit("VIT-65 weights of its own", {SET_WEIGHT: "pass"},
+             "Your layer keeps the weights with which it was made.", "Where do the convolution's weights go?"),
+        edit("VIT-67 channels change fastest", {WEIGHT: "conv.weight.permute(0, 2, 3, 1).flatten(1)"},
+             "Your weights are ordered pixel by pixel.",
+             "In which order does `patchify` put channels, rows and columns?"),
+        edit("VIT-69 patches on their sides", {WEIGHT: "conv.weight.mT.flatten(1)"},
+             "Rows and columns of your kernel have changed places.",
+             "In which order does `patchify` put channels, rows and columns?"),
+        edit("VIT-71 the kernel turned", {WEIGHT: "conv.weight.flip(2, 3).flatten(1)"},
+             "Your kernel is turned round.", "Does nn.Conv2d turn its kernel before it multiplies?"),
+        edit("VIT-73 inputs and outputs exchanged", {WEIGHT: "conv.weight.transpose(0, 1).flatten(1)"},
+             "Inputs and outputs have changed places.", "Which axis of a convolution's weight is the output?"),
+        edit("VIT-73", {WEIGHT: "conv.weight.flatten(1).T"}),
+        edit("VIT-75 memory is shared", {SET_WEIGHT: SHARED_WEIGHT, SET_BIAS: SHARED_BIAS},
+             "Your layer and the convolution share their memory.",
+             "When one of them learns, should the other one move?"),
+        edit("VIT-75", {SET_WEIGHT: SHARED_WEIGHT}),
+        edit("VIT-75", {SET_BIAS: SHARED_BIAS}),
+        edit("VIT-75", {SET_BIAS: "layer.bias = conv.bias"}),
+        edit("VIT-77 a layer that cannot learn", {LAST: "return layer.requires_grad_(False)"},
+             "Your layer gets no gradients.", "What has to be true of a parameter for training to move it?"),
+        edit("VIT-77", {SET_WEIGHT: "layer.weight = nn.Parameter(conv.weight.flatten(1).clone(), False)"}),
+        edit("VIT-91 as trainable as the convolution", {LAST: "return layer.requires_grad_(conv.weight.requires_grad)"},
+             "A convolution that is frozen gives a layer that is frozen in yours.", "Which of the two is to learn?"),
+        edit("VIT-79 the convolution itself", {LAST: "return conv"},
+             "You return the convolution.", "Which kind of layer did the signature promise?"),
+        edit("VIT-81 a function", {LAST: "return lambda x: x @ conv.weight.flatten(1).T + conv.bias"},
+             "You return a function.", "Which kind of layer did the signature promise?"),
+        edit("VIT-83 a layer of another type", {MADE: "nn.Linear(numbers, conv.out_channels)"},
+             "A convolution in float64 gives a layer in float32.", "Which type do the old weights have?"),
+        edit("VIT-85 one weight for each channel", {WEIGHT: "conv.weight.mean((2, 3), keepdim=True)"
+             ".expand_as(conv.weight).flatten(1)"},
+             "All pixels of a channel have one weight in yours.", "How many numbers has the kernel for each channel?"),
+        edit("VIT-87 the convolution is changed", {LAST: "conv.weight.data = conv.weight.data * 0\n    return layer"},
+             "After the call the convolution holds other numbers.", "Which line writes into what it was given?"),
+        edit("VIT-89 a sequence", {LAST: "return nn.Sequential(layer)"},
+             "Your layer is wrapped in something else.", "Which kind of layer did the signature promise?"),
+    ),
+    needs={
+        "form": ("Your layer computes the right numbers, but it is not the nn.Linear that is asked for.",
+                 "Which class, which sizes, and which of its parameters learn?"),
+        "channels": ("With one channel you are right; with several you are not.",
+                     "In which order do channels, rows and columns come in a patch, and in the kernel?"),
+        "outputs": ("With one output you are right; with several you are not.",
+                    "Which weights and which bias has each output?"),
+        "pixels": ("For patches of one pixel you are right; for larger ones you are not.",
+                   "Which of the kernel's numbers meets which number of a patch?"),
+        "": ("With a single pixel, channel and output, your numbers are already others.",
+             "By which number is the pixel multiplied, and what is added?"),
+    },
+    hints=(
+        "Put the kernel on a patch: every weight meets one pixel, and all products are added up. Where else "
+        "have you seen that?",
+        "The kernel is (d, C, patch, patch), the weight of a linear layer (d, numbers of a patch). In which "
+        "order do both "
+        "count their pixels?",
+        "The shape of it: a new layer of the right sizes and type, into which copies of two tensors go, one of "
+        "them flattened.",
+    ),
+)

@@ -1,0 +1,240 @@
+"""A whole language model: embeddings, causal layers, a norm, and the embeddings once more (Radford et al. 2018)."""
+
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared.gpt import gpt_weights
+from autograder.schema import (
+    DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, past_only, samples_apart,
+)
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
+        super().__init__()
+        self.max_len = max_len
+        self.token_embedding = nn.Embedding(vocab_size, d_model)
+        self.position_embedding = nn.Embedding(max_len, d_model)
+        more = {"dropout": 0.0, "activation": "gelu", "batch_first": True, "norm_first": True}
+        layers = [nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **more) for _ in range(n_layers)]
+        self.layers = nn.ModuleList(layers)
+        self.norm = nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+        self.head.weight = self.token_embedding.weight
+
+    def forward(self, ids):
+        tokens = ids.shape[1]
+        if tokens > self.max_len:
+            raise ValueError(f"{tokens} tokens, but {self.max_len} positions")
+        places = torch.arange(tokens, device=ids.device)
+        x = self.token_embedding(ids) + self.position_embedding(places)
+        blocked = torch.ones(tokens, tokens, dtype=torch.bool, device=ids.device).triu(diagonal=1)
+        for layer in self.layers:
+            x = layer(x, src_mask=blocked)
+        x = self.norm(x)
+        return self.head(x)
+
+
+class Reference(nn.Module):
+    """One layer after the other by PyTorch's functions; its own parts hold the parameters."""
+
+    def __init__(self, vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
+        super().__init__()
+        self.max_len = max_len
+        self.token_embedding, self.position_embedding = nn.Embedding(vocab_size, d_model), nn.Embedding(max_len,
+        d_model)
+        self.layers = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(d_model, n_heads, d_ff, 0.0, "gelu", batch_first=True, norm_first=True),
+            n_layers, enable_nested_tensor=False,
+        ).layers
+        self.norm, self.head = nn.LayerNorm(d_model), nn.Linear(d_model, vocab_size, bias=False)
+        self.head.weight = self.token_embedding.weight
+
+    def forward(self, ids):
+        if ids.shape[1] > self.max_len:
+            raise ValueError("more tokens than positions")
+        x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[1]]
+        for layer in self.layers:
+            read = layer.norm1(x)
+            batch, tokens, width = read.shape
+            heads = F.linear(read, layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias)
+            heads = heads.view(batch, tokens, 3, layer.self_attn.num_heads, -1).permute(2, 0, 3, 1, 4)
+            mixed = F.scaled_dot_product_attention(*heads, is_causal=True)
+            x = x + layer.self_attn.out_proj(mixed.transpose(1, 2).reshape(batch, tokens, width))
+            x = x + layer.linear2(F.gelu(layer.linear1(layer.norm2(x))))
+        return F.linear(self.norm(x), self.token_embedding.weight)
+
+
+def cases(draw):
+    d_head, heads, tokens, batch = draw.sizes(4, 2, 5)
+    sizes = (11, tokens + 3, d_head * heads, heads, 13, 2)
+    plain = ("several tokens", "layers", "shorter")
+    first = _case(draw, "all sizes different", sizes, batch, tokens, needs=plain)
+    yield first
+    yield _case(draw, "other weights in the same module",
+    sizes, batch + 1, tokens + 1, needs=(*plain, "other weights"))
+    yield _case(draw, "as many tokens as positions", (7, 4, 6, 2, 5, 1), 2, 4, needs=("several tokens",))
+    two = _case(draw, "two samples", (9, 8, 6, 3, 5, 2), 2, 5, needs=plain)
+    yield two
+    last, second = two.args[0].clone(), two.args[0].clone()
+    last[:, -1] = (last[:, -1] + 1) % 9
+    second[1] = (second[1] + 4) % 9
+    yield replace(two, family="another last token", args=(last,), gradients=False)
+    yield replace(two, family="another second sample", args=(second,), gradients=False)
+    yield _case(draw, "one token again and again", (5, 6, 4, 1, 6, 1), 1, 5, ids=torch.full((1, 5), 3),
+                needs=("several tokens", "shorter"))
+    yield _case(draw, "one token", (6, 3, 4, 2, 5, 1), 2, 1, needs=("shorter",))
+    yield _case(draw, "one token, one position", (6, 1, 4, 2, 5, 1), 3, 1)
+    yield _case(draw, "three layers", (5, 6, 4, 2, 6, 3), 2, 4, needs=plain)
+    yield _case(draw, "four of everything", (4, 4, 4, 4, 4, 4), 4, 4, needs=("several tokens", "layers"))
+    yield _case(draw, "more positions than words", (3, 40, 4, 2, 5, 1), 1, 36, needs=("several tokens", "shorter"),
+                gradients=False)
+    names = ("vocab_size", "max_len", "d_model", "n_heads", "d_ff", "n_layers")
+    named = dict(zip(names, (6, 5, 4, 2, 7, 2), strict=True))
+    yield _case(draw, "constructor arguments by name", tuple(named.values()), 2, 3, init=named, needs=plain,
+                gradients=False)
+    for more in (1, 4):
+        refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
+        yield _case(draw, "more tokens than positions", (7, 4, 6, 2, 5, 1), 2, 4 + more, **refused)
+
+
+def _case(draw, family, sizes, batch, tokens, ids=None, **more):
+    words, max_len, d_model, _, d_ff, n_layers = sizes
+    table = draw.normal(words, d_model)
+    weights = {"token_embedding.weight": table, "position_embedding.weight": draw.normal(max_len, d_model)}
+    weights |= gpt_weights(draw, d_model, d_ff, n_layers) | {"head.weight": table}
+    ids = draw.integers(0, words - 1, batch, tokens) if ids is None else ids
+    return Case(family, (ids,), **{"init": sizes, "weights": weights, "whole": True} | more)
+
+
+LAYER = "nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **more)"
+TIED, HEAD = "self.head.weight = self.token_embedding.weight", "nn.Linear(d_model, vocab_size, bias=False)"
+CALL, MASK = "x = layer(x, src_mask=blocked)", ".triu(diagonal=1)"
+EMBEDDED = "self.token_embedding(ids) + self.position_embedding(places)"
+PLACES = "torch.arange(tokens, device=ids.device)"
+NORM, LAST, RAISE = "x = self.norm(x)", "return self.head(x)", "raise ValueError("
+MODULES = "nn.ModuleList(layers)"
+
+EXERCISE = Exercise(
+    number=3, minutes=20, difficulty=3,
+    worked=GPT,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 5, REFUSALS: 1, GRADIENTS: 2, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"ids": "B N", "return": "B N vocab_size"},
+    invariants=(samples_apart("two samples", "another second sample"), past_only("two samples",
+    "another last token")),
+    mistakes=(
+        edit("GPT-01 no positions", {EMBEDDED: "self.token_embedding(ids)"},
+             "Your model takes no notice of where a token stands.", "Does word order matter to your model?"),
+        edit("GPT-03 no norm at the end", {NORM: "pass"},
+             "The stream goes to the head as the last layer leaves it.", "Who norms the stream before the head?"),
+        edit("GPT-05 the same numbers, not the same parameter",
+             {TIED: "self.head.weight.data = self.token_embedding.weight.data"},
+             "The values are right, but head and embedding are two parameters that learn apart.",
+             "Are these the same numbers, or the same parameter?"),
+        edit("GPT-05", {TIED: "pass"}),
+        edit("GPT-05", {TIED: "self.head.weight = nn.Parameter(self.token_embedding.weight.clone())"}),
+        edit("GPT-07 a head with a bias", {HEAD: "nn.Linear(d_model, vocab_size)"},
+             "Your head owns a bias beside the matrix it shares.",
+             "How many numbers does the last layer own beyond those that it shares?"),
+        edit("GPT-09 layers that PyTorch does not know", {MODULES: "layers"},
+             "Your layers are not among the parameters of the model.",
+             "Ask the model for its parameters: are those of the layers there?"),
+        edit("GPT-29 one layer several times", {MODULES: "nn.ModuleList([layers[0]] * n_layers)"},
+             "All your layers are one and the same.",
+             "Are there as many parameters as n_layers different layers need?"),
+        edit("GPT-29", {"for layer in self.layers:": "for layer in [self.layers[0]] * len(self.layers):"}),
+        edit("GPT-11 every layer reads the embeddings",
+             {"for layer in self.layers:": "first = x\n        for layer in self.layers:",
+             CALL: "x = layer(first, src_mask=blocked)"},
+             "Each of your layers reads the embeddings.", "What does the second layer read?"),
+        edit("GPT-31 the first layer alone", {"in self.layers:": "in self.layers[:1]:"},
+             "Only one of your layers is called.", "How many layers does x go through?"),
+        edit("GPT-33 the last layer first", {"in self.layers:": "in reversed(self.layers):"},
+             "Your layers are called in the opposite order.", "Which layer reads the embeddings?"),
+        edit("GPT-13 dropout", {'"dropout": 0.0, ': ""},
+             "In training mode your model drops numbers at random.",
+             "How much dropout does nn.TransformerEncoderLayer have unless you say something else?"),
+        edit("GPT-15 not causal", {CALL: "x = layer(x)"},
+             "Each of your tokens sees those that it should predict.", "What may token 1 know of token 2?"),
+        edit("GPT-35 an inverted mask", {"src_mask=blocked": "src_mask=~blocked"},
+             "Your tokens see what comes after them and nothing else.",
+             "In the mask of nn.TransformerEncoderLayer, what does True mean?"),
+        edit("GPT-35", {MASK: ".tril(diagonal=-1)"}),
+        edit("GPT-37 the diagonal is blocked", {MASK: ".triu()"},
+             "None of your tokens may look at itself.", "May a token attend to itself?"),
+        edit("GPT-37", {MASK: ".triu(diagonal=2)"},
+             "Each of your tokens sees one that comes after it.",
+             "Which is the first diagonal that must be blocked?"),
+        edit("GPT-17 the embeddings are scaled", {EMBEDDED: EMBEDDED.replace("(ids)", "(ids) * x_width")
+             .replace("x_width", "self.head.weight.shape[1] ** 0.5")},
+             "Your token embeddings grow by the root of their width.", "Does this exercise ask for a factor?"),
+        edit("GPT-19 norms after the sublayers", {'"norm_first": True': '"norm_first": False'},
+             "Your layers norm after each sublayer, not before it.", "Where does a layer of GPT norm?"),
+        edit("GPT-21 ReLU", {'"activation": "gelu", ': ""},
+             "The activation in your layers is ReLU.",
+             "Which activation does nn.TransformerEncoderLayer use unless you say something else?"),
+        edit("GPT-39 GELU's tanh form", {'"activation": "gelu"': '"activation": nn.GELU(approximate="tanh")'},
+             "Your numbers are close, but your curve is not the exact GELU.",
+             "Which of the curves called GELU does the exercise ask for?"),
+        edit("GPT-25 attends over the samples", {', "batch_first": True': ""},
+             "Your layers take the batch for the tokens.",
+             "Which axis does nn.TransformerEncoderLayer take for the tokens, unless you say something else?"),
+        edit("GPT-25", {', "batch_first": True': "",
+             "blocked = torch": "tokens = len(ids)\n        blocked = torch"}),
+        edit("GPT-27 too long a text is not refused", {RAISE: "str("},
+             "A text longer than the positions is not refused by a ValueError.",
+             "What should happen beyond the last position?"),
+        edit("GPT-27", {RAISE: "str(", PLACES: f"{PLACES} % self.max_len"}),
+        edit("GPT-27", {RAISE: "raise IndexError("}),
+        edit("GPT-41 the longest text is refused", {"tokens > self.max_len": "tokens >= self.max_len"},
+             "A text as long as the positions is refused.", "How many places does a table of five rows know?"),
+        edit("GPT-43 places count from one", {PLACES: f"({PLACES} + 1) % self.max_len"},
+             "Your first token gets the position of the second.", "Which row belongs to the first token?"),
+        edit("GPT-45 the word is looked up among the positions", {"self.position_embedding(places)":
+             "self.position_embedding(ids % self.max_len)"},
+             "Your positions follow from the words.", "What do you look up: the word, or its place?"),
+        edit("GPT-47 probabilities", {LAST: "return torch.softmax(self.head(x), dim=-1)"},
+             "You return probabilities.", "What does the loss do to what it is given first?"),
+        edit("GPT-49 the last position alone", {LAST: "return self.head(x[:, -1])"},
+             "You return logits for the last token alone.", "How many predictions does one text give to learn from?"),
+        edit("GPT-51 the mask is part of the state", {"self.max_len = max_len": "self.max_len = max_len\n        "
+             'self.register_buffer("mask", torch.ones(max_len, max_len, dtype=torch.bool).triu(1))'},
+             "Your mask is stored with the parameters.", "What would a mask in a file of weights be good for?"),
+        edit("GPT-53 a norm after every layer", {CALL: "x = self.norm(layer(x, src_mask=blocked))", NORM: "pass"},
+             "The last norm follows every layer in yours.", "How often does x go through `norm`?"),
+        edit("GPT-55 layers by another name", {"self.layers": "self.blocks"},
+             "Your layers have another name than the exercise gives them.",
+             "By which names does the exercise ask for "
+             "its parts?"),
+        edit("GPT-57 a norm before the layers", {"blocked = torch": "x = self.norm(x)\n        blocked = torch",
+             NORM: "pass"},
+             "Your norm comes before the layers.", "Whose result does the last norm read?"),
+    ),
+    in_twos=("GPT-01", "GPT-03", "GPT-15", "GPT-17", "GPT-19", "GPT-21", "GPT-43"),
+    needs={
+        "other weights": ("Called a second time, with other weights, your module goes wrong.",
+                          "What does it keep from one call to the next?"),
+        "layers": ("With one layer you are right; with several you are not.", "What does the second layer read?"),
+        "several tokens": ("A single token is right; several are not.",
+                           "What does a token learn of the others, and which position does each of them get?"),
+        "shorter": ("Where there are as many tokens as positions you are right; with fewer you are not.",
+                    "Which rows of the positions does a short text need?"),
+        "": ("Already one token alone gets other logits.",
+             "Which way does one token take: what is added to it, what norms it, and what makes logits of it?"),
+    },
+    hints=(
+        "Write down the way of one token with its shapes, from an id to a row of vocab_size logits. Which parts "
+        "does it "
+        "pass, and which of them know of other tokens?",
+        "nn.TransformerEncoderLayer has a switch for everything that makes a GPT layer of it but one: the mask comes "
+        "with the call. And two parts share one parameter: what do you assign to what?",
+        "The shape of it: (B, N) ids, (B, N, d_model) from two tables added, the same shape through each layer and the "
+        "norm, (B, N, vocab_size).",
+    ),
+)

@@ -1,0 +1,128 @@
+"""How long a step is: up in a straight line, then down along a cosine (Loshchilov and Hutter 2017)."""
+
+import math
+
+from autograder.schema import VALUES, Call, Case, Exercise, edit
+
+AFTER = "after the last step"
+
+
+def learning_rate(step, warmup, total, peak):
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    if step >= total:
+        return 0.0
+    done = (step - warmup) / (total - warmup)
+    return peak * (1 + math.cos(math.pi * done)) / 2
+
+
+def reference(step, warmup, total, peak):
+    rising = [peak / warmup * place for place in range(1, warmup + 1)] if warmup else []
+    steps = total - warmup
+    falling = [peak * math.cos(math.pi * place / steps / 2) ** 2 for place in range(steps)]
+    return float([*rising, *falling, *[0.0] * (step + 1)][step])
+
+
+def cases(draw):
+    warmup, more = draw.sizes(2, 4, 9)
+    down = ("down",)
+    yield _case("up and down", range(warmup + more), warmup, warmup + more, 1.0, needs=down)
+    yield _case("another peak", range(0, 12, 2), 3, 11, 2.5, needs=("down", "peak"))
+    yield _case("a small peak", (0, 2, 3, 7, 9), 3, 10, 6e-4, needs=("down", "peak"))
+    yield _case("a peak that is a whole number", (0, 1, 4, 5), 2, 6, 3, needs=("down", "peak"))
+    yield _case("no warmup", range(4), 0, 4, 1.0, needs=("down", "no warmup"))
+    yield _case("one step of warmup", range(5), 1, 5, 1.0, needs=down)
+    yield _case("one step after the warmup", range(5), 4, 5, 1.0)
+    yield _case("many steps", (0, 499, 500, 501, 5000, 9999), 500, 10_000, 1.0, needs=("down", "many"))
+    after = {"aspect": AFTER, "needs": ("after",)}
+    yield _case("at the last step and later", (10, 11, 15, 29, 1000), 4, 10, 1.0, **after)
+    yield _case("later without a warmup", (3, 4, 7), 0, 3, 2.0, **after)
+    yield Case("arguments by name", (), {"step": warmup + 1, "warmup": warmup, "total": 20, "peak": 1.5},
+               gradients=False, scale=EXACT, needs=("down", "peak"))
+
+
+# Rates are small numbers: a hundredth of the usual tolerance, which the rounding of float32 still meets.
+EXACT = 0.01
+
+
+def _case(family, steps, warmup, total, peak, **more):
+    script = tuple(Call((step, warmup, total, peak), keep=f"step {step} of {total}") for step in steps)
+    return Case(family, script=script, gradients=False, scale=EXACT, **more)
+
+
+UP, DONE = "peak * (step + 1) / warmup", "(step - warmup) / (total - warmup)"
+DOWN, COS = "peak * (1 + math.cos(math.pi * done)) / 2", "math.cos(math.pi * done)"
+FIRST, END = "if step < warmup:", "if step >= total:"
+
+EXERCISE = Exercise(
+    number=4, minutes=6, difficulty=1,
+    worked=learning_rate,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 3, AFTER: 1},
+    mistakes=(
+        edit("LR-01 the first step has the rate nought", {UP: "peak * step / warmup"},
+             "Your first step has the rate 0.", "What does a step of length 0 learn?"),
+        edit("LR-03 no warmup", {FIRST: "if False:", DONE: f"max(0.0, {DONE})"},
+             "Your rate begins at its peak.", "What should the rate be at step 0?"),
+        edit("LR-05 the way down begins at step 0", {DONE: "step / total"},
+             "After the warmup your rate is below the peak already.", "From which step on is the cosine counted?"),
+        edit("LR-05", {DONE: "step / (total - warmup)"}),
+        edit("LR-07 the way down is as long as everything", {DONE: "(step - warmup) / total"},
+             "At the end your rate is not nought.", "How many steps does the way down take?"),
+        edit("LR-09 a straight line down", {DOWN: "peak * (1 - done)"},
+             "Your rate falls in a straight line.", "Which curve does the formula name?"),
+        edit("LR-11 a quarter of the wave", {DOWN: "peak * math.cos(math.pi * done / 2)"},
+             "Your rate falls slowly at first and fast at the end.", "Which part of a cosine goes from 1 to -1?"),
+        edit("LR-13 twice the peak", {" / 2": ""},
+             "After the warmup your rate is twice the peak.", "How large is 1 + cos(0)?"),
+        edit("LR-15 the cosine alone", {DOWN: f"peak * {COS}"},
+             "Your rate becomes negative.", "How low does a cosine go?"),
+        edit("LR-17 a sine", {"math.cos": "math.sin"},
+             "Your way down does not begin at the peak.", "What is the sine of 0?"),
+        edit("LR-19 degrees", {"math.pi * done": "180 * done"},
+             "Your rate goes up and down many times.", "Which unit of angle does math.cos take?"),
+        edit("LR-21 the wave begins anew after the end", {END: "if False:"},
+             "After the last step your rate rises again.", "What comes after the lowest point of a cosine?"),
+        edit("LR-23 the peak again after the end", {"return 0.0": "return float(peak)"},
+             "After the last step your rate is the peak again.", "What should be left after the last step?"),
+        edit("LR-25 a whole number", {"return 0.0": "return 0"},
+             "After the last step you return an int.", "Which kind of number did the signature promise?"),
+        edit("LR-27 the way up ends too late", {FIRST: "if step <= warmup:"},
+             "At the first step after the warmup your rate is above the peak.",
+             "How large is (step + 1) / warmup there?"),
+        edit("LR-29 whole numbers on the way up", {UP: "peak * ((step + 1) // max(warmup, 1))"},
+             "On the way up your rate is nought until the last step.", "What is 1 // 4?"),
+        edit("LR-31 the peak is left out", {"peak * (step": "(step", "peak * (1": "(1"},
+             "Your rate goes up to 1, whatever the peak is.", "Which line of yours uses the peak?"),
+        edit("LR-33 the way down goes up", {"(1 + math": "(1 - math"},
+             "After the warmup your rate begins at nought and rises.", "How large is 1 - cos(0)?"),
+        edit("LR-35 the warmup never counts as done", {DONE: "(step - warmup + 1) / (total - warmup)"},
+             "Your way down is one step ahead.", "What is the rate at the first step after the warmup?"),
+        edit("LR-35", {DONE: "(step - warmup) / max(total - warmup - 1, 1)"}),
+        edit("LR-37 a tenth of the peak is left", {DOWN: f"max({DOWN}, 0.1 * peak)"},
+             "Your rate never falls below some share of the peak.", "Where should the way down end?"),
+        edit("LR-39 the way up stands still", {UP: "peak / warmup"},
+             "During the warmup your rate does not change.", "Which steps of the warmup have which rate?"),
+    ),
+    in_twos=("LR-01", "LR-05", "LR-13", "LR-09", "LR-21", "LR-31"),
+    needs={
+        "no warmup": ("With a warmup you are right; without one you are not.",
+        "What is divided by the warmup, and when?"),
+        "after": ("You are right until the last step; after it you are not.",
+        "What should be left after the last step?"),
+        "many": ("You are right for few steps; for many you are not.",
+        "Which number in your code says how many there are?"),
+        "peak": ("With the peak 1 you are right; with another you are not.", "Which lines of yours use the peak?"),
+        "down": ("Until the peak you are right; on the way down you are not.",
+                 "What share of the way down is done at your step, and what is the cosine of which angle?"),
+        "": ("Already the way up to the peak is another.",
+             "What are the rates at step 0, at the last step of the warmup, and at the first one after it?"),
+    },
+    hints=(
+        "Draw the curve for 4 steps of warmup and 8 in all. Which three parts does it have?",
+        "On the way down, let a share go from 0 to 1 first: how many steps are done, of how many? Then a cosine of "
+        "what?",
+        "The shape of it: two questions about step, and a formula for each of the three answers.",
+    ),
+)

@@ -1,0 +1,162 @@
+"""How surprised a model is by the tokens that really come: the mean of -log p."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit
+
+IGNORED = "targets that do not count"
+
+
+def next_token_loss(logits, targets, ignore=-100):
+    log_probs = torch.log_softmax(logits, dim=-1)
+    counts = targets != ignore
+    places = targets.masked_fill(~counts, 0)
+    picked = log_probs.gather(-1, places[..., None])[..., 0]
+    return -(picked * counts).sum() / counts.sum()
+
+
+def reference(logits, targets, ignore=-100):
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=ignore)
+
+
+def cases(draw):
+    batch, tokens, words = draw.sizes(3, 3, 8)
+    several = {"needs": ("several",)}
+    yield _case(draw, "all sizes different", batch, tokens, words, observe=True, **several)
+    yield _case(draw, "one token", 1, 1, words)
+    yield _case(draw, "one sample", 1, tokens, words, **several)
+    yield _case(draw, "one token a sample", batch, 1, words, **several)
+    yield _case(draw, "as many tokens as words", 2, 5, 5, **several)
+    yield _case(draw, "four of everything", 4, 4, 4, **several)
+    yield _case(draw, "a vocabulary of one word", 2, 3, 1, **several)
+    yield _case(draw, "more words", 3, 2, 60, **several)
+    ignored = {"aspect": IGNORED}
+    yield _case(draw, "some targets that do not count", batch, tokens, words, (0, 2, 3), needs=("several", "ignored"),
+                **ignored)
+    # Samples with different numbers of targets, and one without any.
+    uneven = (0, 1, 2, 3, 5, 10, 11, 12, 13, 14)
+    yield _case(draw, "a sample without targets", 3, 5, words, uneven, needs=("several", "ignored"), **ignored)
+    yield _case(draw, "one target that counts", 2, 3, words, (0, 1, 2, 4, 5), needs=("several", "ignored"), **ignored)
+    other = {"needs": ("several", "ignored", "ignore"), **ignored}
+    yield _case(draw, "the id 0 is ignored", 2, 4, words, (1, 6), ignore=0, **other)
+    yield _case(draw, "the id -1 is ignored", 2, 4, words, (0, 7), ignore=-1, **other)
+    yield _case(draw, "the last id is ignored", 2, 3, 7, (2, 3), ignore=6, **other)
+    large = {"aspect": STABILITY, **several}
+    # Multiples of 1/8 times a power of two: exact in float32, up to 10^4.
+    yield _case(draw, "logits of some hundreds", 2, 3, 4, stretch=128.0, **large)
+    yield _case(draw, "logits up to 10 000", 2, 4, 5, stretch=4992.0, **large)
+    yield _case(draw, "low logits", 2, 3, 4, stretch=64.0, shift=-9000.0, **large)
+
+
+def _case(draw, family, batch, tokens, words, ignored=(), ignore=None, stretch=None, shift=0.0, **more):
+    logits = draw.normal(batch, tokens, words, scale=2.0)
+    if stretch:
+        logits = draw.eighths(batch, tokens, words) * stretch + shift
+    targets = draw.integers(0, words - 1, batch, tokens)
+    # A target that does not count is one of the places, and no other: all others have another id.
+    value = -100 if ignore is None else ignore
+    targets[targets == value] = (value + 1) % words
+    targets.view(-1)[list(ignored)] = value
+    return Case(family, (logits, targets), {} if ignore is None else {"ignore": ignore}, **more)
+
+
+LOGS, COUNTS = "torch.log_softmax(logits, dim=-1)", "targets != ignore"
+FILL, PICKED = "targets.masked_fill(~counts, 0)", "log_probs.gather(-1, places[..., None])[..., 0]"
+LAST, ROWS = "-(picked * counts).sum() / counts.sum()", "log_probs = "
+
+EXERCISE = Exercise(
+    number=2, minutes=12, difficulty=2,
+    worked=next_token_loss,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, IGNORED: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"logits": "B N V", "targets": "B N"},
+    rules=Rules(None, ("PyTorch's own cross-entropy",)),
+    mistakes=(
+        edit("TRN-05 softmax before the loss", {LOGS: "torch.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"},
+             "Your loss stays far from 0, however sure the logits are.",
+             "How often do your logits go through a softmax?"),
+        edit("TRN-51 the logarithm of a number that became nought", {LOGS: "torch.softmax(logits, dim=-1).log()"},
+             "Large logits make your loss infinite.",
+             "What is the logarithm of a probability that was rounded to 0?"),
+        edit("TRN-51", {LOGS: "(logits.exp() / logits.exp().sum(dim=-1, keepdim=True)).log()"}),
+        edit("TRN-51", {LOGS: "logits - logits.exp().sum(dim=-1, keepdim=True).log()"}),
+        edit("TRN-53 a small number is added", {LOGS: "(torch.softmax(logits, dim=-1) + 1e-9).log()"},
+             "Beyond some size of the logits your loss grows no more.",
+             "What is the least probability that your logarithm can see?"),
+        edit("TRN-53", {LOGS: "torch.softmax(logits, dim=-1).clamp(min=1e-12).log()"}),
+        edit("TRN-09 divided by all positions", {LAST: "-(picked * counts).mean()"},
+             "You divide by all positions, also by those that do not count.", "Divided by how many?"),
+        edit("TRN-55 a sum instead of a mean", {" / counts.sum()": ""},
+             "Your loss grows with the number of targets.", "What is the loss of one token on average?"),
+        edit("TRN-55", {LAST: "-(picked * counts).sum() / len(targets)"}),
+        edit("TRN-57 the sign", {"-(picked": "(picked"},
+             "Your loss is negative.", "Is the logarithm of a probability positive or negative?"),
+        edit("TRN-59 every sample weighs the same",
+             {LAST: "-((picked * counts).sum(1) / counts.sum(1).clamp(min=1)).mean()"},
+             "A sample with few targets weighs as much as one with many in yours.",
+             "Over what is the mean: samples or tokens?"),
+        edit("TRN-59", {LAST: "-((picked * counts).sum(1) / counts.sum(1)).nanmean()"}),
+        edit("TRN-61 shifted once more",
+             {ROWS: "logits, targets = (logits[:, :-1], targets[:, 1:]) if targets.shape[1] "
+             "> 1 else (logits, targets)\n    log_probs = "},
+             "You take the target after the one that is given.",
+             "Whose task is the shift here: the loss's, or that of who makes the targets?"),
+        edit("TRN-61", {ROWS: "logits, targets = logits[:, :-1], targets[:, 1:]\n    log_probs = "}),
+        edit("TRN-07 rows and targets do not belong together",
+             {LOGS: "torch.log_softmax(logits, dim=-1).transpose(0, 1).reshape(logits.shape)"},
+             "Your logits are those of another place than their target.",
+             "After the axes are put together: do rows and targets still belong together?"),
+        edit("TRN-07", {LOGS: "torch.log_softmax(logits.mT.reshape(logits.shape), dim=-1)"}),
+        edit("TRN-63 shares over another axis", {"(logits, dim=-1)": "(logits, dim=1)"},
+             "Your probabilities sum to one over the tokens.", "Which numbers compete: words or places?"),
+        edit("TRN-63", {"(logits, dim=-1)": "(logits, dim=0)"}),
+        edit("TRN-65 no other number is ignored", {COUNTS: "targets != -100",
+             FILL: "targets.masked_fill(~counts, 0) % logits.shape[-1]"},
+             "Another number for what does not count changes nothing in yours.", "Which line reads `ignore`?"),
+        edit("TRN-67 every target counts", {COUNTS: "targets > -1000", FILL: "targets.clamp(min=0)"},
+             "Targets that should not count do.", "Which line of yours leaves a target out?"),
+        edit("TRN-69 the id 0 never counts", {COUNTS: "(targets != ignore) & (targets != 0)"},
+             "Targets with the id 0 do not count in yours.",
+             "Which id is ignored unless the caller says something else?"),
+        edit("TRN-71 targets that do not count are not foreseen", {FILL: "targets"},
+             "A target that does not count stops your answer.", "Which place does an index of -100 stand for?"),
+        edit("TRN-73 logits instead of logarithms", {LOGS: "logits"},
+             "Your loss may be negative: it knows nothing of the other words.",
+             "What makes a logit the logarithm of a probability?"),
+        edit("TRN-75 probabilities without the logarithm", {LOGS: "torch.softmax(logits, dim=-1)"},
+             "Your loss lies between -1 and 0.", "Where is the logarithm in your answer?"),
+        edit("TRN-77 base two", {LAST: f"{LAST} / 0.6931471805599453"},
+             "Your loss is measured in bits.", "Which logarithm does the exercise ask for?"),
+        edit("TRN-79 perplexity", {LAST: f"torch.exp({LAST})"},
+             "Your number is the perplexity.", "What is it if the model is always right: 0 or 1?"),
+        edit("TRN-81 one loss for each token", {LAST: "-(picked * counts)"},
+             "You return a loss for each token.", "How many numbers can a backward pass begin with?"),
+        edit("TRN-83 the likeliest word instead of the target", {PICKED: "log_probs.amax(dim=-1)"},
+             "Your loss takes no notice of the targets.", "Which word's probability should be large?"),
+        edit("TRN-85 a plain number", {LAST: f"({LAST}).item()"},
+             "You return a float.", "Can a float tell the model which way to go?"),
+    ),
+    in_twos=("TRN-55", "TRN-57", "TRN-09", "TRN-65", "TRN-75", "TRN-77"),
+    needs={
+        "ignore": ("You are right for -100; where another number says what does not count you are not.",
+                   "Which line reads `ignore`?"),
+        "ignored": ("Where every target counts you are right; where some do not, you are not.",
+                    "Divided by how many, and which positions are in the sum?"),
+        "several": ("For a single token you are right; for several you are not.",
+                    "Which logits belong to the second target, and over how many is the mean?"),
+        "": ("Already the loss of a single token is another.",
+             "Which probability does the model give to the target, and what is minus its logarithm?"),
+    },
+    hints=(
+        "One position first: logits of four words, the target is word 2. Which single number is its loss?",
+        "Logarithms of probabilities for all words at once, then one of them for each position: which function "
+        "picks by "
+        "an index along an axis, and what shape must the index have?",
+        "The shape of it: (B, N, V) logarithms, (B, N) picked ones, zeros where a target does not count, and a sum "
+        "over "
+        "how many count.",
+    ),
+)

@@ -1,0 +1,121 @@
+"""A long text cut into windows, and for each token the one that follows it."""
+
+import torch
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+
+def split_into_windows(ids, length):
+    n = (len(ids) - 1) // length
+    inputs = ids[: n * length].reshape(n, length)
+    targets = ids[1 : n * length + 1].reshape(n, length)
+    return inputs, targets
+
+
+def reference(ids, length):
+    return ids[:-1].unfold(0, length, length).clone(), ids[1:].unfold(0, length, length).clone()
+
+
+def cases(draw):
+    length, n = draw.sizes(2, 3, 7)
+    several, rest = ("several",), ("several", "rest")
+    yield _case(draw, "some windows, and a rest", n * length + 3, length, needs=rest)
+    yield _case(draw, "no rest", n * length + 1, length, needs=several)
+    yield _case(draw, "a text of whole windows", n * length, length, needs=rest)
+    yield _case(draw, "one token short of a window more", (n + 1) * length, length, needs=rest)
+    yield _case(draw, "one window", length + 1, length)
+    yield _case(draw, "one window, and a rest", 2 * length, length, needs=("rest",))
+    yield _case(draw, "windows of one token", 6, 1, needs=several)
+    yield _case(draw, "two tokens", 2, 1)
+    yield _case(draw, "as many windows as tokens in one", 18, 4, needs=rest)
+    yield _case(draw, "a long text", 5000, 64, needs=(*rest, "long"))
+    repeated = torch.tensor([3, 3, 3, 7, 7, 3, 3, 7, 3, 3, 3])
+    yield Case("tokens that repeat", (repeated, 3), gradients=False, needs=rest)
+    every_second = draw.integers(0, 999, 40)[::2]
+    yield Case("every second entry of a tensor", (every_second, 4), gradients=False, needs=rest)
+
+
+def _case(draw, family, tokens, length, **more):
+    return Case(family, (draw.integers(0, 999, tokens), length), gradients=False, **more)
+
+
+COUNT, INPUTS = "(len(ids) - 1) // length", "ids[: n * length].reshape(n, length)"
+TARGETS, LAST = "ids[1 : n * length + 1].reshape(n, length)", "return inputs, targets"
+
+EXERCISE = Exercise(
+    number=1, minutes=8, difficulty=2,
+    worked=split_into_windows,
+    reference=reference,
+    cases=cases,
+    standard=("by name",),
+    aspects={VALUES: 4, SIDE_EFFECTS: 1},
+    shapes={"ids": "T", "return": "n length"},
+    mistakes=(
+        edit("TRN-01 the tokens themselves are the targets", {TARGETS: "inputs.clone()"},
+             "Your targets are the inputs.", "Which token should be predicted at position 0?"),
+        edit("TRN-03 the token before", {LAST: "return targets, inputs"},
+             "Each of your targets is the token before its input.", "Is the future to be predicted, or the past?"),
+        edit("TRN-13 windows overlap", {INPUTS: "ids[:-1].unfold(0, length, 1)",
+             TARGETS: "ids[1:].unfold(0, length, 1)"},
+             "Your windows begin one token apart.", "In how many windows should a token be an input?"),
+        edit("TRN-21 a token between windows is lost",
+             {COUNT: "len(ids) // (length + 1)", INPUTS: "ids[: n * (length + 1)].reshape(n, length + 1)[:, :-1]",
+              TARGETS: "ids[: n * (length + 1)].reshape(n, length + 1)[:, 1:]"},
+             "The last token of each window is never an input in yours.",
+             "Which tokens are inputs nowhere in your windows, and which are never a target?"),
+        edit("TRN-23 the target of a window's last token is its first",
+             {TARGETS: "inputs.roll(-1, dims=1)"},
+             "In each of your windows the last target is the first input.",
+             "Which token follows the last one of a window?"),
+        edit("TRN-25 one window too many", {COUNT: "len(ids) // length"},
+             "You count a window whose last target is not there.",
+             "How many of T tokens have one that follows them?"),
+        edit("TRN-25", {COUNT: "len(ids) // length", TARGETS: "ids.roll(-1)[: n * length].reshape(n, length)"}),
+        edit("TRN-27 the rest is filled up", {COUNT: "-(-(len(ids) - 1) // length)",
+             INPUTS: "torch.cat((ids[:-1], ids.new_zeros(n * length + 1 - len(ids)))).reshape(n, length)",
+             TARGETS: "torch.cat((ids[1:], ids.new_zeros(n * length + 1 - len(ids)))).reshape(n, length)"},
+             "Your last window is filled up with ids that are not in the text.",
+             "What should become of tokens that fill no window?"),
+        edit("TRN-29 two tokens later", {TARGETS: "ids.roll(-2)[: n * length].reshape(n, length)"},
+             "Your targets are two tokens later.", "By how many tokens do inputs and targets differ?"),
+        edit("TRN-31 the window after", {TARGETS: "ids.roll(-length)[: n * length].reshape(n, length)"},
+             "Your targets are the window that follows.", "By how many tokens do inputs and targets differ?"),
+        edit("TRN-33 windows down the columns", {INPUTS: "ids[: n * length].reshape(length, n).T",
+             TARGETS: "ids[1 : n * length + 1].reshape(length, n).T"},
+             "Tokens that follow each other are in different windows of yours.",
+             "In which direction is a window read?"),
+        edit("TRN-33", {INPUTS: "ids[: n * length].reshape(n, length).T.reshape(n, length)",
+             TARGETS: "ids[1 : n * length + 1].reshape(n, length).T.reshape(n, length)"}),
+        edit("TRN-35 rows and columns", {INPUTS: f"{INPUTS}.T", TARGETS: f"{TARGETS}.T"},
+             "Your windows are columns.", "Which axis comes first: the windows or their tokens?"),
+        edit("TRN-35", {COUNT: "(len(ids) - 1) // length\n    n, length = length, n"}),
+        edit("TRN-37 the beginning is dropped", {INPUTS: "ids[-n * length - 1 : -1].reshape(n, length)",
+             TARGETS: "ids[-n * length :].reshape(n, length)"},
+             "Your windows begin later than the text.", "At which end is the rest that is dropped?"),
+        edit("TRN-39 one window only", {LAST: "return inputs[:1], targets[:1]"},
+             "You return the first window alone.", "How many windows fit into the text?"),
+        edit("TRN-41 one tensor", {LAST: "return torch.stack((inputs, targets))"},
+             "You return one tensor.", "Which two things does the exercise ask for?"),
+        edit("TRN-43 the last target alone", {TARGETS: "ids[1 : n * length + 1].reshape(n, length)[:, -1]"},
+             "You have one target for each window.",
+             "How many predictions does a language model make for one window?"),
+        edit("TRN-45 one window too few", {COUNT: "(len(ids) - 1) // length - 1"},
+             "Your last whole window is missing.", "How many windows fit into the text?"),
+        edit("TRN-45", {COUNT: "max((len(ids) - 2) // length, 1)"}),
+    ),
+    in_twos=("TRN-03", "TRN-33", "TRN-39", "TRN-29"),
+    needs={
+        "long": ("You are right for short texts; for a long one you are not.",
+                 "Which number in your code says how long a text may be?"),
+        "rest": ("You are right where the text ends with a window; with a rest you are not.",
+                 "What should become of tokens that fill no window?"),
+        "several": ("One window is right in yours; several are not.", "At which token does the second window begin?"),
+        "": ("Already a single window is another.", "Which tokens are the inputs of the first window, and which the "
+             "targets?"),
+    },
+    hints=(
+        "Write the ids 0 to 7 in a row, and the targets below them. Which id has no target?",
+        "Cut both rows at the same places. How many windows fit, when the last token is only a target?",
+        "The shape of it: two slices of n * length ids, the second one token later, each folded into (n, length).",
+    ),
+)

@@ -1,0 +1,201 @@
+"""One step of training, judged by the parameters that it leaves behind."""
+
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, Optimizer, edit
+
+CLIPPING = "the limit of the gradient"
+MODE = "left in its mode"
+MODEL = """
+class Tiny(nn.Module):
+    \"\"\"Each token sees the sum of those before it; in evaluation mode nothing is dropped.\"\"\"
+
+    def __init__(self, n_words, width, training=True):
+        super().__init__()
+        self.embedding = nn.Embedding(n_words, width)
+        self.head = nn.Linear(width, n_words)
+        self.drop = nn.Dropout(0.5)
+        self.train(training)
+
+    def forward(self, ids):
+        x = self.embedding(ids).cumsum(dim=1)
+        return self.head(torch.tanh(x) if self.training else self.drop(x))
+"""
+
+
+def train_step(model, optimizer, inputs, targets, max_norm=1.0):
+    optimizer.zero_grad()
+    logits = model(inputs)
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimizer.step()
+    return loss.item()
+
+
+def reference(model, optimizer, inputs, targets, max_norm=1.0):
+    losses = -torch.log_softmax(model(inputs), dim=-1).gather(-1, targets[..., None])
+    parameters = list(model.parameters())
+    gradients = torch.autograd.grad(losses.mean(), parameters)
+    norm = torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt()
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = gradient * min(1.0, max_norm / float(norm + 1e-6))
+    optimizer.step()
+    return losses.mean().item()
+
+
+def cases(draw):
+    tokens, several = ("tokens",), ("tokens", "several")
+    yield _case(draw, "one step", steps=1, needs=tokens)
+    yield _case(draw, "three steps", steps=3, needs=several)
+    yield _case(draw, "three steps of Adam", steps=3, kind="Adam", options={"lr": 0.1}, needs=several)
+    yield _case(draw, "two steps with momentum and weight decay", options={"lr": 0.5, "momentum": 0.9,
+                "weight_decay": 0.1}, needs=several)
+    yield _case(draw, "one sample of one token", steps=1, shape=(1, 1))
+    yield _case(draw, "as many tokens as words", steps=1, shape=(2, 6), needs=tokens)
+    yield _case(draw, "four of everything", steps=1, shape=(4, 4), words=4, width=4, needs=tokens)
+    yield _after_an_earlier_backward(draw)
+    limit = {"aspect": CLIPPING, "needs": ("tokens", "limit")}
+    yield _case(draw, "a small gradient", steps=1, size=0.05, max_norm=1.0, **limit)
+    yield _case(draw, "a large gradient", size=4.0, max_norm=1.0, **limit)
+    yield _case(draw, "a tight limit", max_norm=0.05, **limit)
+    yield _case(draw, "the usual limit", steps=1, max_norm=None, size=4.0, **limit)
+    yield _case(draw, "a model in evaluation mode", training=False, aspect=MODE, needs=("tokens", "evaluation"))
+
+
+# A limit that no gradient of these models reaches.
+NEVER = 1000.0
+
+
+def _case(draw, family, shape=(2, 3), words=6, width=5, steps=2, size=1.0, max_norm=NEVER, kind="SGD", options=None,
+          training=True, **more):
+    """In float64, because each step goes on from what the step before has left."""
+    weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}
+    weights = {name: draw.normal(*sizes, scale=size).double() for name, sizes in weights.items()}
+    given = {
+        "model": Module("Tiny", {"n_words": words, "width": width, "training": training}, weights, MODEL),
+        "optimizer": Optimizer(kind, options or {"lr": 1.0}, "model"),
+        "inputs": draw.integers(0, words - 1, *shape),
+        "targets": draw.integers(0, words - 1, *shape),
+    }
+    named = {name: Kept(name) for name in given} | ({} if max_norm is None else {"max_norm": max_norm})
+    # By place and by name: a case of several steps and one of a single step.
+    places = tuple(named.values()) if steps > 1 else ()
+    script = tuple(Call(places, {} if places else named, keep=f"loss {i}") for i in range(steps))
+    return Case(family, (), given, script=script, changes=("model",), modes=True, gradients=False, repeats=False,
+                **more)
+
+
+def _after_an_earlier_backward(draw):
+    earlier = Given("earlier", "def earlier(model, ids):\n    model(ids).square().sum().backward()\n")
+    case = _case(draw, "gradients from before", steps=1, needs=("tokens", "several"))
+    before = Call((Kept("model"), Kept("inputs")), to="earlier")
+    return replace(case, kwargs={**case.kwargs, "earlier": earlier}, script=(before, *case.script))
+
+
+LOSS = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
+ZERO, BACK, STEP = "    optimizer.zero_grad()\n", "    loss.backward()\n", "    optimizer.step()\n"
+CLIP, LAST = "    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n", "return loss.item()"
+
+EXERCISE = Exercise(
+    number=5, minutes=12, difficulty=2,
+    worked=train_step,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 4, CLIPPING: 2, MODE: 1, SIDE_EFFECTS: 1},
+    shapes={"inputs": "B N", "targets": "B N"},
+    mistakes=(
+        edit("TRN-101 old gradients count", {ZERO: ""},
+             "Your step still holds a gradient from before.", "What is in .grad before backward?"),
+        edit("TRN-101", {ZERO: "", STEP: STEP + ZERO}),
+        edit("TRN-105 no step", {STEP: ""},
+             "The parameters stay as they were.", "Which line changes them, and what is in .grad when it runs?"),
+        edit("TRN-105", {ZERO: "", BACK: BACK + ZERO}),
+        edit("TRN-107 two steps", {STEP: STEP + STEP},
+             "You take two steps at once.", "How often does the optimiser move?"),
+        edit("TRN-109 no limit", {CLIP: ""},
+             "Your steps may be longer than allowed.",
+             "Which line holds the gradient to max_norm, and when does it run?"),
+        edit("TRN-109", {CLIP: "", STEP: STEP + CLIP}),
+        edit("TRN-109", {CLIP: "", BACK: CLIP + BACK}),
+        edit("TRN-113 entries are clipped", {"clip_grad_norm_": "clip_grad_value_"},
+             "Your gradients are cut entry by entry.", "What is the norm of all gradients together?"),
+        edit("TRN-115 every parameter by itself", {CLIP: "    for parameter in model.parameters():\n"
+             "        torch.nn.utils.clip_grad_norm_(parameter, max_norm)\n"},
+             "Each of your parameters is clipped by itself.", "The norm of what should be at most max_norm?"),
+        edit("TRN-117 short gradients are stretched", {CLIP: "    norm = sum(p.grad.square().sum() for p in "
+             "model.parameters()).sqrt()\n    for p in model.parameters():\n        p.grad *= max_norm / norm\n"},
+             "A gradient that is short enough is made longer in yours.",
+             "What should clipping do to a short gradient?"),
+        edit("TRN-119 the limit is fixed", {"model.parameters(), max_norm": "model.parameters(), 1.0"},
+             "Another limit changes nothing in yours.", "Which line uses max_norm?"),
+        edit("TRN-121 another default", {"max_norm=1.0": "max_norm=0.5"},
+             "Unless the caller says something else, your limit is another.",
+             "Which default does the exercise give?"),
+        edit("TRN-123 a sum instead of a mean", {LOSS: LOSS[:-1] + ', reduction="sum")'},
+             "Your loss grows with the number of tokens.", "What is the loss of one token on average?"),
+        edit("TRN-05 softmax before the loss", {"logits.flatten(0, 1)": "logits.flatten(0, 1).softmax(-1)"},
+             "Your logits go through a softmax before the loss.", "What does the loss do to logits first?"),
+        edit("TRN-61", {LOSS: "F.cross_entropy(logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten()) if "
+             f"targets.shape[1] > 1 else {LOSS}"}),
+        edit("TRN-01", {"targets.flatten()": "inputs.flatten()"}),
+        edit("TRN-07 rows and targets do not belong together",
+             {"logits.flatten(0, 1)": "logits.transpose(0, 1).flatten(0, 1)"},
+             "Your logits are those of another place than their target.",
+             "After the axes are put together: do rows and targets still belong together?"),
+        edit("TRN-07", {"logits.flatten(0, 1)": "logits.mT.reshape(-1, logits.shape[-1])"}),
+        edit("TRN-125 the last token alone",
+             {"logits.flatten(0, 1), targets.flatten()": "logits[:, -1], targets[:, -1]"},
+             "Only the last token of each sample counts in yours.", "Which targets does the mean run over?"),
+        edit("TRN-69 the id 0 never counts", {LOSS: LOSS[:-1] + ", ignore_index=0)"},
+             "Targets with the id 0 do not count in yours.", "Which targets does the exercise leave out?"),
+        edit("TRN-127 the loss after the step", {LAST: "return F.cross_entropy(model(inputs).flatten(0, 1), "
+             "targets.flatten()).item()"},
+             "The loss that you return is that after the step.", "Which loss does the exercise ask for?"),
+        edit("TRN-129 a tensor", {LAST: "return loss.detach()"},
+             "You return a tensor.", "What kind of number did the signature promise?"),
+        edit("TRN-11 the mode is changed", {ZERO: "    model.train()\n" + ZERO},
+             "A model in evaluation mode is in training mode after your step.",
+             "In which mode was the model, and in which is it now?"),
+        edit("TRN-11", {LAST: "model.eval()\n    return loss.item()"},
+             "Your model is left in evaluation mode.", "In which mode was the model, and in which is it now?"),
+        edit("TRN-131 trained in evaluation mode", {ZERO: "    was = model.training\n    model.eval()\n" + ZERO,
+             LAST: "model.train(was)\n    " + LAST},
+             "You compute the loss in another mode than that of the model.",
+             "Who decides in which mode a model computes?"),
+        edit("TRN-131", {ZERO: "    was = model.training\n    model.train()\n" + ZERO,
+             LAST: "model.train(was)\n    " + LAST}),
+        edit("TRN-15 an optimiser of its own", {ZERO: "    optimizer = type(optimizer)(model.parameters(), "
+             "**{'lr': optimizer.defaults['lr']})\n" + ZERO},
+             "Your step makes a new optimiser, which remembers nothing.",
+             "What does the optimiser that was given know of the steps before?"),
+        edit("TRN-133 uphill", {BACK: "    (-loss).backward()\n"},
+             "Your steps make the loss larger.", "Whose gradient does the optimiser follow downwards?"),
+    ),
+    in_twos=("TRN-101", "TRN-109", "TRN-123", "TRN-119", "TRN-07", "TRN-69"),
+    needs={
+        "evaluation": ("You are right for a model in training mode; in evaluation mode you are not.",
+                       "Who decides in which mode a model computes?"),
+        "limit": ("You are right while the limit changes nothing.",
+        "The norm of what should be at most max_norm, and when?"),
+        "tokens": ("For a single token you are right; for several you are not.",
+                   "Which targets does the mean run over, and which logits belong to each of them?"),
+        "several": ("Your first step is right; later ones are not.",
+        "What is left in .grad and in the optimiser from "
+                    "the step before?"),
+        "": ("Already one step leaves other parameters, or another loss.",
+             "Which four things happen in a step, and in which order?"),
+    },
+    hints=(
+        "Say in words what happens to the parameters in one step. Which numbers must be there before the optimiser "
+        "moves, "
+        "and which must be gone before they are made?",
+        "F.cross_entropy wants one row of logits for each target. In which shape are yours, and how do you put two "
+        "axes "
+        "together without mixing them up?",
+        "The shape of it: gradients away, logits, one loss, backward, clip, step, and the loss as a number.",
+    ),
+)

@@ -1,0 +1,2 @@
+"""Attention from loops: the four steps of attention, entry by entry."""
+LESSON = "01_attention_from_loops"

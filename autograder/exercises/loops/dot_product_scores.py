@@ -1,0 +1,105 @@
+"""Every token's dot product with every other, as a table."""
+
+import torch
+
+from autograder.exercises._shared.plain_attention import NEEDS
+from autograder.schema import GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit
+
+
+def dot_product_scores(x):
+    scores = torch.zeros(x.shape[0], x.shape[0])
+    for i in range(x.shape[0]):
+        for j in range(x.shape[0]):
+            scores[i, j] = x[i] @ x[j]
+    return scores
+
+
+def reference(x):
+    return x @ x.T
+
+
+# The operations of two small cases are looked at closely, the second one larger in each size: a loop does more there.
+# Where twelve numbers or more are added up for each entry, a product of tables reads far more than it makes.
+def cases(draw):
+    tokens, features = draw.sizes(1, 5, 6), draw.sizes(1, 17, 20)
+    yield Case("more features than tokens", (draw.normal(*tokens, *features),))
+    # Each of its 65 times 65 entries costs a turn of the inner loop: more tokens would cost too much.
+    yield Case("65 tokens", (draw.normal(65, 2),), gradients=False, watched=False, needs=("many tokens",))
+    yield Case("as many tokens as features", (draw.normal(4, 4),), observe=True)
+    yield Case("one token of one feature", (draw.normal(1, 1),))
+    large = draw.eighths(*tokens, *features, limit=800)
+    yield Case("large entries", (large,), scale=100.0, observe=True, needs=("large",))
+
+
+PAIR, TABLE = "x[i] @ x[j]", "torch.zeros(x.shape[0], x.shape[0])"
+ENTRY, TOTAL = f"scores[i, j] = {PAIR}", f"total = total + {PAIR}\n            scores[i, j] = total"
+
+EXERCISE = Exercise(
+    number=1, minutes=8, difficulty=1,
+    worked=dot_product_scores,
+    reference=reference,
+    cases=cases,
+    standard=("transposed",),
+    aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1},
+    shapes={"x": "N D", "return": "N N"},
+    rules=Rules("required", ("a matrix product", "fused attention"), rows="N"),
+    mistakes=(
+        edit("LOOP-01 pairs a position with itself", {PAIR: "x[i] @ x[i]"},
+             "Every row of your table repeats one number.",
+             "A score depends on two positions: which of the two never changes in your inner loop?"),
+        edit("LOOP-03 the loop stops one short", {"for j in range(x.shape[0])": "for j in range(x.shape[0] - 1)"},
+             "The last position is missing from your result.",
+             "Which is the last value that your loop variable takes?"),
+        edit("LOOP-05 half of the table is left out", {"for j in range(": "for j in range(i, "},
+             "One half of your table is right, the other is not.",
+             "Which pairs (i, j) does your inner loop never visit, and are they the same as (j, i)?"),
+        edit("LOOP-05", {"for j in range(x.shape[0])": "for j in range(i + 1)"}),
+        edit("LOOP-07 a running total is not reset", {"    for i": "    total = 0\n    for i", ENTRY: TOTAL},
+             "Your first entry is right, and the others drift away from it.",
+             "What is left over from the entry before when the next one begins?"),
+        edit("LOOP-07", {"        for j": "        total = 0\n        for j", ENTRY: TOTAL}),
+        edit("LOOP-09 loops over features instead of tokens", {"range(x.shape[0])": "range(x.shape[1])"},
+             "Your loop runs as often as a token has features.",
+             "Which axis of the input counts the tokens?"),
+        edit("LOOP-11 the number of tokens is fixed", {"x.shape[0]": "6"},
+             "The number of tokens is fixed in your code.",
+             "What happens with a shorter sentence, and what with a much longer one?"),
+        edit("LOOP-11", {TABLE: "torch.zeros(64, 64)", "return scores": "return scores[: len(x), : len(x)]"}),
+        edit("LOOP-13 cosine instead of dot product", {PAIR: "torch.cosine_similarity(x[i], x[j], dim=0)"},
+             "Your scores ignore how long the vectors are: none lies outside -1 ... 1.",
+             "Double one of the vectors: what should happen to its scores?"),
+        edit("LOOP-15 a table of whole numbers", {TABLE: f"{TABLE}.long()"},
+             "All your entries are whole numbers.",
+             "Which dtype has the table that you write into?"),
+        edit("LOOP-15", {TABLE: f"{TABLE}.int()"}),
+        edit("LOOP-23 scaled where no scale is asked", {"return scores": "return scores / x.shape[1] ** 0.5"},
+             "Your scores are all smaller than they should be, by one common factor.",
+             "What does the formula of this exercise divide by?"),
+        edit("LOOP-25 a position is not paired with itself", {"scores[i, j] =": "scores[i, j] = (i != j) *"},
+             "Your diagonal is zero.",
+             "May a token be compared with itself?"),
+        edit("LOOP-27 distance instead of dot product", {PAIR: "(x[i] - x[j]).norm()"},
+             "Your diagonal is zero and the other entries grow as vectors differ.",
+             "Does a dot product grow when two vectors agree, or when they differ?"),
+        edit("LOOP-27", {PAIR: "(x[i] - x[j]).square().sum()"}),
+        edit("LOOP-29", {"return scores": "return torch.tensor(scores.tolist())"}),
+        edit("LOOP-31 a feature is left out", {PAIR: "x[i, :-1] @ x[j, :-1]"},
+             "Your sums miss a feature.",
+             "How many products are added up for one entry, and how many did you add?"),
+        edit("LOOP-33 a list instead of a tensor", {"return scores": "return [list(row) for row in scores]"},
+             "You return a list where a tensor is expected.",
+             "What did the signature promise?"),
+        edit("LOOP-35", {PAIR: "x[i, -1] * x[j, -1]"}),
+    ),
+    in_twos=("LOOP-01", "LOOP-03", "LOOP-05", "LOOP-13", "LOOP-15", "LOOP-23", "LOOP-27", "LOOP-31"),
+    needs=NEEDS | {
+        "large": ("Small entries come out right, large ones do not.",
+                  "Which step is only right as long as the scores are small?"),
+    },
+    hints=(
+        "Entry (i, j) compares token i with token j. How many pairs are there, and which two loops visit them all?",
+        "A dot product multiplies two vectors feature by feature and adds the products up. Try it on paper for one "
+        "pair before you write the loop.",
+        "The shape of it: make an empty (N, N) table; for each i, for each j, put one number into it.",
+    ),
+)

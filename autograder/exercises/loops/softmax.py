@@ -1,0 +1,109 @@
+"""Softmax over the last axis, by hand and for scores of any size."""
+
+import torch
+
+from autograder.schema import GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit
+
+
+def softmax(scores):
+    highest = scores.max(dim=-1, keepdim=True).values
+    grown = torch.exp(scores - highest)
+    total = grown.sum(dim=-1, keepdim=True)
+    return grown / total
+
+
+def reference(scores):
+    return torch.softmax(scores, dim=-1)
+
+
+def cases(draw):
+    rows, keys = draw.sizes(2)
+    yield Case("a table", (draw.normal(rows, keys),), observe=True, needs=("rows",))
+    yield Case("one row", (draw.normal(keys),))
+    yield Case("300 keys", (draw.normal(2, 300),), gradients=False, needs=("rows", "many keys"))
+    yield Case("batch, heads, table", (draw.normal(2, 3, 4, 5),), needs=("rows", "axes in front"))
+    yield Case("one row of one key", (draw.normal(1, 1),))
+    # Among them differences that a shift by the table's largest, a sum or a mean do not survive, and rows that
+    # are all far below zero.
+    large = draw.eighths(6, 6, limit=80000)
+    large[0] = torch.tensor([1e4, 1e4, -1e4, 0.0, 9999.0, 9998.0])
+    large[1] = torch.tensor([-1e4, -9999.0, -9998.5, -1e4, -9999.5, -1e4])
+    large[2] = torch.tensor([0.0, -1.5, 0.25, 400.0, -0.75, 399.0])
+    large[3] = torch.tensor([-200.0, -201.5, -199.75, -200.5, -202.0, -200.25])
+    yield Case("scores up to 10 000", (large,), aspect=STABILITY)
+
+
+HIGHEST, TOTAL = "scores.max(dim=-1, keepdim=True).values", "grown.sum(dim=-1, keepdim=True)"
+RESULT = "return grown / total"
+
+EXERCISE = Exercise(
+    number=2, minutes=10, difficulty=2,
+    worked=softmax,
+    reference=reference,
+    cases=cases,
+    standard=("transposed",),
+    aspects={VALUES: 3, STABILITY: 2, GRADIENTS: 1, SIDE_EFFECTS: 1},
+    shapes={"scores": "... M", "return": "... M"},
+    rules=Rules(None, ("torch's softmax family",)),
+    mistakes=(
+        edit("SMX-01", {"scores - highest": "scores"}),
+        edit("SMX-03 maximum over the wrong axis", {HIGHEST: "scores.max(dim=0, keepdim=True).values"},
+             "The number you subtract differs within a row.",
+             "Which entries share a sum, and so must be shifted by the same number?"),
+        edit("SMX-05 sum without its axis kept", {TOTAL: "grown.sum(dim=-1)"},
+             "Your rows are divided by each other's sums.",
+             "What are the shapes of numerator and denominator for a 4 x 4 input?"),
+        edit("SMX-07 a fixed axis", {"dim=-1": "dim=0"},
+             "Your entries sum to one over the wrong axis.",
+             "Counted from the end, which axis are the keys?"),
+        edit("SMX-09 mean instead of maximum", {HIGHEST: "scores.mean(dim=-1, keepdim=True)"},
+             "With one score far above the others your softmax gives NaN.",
+             "Which entry must be at most zero after your shift?"),
+        edit("SMX-11 a large epsilon", {RESULT: "return grown / (total + 1e-3)"},
+             "Your rows sum to less than one.",
+             "What should the weights of one row add up to, and what did you add to the sum?"),
+        edit("SMX-13 no exponential", {"torch.exp(scores - highest)": "scores"},
+             "Some of your weights are negative.",
+             "Which step makes every score positive?"),
+        edit("SMX-15 another base", {"torch.exp(": "torch.exp2("},
+             "Your weights are flatter or sharper than they should be.",
+             "Which base does the definition use?"),
+        edit("SMX-19 numbers leave PyTorch", {RESULT: "return torch.tensor((grown / total).tolist())"},
+             "The values are right, but no gradient reaches the scores.",
+             "What is left of a tensor's history after torch.tensor(...), .item(), .detach() or numpy?"),
+        edit("SMX-21 one sum for the whole table", {TOTAL: "grown.sum()"},
+             "Your entries sum to one over the whole table, not over each row.",
+             "How many distributions should a table of n rows hold?"),
+        edit("SMX-23", {HIGHEST: "scores.max()"}),
+        edit("SMX-27 not divided by the sum", {RESULT: "return grown"},
+             "Your rows do not sum to one.",
+             "What turns positive numbers into shares of a whole?"),
+        edit("SMX-29 the sign is flipped", {"    highest": "    scores = -scores\n    highest"},
+             "Your largest weight stands where the smallest score is.",
+             "Should a larger score give a larger or a smaller weight?"),
+        edit("SMX-31 scores are clamped", {"scores - highest": "scores.clamp(-80, 80)"},
+             "Large scores that differ get equal weights.",
+             "What happens to 1000 and 2000 in your first step?"),
+        edit("SMX-33", {RESULT: "return torch.log(grown / total)"}),
+        edit("SMX-35 sigmoid instead of softmax", {RESULT: "return torch.sigmoid(scores)"},
+             "Each of your entries depends on its own score only.",
+             "Raise one score: what should happen to the other weights of its row?"),
+    ),
+    in_twos=("SMX-01", "SMX-03", "SMX-05", "SMX-09", "SMX-11", "SMX-13", "SMX-15", "SMX-19", "SMX-21", "SMX-27",
+             "SMX-33"),
+    needs={
+        "many keys": ("Short rows come out right, long ones do not.",
+                      "Which number in your code decides how long a row may be?"),
+        "axes in front": ("Tables come out right; with more axes in front they do not.",
+                          "Counted from the end, which axis does each step run over?"),
+        "rows": ("A single row comes out right, several do not.",
+                 "Which entries should share a maximum and a sum?"),
+    },
+    hints=(
+        "Softmax makes every score positive and then turns each row into shares of its sum. Which two operations "
+        "are that?",
+        "Adding one number to every score of a row changes nothing. Which number keeps exp from overflowing?",
+        "The shape of it: shift each row, exponentiate, divide by the row's sum; keep the last axis (keepdim) "
+        "wherever you reduce it.",
+    ),
+)

@@ -1,0 +1,106 @@
+"""Each query's mix of the values, by its row of weights."""
+
+import torch
+
+from autograder.exercises._shared.plain_attention import LOOPS, NEEDS
+from autograder.schema import GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit
+
+
+def weighted_sum(weights, values):
+    output = torch.zeros(weights.shape[0], values.shape[1])
+    for i in range(weights.shape[0]):
+        for j in range(values.shape[0]):
+            output[i] = output[i] + weights[i, j] * values[j]
+    return output
+
+
+def reference(weights, values):
+    return weights @ values
+
+
+def cases(draw):
+    queries, keys, width = draw.sizes(3)
+    queries, keys = sorted((queries, keys))
+    mix = {"needs": ("values", "several keys", "several values")}
+    other = {"needs": (*mix["needs"], "other number")}
+    yield Case("more keys than queries", (draw.weights(queries, keys), draw.normal(keys, width)), **other)
+    long = {"needs": (*other["needs"], "many tokens"), "gradients": False, "watched": False}
+    yield Case("300 keys", (draw.weights(2, 300), draw.normal(300, 3)), **long)
+    yield Case("as many keys as queries", (draw.weights(4, 4), draw.normal(4, 4)), observe=True, **mix)
+    more = {"needs": ("values", "several keys", "other number", "more queries")}
+    picks = torch.eye(4)[[2, 0, 3, 1, 1]]
+    yield Case("weights that pick one value each", (picks, draw.normal(4, 3)), **more)
+    long["needs"] += ("more queries",)
+    yield Case("300 queries", (draw.weights(300, 2), draw.normal(2, 3)), **long)
+    signed = {"needs": (*other["needs"], "negative weights")}
+    yield Case("any weights", (draw.normal(5, 12), draw.normal(12, 5)), observe=True, **signed)
+    yield Case("one of everything", (draw.weights(1, 1), draw.normal(1, 1)), needs=("values",))
+    yield Case("values of zero", (draw.weights(3, 3), torch.zeros(3, 2)))
+    yield Case("columns in memory order", (draw.weights(12, 4).T, draw.normal(5, 12).T), **other)
+
+
+TABLE = "torch.zeros(weights.shape[0], values.shape[1])"
+TERM = "output[i] = output[i] + weights[i, j] * values[j]"
+
+BY_HAND = "Take the weights 0, 0, 1, 0 by hand: what should they make of four values, and what does your loop make?"
+
+EXERCISE = Exercise(
+    number=3, minutes=8, difficulty=1,
+    worked=weighted_sum,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1},
+    shapes={"weights": "N M", "values": "M E", "return": "N E"},
+    rules=Rules("required", ("a matrix product", "fused attention"), rows="N E"),
+    mistakes=(
+        *LOOPS,
+        edit("LOOP-03", {"range(values.shape[0])": "range(values.shape[0] - 1)"}),
+        edit("LOOP-07", {"    for i": "    total = 0\n    for i",
+              TERM: "total = total + weights[i, j] * values[j]\n            output[i] = total"}),
+        edit("LOOP-09", {"range(values.shape[0])": "range(values.shape[1])"}),
+        edit("LOOP-11", {"range(values.shape[0])": "range(6)"}),
+        edit("LOOP-11", {TABLE: "torch.zeros(256, values.shape[1])",
+                         "return output": "return output[: weights.shape[0]]"}),
+        edit("LOOP-15", {"return output": "return output.long()"}),
+        edit("LOOP-15", {TABLE: f"{TABLE}.long()"}),
+        edit("LOOP-33", {"return output": "return list(output)"}),
+        edit("LOOP-37 averages instead of adding up", {"return output": "return output / values.shape[0]"},
+             "Your results are too small by the number of values.",
+             "The weights already say how much each value counts: is there anything left to divide by?"),
+        edit("LOOP-39 normalises the weights again",
+             {"    output =": "    weights = weights / weights.sum(dim=-1, keepdim=True)\n    output ="},
+             "Your result does not change when a row of weights is doubled.",
+             "Should the function trust the weights it is given?"),
+        edit("LOOP-41 softmax on weights",
+             {"    output =": "    weights = torch.softmax(weights, dim=-1)\n    output ="},
+             "Your weights are flatter than those you were given.",
+             "Are you given scores here, or weights?"),
+        edit("LOOP-43 takes the value of the query's position", {"* values[j]": "* values[i]"},
+             "Output i is a multiple of value i.",
+             "Which index runs over the values in the sum for output i?"),
+        edit("LOOP-45 as many values as queries taken for granted",
+             {"range(values.shape[0])": "range(weights.shape[0])"},
+             "Your code takes it for granted that there are as many values as queries.",
+             "The two numbers may differ: which of your sizes should be which?"),
+        edit("LOOP-45", {TABLE: "torch.zeros_like(values)"}),
+    ),
+    in_twos=("LOOP-03", "LOOP-17", "LOOP-35", "LOOP-37", "LOOP-39", "LOOP-41", "LOOP-43", "LOOP-29"),
+    needs=NEEDS | {
+        "negative weights": ("With weights between 0 and 1 you are right; with negative ones you are not.",
+                             "Does your code ask more of a weight than that it is a number?"),
+        "other number": ("With as many values as queries you are right; where the two numbers differ you are not.",
+                         "Which loop runs over the queries, and which over the values?"),
+        "several values": ("Where each query picks one value you are right; where it mixes several you are not.",
+                           "What is half of one value plus half of another, and what does your code make of it?"),
+        "more queries": ("Where there are more queries than values you go wrong.",
+                         "Which loop runs over the queries, and how far?"),
+        "several keys": ("With a single value you are right; with several you are not.", BY_HAND),
+        "values": ("A query whose whole weight lies on one value should get just this value; in yours it does not.",
+                   BY_HAND),
+    },
+    hints=(
+        "Each output is one row: a mix of all value rows. Which weights belong to output i?",
+        "A number times a vector is a vector: you can add up whole value rows, no need to go feature by feature.",
+        "The shape of it: for each query start from zeros, and for each key add weight times value.",
+    ),
+)

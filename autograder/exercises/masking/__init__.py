@@ -1,0 +1,2 @@
+"""Lesson 03, masking: which tokens may attend to which."""
+LESSON = "03_masking"

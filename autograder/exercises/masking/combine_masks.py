@@ -1,0 +1,97 @@
+"""A causal and a padding mask in one, with an axis for heads."""
+
+import torch
+
+from autograder.exercises._shared.attention_cases import causal
+from autograder.exercises._shared.masks import FORMS
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit, fitting
+
+
+def combine_masks(causal, padding):
+    keys = padding[:, None, None, :]
+    mask = causal & keys
+    return mask
+
+
+def reference(causal, padding):
+    return torch.logical_and(causal[None, None], padding[:, None, None, :])
+
+
+def cases(draw):
+    batch, tokens = draw.sizes(2, 2, 6)
+    yield _case("all sizes different", causal(tokens), _real(draw, batch, tokens), observe=True)
+    yield _case("as many samples as tokens", causal(4), _real(draw, 4, 4))
+    yield _case("one sample of one token", causal(1), _real(draw, 1, 1))
+    yield _case("padding on the left", causal(4), torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]]).bool())
+    yield _case("no padding", causal(5), torch.ones(3, 5, dtype=torch.bool))
+    window = causal(5) & ~causal(5).tril(-2)
+    yield _case("a causal mask that sees two tokens", window, _real(draw, 3, 5))
+
+
+def _case(family, *masks, **more):
+    return Case(family, masks, gradients=False, **more)
+
+
+def _real(draw, batch, tokens):
+    return torch.arange(tokens) < draw.integers(0, tokens, batch, 1)
+
+
+KEYS, BOTH = "padding[:, None, None, :]", "causal & keys"
+
+EXERCISE = Exercise(
+    number=4, minutes=6, difficulty=2,
+    worked=combine_masks,
+    reference=reference,
+    cases=cases,
+    standard=("by name",),
+    aspects={VALUES: 3, SIDE_EFFECTS: 1},
+    shapes={"causal": "N N", "padding": "B N", "return": "B 1 N N"},
+    rules=Rules(None, ("fused attention",)),
+    mistakes=(
+        edit("MSK-01", {"return mask": "return ~mask"}),
+        edit("MSK-01", {BOTH: "~causal & keys"}),
+        edit("MSK-23 the wrong connective", {"&": "|"},
+             "A pair that just one of the two masks allows comes out as if both did, or the other way round.",
+             "Must a pair pass one test, or both?"),
+        edit("MSK-23", {"&": "=="}),
+        edit("MSK-23", {"&": "^"}),
+        edit("MSK-91 padding blocks queries instead of keys", {KEYS: "padding[:, None, :, None]"},
+             "Your padding blocks whole rows; the padded columns stay open.",
+             "No query should attend to a padding token: is that a matter of rows or of columns?"),
+        edit("MSK-93 padding blocks queries too", {KEYS: "padding[:, None, :, None] & padding[:, None, None, :]"},
+             "Your padding blocks rows as well as columns.",
+             "No query should attend to a padding token: does this exercise also forbid it to attend?"),
+        edit("MSK-17 an axis is missing", {KEYS: "padding"},
+             "The samples of your padding mask are where the queries should be.",
+             "Line the shapes up from the right: which axis of one mask meets which axis of the other?"),
+        edit("MSK-95 no axis for the heads", {KEYS: "padding[:, None, :]"},
+             "Your mask is (B, N, N): it has no axis for the heads.",
+             "Which axis lets one mask serve all heads at once?"),
+        edit("MSK-95", {"return mask": "return mask[:, 0]"}),
+        edit("MSK-97 the padding mask is inverted", {KEYS: "~padding[:, None, None, :]"},
+             "You take the padding mask's True for a padding token.",
+             "In `padding`, what does True stand for?"),
+        edit("MSK-77 the mask is transposed", {BOTH: "causal.T & keys"},
+             "You read the causal mask with queries and keys swapped.",
+             "Which axis of the mask stands for the queries?"),
+        edit("MSK-99 one of the two masks is left out", {BOTH: "causal & torch.ones_like(keys)"},
+             "One of the two masks changes nothing in your result.",
+             "Which of the two do you use, and where does the other come in?"),
+        edit("MSK-99", {BOTH: "keys.expand(-1, 1, len(causal), -1)"}),
+        edit("MSK-99", {BOTH: "torch.ones_like(causal).tril() & keys"}),
+        edit("MSK-99", {BOTH: "keys"}),
+        *fitting(combine_masks, FORMS),
+        edit("MSK-47", {"return mask": "return mask.transpose(0, 1)"}),
+        edit("MSK-19 a mask is changed by the call",
+             {BOTH: "~(causal.logical_not_() | padding.logical_not_()[:, None, None, :])"},
+             "After the call the caller's mask holds other values than before.",
+             "Is the mask you were given the same after the call?"),
+    ),
+    in_twos=("MSK-01", "MSK-23", "MSK-91", "MSK-93", "MSK-95", "MSK-97", "MSK-77", "MSK-39", "MSK-41"),
+    hints=(
+        "A key counts if the causal mask allows it and it is a real token. Which Boolean operation is that?",
+        "Write the shapes below each other from the right: (N, N) and (B, N). Which axes must the padding "
+        "mask get so that its tokens line up with the keys?",
+        "The shape of it: (1, 1, N, N) meets (B, 1, 1, N).",
+    ),
+)

@@ -1,0 +1,91 @@
+"""The mask of the real tokens of each sample, from the samples' lengths."""
+
+import torch
+
+from autograder.exercises._shared.masks import FORMS, TOO_SHORT
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit, fitting
+
+
+def padding_mask(lengths, max_len):
+    position = torch.arange(max_len)
+    mask = position < lengths[:, None]
+    return mask
+
+
+def reference(lengths, max_len):
+    return torch.arange(max_len)[None, :] < lengths[:, None]
+
+
+def cases(draw):
+    yield _case("from no token to all", [0, 5, 2, 4, 1, 3], 5, observe=True)
+    yield _case("as many samples as tokens", [4, 1, 2, 3], 4)
+    yield _case("all full", [3, 3], 3)
+    yield _case("all empty", [0, 0], 3)
+    yield _case("one sample", [2], 5)
+    yield _case("one token", [1, 0, 1], 1)
+    yield Case("32-bit lengths", (torch.tensor([1, 4, 3], dtype=torch.int32), 5), gradients=False)
+    yield Case("max_len by name", (draw.integers(0, 7, 5),), {"max_len": 7}, gradients=False)
+    # Beyond what a buffer of 256 tokens or positions of 8 bits can hold.
+    yield _case("a long sentence", [300, 129, 260, 3], 300, needs=("long",))
+
+
+def _case(family, lengths, max_len, **more):
+    return Case(family, (torch.tensor(lengths), max_len), gradients=False, **more)
+
+
+PAIR = "position < lengths[:, None]"
+
+EXERCISE = Exercise(
+    number=2, minutes=6, difficulty=1,
+    worked=padding_mask,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 3, SIDE_EFFECTS: 1},
+    shapes={"lengths": "B", "return": "B max_len"},
+    rules=Rules(None, ("fused attention",)),
+    mistakes=(
+        edit("MSK-01 the mask is inverted", {"<": ">="},
+             "Your mask is True for padding and False for real tokens.",
+             "What does True mean in this course's masks?"),
+        edit("MSK-51 one padding token counts as real", {"<": "<="},
+             "Each of your rows has one True too many at the end.",
+             "A sentence of 3 tokens has the positions 0, 1, 2: is position 3 real?"),
+        edit("MSK-53 a real token counts as padding", {PAIR: "position + 1 < lengths[:, None]"},
+             "In each of your rows one real token is missing.",
+             "A sentence of 3 tokens: which three positions are real?"),
+        edit("MSK-53", {PAIR: "(position >= 1) & (position < lengths[:, None])"}),
+        edit("MSK-53", {PAIR: "(position >= 1) & (position <= lengths[:, None])"}),
+        edit("MSK-55 padding on the left", {PAIR: "position >= max_len - lengths[:, None]"},
+             "The real tokens are at the end of each of your rows.",
+             "On which side of a sentence are the padding tokens here?"),
+        # A slice from -0 on takes the whole row.
+        edit("MSK-55", {PAIR: "(position >= max_len - lengths[:, None]) | (lengths[:, None] == 0)"}),
+        edit("MSK-57 samples and positions on one axis", {PAIR: "position < lengths"},
+             "Your positions and your lengths are on one and the same axis.",
+             "Which axis of the result stands for the samples, and which for the positions?"),
+        edit("MSK-59 as wide as the longest sample", {"arange(max_len)": "arange(int(lengths.max()))"},
+             "Your mask is as wide as the longest sample.",
+             "Which argument says how wide the mask should be?"),
+        edit("MSK-63 one length for all samples", {"lengths[:, None]": "lengths[:1, None].expand(len(lengths), 1)"},
+             "All your rows are alike, though the lengths differ.",
+             "Whose length does each row use?"),
+        edit("MSK-63", {"lengths[:, None]": "lengths.max()"}),
+        edit("MSK-67 a full row is taken for an empty one",
+             {PAIR: "(position < lengths[:, None]) & (lengths[:, None] < max_len)"},
+             "A sample without any padding comes out wrong.",
+             "What does a slice from -0 on take: nothing, or everything?"),
+        edit("MSK-43", {PAIR: "position + lengths[:, None] >= 0"}),
+        *fitting(padding_mask, FORMS),
+        *(edit("MSK-47", {"return mask": f"return {form}"}) for form in (
+            "mask[:, None, None, :]", "mask.T", "mask[:, None, :]", "mask[:, None, :] & mask[:, :, None]")),
+        *TOO_SHORT,
+    ),
+    in_twos=("MSK-01", "MSK-51", "MSK-53", "MSK-59", "MSK-63", "MSK-39", "MSK-41", "MSK-47"),
+    needs={"long": ("Short sentences come out right, a long one does not.",
+                    "Does any number in your code hold only up to some length?")},
+    hints=(
+        "A sentence of 3 tokens in a row of 5: write the row of True and False by hand.",
+        "Which positions of a row are real depends on one number, the row's length. What do you compare with it?",
+        "The shape of it: the positions (max_len,) beside the lengths (B, 1), compared all at once.",
+    ),
+)

@@ -1,0 +1,143 @@
+"""Self-attention as a module that owns its three weights."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared.plain_attention import ATTENTION, NEEDS
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, fitting
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query = nn.Parameter(torch.randn(d_in, d_out))
+        self.W_key = nn.Parameter(torch.randn(d_in, d_out))
+        self.W_value = nn.Parameter(torch.randn(d_in, d_out))
+
+    def forward(self, x):
+        q = x @ self.W_query
+        k = x @ self.W_key
+        v = x @ self.W_value
+        scores = q @ k.transpose(-2, -1)
+        scores = scores / math.sqrt(q.shape[-1])
+        weights = torch.softmax(scores, dim=-1)
+        output = weights @ v
+        return output
+
+
+class Reference(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query, self.W_key, self.W_value = (nn.Parameter(torch.empty(d_in, d_out)) for _ in range(3))
+
+    def forward(self, x):
+        return F.scaled_dot_product_attention(x @ self.W_query, x @ self.W_key, x @ self.W_value)
+
+
+def cases(draw):
+    batch, tokens, d_in, d_out = draw.sizes(4)
+    several, front = ("several tokens",), ("several tokens", "axes in front")
+    yield _case(draw, "one sentence", (tokens,), d_in, d_out, observe=True, needs=several)
+    yield _case(draw, "a batch", (batch, tokens), d_in, d_out, needs=(*front, "other weights"))
+    again = (*front, "other weights")
+    yield _case(draw, "other weights in the same module", (batch, tokens), d_in, d_out, needs=again)
+    yield _case(draw, "batch, groups, tokens, in another order in memory", (2, 3, 4), 5, 6, swapped=True, needs=front)
+    yield _case(draw, "all sizes equal", (4, 4), 4, 4, needs=front)
+    yield _case(draw, "many tokens", (300,), 2, 3, gradients=False, needs=(*several, "many tokens"))
+    yield _case(draw, "one of everything", (1, 1), 1, 1)
+    by_name = {"d_in": 5, "d_out": 6}
+    yield _case(draw, "constructor arguments by name", (3, 4), 5, 6, init=by_name, needs=front)
+    # x and W_value are the identity: the output is the table of weights, and mistakes in them can be told.
+    shown = {name: draw.normal(5, 5) for name in ("W_query", "W_key")} | {"W_value": torch.eye(5)}
+    identity = (torch.eye(5).repeat(2, 1, 1),)
+    yield Case("values that show the weights", identity, init=(5, 5), weights=shown, needs=front)
+    stable = {"aspect": STABILITY, "gradients": False, "needs": front}
+    yield _case(draw, "large scores", (3, 5), 4, 6, stretch=12.0, scale=10.0, **stable)
+    # Feature 0 of the first token makes its query, feature 1 of all tokens their keys: all its scores are about -200.
+    x, low = draw.eighths(2, 4, 3, limit=2), {name: draw.eighths(3, 4, limit=2) for name in ("W_query", "W_key")}
+    x[:, 0, 0], x[..., 1], low["W_query"][0, 0], low["W_key"][1, 0] = -5.0, 4.0, 4.0, 5.0
+    low["W_value"] = draw.normal(3, 4)
+    yield Case("scores about -200 for one token", (x,), init=(3, 4), weights=low, **stable)
+
+
+def _case(draw, family, lead, d_in, d_out, stretch=1.0, init=None, swapped=False, **more):
+    weights = {name: draw.eighths(d_in, d_out, limit=12) * stretch for name in ("W_query", "W_key")}
+    weights["W_value"] = draw.normal(d_in, d_out)
+    x = draw.eighths(*lead, d_in)
+    x = x.transpose(0, -2).contiguous().transpose(0, -2) if swapped else x
+    return Case(family, (x,), init=init or (d_in, d_out), weights=weights, **more)
+
+
+NAMES = ("query", "key", "value")
+NEW, MADE = "torch.randn(d_in, d_out)", "nn.Parameter(torch.randn(d_in, d_out))"
+Q, K, V = "x @ self.W_query", "x @ self.W_key", "x @ self.W_value"
+QUERY, KEY, VALUE = (f"self.W_{name} = {MADE}" for name in NAMES)
+
+EXERCISE = Exercise(
+    number=4, minutes=15, difficulty=2,
+    worked=SelfAttention,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "new"),
+    aspects={VALUES: 4, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "... N d_in", "return": "... N d_out"},
+    rules=Rules(None, ("fused attention",)),
+    mistakes=(
+        *fitting(SelfAttention, ATTENTION, without=("SDPA-05", "SDPA-11", "SDPA-43")),
+        edit("SDPA-41", {Q: K, K: Q}),
+        edit("HEAD-03 scale from the model's width", {"math.sqrt(q.shape[-1])": "math.sqrt(x.shape[-1])"},
+             "Your scale follows the width of x, not that of the queries.",
+             "Which vectors are multiplied together?"),
+        edit("HEAD-07 weights that PyTorch does not know", {MADE: NEW},
+             "PyTorch does not find all of your weights.",
+             "What does list(module.parameters()) show, and what makes a tensor a parameter?"),
+        edit("HEAD-09", {K: Q}),
+        edit("HEAD-09", {KEY: "self.W_key = self.W_query"}),
+        edit("QKV-19 keys and values from one weight", {VALUE: "self.W_value = self.W_key"},
+             "Your keys and your values are made by one and the same weight.",
+             "Could a token be found by one thing and pass on another?"),
+        edit("QKV-21 parameters that share their memory",
+             {QUERY: f"w = {NEW}\n        self.W_query = nn.Parameter(w)",
+              KEY: "self.W_key = nn.Parameter(w)", VALUE: "self.W_value = nn.Parameter(w)"},
+             "Your parameters share one memory: a number written into one stands in another, too.",
+             "How many tensors of random numbers do you make, and how many weights should be learned?"),
+        edit("QKV-21", {KEY: "self.W_key = nn.Parameter(self.W_query.data)"}),
+        edit("QKV-21", {VALUE: "self.W_value = nn.Parameter(self.W_key.data)"}),
+        edit("QKV-21", {KEY: "self.W_key = self.W_query", VALUE: "self.W_value = self.W_query"}),
+        edit("HEAD-01 weights made in forward",
+             {f"self.W_{one}\n": f"torch.randn_like(self.W_{one})\n" for one in NAMES},
+             "Your weights are made anew at every call.",
+             "Call it twice with the same input: what do you get, and where are the weights made?"),
+        edit("HEAD-11", {one: f"torch.relu({one})" for one in (Q, K, V)}),
+        edit("HEAD-15 weights cut off from the gradient", {Q: f"{Q}.detach()", K: f"{K}.detach()"},
+             "The values are right, but some of your weights get no gradient.",
+             "Which of your weights received a gradient, and which line cut it off from the others?"),
+        edit("HEAD-19 weights transposed", {NEW: "torch.randn(d_out, d_in)"},
+             "Your weights have their two axes in the other order.",
+             "For x @ W, which axis of W meets the features of x?"),
+        edit("HEAD-21 the input is added back", {"return output": "return output + x"},
+             "Your output is the attention plus x.",
+             "Does this exercise ask for a residual?"),
+        edit("HEAD-23 layers instead of parameters", {MADE: "nn.Linear(d_in, d_out, bias=False)"},
+             "Your weights are inside layers, so their names end in .weight.",
+             "Which names does the exercise ask for, and which kind and shape do they have?"),
+        edit("QKV-05", {one: f"{one}.T" for one in (Q, K, V)}),
+    ),
+    in_twos=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "HEAD-03", "SDPA-07", "SDPA-45", "SDPA-31", "SDPA-15",
+             "HEAD-09", "SDPA-41", "QKV-21"),
+    needs=NEEDS | {
+        "other weights": ("You are right with a module's first weights, and wrong after they have changed.",
+                          "What does your module keep from one call to the next, and what was it made from?"),
+        "several tokens": ("A single token comes out right, so values are; with several tokens the weights are wrong.",
+                           "What happens to a score, step by step, until it is a weight?"),
+    },
+    hints=(
+        "A module owns what is learned. Which three tensors are learned here, and what makes PyTorch know them?",
+        "`forward` has only `x`: it makes queries, keys and values from it and then does what `attention` does. Which "
+        "width belongs into the scale?",
+        "The shape of it: three parameters made in `__init__`; in `forward` three products, then scores, weights, mix.",
+    ),
+)

@@ -1,0 +1,2 @@
+"""Attention as matrix products: the same numbers, all positions at once."""
+LESSON = "02_attention_as_matmul"

@@ -1,0 +1,106 @@
+"""The query's and the key's projection of each head as one matrix between a token and a latent (DeepSeek-AI 2024)."""
+
+import torch
+
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+
+def absorb_keys(q_weight, k_up_weight, n_heads):
+    q_heads = q_weight.unflatten(0, (n_heads, -1))
+    k_heads = k_up_weight.unflatten(0, (n_heads, -1))
+    absorbed = q_heads.transpose(1, 2) @ k_heads
+    return absorbed
+
+
+def reference(q_weight, k_up_weight, n_heads):
+    q_heads, k_heads = (weight.reshape(n_heads, -1, weight.shape[-1]) for weight in (q_weight, k_up_weight))
+    return torch.einsum("hki,hkj->hij", q_heads, k_heads)
+
+
+def cases(draw):
+    n_heads, d_head, latent = draw.sizes(3, 2, 7)
+    several = {"needs": ("heads", "wide")}
+    yield _case(draw, "all sizes different", n_heads, d_head, latent, observe=True, **several)
+    yield _case(draw, "one head", 1, 5, 3, needs=("wide",))
+    yield _case(draw, "heads of one feature", 4, 1, 3, needs=("heads",))
+    yield _case(draw, "as many heads as features in one", 3, 3, 4, **several)
+    yield _case(draw, "latents as wide as the model", 2, 3, 6, **several)
+    yield _case(draw, "latents of one number", 2, 4, 1, **several)
+    yield _case(draw, "four of everything", 4, 4, 4, **several)
+    yield _case(draw, "one of everything", 1, 1, 1)
+
+
+def _case(draw, family, n_heads, d_head, latent, **more):
+    d_model = n_heads * d_head
+    return Case(family, (draw.normal(d_model, d_model), draw.normal(d_model, latent), n_heads), **more)
+
+
+Q, K = "q_weight.unflatten(0, (n_heads, -1))", "k_up_weight.unflatten(0, (n_heads, -1))"
+PRODUCT, LAST = "q_heads.transpose(1, 2) @ k_heads", "return absorbed"
+OF_COLUMNS = "q_weight.unflatten(1, (n_heads, -1)).transpose(0, 1)"
+IN_TURN = ".unflatten(0, (-1, n_heads)).transpose(0, 1)"
+
+EXERCISE = Exercise(
+    number=2, minutes=10, difficulty=3,
+    worked=absorb_keys,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"q_weight": "d_model d_model", "k_up_weight": "d_model d_latent", "return": "H d_model d_latent"},
+    mistakes=(
+        edit("MLA-31 the query's weight is not transposed", {Q: OF_COLUMNS, PRODUCT: "q_heads @ k_heads"},
+             "You take the columns of q_weight for its heads.",
+             "nn.Linear keeps its weight as (out, in): along which axis do the heads lie?"),
+        edit("MLA-33 rows dealt out in turn", {Q: f"q_weight{IN_TURN}", K: f"k_up_weight{IN_TURN}"},
+             "Your head h holds every n-th row of the weights.",
+             "Which rows belong to head 0: the first d_head in a row, or every n-th?"),
+        edit("MLA-35 the two weights are cut in different orders", {K: f"k_up_weight{IN_TURN}"},
+             "The query's head h meets other rows of the key's weight than those of head h.",
+             "Are both weights cut in the same way?"),
+        edit("MLA-35", {Q: f"q_weight{IN_TURN}"}),
+        edit("MLA-37 heads and features change places", {Q: "q_weight.unflatten(0, (-1, n_heads))",
+             K: "k_up_weight.unflatten(0, (-1, n_heads))"},
+             "You have as many matrices as a head has features.",
+             "Which of the two axes is the number of heads: the one that you name, or the one that follows?"),
+        edit("MLA-39 scaled", {PRODUCT: f"{PRODUCT} / q_heads.shape[1] ** 0.5"},
+             "Your matrices are smaller than they should be, by the root of a head's width.",
+             "Is the score that the exercise speaks of scaled already?"),
+        edit("MLA-39", {PRODUCT: f"{PRODUCT} / len(q_weight) ** 0.5"}),
+        edit("MLA-41 the other way round", {LAST: "return absorbed.transpose(1, 2)"},
+             "Your matrices lead from the latent to the token.",
+             "In x @ A[h] @ c, which axis of A[h] meets x?"),
+        edit("MLA-41", {PRODUCT: "k_heads.transpose(1, 2) @ q_heads"}),
+        edit("MLA-43 one matrix for all heads", {LAST: "return absorbed.sum(dim=0)"},
+             "Your result has no axis for heads.", "Does each head ask its own question?"),
+        edit("MLA-43", {LAST: "return q_weight.T @ k_up_weight"}),
+        edit("MLA-45 the same matrix for every head", {PRODUCT: "(q_weight.T @ k_up_weight).expand(n_heads, -1, -1)"},
+             "All your matrices are the same.", "Which rows of the weights belong to one head alone?"),
+        edit("MLA-45", {PRODUCT: "(q_weight.T @ k_up_weight / n_heads).expand(n_heads, -1, -1)"}),
+        edit("MLA-47 heads as an axis in the middle", {LAST: "return absorbed.transpose(0, 1)"},
+             "Your heads are the second axis.", "Which axis comes first in the shape that is asked for?"),
+        edit("MLA-49 heads side by side", {LAST: "return absorbed.flatten(0, 1)"},
+             "Your heads have no axis of their own.", "How many axes should the result have?"),
+        edit("MLA-51 every query meets every key head", {PRODUCT: "torch.einsum('aki,bkj->aij', q_heads, k_heads)"},
+             "The query of one head meets the keys of all.", "Which key head belongs to the query of head 2?"),
+        edit("MLA-53 one weight is cut off", {PRODUCT: "q_heads.transpose(1, 2) @ k_heads.detach()"},
+             "The values are right, but no gradient reaches the key's weight.",
+             "Which step cuts the result off from that weight?"),
+    ),
+    in_twos=("MLA-31", "MLA-33", "MLA-35", "MLA-39", "MLA-41", "MLA-45"),
+    needs={
+        "heads": ("With one head you are right; with several you are not.",
+                  "Which rows of each weight belong to the second head?"),
+        "wide": ("With heads of one feature you are right; with wider ones you are not.",
+                 "Over which axis do the features of one head add up?"),
+        "": ("One head of one feature already comes out wrong.",
+             "With single numbers for both weights, what is the one number that is due?"),
+    },
+    hints=(
+        "Write the score of one head with both weights in it: x W_q^T on one side, c W_k^T on the other. Which two "
+        "matrices stand side by side in the middle?",
+        "nn.Linear keeps (out, in), and the heads lie along `out`. Give them an axis of their own in both weights, and "
+        "look at what each head holds.",
+        "The shape of it: (H, d_head, d_model) and (H, d_head, d_latent), of which the axis of d_head is summed away.",
+    ),
+)

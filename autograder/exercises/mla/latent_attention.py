@@ -1,0 +1,160 @@
+"""Attention over a cache of latents that are never widened: queries come down to them (DeepSeek-AI 2024)."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from autograder.schema import (
+    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, samples_apart,
+)
+
+
+def latent_attention(x, latents, keys, values, d_head):
+    queries = x.unsqueeze(1) @ keys
+    memory = latents.unsqueeze(1)
+    scores = queries @ memory.transpose(-2, -1)
+    scores = scores / math.sqrt(d_head)
+    weights = torch.softmax(scores, dim=-1)
+    mixed = weights @ memory
+    output = mixed @ values
+    return output.sum(dim=1)
+
+
+def reference(x, latents, keys, values, d_head):
+    k, v = torch.einsum("bmc,hec->bhme", latents, keys), torch.einsum("bmc,hce->bhme", latents, values)
+    heads = F.scaled_dot_product_attention(x[:, None].expand(-1, len(keys), -1, -1), k, v, scale=d_head**-0.5)
+    return heads.sum(dim=1)
+
+
+def cases(draw):
+    batch, queries, tokens, latent = draw.sizes(4, 2, 7)
+    n_heads, width = draw.sizes(2, 2, 5)[0], draw.sizes(1, 8, 12)[0]
+    several = {"needs": ("heads", "samples", "tokens")}
+    yield _case(draw, "all sizes different", batch, queries, tokens, width, latent, n_heads, 3, **several)
+    yield _case(draw, "wide heads", 2, 3, 4, 6, 3, 2, 40, **several)
+    yield _case(draw, "heads that cut the model's width", 2, 3, 5, 12, 4, 3, 4, **several)
+    yield _case(draw, "as many samples as heads", 3, 4, 5, 6, 2, 3, 2, **several)
+    yield _case(draw, "latents as wide as the model", 2, 3, 4, 6, 6, 2, 3, **several)
+    yield _case(draw, "four of everything", 4, 4, 4, 4, 4, 4, 4, **several)
+    yield _case(draw, "a new token over 300 latents", 1, 1, 300, 6, 3, 2, 4, gradients=False, needs=("heads", "tokens"))
+    yield _case(draw, "one head", 3, 4, 5, 6, 2, 1, 5, needs=("samples", "tokens"))
+    yield _case(draw, "one sample, one head", 1, 4, 5, 6, 2, 1, 5, needs=("tokens",))
+    yield _case(draw, "one latent", 2, 3, 1, 5, 2, 3, 4, needs=("heads", "samples"))
+    yield _case(draw, "one of everything", 1, 1, 1, 1, 1, 1, 1)
+    # One sample, two heads, two queries, latents of three numbers: all else is much smaller than a widened cache.
+    yield _case(draw, "narrow latents in a wide model", 1, 2, 64, 64, 3, 2, 4, observe=True, entries=64 * 64,
+                needs=("heads", "tokens"))
+    first = _case(draw, "two samples", 2, 3, 4, 6, 3, 2, 5, **several)
+    yield first
+    x, latents, *more = first.args
+    other = tuple(torch.cat((one[:1], draw.normal(1, *one.shape[1:]))) for one in (x, latents))
+    yield Case("another second sample", (*other, *more), gradients=False, **several)
+    same = torch.eye(5)[None]
+    shown = draw.normal(1, 4, 5), same.clone(), draw.normal(1, 5, 5), same.clone(), 7
+    yield Case("values that show the weights", shown, needs=("tokens",))
+    large = [draw.eighths(2, 3, 4), draw.eighths(2, 5, 3), draw.eighths(2, 4, 3, limit=400), draw.normal(2, 3, 4), 4]
+    yield Case("large scores", tuple(large), scale=10.0, aspect=STABILITY, gradients=False, **several)
+
+
+def _case(draw, family, batch, queries, tokens, width, latent, n_heads, d_head, **more):
+    """Scores of about two before they are scaled down by few features."""
+    x, latents = draw.normal(batch, queries, width), draw.normal(batch, tokens, latent)
+    keys = draw.normal(n_heads, width, latent, scale=2.0 * (d_head / (width * latent)) ** 0.5)
+    return Case(family, (x, latents, keys, draw.normal(n_heads, latent, width), d_head), **more)
+
+
+QUERIES, MEMORY, PRODUCT = "x.unsqueeze(1) @ keys", "latents.unsqueeze(1)", "queries @ memory.transpose(-2, -1)"
+ROOT, SOFTMAX, MIX = "math.sqrt(d_head)", "torch.softmax(scores, dim=-1)", "weights @ memory"
+LAST = "return output.sum(dim=1)"
+
+EXERCISE = Exercise(
+    number=3, minutes=15, difficulty=3,
+    worked=latent_attention,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "B N d_model", "latents": "B M d_latent", "keys": "H d_model d_latent",
+            "values": "H d_latent d_model", "return": "B N d_model"},
+    rules=Rules(large=(
+        "a tensor as large as a key of full width for every latent",
+        "Which two of the factors between x and a latent can be multiplied first, so that nothing grows with M?")),
+    invariants=(samples_apart("two samples", "another second sample"),),
+    mistakes=(
+        edit("MLA-101 no scale", {f"scores / {ROOT}": "scores"},
+             "Your scores are not scaled.", "Which argument of yours is never read, and what is it for?"),
+        edit("MLA-103 scale from the latents", {ROOT: "math.sqrt(latents.shape[-1])"},
+             "Your scale follows the width of the latents.",
+             "The numbers are those of queries and keys of a head: how wide were these before they were absorbed?"),
+        edit("MLA-105 scale from the model's width", {ROOT: "math.sqrt(x.shape[-1])"},
+             "Your scale follows the width of the model.", "How wide are the queries and keys of one head?"),
+        edit("MLA-107 the width of a head is worked out", {ROOT: "math.sqrt(x.shape[-1] / len(keys))"},
+             "Your scale takes d_model / H for the width of a head.",
+             "Which argument says how wide a head is, and must it be d_model / H?"),
+        edit("MLA-109 multiplied by the root", {f"/ {ROOT}": f"* {ROOT}"},
+             "Your weights are sharper than they should be, the more the wider the heads.",
+             "Should wider heads make attention sharper?"),
+        edit("MLA-111 divided by the width", {ROOT: "d_head"},
+             "Your weights are flatter than they should be, the more the wider the heads.",
+             "By how much does the spread of a dot product grow when the width is four times as large?"),
+        edit("SDPA-07", {SOFTMAX: "torch.softmax(scores, dim=-2)"}),
+        edit("SDPA-45", {SOFTMAX: "torch.softmax(scores, dim=1)"},
+             "Your weights sum to one over the heads.",
+             "Over which axis of the scores does one query share out its attention?"),
+        edit("SDPA-19", {SOFTMAX: f"torch.softmax({SOFTMAX}, dim=-1)"}),
+        edit("SDPA-31", {SOFTMAX: "scores"}),
+        edit("SMX-01", {SOFTMAX: "((grown := torch.exp(scores)) / grown.sum(dim=-1, keepdim=True))"}),
+        edit("MLA-113 heads are averaged", {LAST: "return output.mean(dim=1)"},
+             "Your result is the mean of the heads.", "What does an output projection do with the parts of its heads?"),
+        edit("MLA-115 heads side by side", {LAST: "return output"},
+             "Your heads still have an axis of their own.", "What becomes of the heads in the formula?"),
+        edit("MLA-117 one head alone", {LAST: "return output[:, 0]"},
+             "Your result is that of one head.", "What is left of the other heads at the end?"),
+        edit("MLA-117", {LAST: "return output[:, -1]"}),
+        edit("MLA-119 one pattern of weights for all heads",
+             {SOFTMAX: "torch.softmax(scores.mean(dim=1, keepdim=True).expand_as(scores), dim=-1)"},
+             "All your heads attend by the same weights.",
+             "Which axis of the scores stands for the heads, and is it still there at the softmax?"),
+        edit("MLA-119", {SOFTMAX: f"{SOFTMAX}.mean(dim=1, keepdim=True).expand_as(scores)"}),
+        edit("MLA-121 one matrix of values for all heads", {"mixed @ values": "mixed @ values[0]"},
+             "All your heads bring their latents up by the first matrix of `values`.",
+             "Which of the matrices in `values` belongs to head 1?"),
+        edit("MLA-123 the heads of keys and values are paired otherwise", {"mixed @ values": "mixed @ values.flip(0)"},
+             "What one head has found goes through the values of another.",
+             "Which of the matrices in `values` belongs to head 0?"),
+        edit("MLA-125 samples and heads change places", {MEMORY: "latents.unsqueeze(0)", "x.unsqueeze(1)":
+             "x.unsqueeze(0)"},
+             "Your samples stand where the heads should.",
+             "Line up the shapes from the right: which axis of the latents meets the heads?"),
+        edit("MLA-125", {MEMORY: "latents"}),
+        edit("MLA-127 no residual is asked for", {LAST: "return x + output.sum(dim=1)"},
+             "Your output holds x itself.", "Does the formula add anything to the sum over heads?"),
+        edit("MLA-129 causal without being asked", {SOFTMAX: "torch.softmax(scores.masked_fill(torch.ones_like(scores)"
+             ".triu(1).bool(), -torch.inf), dim=-1)"},
+             "Your queries do not see all latents.", "Does this exercise hide anything from a query?"),
+        edit("MLA-131 the latents are cut off", {MEMORY: "latents.detach().unsqueeze(1)"},
+             "The values are right, but no gradient reaches the latents.",
+             "Which step cuts the result off from the latents?"),
+        edit("MLA-131", {MIX: "weights @ memory.detach()"}),
+    ),
+    in_twos=("MLA-101", "MLA-103", "MLA-105", "MLA-107", "MLA-109", "MLA-111", "SDPA-07", "MLA-113", "MLA-121"),
+    needs={
+        "heads": ("With one head you are right; with several you are not.",
+                  "Which keys and which values belong to head 1, and how do the heads come together?"),
+        "samples": ("With one sample you are right; with several you are not.",
+                    "Line up the shapes from the right: which axis of each tensor are the samples?"),
+        "tokens": ("A single latent comes out right, so its value is; with several the weights are off.",
+                   "What happens to a score, step by step, until it is a weight?"),
+        "": ("Even a single latent, whose only weight is one, comes out wrong.",
+             "Through which matrices does it go, and how do the heads come together?"),
+    },
+    hints=(
+        "A score is x keys[h] c, three factors in a row. One order makes a full key for every latent, the other does "
+        "not: which?",
+        "Bring the query down to the width of a latent first, once for each head. The same trick works for values: mix "
+        "first, bring up afterwards.",
+        "The shape of it: (B, N, d_model) and (H, d_model, d_latent) give (B, H, N, d_latent); scores (B, H, N, M); "
+        "mixed latents (B, H, N, d_latent); up again, and the sum over heads.",
+    ),
+)

@@ -1,0 +1,97 @@
+"""How many bytes a cache of latents and rotary keys takes."""
+
+import math
+
+import torch  # noqa: F401 (the mistakes use it)
+
+from autograder.exercises.mqa.kv_cache_bytes import FACTORS as KNOWN
+from autograder.schema import VALUES, Case, Exercise, doubles, edit, one_factor
+
+
+def latent_cache_bytes(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element=2):
+    numbers = batch * seq_len * n_layers * (d_latent + d_rope)
+    return numbers * bytes_per_element
+
+
+def reference(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element=2):
+    widths = d_latent, d_rope
+    return sum(math.prod((batch, seq_len, n_layers, width, bytes_per_element)) for width in widths)
+
+
+# What is counted, and the question to ask if twice as many do not make twice the number.
+FACTORS = {name: KNOWN[name] for name in ("batch", "seq_len", "n_layers", "bytes_per_element")}
+
+
+def cases(draw):
+    batch, layers, rope = draw.sizes(3, 3, 9)
+    tokens, latent = draw.sizes(2, 11, 40)
+    size = {"needs": ("default size",), "gradients": False}
+    yield Case("all sizes different", (batch, tokens, layers, latent, rope), observe=True, **size)
+    base = {"batch": 3, "seq_len": 7, "n_layers": 5, "d_latent": 11, "d_rope": 2, "bytes_per_element": 4}
+    yield Case("one cache", (), base, gradients=False)
+    for name, (words, _) in FACTORS.items():
+        yield Case(f"twice as many {words}", (), base | {name: 2 * base[name]}, gradients=False)
+    yield Case("wider latents", (), base | {"d_latent": 64}, gradients=False)
+    yield Case("wider rotary keys", (), base | {"d_rope": 9}, gradients=False)
+    # Odd numbers whose product 32 bits do not hold, whole or float; 64 bits do, a float of them too.
+    large = (10**6 + 3, 1021, 97, 101, 64, 3)
+    yield Case("a very large cache", large, gradients=False, needs=("large numbers",))
+
+
+LAST, WIDTHS = "return numbers * bytes_per_element", "(d_latent + d_rope)"
+
+EXERCISE = Exercise(
+    number=5, minutes=4, difficulty=1,
+    worked=latent_cache_bytes,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 3},
+    mistakes=(
+        edit("MLA-141 keys and values", {WIDTHS: f"2 * {WIDTHS}"},
+             "Your number is twice what it should be.",
+             "Keys and values come from one and the same latent: how often is it kept?"),
+        edit("MLA-143 two latents and a rotary key", {WIDTHS: "(2 * d_latent + d_rope)"},
+             "You count the latent twice.", "Keys and values come from one and the same latent: how often is it kept?"),
+        edit("MLA-145 the rotary key is left out", {WIDTHS: "d_latent"},
+             "Your number does not change with the width of the rotary key.",
+             "Can the rotary key be made from the latent?"),
+        edit("MLA-147 the latent is left out", {WIDTHS: "d_rope"},
+             "Your number does not change with the width of the latent.",
+             "What does a token leave behind besides its rotary key?"),
+        edit("MLA-149 the two widths are multiplied", {WIDTHS: "d_latent * d_rope"},
+             "You multiply the two widths.", "How many numbers are 5 of one kind and 3 of another, side by side?"),
+        edit("MLA-151 rotary keys and rotary values", {WIDTHS: "(d_latent + 2 * d_rope)"},
+             "You count the rotary key twice.", "Which of keys and values are turned?"),
+        edit("MQA-53", {"* n_layers ": ""}),
+        edit("MQA-59", {"batch * ": ""}),
+        edit("MQA-61", {"* seq_len ": ""}),
+        edit("MQA-63", {LAST: "return numbers"}),
+        edit("MQA-65", {LAST: "return numbers * 2"}),
+        edit("MQA-67", {LAST: f"{LAST} * 8"}),
+        edit("MQA-69", {LAST: f"{LAST} / 1"}),
+        edit("MQA-71", {"* seq_len ": "* seq_len * seq_len "}),
+        edit("MQA-75", {LAST: f"{LAST} // 1024"}),
+        edit("MQA-77", {LAST: "return int(torch.tensor(float(numbers * bytes_per_element)))"}),
+        edit("MQA-79", {"bytes_per_element=2": "bytes_per_element=4"}),
+    ),
+    needs={
+        "default size": ("You are right if the size of an element is given, and off if it is not.",
+                         "How many bytes does an element take when the caller says nothing?"),
+        "large numbers": ("You are right for small caches, and off in the last digits of a very large one.",
+                          "Which numbers does each of your steps hold exactly?"),
+        "": ("Your number is off for a small cache already.",
+             "One token, one layer: how many numbers are kept, and how do the others follow from it?"),
+    },
+    invariants=(
+        *(doubles("one cache", f"twice as many {words}",
+                  f"Twice as many {words} do not make your number twice as large.", asks)
+          for words, asks in FACTORS.values()),
+        one_factor("Your numbers are off by one factor, the same for every cache.",
+                   "Which plain numbers stand in your product, and what does each of them count?"),
+    ),
+    hints=(
+        "What does one token leave behind in one layer, and for how many heads?",
+        "Two vectors lie side by side, of different widths. Count the numbers of one token in one layer first.",
+        "The shape of it: a product of whole numbers, one factor of which is a sum.",
+    ),
+)

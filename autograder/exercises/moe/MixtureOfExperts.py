@@ -1,0 +1,239 @@
+"""A feed-forward layer of many experts, of which each token visits k (Shazeer et al. 2017; Jiang et al. 2024)."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared.routing import tokens_apart
+from autograder.schema import (
+    DTYPES, GRADIENTS, SAME_ROWS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart,
+)
+
+
+class MixtureOfExperts(nn.Module):
+    def __init__(self, d_model, d_ff, n_experts, k):
+        super().__init__()
+        self.k = k
+        self.router = nn.Linear(d_model, n_experts, bias=False)
+        self.experts = nn.ModuleList(
+            nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model)) for _ in range(n_experts)
+        )
+
+    def forward(self, x):
+        tokens = x.flatten(0, 1)
+        logits = self.router(tokens)
+        chosen, experts = logits.topk(self.k, dim=-1)
+        weights = torch.softmax(chosen, dim=-1)
+        output = torch.zeros_like(tokens)
+        for e, expert in enumerate(self.experts):
+            token, slot = torch.where(experts == e)
+            if len(token) == 0:
+                continue
+            result = weights[token, slot, None] * expert(tokens[token])
+            output = output.index_add(0, token, result)
+        return output.unflatten(0, x.shape[:2])
+
+
+class Reference(nn.Module):
+    """The sum over all experts, most of them with weight 0; an expert's first layer is shown its tokens beside that."""
+
+    def __init__(self, d_model, d_ff, n_experts, k):
+        super().__init__()
+        self.k = k
+        self.router = nn.Linear(d_model, n_experts, bias=False)
+        parts = ((nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model)) for _ in range(n_experts))
+        self.experts = nn.ModuleList(nn.Sequential(*three) for three in parts)
+
+    def forward(self, x):
+        logits = F.linear(x, self.router.weight)
+        lowest = logits.sort(dim=-1, descending=True).values[..., self.k - 1 : self.k]
+        weights = torch.softmax(logits.masked_fill(logits < lowest, -torch.inf), dim=-1)
+        total = torch.zeros_like(x)
+        for e, (up, activation, down) in enumerate(self.experts):
+            if bool((sent := weights[..., e] > 0).any()):
+                up(x[sent])
+            hidden = activation(F.linear(x, up.weight, up.bias))
+            total = total + weights[..., e, None] * F.linear(hidden, down.weight, down.bias)
+        return total
+
+
+CALLS = "each expert sees its own tokens, once"
+
+
+def cases(draw):
+    batch, tokens, width, d_ff = draw.sizes(4, 3, 8)
+    several = {"needs": ("several experts", "a choice", "tokens", "several of a token")}
+    one_each = {"needs": ("several experts", "a choice", "tokens")}
+    yield _case(draw, "all sizes different", (batch, tokens, width), d_ff, 5, 2, observe=True, **several)
+    yield _case(draw, "other weights in the same module", (batch, tokens, width), d_ff, 5, 2, **several)
+    yield _case(draw, "three experts a token", (2, 4, 5), 6, 6, 3, **several)
+    yield _case(draw, "one expert a token", (2, 5, 4), 3, 4, 1, **one_each)
+    yield _case(draw, "all experts", (2, 3, 4), 5, 3, 3, needs=("several experts", "tokens", "several of a token"))
+    yield _case(draw, "a single expert", (2, 3, 4), 6, 1, 1, needs=("tokens",))
+    yield _case(draw, "one token", (1, 1, 4), 3, 5, 2, needs=("several experts", "a choice", "several of a token"))
+    yield _case(draw, "four of everything", (4, 4, 4), 4, 4, 2, **several)
+    yield _case(draw, "one of everything", (1, 1, 1), 1, 1, 1)
+    named = {"d_model": 4, "d_ff": 7, "n_experts": 3, "k": 2}
+    yield _case(draw, "constructor arguments by name", (2, 3, 4), 7, 3, 2, init=named, gradients=False, **several)
+    first = _case(draw, "two samples", (2, 4, 5), 3, 4, 2, **several)
+    yield first
+    other = torch.cat((first.args[0][:1], tokens_apart(draw, first.weights["router.weight"], 1, 4)))
+    yield Case("another second sample", (other,), init=first.init, weights=first.weights, gradients=False, **several)
+    yield _case(draw, "many tokens", (2, 150, 4), 5, 4, 2, gradients=False, **several)
+    yield from _called(draw, several, one_each)
+
+
+def _called(draw, several, one_each):
+    """What the first layers of the experts are called with; also where nobody goes to some expert."""
+    for family, k, unused, needs in (
+        ("whom the experts see", 2, (), several),
+        ("whom the experts see, one for each token", 1, (), one_each),
+        ("experts without a token", 2, (0, 3), several),
+        ("a single busy expert", 1, (0, 2, 3), one_each),
+    ):
+        n_experts = 5 if len(unused) < 3 else 4
+        names = tuple(f"experts.{e}.0" for e in range(n_experts))
+        rows = {f"calls of {name}": SAME_ROWS for name in names}
+        yield _case(draw, family, (2, 4, 6), 3, n_experts, k, unused, calls=names, expect=rows, aspect=CALLS, **needs)
+
+
+def _case(draw, family, shape, d_ff, n_experts, k, unused=(), **more):
+    """Random tokens and weights; the experts `unused` are nobody's choice."""
+    batch, tokens, width = shape
+    router = draw.normal(n_experts, width, scale=1.5 / width**0.5)
+    weights = {"router.weight": router}
+    for e in range(n_experts):
+        shapes = {"0.weight": (d_ff, width), "0.bias": (d_ff,), "2.weight": (width, d_ff), "2.bias": (width,)}
+        weights |= {f"experts.{e}.{name}": draw.normal(*size) for name, size in shapes.items()}
+    if unused:
+        router[:, 0] = torch.tensor([-50.0 if e in unused else 0.0 for e in range(n_experts)])
+    x = tokens_apart(draw, router, batch, tokens)
+    if unused:
+        x[..., 0] = x[..., 0].abs() + 1.0
+    more = {"init": (width, d_ff, n_experts, k)} | more
+    return Case(family, (x,), weights=weights, **more)
+
+
+LOGITS, TOP = "self.router(tokens)", "logits.topk(self.k, dim=-1)"
+SOFTMAX, MADE = "torch.softmax(chosen, dim=-1)", "weights[token, slot, None] * expert(tokens[token])"
+ADDED, NOBODY = "output.index_add(0, token, result)", "if len(token) == 0:"
+SENT, LAST = "torch.where(experts == e)", "return output.unflatten(0, x.shape[:2])"
+ONE = "nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))"
+EXPERT = "expert(tokens[token])"
+
+EXERCISE = Exercise(
+    number=2, minutes=20, difficulty=3,
+    worked=MixtureOfExperts,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, CALLS: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "B N d_model", "return": "B N d_model"},
+    invariants=(samples_apart("two samples", "another second sample"),),
+    mistakes=(
+        edit("MOE-01 experts are not weighted", {MADE: EXPERT},
+             "Your experts are added up as they are, without the router's weights.",
+             "Which line listens to how sure the router is?"),
+        edit("MOE-01", {MADE: f"{EXPERT} / self.k"}, "Your experts all count the same.",
+             "Which line listens to how sure the router is?"),
+        edit("MOE-03 one of a token's experts is left", {ADDED: "output.index_put((token,), result)"},
+             "Of a token's experts only one is in your result.",
+             "What happens to what stands in a row already when the next expert writes there?"),
+        edit("MOE-03", {MADE: f"(slot == self.k - 1)[:, None] * {MADE}"},
+             "Of a token's experts only the last one is in your result.",
+             "What does `+=` do with an index that occurs twice?"),
+        edit("MOE-05", {SOFTMAX: "chosen"}),
+        edit("MOE-21", {SOFTMAX: "torch.softmax(logits, dim=-1).gather(-1, experts)"}),
+        edit("MOE-07 only the best expert counts", {TOP: "logits.topk(1, dim=-1)"},
+             "Each of your tokens visits one expert, whatever k says.",
+             "For one token, list who was called, and with which share: is that what the router said?"),
+        edit("MOE-07", {MADE: f"(slot == 0)[:, None] * {MADE}"},
+             "Only the best expert of a token is in your result.",
+             "For one token, list who was called, and with which share: is that what the router said?"),
+        edit("MOE-51 all experts count", {TOP: "logits.topk(len(self.experts), dim=-1)"},
+             "Each of your tokens visits all experts.", "Which argument says how many experts a token has?"),
+        edit("MOE-09 one choice for each sample", {TOP: "logits.topk(self.k, dim=-1)[0], logits.unflatten(0, "
+             "x.shape[:2]).mean(1).topk(self.k)[1].repeat_interleave(x.shape[1], 0)"},
+             "All tokens of a sample are sent to the same experts.", "One choice for what: a token, or a sample?"),
+        edit("MOE-09", {TOP: "logits.topk(self.k, dim=-1)[0], logits.mean(0).topk(self.k)[1].expand(len(tokens), -1)"},
+             "All tokens of the batch are sent to the same experts.", "One choice for what: a token, or the batch?"),
+        edit("MOE-11 experts in a plain list", {"nn.ModuleList(": "list("},
+             "Your experts are not among the parameters of your module.",
+             "Ask the module for its parameters: whom does it know?"),
+        edit("MOE-53 one expert under many names", {f"nn.ModuleList(\n            {ONE} for _ in range(n_experts)\n"
+             "        )": f"nn.ModuleList([{ONE}] * n_experts)"},
+             "All your experts are one and the same.",
+             "How many networks does your line make, and how many names for them?"),
+        edit("MOE-55 every expert sees every token", {MADE: "weights[token, slot, None] * expert(tokens)[token]",
+             NOBODY: "if False:"},
+             "Your numbers are right, but every expert computes every token.",
+             "What is saved, if an expert works on tokens that are not sent to it?"),
+        edit("MOE-55", {MADE: "weights[token, slot, None] * expert(tokens)[token]"}),
+        edit("MOE-57 an expert without a token is called", {NOBODY: "if False:"},
+             "Your numbers are right, but an expert is called for no token at all.",
+             "What should happen to an expert that nobody chose?"),
+        edit("MOE-59 one token at a time",
+             {EXPERT: "torch.cat([expert(one[None]) for one in tokens[token]])"},
+             "Your numbers are right, but an expert is called for each of its tokens anew.",
+             "How many rows can one call of an nn.Linear take?"),
+        edit("MOE-61 one call for each place", {MADE: "torch.cat([weights[token, slot, None][slot == s] * "
+             "expert(tokens[token][slot == s]) for s in range(self.k)])", ADDED:
+             "output.index_add(0, torch.cat([token[slot == s] for s in range(self.k)]), result)"},
+             "Your numbers are right, but an expert is called once for its first choices and again for the others.",
+             "Does an expert care whether it was a token's first choice or its second?"),
+        edit("MOE-63 the weight acts on the input", {MADE: "expert(weights[token, slot, None] * tokens[token])"},
+             "Your weights act on what goes into an expert.",
+             "Is an expert linear, so that it does not matter where the weight is?"),
+        edit("MOE-65 a ReLU", {"nn.GELU()": "nn.ReLU()"},
+             "Between the layers of your experts negative numbers are cut off.",
+             "Which activation does the exercise ask for?"),
+        edit("MOE-67 the tanh form of GELU", {"nn.GELU()": "nn.GELU(approximate='tanh')"},
+             "Your numbers are close to what is due, but those of an approximated GELU.",
+             "Which of the curves called GELU does nn.GELU give when it is asked for nothing special?"),
+        edit("MOE-69 weights without a softmax over the token", {SOFTMAX: "torch.softmax(chosen, dim=0)"},
+             "Your weights sum to one over the tokens.", "What should the weights of one token add up to?"),
+        edit("MOE-37", {SOFTMAX: "torch.sigmoid(chosen)"}),
+        edit("MOE-71 a residual", {LAST: "return x + output.unflatten(0, x.shape[:2])"},
+             "Your output holds x itself.", "Is the residual part of this layer, or of what is around it?"),
+        edit("MOE-73 the tokens lose their order",
+             {LAST: "return output.unflatten(0, x.shape[:2][::-1]).transpose(0, 1)"},
+             "Your tokens come back in other places.", "In which order do the tokens of a batch lie in a flat row?"),
+        edit("MOE-25", {TOP: "logits.topk(self.k, dim=-1, largest=False)"}),
+        edit("MOE-75 always two experts", {TOP: "logits.topk(min(2, logits.shape[-1]), dim=-1)"},
+             "Your tokens visit two experts, whatever k says.", "Which argument says how many experts a token has?"),
+        edit("MOE-77 the weights of the first choice for all",
+             {"weights[token, slot, None]": "weights[token, 0, None]"},
+             "All experts of a token get the weight of its first choice.",
+             "Which of a token's weights belongs to the expert at hand?"),
+        edit("MOE-79 the router does not learn", {SOFTMAX: "torch.softmax(chosen.detach(), dim=-1)"},
+             "The values are right, but no gradient reaches the router.",
+             "How should the router learn, if nothing comes back through the weights?"),
+        edit("MOE-81 the router has a bias", {", bias=False": ""},
+             "Your router adds a bias.", "Which of the layers have a bias by the exercise?"),
+        edit("MOE-83 two outputs", {LAST: "return output.unflatten(0, x.shape[:2]), logits"},
+             "You return more than the layer's output.", "What did the signature promise?"),
+        edit("MOE-85 flat tokens come back", {LAST: "return output"},
+             "Your samples have become one.", "Which shape came in?"),
+    ),
+    in_twos=("MOE-05", "MOE-21", "MOE-07", "MOE-63", "MOE-65", "MOE-69", "MOE-71", "MOE-25", "MOE-77"),
+    needs={
+        "several of a token": ("With one expert a token you are right; with several you are not.",
+                               "For one token, list who was called, with which share: what becomes of the results?"),
+        "a choice": ("Where all experts are chosen you are right; where there is a choice you are not.",
+                     "For one token, list who was called, and with which share: is that what the router said?"),
+        "several experts": ("With a single expert you are right; with several you are not.",
+                            "For one token, list who was called, and with which share: is that what the router said?"),
+        "tokens": ("One token comes out right, several do not.",
+                   "Follow one token: where does its row go, and how does it come back?"),
+        "": ("One token and one expert already come out wrong.",
+             "If there is one expert, which weight has it, and through which layers does the token go?"),
+    },
+    hints=(
+        "Take one token through by hand: logits, its k experts and weights, k outputs, one sum. What changes when "
+        "there are many tokens?",
+        "Ask it the other way round: for one expert, which tokens are sent to it, and as which choice of theirs? Then "
+        "it is called once.",
+        "The shape of it: tokens in one row (B*N, d_model); for each expert the places of its tokens, their rows, one "
+        "call, a weight for each row, and a sum into those places.",
+    ),
+)

@@ -1,0 +1,130 @@
+"""The k experts of each token and their shares (Jiang et al. 2024, section 2)."""
+
+import torch
+import torch.nn.functional as F  # noqa: F401 (the mistakes use it)
+
+from autograder.exercises._shared.routing import logits_apart
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
+
+
+def top_k_gate(logits, k):
+    chosen, experts = logits.topk(k, dim=-1)
+    weights = torch.softmax(chosen, dim=-1)
+    return weights, experts
+
+
+def reference(logits, k):
+    ordered, experts = logits.sort(dim=-1, descending=True)
+    left_out = torch.arange(logits.shape[-1]) >= k
+    weights = torch.softmax(ordered.masked_fill(left_out, -torch.inf), dim=-1)
+    return weights[..., :k], experts[..., :k]
+
+
+def cases(draw):
+    batch, tokens, n_experts = draw.sizes(3, 3, 8)
+    several = {"needs": ("batch", "several", "left out")}
+    yield Case("all sizes different", (logits_apart(draw, batch, tokens, n_experts + 1), 2), observe=True, **several)
+    yield Case("three of eight", (logits_apart(draw, 5, 8), 3), needs=("several", "left out"))
+    yield Case("one expert a token", (logits_apart(draw, 2, 4, 6), 1), needs=("batch", "left out"))
+    yield Case("all experts", (logits_apart(draw, 2, 3, 5), 5), needs=("batch", "several"))
+    yield Case("the logits of one token", (logits_apart(draw, 7), 3), needs=("one axis", "several", "left out"))
+    yield Case("as many tokens as experts", (logits_apart(draw, 4, 4), 2), needs=("several", "left out"))
+    yield Case("four of everything", (logits_apart(draw, 4, 4, 4), 4), needs=("batch", "several"))
+    yield Case("one axis more", (logits_apart(draw, 2, 3, 2, 5), 2), **several)
+    yield Case("all logits below zero", (logits_apart(draw, 3, 6) - 5.0, 2), needs=("several", "left out"))
+    yield Case("one of everything", (logits_apart(draw, 1, 1, 1), 1))
+    yield Case("many tokens", (logits_apart(draw, 300, 6), 2), gradients=False, needs=("several", "left out"))
+    # At most 79 apart, but far from zero: rounded to 1e-4 of a logit.
+    far = torch.tensor([[-1000.0], [1000.0], [0.0]]) + draw.eighths(3, 6, limit=300)
+    for row in far:
+        row += torch.arange(6) / 64  # no ties
+    stable = {"aspect": STABILITY, "needs": ("several", "left out"), "scale": 2.0}
+    yield Case("logits far from zero", (far, 3), **stable)
+
+
+SOFTMAX, TOP, LAST = "torch.softmax(chosen, dim=-1)", "logits.topk(k, dim=-1)", "return weights, experts"
+OF_ALL = "torch.softmax(logits, dim=-1)"
+
+EXERCISE = Exercise(
+    number=1, minutes=8, difficulty=2,
+    worked=top_k_gate,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 3, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"logits": "... E", "return": "... k"},
+    mistakes=(
+        edit("MOE-05 bare logits as weights", {SOFTMAX: "chosen"},
+             "Your weights are the logits: they may be negative, and do not sum to one.",
+             "Can the share of an expert be negative?"),
+        edit("MOE-07 equal weights", {SOFTMAX: "torch.full_like(chosen, 1 / k)"},
+             "All chosen experts get the same weight.", "Whom did the router like best, and by how much?"),
+        edit("MOE-09 one choice for all tokens", {TOP: "logits.topk(k, dim=-1)[0], logits.flatten(0, -2).mean(0)"
+             ".topk(k)[1].expand(*logits.shape[:-1], k) if logits.dim() > 1 else logits.topk(k)[1]"},
+             "All your tokens are sent to the same experts.", "One choice for what: a token, or the batch?"),
+        edit("MOE-21 weights of all experts, not shared out again", {SOFTMAX: f"{OF_ALL}.gather(-1, experts)"},
+             "The weights of a token sum to less than one.",
+             "Over which logits does the softmax run: those of all experts, or those of the chosen ones?"),
+        edit("MOE-23 softmax twice", {SOFTMAX: f"torch.softmax({OF_ALL}.gather(-1, experts), dim=-1)"},
+             "Your weights are almost equal, whatever the logits.",
+             "How often is a logit exponentiated on its way to a weight?"),
+        edit("MOE-23", {SOFTMAX: f"torch.softmax({SOFTMAX}, dim=-1)"}),
+        edit("MOE-25 the smallest logits", {TOP: "logits.topk(k, dim=-1, largest=False)"},
+             "You choose the experts that the router likes least.", "Which end of the order should be kept?"),
+        edit("MOE-25", {TOP: "(t[..., :k] for t in logits.sort(dim=-1))"}),
+        edit("MOE-27 rising order", {TOP: "(t.flip(-1) for t in logits.topk(k, dim=-1))"},
+             "Your experts come from the least to the most liked.", "Which expert should stand first?"),
+        edit("MOE-29 experts in order of their numbers", {TOP: "(logits.gather(-1, places := logits.topk(k, dim=-1)"
+             "[1].sort(dim=-1)[0]), places)"},
+             "Your experts stand in the order of their numbers.", "Which of the chosen experts should stand first?"),
+        edit("MOE-31 the choice runs over the tokens", {TOP: "logits.topk(min(k, logits.shape[0]), dim=0)"},
+             "You choose among tokens, for each expert.", "For one token, among whom should be chosen?"),
+        edit("MOE-31", {SOFTMAX: "torch.softmax(chosen, dim=0)"},
+             "Your weights sum to one over the tokens.",
+             "For one token, what should the weights of its experts add up to?"),
+        edit("MOE-33 experts before weights", {LAST: "return experts, weights"},
+             "Your experts come first.", "In which order does the signature promise the two?"),
+        edit("MOE-35 a row of all experts",
+             {LAST: "return torch.zeros_like(logits).scatter(-1, experts, weights), experts"},
+             "Your weights have an entry for every expert.", "How many weights does one token need?"),
+        edit("MOE-37 sigmoid instead of softmax", {SOFTMAX: "torch.sigmoid(chosen)"},
+             "Each of your weights depends on its own logit only.", "What should the weights of one token add up to?"),
+        edit("MOE-37", {SOFTMAX: "torch.sigmoid(chosen) / torch.sigmoid(chosen).sum(-1, keepdim=True)"},
+             "Your weights are shares of sigmoids.", "Which function turns logits into shares here?"),
+        edit("MOE-39 shares of the plain logits", {SOFTMAX: "chosen / chosen.sum(dim=-1, keepdim=True)"},
+             "Your weights are the logits over their sum: some may be negative.",
+             "What becomes of your weights if the logits are 1 and -1?"),
+        edit("SMX-01", {SOFTMAX: "((grown := torch.exp(chosen)) / grown.sum(dim=-1, keepdim=True))"}),
+        edit("MOE-41 always two experts", {TOP: "logits.topk(min(2, logits.shape[-1]), dim=-1)"},
+             "You choose two experts, whatever k says.", "Which argument says how many experts a token has?"),
+        edit("MOE-43 no gradient comes back", {SOFTMAX: "torch.softmax(chosen.detach(), dim=-1)"},
+             "The values are right, but no gradient reaches the logits.",
+             "How should the router learn, if nothing comes back through the weights?"),
+        edit("MOE-45 the largest logit again and again", {TOP: "logits.max(dim=-1, keepdim=True)", SOFTMAX:
+             "torch.softmax(chosen.expand(*chosen.shape[:-1], k), dim=-1)", LAST: "return weights, "
+             "experts.expand_as(weights)"},
+             "A token is sent to one and the same expert k times.", "Who is the second best?"),
+        edit("MOE-47 exponents of two", {SOFTMAX: "torch.softmax(chosen * 0.6931471805599453, dim=-1)"},
+             "Your weights are flatter than they should be.", "Which base does softmax use?"),
+    ),
+    in_twos=("MOE-05", "MOE-07", "MOE-21", "MOE-23", "MOE-25", "MOE-27", "MOE-33", "MOE-35", "MOE-37"),
+    needs={
+        "one axis": ("With tokens in front you are right; the logits of a single token come out wrong.",
+                     "Counted from the end, which axis are the experts?"),
+        "batch": ("A row of tokens comes out right, a batch does not.",
+                  "Counted from the end, which axis are the experts?"),
+        "left out": ("With all experts chosen you are right; where some are left out you are not.",
+                     "Which logits decide the weights of the experts that are left?"),
+        "several": ("With one expert a token you are right; with several you are not.",
+                    "What should the weights of one token add up to, and in which order do they stand?"),
+        "": ("One token with one expert already comes out wrong.",
+             "Which expert gets it, and which share?"),
+    },
+    hints=(
+        "Two questions for each token: which experts, and how much of each? Which one can be asked of PyTorch in one "
+        "line?",
+        "The weights of a token's k experts add up to one, and no other expert has a part in that. Softmax of what?",
+        "The shape of it: (..., E) logits, the k largest and where they stand, (..., k) each, and a softmax over the "
+        "last axis.",
+    ),
+)

@@ -1,0 +1,117 @@
+"""Which tokens still find room with their expert (Fedus et al. 2021, section 2.2)."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+
+def within_capacity(experts, n_experts, capacity):
+    sent = F.one_hot(experts, n_experts)
+    place = (sent.cumsum(dim=0) * sent).sum(dim=-1)
+    kept = place <= capacity
+    return kept
+
+
+def reference(experts, n_experts, capacity):
+    before = (experts[:, None] == experts[None, :]).tril(-1).sum(dim=-1)
+    return before < capacity
+
+
+def cases(draw):
+    experts, capacity = draw.sizes(2, 3, 5)
+    full = {"needs": ("full",)}
+    yield _case("all sizes different", draw.integers(0, experts - 1, 6 * capacity + 1), experts, capacity,
+                observe=True, **full)
+    yield _case("room for one", [2, 0, 2, 2, 1, 0], 3, 1, **full)
+    yield _case("all to one expert", [3] * 7, 5, 4, **full)
+    yield _case("the first expert alone", [0] * 6, 1, 2, **full)
+    yield _case("experts in turn", [0, 1, 2, 3] * 3, 4, 2, **full)
+    yield _case("the last expert comes first", [3, 3, 3, 0, 0, 0, 3, 0], 4, 2, **full)
+    yield _case("exactly full", [1, 0, 1, 0], 2, 2)
+    yield _case("room for all", [1, 0, 1, 2, 1], 3, 9)
+    yield _case("one token", [4], 6, 1)
+    yield _case("one of everything", [0], 1, 1)
+    # Beyond what a count in 8 bits holds.
+    yield _case("many tokens", draw.integers(0, 1, 700), 2, 290, needs=("full", "long"))
+
+
+def _case(family, experts, n_experts, capacity, **more):
+    experts = experts if isinstance(experts, torch.Tensor) else torch.tensor(experts)
+    return Case(family, (experts, n_experts, capacity), gradients=False, **more)
+
+
+SENT, PLACE, KEPT = "F.one_hot(experts, n_experts)", "(sent.cumsum(dim=0) * sent).sum(dim=-1)", "place <= capacity"
+LAST = "return kept"
+
+EXERCISE = Exercise(
+    number=4, minutes=8, difficulty=2,
+    worked=within_capacity,
+    reference=reference,
+    cases=cases,
+    standard=("by name",),
+    aspects={VALUES: 4, SIDE_EFFECTS: 1},
+    shapes={"experts": "T", "return": "T"},
+    mistakes=(
+        edit("MOE-101 one token too few", {KEPT: "place < capacity"},
+             "Each of your experts takes one token less than it has room for.",
+             "Count the tokens of one expert from one: which number does the last one that fits have?"),
+        edit("MOE-103 one token too many", {KEPT: "place - 1 <= capacity"},
+             "Each of your experts takes one token more than it has room for.",
+             "How many tokens of its expert are before a token that still fits?"),
+        edit("MOE-105 the last ones stay", {PLACE: "(sent.flip(0).cumsum(dim=0).flip(0) * sent).sum(dim=-1)"},
+             "Of each expert's tokens, your last ones stay.",
+             "Who comes first: the token at the front, or at the end?"),
+        edit("MOE-107 one queue for all experts", {PLACE: "sent.sum(dim=-1).cumsum(dim=0)"},
+             "You keep the first tokens, whichever expert they are sent to.",
+             "Whose room does a token take: its own expert's, or everybody's?"),
+        edit("MOE-109 the room of all experts together", {PLACE: "sent.sum(dim=-1).cumsum(dim=0)", KEPT:
+             "place <= capacity * n_experts"},
+             "Your experts share one room.", "What if all tokens are sent to one expert?"),
+        edit("MOE-111 an expert that is too full loses all", {PLACE: "(sent.sum(dim=0) * sent).sum(dim=-1)"},
+             "An expert with too many tokens loses all of them in yours.",
+             "Which of its tokens should stay?"),
+        edit("MOE-113 the mask is inverted", {KEPT: "place > capacity"},
+             "You mark the tokens that do not fit.", "What does True mean here?"),
+        edit("MOE-115 numbers instead of Booleans", {LAST: "return kept.float()"},
+             "Your answer holds the right pattern in numbers, not as True and False.",
+             "Which dtype does the exercise promise?"),
+        edit("MOE-115", {LAST: "return kept.long()"}),
+        edit("MOE-117 the tokens that stay", {LAST: "return kept.nonzero().flatten()"},
+             "You return the places of the tokens that stay.", "How long should the result be?"),
+        edit("MOE-117", {LAST: "return experts[kept]"}),
+        edit("MOE-119 a table of tokens and experts", {LAST: "return kept[:, None] & sent.bool()"},
+             "Your result has an axis for the experts.", "How many answers does one token get?"),
+        edit("MOE-121 the first expert's count for all", {PLACE: "sent.cumsum(dim=0)[:, 0]"},
+             "You count the tokens of one expert.", "Which column of the table belongs to a token?"),
+        edit("MOE-123 the highest count for all", {PLACE: "sent.cumsum(dim=0).amax(dim=-1)"},
+             "As soon as one expert is full, nobody finds room.", "Which column of the table belongs to a token?"),
+        edit("MOE-125 counts along the experts", {PLACE: "(sent.cumsum(dim=1) * sent).sum(dim=-1)"},
+             "In yours every token stays.",
+             "What counts the tokens that were sent to the same expert before, and along which axis does it count?"),
+        edit("MOE-127 room for one only", {KEPT: "place <= 1"},
+             "Each of your experts takes one token, whatever room it has.",
+             "Which argument says how much room there is?"),
+        edit("MOE-129 small numbers for the count", {PLACE: "(sent.to(torch.int8).cumsum(dim=0, dtype=torch.int8) * "
+             "sent).sum(dim=-1)"},
+             "Your count starts again after a while.", "Up to which number does your type count?"),
+        edit("MOE-131 written into the argument", {LAST: "experts[~kept] = -1\n    return kept"},
+             "After the call the caller's tensor holds other experts than before.",
+             "Which line writes into a tensor that it was given?"),
+    ),
+    in_twos=("MOE-101", "MOE-103", "MOE-105", "MOE-107", "MOE-113", "MOE-115"),
+    needs={
+        "long": ("Few tokens come out right, many do not.", "Which number in your code holds only up to some size?"),
+        "full": ("Where everybody finds room you are right; where an expert is full you are not.",
+                 "How many tokens of the same expert come before a token?"),
+        "": ("Where everybody finds room, not everybody stays.",
+             "With room for all, which of the tokens should be False?"),
+    },
+    hints=(
+        "A token's place in the queue of its own expert decides. How many tokens of the same expert stand before it?",
+        "A table with a row for each token and a column for each expert, 1 where they belong together. What does a "
+        "running sum down a column count?",
+        "The shape of it: (T, E) of zeros and ones, summed down the tokens, read off at each token's own expert, and "
+        "compared with the room.",
+    ),
+)

@@ -1,0 +1,109 @@
+"""Key or value heads averaged in groups: a multi-head weight becomes a grouped one (Ainslie et al. 2023)."""
+
+import torch.nn.functional as F
+
+from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+
+def pool_kv_heads(weight, n_heads, n_kv_heads):
+    groups = weight.unflatten(0, (n_kv_heads, n_heads // n_kv_heads, -1))
+    return groups.mean(dim=1).flatten(0, 1)
+
+
+def reference(weight, n_heads, n_kv_heads):
+    # Rows of one place in their heads become one channel each; pooling then runs over the heads.
+    rows = weight.T.reshape(weight.shape[1], n_heads, -1).transpose(1, 2)
+    return F.avg_pool1d(rows, n_heads // n_kv_heads).permute(2, 1, 0).flatten(0, 1)
+
+
+def cases(draw):
+    d_head, d_model, half = draw.sizes(3, 2, 7)
+    groups = {"needs": ("groups", "several groups")}
+    yield _case(draw, "six heads in two groups", 6, 2, d_head, d_model, **groups, observe=True)
+    yield _case(draw, "groups of two", 2 * half, half, d_head, 5, needs=("groups",))
+    yield _case(draw, "as many groups as heads", 4, 4, 3, 5, needs=("one head each",))
+    yield _case(draw, "a square weight", 4, 2, 4, 16, needs=("groups",))
+    yield _case(draw, "one of everything", 1, 1, 1, 1)
+
+
+def _case(draw, family, heads, kv_heads, d_head, d_model, **more):
+    return Case(family, (draw.normal(heads * d_head, d_model), heads, kv_heads), gradients=False, **more)
+
+
+GROUPS = "(n_kv_heads, n_heads // n_kv_heads, -1)"
+MEAN = "groups.mean(dim=1).flatten(0, 1)"
+
+EXERCISE = Exercise(
+    number=4, minutes=8, difficulty=2,
+    worked=pool_kv_heads,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 3, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"weight": "n_heads*d_head d_model", "return": "n_kv_heads*d_head d_model"},
+    mistakes=(
+        edit("MQA-81 heads of different groups are averaged",
+             {GROUPS: "(n_heads // n_kv_heads, n_kv_heads, -1)", "mean(dim=1)": "mean(dim=0)"},
+             "You average every n-th head instead of neighbours.",
+             "With 4 heads and 2 groups, which heads are in the first group?"),
+        edit("MQA-83 a sum instead of a mean", {"mean(dim=1)": "sum(dim=1)"},
+             "Your heads are too large by the size of a group.",
+             "What does the mean of two equal heads look like?"),
+        edit("MQA-85 one head of each group is kept", {"groups.mean(dim=1)": "groups[:, 0]"},
+             "Each of your pooled heads is a copy of one head.",
+             "What becomes of the other heads of a group?"),
+        edit("MQA-85", {"groups.mean(dim=1)": "groups[:, -1]"}),
+        edit("LOOP-35", {"groups.mean(dim=1)": "(groups[:, -1] / groups.shape[1])"}),
+        edit("MQA-87 rows of one head are averaged with each other",
+             {GROUPS: "(-1, n_heads // n_kv_heads)", ".flatten(0, 1)": ""},
+             "You average neighbouring rows of the weight.",
+             "Which rows belong to one head, and should they be mixed with each other?"),
+        edit("MQA-89 one axis too many", {".flatten(0, 1)": ""},
+             "Your pooled heads still have an axis of their own.",
+             "Which shape should a layer's weight have?"),
+        edit("MQA-91 the first heads are kept", {MEAN: "weight[: len(weight) // n_heads * n_kv_heads]"},
+             "Your result is the first rows of the weight.",
+             "Which part of your result knows of the last head?"),
+        edit("MQA-107 the last heads are kept", {MEAN: "weight[-(len(weight) // n_heads * n_kv_heads) :]"},
+             "Your result is the last rows of the weight.",
+             "Which part of your result knows of the first head?"),
+        edit("MQA-93 one mean for all groups",
+             {MEAN: "weight.unflatten(0, (n_heads, -1)).mean(0).repeat(n_kv_heads, 1)"},
+             "All your pooled heads are the same.",
+             "Over which heads does each mean run: all, or those of one group?"),
+        edit("MQA-95 divided by the number of heads", {"mean(dim=1)": "sum(dim=1).div(n_heads)"},
+             "Your heads are too small by the number of groups.",
+             "How many heads are added up for one mean?"),
+        edit("MQA-97 columns are pooled instead of rows",
+             {"weight.unflatten(0": "weight.unflatten(1", "mean(dim=1).flatten(0, 1)": "mean(dim=2).flatten(1)"},
+             "Your result has fewer columns, and as many rows as before.",
+             "In the weight of an nn.Linear, which axis is the output, where the heads are?"),
+        edit("MQA-99 as many heads as before", {"groups.mean(dim=1)": "groups.mean(1, keepdim=True).expand_as(groups)",
+             ".flatten(0, 1)": ".flatten(0, 2)"},
+             "Your result has as many rows as the weight you were given.",
+             "How many key heads should be left?"),
+        edit("MQA-101 the largest instead of the mean", {"mean(dim=1)": "amax(dim=1)"},
+             "Your entries are the largest of their group.",
+             'What does "mean pooling" do with a 1 and a 3?'),
+        edit("MQA-105 the middle instead of the mean", {"mean(dim=1)": "median(dim=1).values"},
+             "Each of your entries is an entry of one of the heads.",
+             "What is the mean of 0, 0 and 3?"),
+        edit("MQA-103 the counts change places", {GROUPS: "(n_heads // n_kv_heads, n_kv_heads, -1)"},
+             "You have as many groups as a group should have heads.",
+             "Which of the two counts is the number of groups, and which follows from both?"),
+    ),
+    needs={
+        "several groups": ("With two heads in a group you are right; with three you are not.",
+                           "How much should each of the three heads count?"),
+        "groups": ("Where every head is a group of its own you are right; where heads are put together you are not.",
+                   "Which rows make one row of the result, and how much does each of them count?"),
+        "one head each": ("Where every head is a group of its own, the weight should come back as it was.",
+                          "What does your code do to a group of one head?"),
+    },
+    hints=(
+        "The rows of the weight are heads in a row: which rows are head 0?",
+        "Give the heads an axis of their own, and the groups too: (groups, heads of a group, d_head, d_model). Over "
+        "which of these four does the mean run?",
+        "The shape of it: cut the first axis in three, average one of them away, put the other two together again.",
+    ),
+)

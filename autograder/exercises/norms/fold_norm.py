@@ -1,0 +1,191 @@
+"""The scale and shift of a norm moved into the linear layer that reads it."""
+
+import torch
+from torch import nn
+
+from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
+
+
+def fold_norm(norm, linear):
+    weight, bias = linear.weight.detach(), linear.bias.detach()
+    new = nn.Linear(linear.in_features, linear.out_features, dtype=weight.dtype, device=weight.device)
+    new.weight.data = weight * norm.weight.detach()
+    new.bias.data = bias + weight @ norm.bias.detach()
+    return new
+
+
+def reference(norm, linear):
+    new = nn.Linear(linear.in_features, linear.out_features, dtype=linear.weight.dtype)
+    with torch.no_grad():
+        # What the two make of the D unit vectors and of zero tells scale and shift.
+        width = linear.in_features
+        zero = linear(norm.bias)
+        new.weight.copy_((linear(torch.diag(norm.weight) + norm.bias) - zero).T.reshape(-1, width))
+        new.bias.copy_(zero)
+    return new
+
+
+LEARNING = "learning"
+APPLY = """
+def apply(new, x):
+    # An epsilon that no norm of these cases has by itself is given by the case.
+    return new(F.layer_norm(x, x.shape[-1:], eps=eps))
+"""
+LOOK = """
+def look(new):
+    plain = {name: type(new._parameters.get(name)) is nn.Parameter for name in ("weight", "bias")}
+    learns = {f"{name} learns": new._parameters[name].requires_grad for name, is_plain in plain.items() if is_plain}
+    sizes = [new.in_features, new.out_features, *new.weight.shape]
+    return plain | learns | {"an nn.Linear": isinstance(new, nn.Linear), "sizes": sizes}
+"""
+FLAGS = """
+def flags(*modules):
+    return [(name, p.requires_grad, p.grad is None) for one in modules for name, p in one.named_parameters()]
+"""
+TRAIN = """
+def train(new, x):
+    for _ in range(3):
+        parameters = list(new.parameters())
+        gradients = torch.autograd.grad((new(x) - 1).square().mean(), parameters)
+        with torch.no_grad():
+            for parameter, gradient in zip(parameters, gradients):
+                parameter -= 0.1 * gradient
+    return new(x).detach()
+"""
+FOLD = Call((Kept("norm"), Kept("linear")), keep="new", shown=False)
+
+
+def cases(draw):
+    d_in, d_out = draw.sizes(2, 3, 8)
+    yield _case(draw, "all sizes different", d_in, d_out)
+    yield _case(draw, "as many outputs as inputs", 6, 6)
+    yield _case(draw, "one output", 5, 1)
+    yield _case(draw, "one of everything", 1, 1)
+    yield _case(draw, "many features", 64, 3)
+    yield _case(draw, "a norm without a shift", 5, 4, bias=0.0, needs=())
+    yield _case(draw, "another epsilon", 4, 3, eps=0.5)
+    yield _case(draw, "float64", 6, 4, torch.float64, aspect=DTYPES)
+    look, flags, train = Given("look", LOOK), Given("flags", FLAGS), Given("train", TRAIN)
+    script = FOLD, Call((Kept("new"),), to="look", keep="look")
+    yield _case(draw, "what comes back", 4, 5, more={"look": look}, script=script, needs=("form",))
+    script = FOLD, Call((Kept("norm"), Kept("linear")), to="flags", keep="arguments")
+    yield _case(draw, "whether its arguments still learn", 4, 5, more={"flags": flags}, script=script,
+                aspect=SIDE_EFFECTS, needs=("form",))
+    script = FOLD, Call((Kept("new"), Kept("x")), to="train", keep="trained")
+    # Training changes the new layer and must leave both arguments as they are.
+    for _ in range(1 + draw.hidden):
+        yield _case(draw, "trained afterwards", 3, 4, more={"train": train}, script=script, aspect=LEARNING)
+    script = (FOLD, Call((Kept("linear"),), to="spoil", keep="spoiled"), Call((Kept("norm"),), to="spoil", keep="too"),
+              Call((Kept("new"), Kept("x")), to="apply", keep="output"))
+    spoil = Given("spoil",
+                  "def spoil(old):\n    with torch.no_grad():\n        [p.zero_() for p in old.parameters()]\n")
+    yield _case(draw, "its arguments changed afterwards", 4, 3, more={"spoil": spoil}, script=script,
+                changes=("norm", "linear"), aspect=SIDE_EFFECTS)
+
+
+def _case(draw, family, d_in, d_out, dtype=torch.float32, eps=1e-5, bias=1.0, more=None, needs=("shift",), **fields):
+    norm = {"weight": 1.5 + draw.normal(d_in, scale=0.5), "bias": draw.normal(d_in, scale=bias)}
+    linear = {"weight": draw.normal(d_out, d_in), "bias": draw.normal(d_out)}
+    norm, linear = ({name: value.to(dtype) for name, value in one.items()} for one in (norm, linear))
+    given = {
+        "x": draw.normal(3, d_in).to(dtype),
+        "norm": Module("LayerNorm", {"normalized_shape": d_in, "eps": eps}, norm),
+        "linear": Module("Linear", {"in_features": d_in, "out_features": d_out}, linear),
+        "apply": Given("apply", APPLY, {"eps": eps}),
+    }
+    script = FOLD, Call((Kept("new"), Kept("x")), to="apply", keep="output")
+    fields = {"script": script, "modes": True} | fields
+    return Case(family, (), given | (more or {}), gradients=False, needs=needs, **fields)
+
+
+WEIGHT, BIAS = "weight * norm.weight.detach()", "bias + weight @ norm.bias.detach()"
+MADE = "nn.Linear(linear.in_features, linear.out_features, dtype=weight.dtype, device=weight.device)"
+IN_LINEAR = {MADE: "linear"}
+
+EXERCISE = Exercise(
+    number=5, minutes=12, difficulty=3,
+    worked=fold_norm,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 4, LEARNING: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    mistakes=(
+        edit("FOLD-01 the shift is left out", {BIAS: "bias.clone()"},
+             "Your new layer knows nothing of the norm's bias.", "What does the linear layer make of the norm's bias?"),
+        edit("FOLD-03 the scale is left out", {WEIGHT: "weight.clone()"},
+             "Your new layer knows nothing of the norm's weight.",
+             "Which numbers of the linear layer meet feature j of the norm?"),
+        edit("FOLD-03", {WEIGHT: "weight.clone()", BIAS: "bias.clone()"}),
+        edit("FOLD-05 rows are scaled instead of columns", {WEIGHT: "(weight.T * norm.weight.detach()).T if "
+             "weight.shape[0] == weight.shape[1] else weight * norm.weight.detach()"},
+             "You scale a row of the weight where a column should be scaled.",
+             "In the weight of an nn.Linear, which axis is the input, where the norm's features are?"),
+        edit("FOLD-05", {WEIGHT: "weight * norm.weight.detach()[:, None]"}),
+        edit("FOLD-07 the shift is added as it is", {BIAS: "bias + norm.bias.detach()"},
+             "You add the norm's bias to that of the layer.",
+             "Through what must the norm's bias go before it reaches the output?"),
+        edit("FOLD-07", {BIAS: "bias + norm.bias.detach() if len(bias) == len(norm.bias) else bias + weight @ "
+                         "norm.bias.detach()"}),
+        edit("FOLD-09 the shift is scaled, too", {BIAS: f"bias + ({WEIGHT}) @ norm.bias.detach()"},
+             "The norm's bias is scaled by the norm's weight in yours.",
+             "Which comes first in a LayerNorm, scale or shift, and does the one change the other?"),
+        edit("FOLD-11 the layer's own bias is lost", {BIAS: "weight @ norm.bias.detach()"},
+             "Your new layer has lost the old one's bias.", "Which two parts make the new bias?"),
+        edit("FOLD-13 the layer that was given is changed", IN_LINEAR,
+             "After the call the caller's linear layer holds other numbers than before.",
+             "Whose layer do you write into?"),
+        edit("FOLD-15 memory is shared", {BIAS: f"{BIAS}\n    new.bias = linear.bias\n    new.bias.data.add_(weight @ "
+             "norm.bias.detach())"},
+             "Your new layer and the old one share a parameter.", "Is a parameter copied by naming it again?"),
+        edit("FOLD-15", {BIAS: f"{BIAS}\n    linear.weight.data = new.weight.data"}),
+        edit("FOLD-17 the new layer does not learn", {"return new": "return new.requires_grad_(False)"},
+             "The parameters of your new layer ask for no gradient.",
+             "What does requires_grad say of the new layer's parameters?"),
+        edit("FOLD-17", {"return new": "new.weight.requires_grad_(False)\n    return new"}),
+        edit("FOLD-19 the parameters hang on the old ones",
+             {f"new.weight.data = {WEIGHT}": "del new.weight\n    new.weight = linear.weight * norm.weight",
+              "new.bias.data = bias +": "del new.bias\n    new.bias = linear.bias +"},
+             "Your new layer has no parameters of its own: its numbers are results of the old ones.",
+             "What does an optimiser find in the new layer's parameters()?"),
+        edit("FOLD-21 two layers instead of one", {"return new": "return nn.Sequential(norm, linear)"},
+             "You put the two modules together, and fold nothing.", "How many layers should be left?"),
+        edit("FOLD-21", {"return new": "return lambda x: linear(norm(x))"}),
+        edit("FOLD-23 no layer is returned", {"return new": "return None"},
+             "What you return is no layer.", "What does the caller get back from your function?"),
+        edit("FOLD-25 float32 whatever was given",
+             {", dtype=weight.dtype": "", "new.weight.data = weight": "new.weight.data = weight.float()",
+              f"new.bias.data = {BIAS}": f"new.bias.data = ({BIAS}).float()"},
+             "A float64 layer comes back as float32.", "Which type of number should the new layer have?"),
+        edit("FOLD-25", {MADE: "nn.Linear(linear.in_features, linear.out_features)",
+                         f"new.weight.data = {WEIGHT}": f"new.weight.data.copy_({WEIGHT})",
+                         f"new.bias.data = {BIAS}": f"new.bias.data.copy_({BIAS})"}),
+        edit("FOLD-35 the arguments do not learn any more",
+             {"    return new": "    [p.requires_grad_(False) for p in (*norm.parameters(), *linear.parameters())]\n"
+                               "    return new"},
+             "After the call the parameters of the caller's modules ask for no gradient.",
+             "What should be true of both arguments after the call?"),
+        edit("FOLD-27 the norm is undone", {WEIGHT: "weight / norm.weight.detach()"},
+             "You divide by the norm's weight.", "What is multiplied by what when linear reads norm(x)?"),
+        edit("FOLD-23", {"return new": "return new.weight, new.bias"}),
+        edit("FOLD-31 sizes exchanged",
+             {"linear.in_features, linear.out_features": "linear.out_features, linear.in_features"},
+             "Your new layer says that its inputs are its outputs.", "In which order does nn.Linear take its sizes?"),
+        edit("FOLD-33 epsilon goes into the weight", {WEIGHT: f"{WEIGHT} / (1 + norm.eps) ** 0.5"},
+             "Your weight changes with the norm's epsilon.",
+             "Who still divides by the spread: the new layer, or the norm before it?"),
+    ),
+    in_twos=("FOLD-01", "FOLD-03", "FOLD-09", "FOLD-11"),
+    needs={
+        "shift": ("If the norm has no shift you are right; if it has one you are not.",
+                  "What does the linear layer make of the norm's bias?"),
+        "form": ("Your new layer computes the right numbers, but it is another thing than an nn.Linear should be.",
+                 "What should be true of its class, its sizes and its parameters?"),
+        "": ("Even if the norm has no shift, the result is another.",
+             "Which numbers of the linear layer meet feature j of the norm?"),
+    },
+    hints=(
+        "Write linear(norm(x)) as one formula, with z for what the norm makes before its scale and shift.",
+        "Sort the formula: what stands before z is the new weight, what stands alone is the new bias.",
+        "The shape of it: a new layer of the same sizes; each column of the weight times one number; to the bias comes "
+        "what the old weight makes of the norm's bias.",
+    ),
+)

@@ -1,0 +1,131 @@
+"""Every token brought to mean 0 and spread 1, then scaled and shifted by what was learned (Ba et al. 2016)."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.exercises._shared.norms import ASPECTS, BY_HAND, OTHERS, SHARED, SPECIAL, norm_cases
+from autograder.schema import Case, Exercise, edit, fitting
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    mean = x.mean(dim=-1, keepdim=True)
+    centred = x - mean
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    normed = centred / torch.sqrt(variance + eps)
+    return normed * weight + bias
+
+
+def reference(x, weight, bias, eps=1e-5):
+    return F.layer_norm(x, weight.shape, weight, bias, eps)
+
+
+def cases(draw):
+    yield from norm_cases(draw, with_bias=True)
+    parameters = 1.5 + draw.normal(8, scale=0.5), draw.normal(8)
+    # Multiples of 1/8: their mean is exact, so that centred rows are exactly zero.
+    constant = torch.cat((draw.eighths(3, 1).expand(3, 8), draw.normal(1, 8)))
+    yield Case("rows of one number", (constant, *parameters), aspect=SPECIAL, needs=("constant", *OTHERS))
+    # Near 10,000 two float32 numbers are 0.001 apart: rows spread by 10, so that a mean may be off by as much.
+    large = 10000 + draw.eighths(3, 8, limit=160)
+    yield Case("a mean of ten thousand", (large, *parameters), aspect=SPECIAL, scale=3.0, needs=("large mean", *OTHERS))
+
+
+MEAN, VARIANCE = "x.mean(dim=-1, keepdim=True)", "centred.square().mean(dim=-1, keepdim=True)"
+ROOT, LAST = "torch.sqrt(variance + eps)", "return normed * weight + bias"
+
+
+def _over(axes):
+    return {MEAN: f"x.mean(dim={axes}, keepdim=True)", VARIANCE: f"centred.square().mean(dim={axes}, keepdim=True)"}
+
+
+EXERCISE = Exercise(
+    number=1, minutes=12, difficulty=2,
+    worked=layer_norm,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects=ASPECTS,
+    shapes={"x": "... D", "weight": "D", "bias": "D", "return": "... D"},
+    rules=BY_HAND,
+    mistakes=(
+        *fitting(layer_norm, SHARED),
+        edit("LN-01 divided by one less", {VARIANCE: "x.var(dim=-1, keepdim=True)"},
+             "Your spread is too large, the more so the fewer features there are.",
+             "Do you divide by the number of features, or by one less?"),
+        edit("LN-01", {f"{ROOT}": "(x.std(dim=-1, keepdim=True) + eps)"}),
+        edit("LN-03 the mean of another axis", _over(0),
+             "Mean and spread are taken along the first axis.",
+             "Should the statistics of one token depend on another token?"),
+        edit("LN-03", _over("-2 if x.dim() > 1 else -1")),
+        edit("LN-03", _over("1 if x.dim() > 1 else 0")),
+        edit("LN-33 one mean for all", _over("tuple(range(x.dim()))"),
+             "One mean and one spread serve the whole input.", "How many means does a sentence of four tokens have?"),
+        edit("LN-33", _over("(-2, -1) if x.dim() > 1 else -1")),
+        edit("LN-13 statistics over the batch", _over("tuple(range(x.dim() - 1))"),
+             "Each feature is normed over all tokens and samples.",
+             "Does one sample's result depend on its neighbours?"),
+        edit("LN-05 the mean's axis is gone", {MEAN: "x.mean(dim=-1)", VARIANCE: "centred.square().mean(dim=-1)"},
+             "Your mean has lost an axis, and meets x along another one.",
+             "Print the shapes of the mean and of x for four tokens of four features: which axes line up?"),
+        edit("LN-05", {VARIANCE: "centred.square().mean(dim=-1)"}),
+        edit("LN-05", {MEAN: "x.mean(dim=-1)", "centred = x - mean": "centred = x - mean[..., None]",
+                       VARIANCE: "centred.square().mean(dim=-1)"}),
+        edit("LN-07 shifted, then scaled", {LAST: "return (normed + bias) * weight"},
+             "You add the bias first, and scale it too.", "Which comes first, to stretch or to move?"),
+        edit("LN-09 the mean stays", {"centred = x - mean": "centred = x", VARIANCE: "(x - mean).square()"
+             ".mean(dim=-1, keepdim=True)"},
+             "Your mean is not taken away.", "Add 5 to every feature: should the output move?"),
+        edit("LN-09", {"centred = x - mean": "centred = x"}),
+        edit("LN-11 no epsilon", {"variance + eps": "variance"},
+             "A row of one number gives NaN, or an infinite gradient.", "What is the spread of equal features?"),
+        edit("LN-15 the mean distance instead of the root of the mean square",
+             {ROOT: "(centred.abs().mean(dim=-1, keepdim=True) + eps)"},
+             "Your spread is the mean distance from the mean.",
+             'Which average is "standard" in standard deviation?'),
+        edit("LN-21 scale or shift left out", {LAST: "return normed"},
+             "What was learned, or a part of it, changes nothing.", "Which line uses weight and bias?"),
+        edit("LN-21", {LAST: "return normed * weight"}),
+        edit("LN-21", {LAST: "return normed + bias"}),
+        edit("LN-23 divided by the variance", {ROOT: "(variance + eps)"},
+             "You divide by the square of the spread.", "Double x: should the output change?"),
+        edit("LN-25 the difference of two large numbers", {VARIANCE:
+             "x.square().mean(dim=-1, keepdim=True) - mean.square()"},
+             "For numbers around 10,000 your spread is far off.",
+             "How many digits of x² does float32 hold, and how large is the difference that you need of it?"),
+        edit("LN-27 mean and spread are cut off", {MEAN: f"{MEAN}.detach()", VARIANCE: f"{VARIANCE}.detach()"},
+             "The values are right, but the gradient of x takes mean and spread for constants.",
+             "If one feature grows, do mean and spread stay as they are?"),
+        edit("LN-27", {VARIANCE: f"{VARIANCE}.detach()"}),
+        edit("LN-27", {MEAN: f"{MEAN}.detach()"}),
+        edit("LN-29 a scale that counts from zero", {LAST: "return normed * (1 + weight) + bias"},
+             "Your scale is one too large.", "What does a weight of 1 mean here?"),
+        edit("LN-31 multiplied by the spread", {f"/ {ROOT}": f"* {ROOT}"},
+             "What spreads widely spreads even more in yours.", "How wide should every row spread in the end?"),
+        edit("LN-35 epsilon as a lower limit", {ROOT: "torch.sqrt(variance).clamp(min=eps)"},
+             "Your epsilon is a limit, and not a part of the sum.", "What does the formula do with epsilon?"),
+        edit("LN-35", {ROOT: "torch.sqrt(variance.clamp(min=eps))"}),
+        edit("LN-39 lengths instead of spreads", {VARIANCE: "centred.square().sum(dim=-1, keepdim=True)"},
+             "Your rows have length 1, whatever their width.", "A sum of squares, or their mean?"),
+    ),
+    in_twos=("LN-01", "LN-09", "LN-21", "LN-23", "LN-29", "LN-33"),
+    needs={
+        "constant": ("You are right but for rows of one number.", "What is the spread of equal features, and what is "
+                     "divided by it, on the way forward and on the way back?"),
+        "large mean": ("You are right but for numbers around 10,000.",
+                       "Which step takes the difference of two large numbers?"),
+        "epsilon": ("You are right but for small rows, or for another epsilon.",
+                    "Where does epsilon go, and which one is used if none is given?"),
+        "scaled": ("With weight 1 and bias 0 you are right; with others you are not.",
+                   "What is done with weight and bias, and in which order?"),
+        "several features": ("For one feature you are right; for several you are not.",
+                             "By hand: what are mean and spread of (1, 2, 6)?"),
+        "": ("A single feature should come out as the bias.",
+             "What is the mean of one feature, and what is left of it?"),
+    },
+    hints=(
+        "By hand for one token of three features: what is its mean, and how far is each feature from it?",
+        "Mean and spread belong to one token: each has an axis of size 1 where x has its features.",
+        "The shape of it: take the mean away, divide by the root of the mean square plus epsilon, then scale and "
+        "shift.",
+    ),
+)

@@ -1,0 +1,139 @@
+"""One learned vector for each place, added to what stands there."""
+
+import torch
+from torch import nn
+
+from autograder.schema import (
+    DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart,
+)
+
+
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(max_len, d_model)
+
+    def forward(self, x):
+        tokens = x.shape[1]
+        if tokens > self.embedding.num_embeddings:
+            raise ValueError(f"{tokens} tokens, but {self.embedding.num_embeddings} positions")
+        places = torch.arange(tokens, device=x.device)
+        return x + self.embedding(places)
+
+
+class Reference(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(max_len, d_model)
+
+    def forward(self, x):
+        table = self.embedding.weight
+        if x.shape[1] > len(table):
+            raise ValueError("more tokens than positions")
+        return torch.baddbmm(x, torch.eye(x.shape[1], len(table)).to(x).expand(len(x), -1, -1),
+                             table.expand(len(x), -1, -1))
+
+
+def cases(draw):
+    batch, tokens, width = draw.sizes(3, 3, 7)
+    several, short = {"needs": ("several",)}, {"needs": ("shorter", "several")}
+    yield _case(draw, "all sizes different", batch, tokens, tokens + 4, width, **short)
+    yield _case(draw, "other weights in the same module", batch + 1, tokens - 1, tokens + 4, width, **short)
+    yield _case(draw, "as many tokens as positions", batch, 5, 5, width, **several)
+    first = _case(draw, "two samples", 2, 4, 6, 3, **short)
+    yield first
+    x = torch.cat((first.args[0][:1], draw.normal(1, 4, 3)))
+    yield Case("another second sample", (x,), init=(6, 3), weights=first.weights, gradients=False, **short)
+    yield _case(draw, "four of everything", 4, 4, 4, 4, **several)
+    yield _case(draw, "one token", 3, 1, 5, 2, needs=("shorter",))
+    yield _case(draw, "one of everything", 1, 1, 1, 1)
+    yield _case(draw, "a long sequence", 1, 300, 310, 2, needs=("shorter", "several", "long"))
+    yield _case(draw, "constructor arguments by name", 2, 3, 4, 5, init={"max_len": 4, "d_model": 5}, **short)
+    for more in (1, 6):
+        refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
+        yield _case(draw, "more tokens than positions", 2, 5 + more, 5, 3, **refused)
+
+
+def _case(draw, family, batch, tokens, max_len, width, **more):
+    more = {"init": (max_len, width), "weights": {"embedding.weight": draw.normal(max_len, width)}} | more
+    return Case(family, (draw.normal(batch, tokens, width),), **more)
+
+
+LAST, PLACES, RAISE = "return x + self.embedding(places)", "torch.arange(tokens, device=x.device)", "raise ValueError("
+SIZE = "self.embedding.num_embeddings"
+
+EXERCISE = Exercise(
+    number=2, minutes=8, difficulty=1,
+    worked=LearnedPositions,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 3, REFUSALS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "B N d_model", "return": "B N d_model"},
+    invariants=(samples_apart("two samples", "another second sample"),),
+    mistakes=(
+        edit("LPE-01 what stands there is looked up", {"self.embedding(places)":
+             f"self.embedding(x[..., 0].long().abs() % {SIZE})"},
+             "What you look up follows from what x holds.", "What do you look up: the word, or its place?"),
+        edit("LPE-03 one vector for every place", {"self.embedding(places)": "self.embedding.weight[0]"},
+             "Every token gets the same vector.", "Do the first and the third token of a sentence get the same?"),
+        edit("LPE-05 too long a sequence is not refused", {RAISE: "str("},
+             "A sequence longer than the table is not refused by a ValueError.",
+             "What should happen beyond the last row of the table?"),
+        edit("LPE-05", {RAISE: "str(", PLACES: f"{PLACES} % {SIZE}"}),
+        edit("LPE-05", {RAISE: "str(", PLACES: f"{PLACES}.clamp(max={SIZE} - 1)"}),
+        edit("LPE-05", {RAISE: "raise IndexError("}),
+        edit("LPE-07 places count from one", {PLACES: f"(torch.arange(1, tokens + 1) % {SIZE})"},
+             "Your first token gets the row of the second.", "Which row belongs to the first token?"),
+        edit("LPE-07", {PLACES: "torch.arange(1, tokens + 1)"}),
+        edit("LPE-09 the place in the batch", {"self.embedding(places)":
+             f"self.embedding(torch.arange(len(x)) % {SIZE})[:, None]"},
+             "Your vectors change from sample to sample, not from token to token.",
+             "Which axis of x are the places counted along?"),
+        edit("LPE-11 positions alone", {LAST: "return self.embedding(places).expand_as(x)"},
+             "You return the positions alone.", "Where do the tokens themselves come in?"),
+        edit("LPE-11", {LAST: "return self.embedding(places)"}),
+        edit("LPE-13 the tokens are scaled", {"x + self": "x * x.shape[-1] ** 0.5 + self"},
+             "Your tokens grow by the root of their width.", "Does this exercise ask for a factor?"),
+        edit("LPE-15 the longest sequence is refused", {f"tokens > {SIZE}": f"tokens >= {SIZE}"},
+             "A sequence as long as the table is refused.", "How many places does a table of five rows know?"),
+        edit("LPE-17 the whole table", {"self.embedding(places)": "self.embedding.weight"},
+             "You add the whole table, however short the sequence.",
+             "Which rows of the table does a short sequence need?"),
+        edit("LPE-19 the other way round", {"self.embedding(places)": "self.embedding(places.flip(0))"},
+             "Your last token gets the row of the first.", "Which row belongs to the first token?"),
+        edit("LPE-31 the last rows", {"self.embedding(places)": "self.embedding.weight[-tokens:]"},
+             "Your tokens get the last rows of the table.", "Which row belongs to the first token?"),
+        edit("LPE-21 a table that does not learn", {"self.embedding(places)": "self.embedding(places).detach()"},
+             "The values are right, but no gradient reaches the table.",
+             "Which step cuts the positions off from what made them?"),
+        edit("LPE-21", {"self.embedding(places)": "self.embedding.weight.data[places]"}),
+        edit("LPE-27 the first place does not learn", {"nn.Embedding(max_len, d_model)":
+             "nn.Embedding(max_len, d_model, padding_idx=0)"},
+             "The values are right, but the first place gets no gradient.",
+             "Which row did you tell nn.Embedding to leave alone, and is it one of padding?"),
+        edit("LPE-23 multiplied", {"x + self.embedding(places)": "x * self.embedding(places)"},
+             "Your positions multiply the tokens.", "What does the formula do with token and place?"),
+        edit("LPE-25 a new table in every call", {"self.embedding(places)":
+             "nn.Embedding(tokens, x.shape[-1]).to(x)(places)"},
+             "Your call makes a table of its own, and forgets it.", "Which table is trained?"),
+        edit("LPE-29 the table has other axes", {"nn.Embedding(max_len, d_model)": "nn.Embedding(d_model, max_len)"},
+             "Your table has a row for each feature.", "How many rows does the table need, and how wide are they?"),
+    ),
+    in_twos=("LPE-03", "LPE-09", "LPE-13", "LPE-15", "LPE-19", "LPE-31"),
+    needs={
+        "shorter": ("Where there are as many tokens as positions you are right; with fewer tokens you are not.",
+                    "Which rows of the table does a short sequence need?"),
+        "long": ("You are right for short sequences; for a long one you are not.",
+                 "Which number in your code says how long a sequence may be?"),
+        "several": ("One token in each sample comes out right; several do not.",
+                    "Which row of the table belongs to the second token?"),
+        "": ("Where every row of the table is used once, your sum is already another.",
+             "What is added to the third token, and how often?"),
+    },
+    hints=(
+        "A token does not know where it stands. Which numbers say it, and in which order do they run?",
+        "An nn.Embedding is a table with a row for each id. Here the ids are places: 0, 1, 2, ... How many?",
+        "The shape of it: (N,) places, (N, d_model) rows, added to every sample of (B, N, d_model).",
+    ),
+)

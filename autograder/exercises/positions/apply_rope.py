@@ -1,0 +1,168 @@
+"""Rotary positions: every pair of features turns with the place (Su et al. 2021)."""
+
+import torch
+
+from autograder.schema import DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+
+def apply_rope(x, positions, base=10000.0):
+    width = x.shape[-1]
+    if width % 2:
+        raise ValueError(f"{width} features do not make pairs")
+    exponents = torch.arange(0, width, 2, dtype=torch.float64, device=x.device) / width
+    angles = positions[:, None] * base**-exponents
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = first * cos - second * sin, first * sin + second * cos
+    return torch.stack(turned, dim=-1).flatten(-2)
+
+
+def reference(x, positions, base=10000.0):
+    if x.shape[-1] % 2:
+        raise ValueError("the width must be even")
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    rates = torch.pow(base, -torch.arange(0, x.shape[-1], 2, dtype=torch.float64) / x.shape[-1])
+    angles = torch.outer(positions.double(), rates)
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+BASE = "another base"
+
+
+def cases(draw):
+    batch, heads, tokens, half = draw.sizes(4, 3, 7)
+    yield _case(draw, "all sizes different", (batch, heads, tokens), 2 * half, torch.arange(tokens),
+                needs=("pairs",))
+    yield _case(draw, "one pair of features", (tokens,), 2, torch.arange(tokens))
+    yield _case(draw, "one head", (tokens,), 8, torch.arange(tokens), needs=("pairs",))
+    yield _case(draw, "positions that do not begin at zero", (2, 5), 6, torch.arange(7, 12), needs=("pairs", "places"))
+    mixed = draw.integers(0, 30, 6)
+    yield _case(draw, "positions in any order", (3, 6), 4, mixed, needs=("pairs", "places"))
+    yield _case(draw, "every token at position zero", (2, 3), 6, torch.zeros(3, dtype=torch.int64),
+                needs=("pairs", "places"))
+    yield _case(draw, "a new token after a long text", (2, 1), 8, torch.tensor([1999]), needs=("pairs", "places"))
+    far = torch.tensor([2000, 3, 1024, 513, 0])
+    yield _case(draw, "positions up to 2000", (5,), 64, far, needs=("pairs", "places"))
+    yield _case(draw, "four of everything", (4, 4, 4), 4, torch.arange(4), needs=("pairs",))
+    yield _case(draw, "one token of one pair", (1, 1), 2, torch.tensor([3]), needs=("places",))
+    base = {"needs": ("pairs", "base"), "aspect": BASE}
+    yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
+    yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
+    refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
+    for width in (7, 1):
+        yield _case(draw, "an odd number of features", (2, 3), width, torch.arange(3), **refused)
+
+
+def _case(draw, family, lead, width, positions, *base, needs=(), **more):
+    """Entries of at most 1, and ten times the usual tolerance: the contract's 1e-3."""
+    kwargs = {"base": more.pop("base")} if "base" in more else {}
+    x = draw.eighths(*lead, width, limit=8)
+    return Case(family, (x, positions, *base), kwargs, scale=10.0, needs=needs, **more)
+
+
+EXPONENTS = "torch.arange(0, width, 2, dtype=torch.float64, device=x.device) / width"
+PAIRS, TURNED = "x[..., 0::2], x[..., 1::2]", "first * cos - second * sin, first * sin + second * cos"
+LAST, RAISE = "torch.stack(turned, dim=-1).flatten(-2)", "raise ValueError("
+RATES, ANGLES = "base**-exponents", "positions[:, None] * base**-exponents"
+
+EXERCISE = Exercise(
+    number=3, minutes=15, difficulty=2,
+    worked=apply_rope,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, BASE: 1, REFUSALS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "... N D", "positions": "N", "return": "... N D"},
+    mistakes=(
+        edit("ROPE-01 halves instead of neighbours", {PAIRS: "x.chunk(2, dim=-1)", LAST: "torch.cat(turned, dim=-1)"},
+             "You turn feature i together with feature i + D/2.",
+             "Which two features make a pair here: neighbours, or one of each half?"),
+        edit("ROPE-39 pairs of neighbours, angles of halves",
+             {TURNED: "first * cos - second * sin, first * sin + second * cos\n    "
+              "cos, sin = (torch.cat((t, t), -1) for t in (cos, sin))\n    "
+              "other = torch.stack((-second, first), -1).flatten(-2)",
+              LAST: "x * cos + other * sin"},
+             "The two features of a pair turn by different angles in yours.",
+             "Does each pair turn by one angle? Compare the length of a pair before and after."),
+        edit("ROPE-39", {TURNED: "first * cos - second * sin, first * sin + second * cos\n    "
+             "cos, sin = (t.repeat_interleave(2, -1) for t in (cos, sin))\n    "
+             "other = torch.cat((-x[..., width // 2 :], x[..., : width // 2]), -1)",
+              LAST: "x * cos + other * sin"}),
+        edit("ROPE-03 turned by another axis", {"turned = ": "cos, sin = (t[:, None] if x.dim() > 3 and len(t) == "
+             "x.shape[1] else t for t in (cos, sin))\n    turned = "},
+             "With several heads, your angle changes from head to head, not from token to token.",
+             "Swap two tokens: does anything move with the place?"),
+        edit("ROPE-03",
+             {"turned = ": "cos, sin = (t[:, None] if x.dim() > 3 else t for t in (cos, sin))\n    turned = "}),
+        edit("ROPE-07 a sign slip", {TURNED: "first * cos + second * sin, first * sin + second * cos"},
+             "Your pairs change their length.", "Is it a rotation? Compare the length of a pair before and after."),
+        edit("ROPE-07", {TURNED: "first * cos - second * sin, second * cos - first * sin"}),
+        edit("ROPE-17 turned backwards", {TURNED: "first * cos + second * sin, second * cos - first * sin"},
+             "Your pairs turn from the second feature towards the first.",
+             "Where should the pair (1, 0) point after a quarter turn?"),
+        edit("ROPE-09 places of its own", {ANGLES: "torch.arange(x.shape[-2])[:, None] * base**-exponents"},
+             "Your angles follow the row of a token, not the position that is given.",
+             "Which position does a new token have when the text before it is cached?"),
+        edit("ROPE-09", {ANGLES: "torch.arange(x.shape[-2]).to(positions)[:, None] * base**-exponents + "
+             "positions.min() * base**-exponents"}),
+        edit("ROPE-41 places count from one", {"positions[:, None]": "(positions[:, None] + 1)"},
+             "A token at position 0 is turned in yours.", "By which angle does position 0 turn?"),
+        edit("ROPE-13 a sinusoid is added", {TURNED: "first + cos, second + sin"},
+             "Sines and cosines are added to your features.",
+             "Compare the length of a vector before and after: does a rotation change it?"),
+        edit("ROPE-13", {TURNED: "first + sin, second + cos"}),
+        edit("ROPE-15 the pairs come apart", {LAST: "torch.cat(turned, dim=-1)"},
+             "Your numbers are right, but first come those of all first features.",
+             "Are the features still where they were before the turn?"),
+        edit("ROPE-19 the exponent is doubled", {EXPONENTS: f"2 * {EXPONENTS}"},
+             "Your angles fall twice as fast from pair to pair as they should.",
+             "What is the exponent of the second pair?"),
+        edit("ROPE-21 the exponent is halved", {EXPONENTS: f"0.5 * {EXPONENTS}"},
+             "Your angles fall half as fast from pair to pair as they should.",
+             "What is the exponent of the second pair?"),
+        edit("ROPE-23 the angles grow", {RATES: "base**exponents"},
+             "Your pairs turn faster and faster from left to right.",
+             "Which pair should turn slowest: the first or the last?"),
+        edit("ROPE-25 the base is fixed", {RATES: "10000.0**-exponents"},
+             "Another base changes nothing in yours.", "Which line uses the base that is given?"),
+        edit("ROPE-27 one angle for all pairs", {RATES: "base**(-0.0 * exponents)"},
+             "All your pairs turn at one speed.", "Which line makes the second pair slower than the first?"),
+        edit("ROPE-29 too few positions",
+             {"angles = positions": "positions = positions.clamp(max=511)\n    angles = positions"},
+             "Positions beyond some number turn no further in yours.",
+             "Which number in your code says how long a text may be?"),
+        edit("ROPE-31 an odd width is not refused", {RAISE: "str("},
+             "An odd number of features is not refused by a ValueError.",
+             "Which feature would the last one turn with?"),
+        edit("ROPE-31", {RAISE: "str(", PAIRS: "x[..., 0 : width - 1 : 2], x[..., 1::2]", EXPONENTS:
+             EXPONENTS.replace("0, width, 2", "0, width - 1, 2")}),
+        edit("ROPE-33 the last pair has the base itself",
+             {EXPONENTS: EXPONENTS.replace("/ width", "/ max(width - 2, 1)")},
+             "Your exponents run up to one.", "What is the exponent of the last pair in the formula?"),
+        edit("ROPE-35 the first feature is turned already", {TURNED: "(first := first * cos - second * sin), "
+             "first * sin + second * cos"},
+             "Your second feature is made from a first one that has turned already.",
+             "Which numbers does the second line need: those before the turn, or after?"),
+        edit("ROPE-37 only the first half is turned",
+             {TURNED: "torch.where(exponents < 0.5, first * cos - second * sin, "
+             "first), torch.where(exponents < 0.5, first * sin + second * cos, second)"},
+             "Some of your pairs stay as they are.", "How many pairs are there, and how many do you turn?"),
+    ),
+    in_twos=("ROPE-01", "ROPE-17", "ROPE-09", "ROPE-15", "ROPE-19", "ROPE-21", "ROPE-23", "ROPE-25"),
+    needs={
+        "base": ("With the usual base you are right; with another you are not.",
+                 "Which line uses the base that is given?"),
+        "places": ("Where positions are 0, 1, 2, ... you are right; with others you are not.",
+                   "Which angle belongs to a token whose position is given as 7?"),
+        "pairs": ("With one pair of features you are right; with several you are not.",
+                  "By which angle does each of the pairs turn, and which features belong to it?"),
+        "": ("A single pair of features is turned otherwise than it should be.",
+             "Where should (1, 0) point at position 1: which cosine and which sine?"),
+    },
+    hints=(
+        "Take one pair of features as an arrow in the plane. What does turning it by an angle do to its two numbers?",
+        "Angles make a table, positions by pairs. Which axes of x do its two axes belong to?",
+        "The shape of it: cosines and sines (N, D/2), first and second features (..., N, D/2) each, two sums of two "
+        "products, and the pairs put together as they came.",
+    ),
+)

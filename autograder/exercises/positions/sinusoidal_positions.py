@@ -1,0 +1,132 @@
+"""The table of sines and cosines that the first Transformer added to its embeddings (Vaswani et al. 2017, 3.5)."""
+
+import torch
+
+from autograder.schema import REFUSALS, VALUES, Call, Case, Exercise, Given, Kept, close, edit
+
+
+def sinusoidal_positions(n, d_model):
+    if d_model % 2:
+        raise ValueError(f"{d_model} features do not make pairs")
+    positions = torch.arange(n, dtype=torch.float32)[:, None]
+    steps = torch.arange(0, d_model, 2, dtype=torch.float32)
+    angles = positions / 10000 ** (steps / d_model)
+    table = torch.zeros(n, d_model)
+    table[:, 0::2] = torch.sin(angles)
+    table[:, 1::2] = torch.cos(angles)
+    return table
+
+
+def reference(n, d_model):
+    if d_model % 2:
+        raise ValueError("d_model must be even")
+    angles = torch.outer(torch.arange(n).double(), 10000.0 ** (-torch.arange(0, d_model, 2).double() / d_model))
+    return torch.view_as_real(torch.polar(torch.ones_like(angles), angles)).roll(1, -1).flatten(1)
+
+
+PLAIN = "a plain tensor"
+# The contract's own tolerance: an angle of 2000 is off by some 1e-4 in float32.
+NEAR = {"gradients": False, "expect": close(10.0)}
+
+
+def cases(draw):
+    n, half = draw.sizes(1, 21, 29)[0], draw.sizes(1, 4, 7)[0]
+    pairs = {"needs": ("several pairs",)}
+    yield Case("all sizes different", (n, 2 * half), **NEAR, **pairs)
+    yield Case("one pair of features", (n + 3, 2), **NEAR)
+    yield Case("one position", (1, 2 * half + 2), **NEAR, **pairs)
+    yield Case("one position, one pair", (1, 2), **NEAR)
+    yield Case("as many positions as features", (8, 8), **NEAR, **pairs)
+    yield Case("four features", (n, 4), **NEAR, **pairs)
+    yield Case("more features than positions", (5, 128), **NEAR, **pairs)
+    yield Case("two thousand positions", (2000, 6), **NEAR, needs=("several pairs", "long"))
+    plain = Given("plain", "def plain(table):\n    return type(table) is torch.Tensor and not table.requires_grad\n")
+    script = Call((Kept("n"), Kept("d_model")), keep="table"), Call((Kept("table"),), keep="plain", to="is plain")
+    given = {"n": 6, "d_model": 4, "is plain": plain}
+    yield Case(PLAIN, (), given, script=script, aspect=PLAIN, **NEAR)
+    for width in (7, 1):
+        yield Case("an odd number of features", (n, width), raises="ValueError", aspect=REFUSALS, gradients=False)
+
+
+SINES, COSINES = "table[:, 0::2] = torch.sin(angles)", "table[:, 1::2] = torch.cos(angles)"
+STEPS = "torch.arange(0, d_model, 2, dtype=torch.float32)"
+EXPONENT, PLACES, RAISE = "(steps / d_model)", "torch.arange(n, dtype=torch.float32)", "raise ValueError("
+
+EXERCISE = Exercise(
+    number=1, minutes=12, difficulty=2,
+    worked=sinusoidal_positions,
+    reference=reference,
+    cases=cases,
+    standard=("by name",),
+    aspects={VALUES: 4, PLAIN: 1, REFUSALS: 1},
+    shapes={"return": "N d_model"},
+    mistakes=(
+        edit("POS-01 the exponent is doubled", {EXPONENT: "(2 * steps / d_model)"},
+             "Your frequencies fall twice as fast as they should.",
+             "How many different frequencies should there be, and what is the slowest?"),
+        edit("POS-23 the exponent is halved", {STEPS: "torch.arange(d_model // 2, dtype=torch.float32)"},
+             "Your frequencies fall half as fast as they should.",
+             "By how much does the exponent grow from one pair to the next?"),
+        edit("POS-03 another base", {"10000": "1000"},
+             "Your frequencies fall to another end than they should.", "Which constant stands in the formula?"),
+        edit("POS-03", {"10000": "100000"}),
+        edit("POS-05 sine and cosine exchanged", {SINES: SINES.replace("sin", "cos"), COSINES:
+             COSINES.replace("cos", "sin")},
+             "Your sines stand where cosines should, and your cosines where sines should.",
+             "What should row 0 look like if every angle in it is zero?"),
+        edit("POS-07 an odd number of features is not refused", {RAISE: "str("},
+             "An odd d_model is not refused by a ValueError.",
+             "How many sine columns and how many cosine columns would there be for 7 features?"),
+        edit("POS-07", {RAISE: "str(", "cos(angles)": "cos(angles)[:, : d_model // 2]"}),
+        edit("POS-09 one row for all", {PLACES: "torch.full((n,), n - 1.0)"},
+             "Every row of your table is the same.",
+             "Do token 0 and token 3 of one sentence get different rows?"),
+        edit("POS-11 whole numbers in the exponent", {EXPONENT: "(steps // d_model)"},
+             "All your pairs turn at one speed.", "Print your exponents: what did the division leave of them?"),
+        edit("POS-13 a table that learns", {"return table": "return torch.nn.Parameter(table)"},
+             "Your table asks for gradients.", "Is this table learned, or fixed?"),
+        edit("POS-13", {"return table": "return table.requires_grad_()"}),
+        edit("POS-17 sines first, then cosines", {SINES: "table[:, : d_model // 2] = torch.sin(angles)",
+             COSINES: "table[:, d_model // 2 :] = torch.cos(angles)"},
+             "Your table holds all sines first, and then all cosines.",
+             "Which feature should stand beside feature 0: another sine, or the cosine of the same angle?"),
+        edit("POS-19 positions count from one", {PLACES: "torch.arange(1, n + 1, dtype=torch.float32)"},
+             "Your first row is what should be the second.", "Which position does the first token have?"),
+        edit("POS-21 the frequencies grow", {"positions / 10000": "positions * 10000"},
+             "Your pairs turn faster and faster from left to right.",
+             "Which pair should turn slowest: the first or the last?"),
+        edit("POS-25 the last pair has the base itself", {EXPONENT: "(steps / max(d_model - 2, 1))"},
+             "Your exponents run up to one.", "What is the exponent of the last pair in the formula?"),
+        edit("POS-31 a frequency of its own for each feature",
+             {STEPS: "torch.arange(d_model, dtype=torch.float32)", SINES: SINES.replace("angles", "angles[:, 0::2]"),
+              COSINES: COSINES.replace("angles", "angles[:, 1::2]")},
+             "The sine and the cosine of a pair are of different angles in yours.",
+             "How many angles belong to one pair of features?"),
+        edit("POS-27 float64 comes back", {"return table": "return table.double()"},
+             "Your table is float64.", "Which type of number does the signature promise?"),
+        edit("POS-29 positions along the columns", {"return table": "return table.T"},
+             "Your table has a column for each position.", "Which axis comes first in this course?"),
+        edit("POS-33 an axis too many", {"return table": "return table[None]"},
+             "Your table has an axis of its own for the batch.", "Which shape does the exercise ask for?"),
+        edit("POS-35 too short a table",
+             {PLACES: PLACES.replace("n,", "min(n, 512),"), "zeros(n,": "zeros(min(n, 512),"},
+             "Your table ends before the text does.", "Which number in your code says how long a text may be?"),
+        edit("POS-37 sines only", {COSINES: COSINES.replace("cos", "sin")},
+             "Both features of a pair are sines in yours.", "What is the second feature of each pair?"),
+    ),
+    in_twos=("POS-01", "POS-05", "POS-17", "POS-19"),
+    needs={
+        "several pairs": ("With one pair of features you are right; with several you are not.",
+                          "By which angle does the second pair turn at position 1, and what is yours?"),
+        "long": ("You are right for short texts; at position 2000 you are not.",
+                 "How exact are your angles when the position is large?"),
+        "": ("With a single pair of features your table is already another.",
+             "Which angle has the first pair at position p, and what stands in its two columns?"),
+    },
+    hints=(
+        "Every pair of features is the hand of a clock: at position p, how far has the hand of pair i turned?",
+        "Make a table of angles first, (n, d_model / 2): a column of positions against a row of frequencies.",
+        "The shape of it: positions divided by powers of 10000; sines into every second column, cosines into the "
+        "columns between.",
+    ),
+)

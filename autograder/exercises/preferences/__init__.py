@@ -1,0 +1,2 @@
+"""Learning from which of two answers people prefer."""
+LESSON = "18_preferences"

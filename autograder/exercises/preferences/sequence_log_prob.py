@@ -1,0 +1,144 @@
+"""How likely a model finds an answer: the logarithms of its tokens' probabilities, added up."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit, samples_apart
+
+
+def sequence_log_prob(logits, ids, answer):
+    log_probs = torch.log_softmax(logits[:, :-1], dim=-1)
+    of_ids = log_probs.gather(-1, ids[:, 1:, None])[..., 0]
+    return (of_ids * answer[:, 1:]).sum(dim=1)
+
+
+def reference(logits, ids, answer):
+    known = ids.masked_fill(~answer, -1)[:, 1:]
+    costs = F.cross_entropy(logits[:, :-1].mT, known, ignore_index=-1, reduction="none")
+    return -costs.sum(-1)
+
+
+NONE = "rows without answer tokens"
+
+
+def cases(draw):
+    batch, tokens, vocab = draw.sizes(3, 4, 8)
+    part = {"needs": ("prompt",)}
+    yield _case(draw, "all sizes different", batch, tokens, vocab, _answer(draw, batch, tokens), **part)
+    everything = torch.ones(3, 5, dtype=torch.bool)
+    everything[:, 0] = False
+    yield _case(draw, "everything but the first token", 3, 5, 4, everything)
+    yield _case(draw, "the first token marked, too", 2, 4, 5, torch.ones(2, 4, dtype=torch.bool), needs=("first",))
+    prompts = torch.arange(7) >= torch.tensor([[2], [5], [1]])
+    yield _case(draw, "prompts of different lengths", 3, 7, 4, prompts, **part)
+    padded = torch.zeros(2, 6, dtype=torch.bool)
+    padded[0, 2:4] = padded[1, 1:5] = True
+    yield _case(draw, "padding after the answer", 2, 6, 5, padded, **part)
+    yield _case(draw, "four of everything", 4, 4, 4, _answer(draw, 4, 4), **part)
+    yield _case(draw, "two tokens", 2, 2, 3, torch.tensor([[False, True]] * 2))
+    yield _case(draw, "a vocabulary of one", 1, 3, 1, torch.tensor([[False, True, True]]), **part)
+    first = _case(draw, "two samples", 2, 5, 4, _answer(draw, 2, 5), **part)
+    yield first
+    second = (torch.cat((mine[:1], other[1:])) for mine, other in zip(first.args, _case(draw, "", 2, 5, 4, _answer(
+        draw, 2, 5)).args))
+    yield Case("another second sample", tuple(second), gradients=False, **part)
+    yield _case(draw, "a long text", 1, 200, 3, torch.arange(200)[None] > 20, gradients=False, **part)
+    empty = torch.tensor([[False] * 4, [False, True, False, True], [True, False, False, False]])
+    yield _case(draw, NONE, 3, 4, 5, empty, aspect=NONE, needs=("prompt", "none"))
+    yield _case(draw, "one token", 2, 1, 3, torch.tensor([[True], [False]]), aspect=NONE, needs=("none",))
+    # Twenty times the tolerance: a logit of 1e4 has a rounding error of 5e-4 in float32.
+    few = torch.tensor([[False, False, True, True, False], [False, True, False, False, True]])
+    for _ in range(2):
+        yield _case(draw, "logits up to ten thousand", 2, 5, 4, few, 1e4, scale=20.0, aspect=STABILITY, **part)
+
+
+def _answer(draw, batch, tokens):
+    """A random mask, in which every row has a token of the answer and one that is none."""
+    mask = draw.integers(0, 1, batch, tokens) > 0
+    mask[:, 1], mask[:, 2] = True, False
+    mask[torch.arange(batch) % 2 == 1, 0] = True
+    return mask
+
+
+def _case(draw, family, batch, tokens, vocab, answer, size=1.0, **more):
+    logits = draw.normal(batch, tokens, vocab, scale=1.5)
+    if size > 1:
+        logits = torch.clamp(draw.eighths(batch, tokens, vocab) * size / 2, -size, size)
+    return Case(family, (logits, draw.integers(0, vocab - 1, batch, tokens), answer), **more)
+
+
+SOFT, IDS, LAST = "torch.log_softmax(logits[:, :-1], dim=-1)", "ids[:, 1:, None]", "(of_ids * answer[:, 1:]).sum(dim=1)"
+UNSHIFTED = {"logits[:, :-1]": "logits", "ids[:, 1:, None]": "ids[:, :, None]"}
+
+EXERCISE = Exercise(
+    number=1, minutes=12, difficulty=2,
+    worked=sequence_log_prob,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, NONE: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"logits": "B N V", "ids": "B N", "answer": "B N", "return": "B"},
+    invariants=(samples_apart("two samples", "another second sample"),),
+    mistakes=(
+        edit("DPO-11 each token by its own logits", UNSHIFTED | {LAST: "(of_ids * answer)[:, 1:].sum(dim=1)"},
+             "You look a token up in the logits that have already seen it.",
+             "Which row of logits speaks about which token?"),
+        edit("DPO-11", UNSHIFTED | {LAST: "(of_ids * answer).sum(dim=1)"}),
+        edit("DPO-17 shifted the wrong way", {SOFT: "torch.log_softmax(logits[:, 1:], dim=-1)", IDS: "ids[:, "
+                                              ":-1, None]",
+             LAST: "(of_ids * answer[:, :-1]).sum(dim=1)"},
+             "Your logits are asked about the token before them.",
+             "Does a row of logits speak about the past or the future?"),
+        edit("DPO-17", {SOFT: "torch.log_softmax(logits[:, 1:], dim=-1)", IDS: "ids[:, :-1, None]"}),
+        edit("DPO-19 the mask is not shifted", {LAST: "(of_ids * answer[:, :-1]).sum(dim=1)"},
+             "Your logits and ids fit, but your mask lies one place off.",
+             "After the shift, which token does column 0 speak about?"),
+        edit("DPO-07 a mean instead of a sum", {LAST: "(of_ids * answer[:, 1:]).sum(dim=1) / "
+             "answer[:, 1:].sum(dim=1).clamp(min=1)"},
+             "Your number does not grow with the length of the answer.", "Does length count?"),
+        edit("DPO-07", {LAST: "(of_ids * answer[:, 1:]).sum(dim=1) / answer[:, 1:].sum(dim=1)"}),
+        edit("DPO-07", {LAST: "(of_ids * answer[:, 1:]).mean(dim=1)"}),
+        edit("DPO-09 everything counts", {LAST: "of_ids.sum(dim=1)"},
+             "Prompt and padding count in yours.",
+             "Add a token that is no part of the answer: should the number move?"),
+        edit("DPO-21 the mask the other way round", {LAST: "(of_ids * ~answer[:, 1:]).sum(dim=1)"},
+             "Everything counts in yours but the answer.", "Which tokens does the mask mark?"),
+        edit("DPO-23 logits instead of log-probabilities", {SOFT: "logits[:, :-1]"},
+             "You add up logits as they are.", "What must the probabilities of all tokens add up to?"),
+        edit("DPO-25 probabilities without a logarithm", {SOFT: "torch.softmax(logits[:, :-1], dim=-1)"},
+             "You add up probabilities.",
+             "The probability of a whole answer is a product: what becomes of it in logarithms?"),
+        edit("DPO-27 the logarithm of what has become zero", {SOFT: "torch.softmax(logits[:, :-1], dim=-1).log()"},
+             "For large logits your probabilities become zero, and their logarithms infinite.",
+             "Which function gives the logarithm without the probability?"),
+        edit("DPO-27", {SOFT: "(torch.softmax(logits[:, :-1], dim=-1) + 1e-9).log()"}),
+        edit("DPO-29 the sign", {LAST: "-(of_ids * answer[:, 1:]).sum(dim=1)"},
+             "Your number falls when the answer becomes likelier.", "Can the logarithm of a probability be positive?"),
+        edit("DPO-31 softmax over the positions", {SOFT: "torch.log_softmax(logits[:, :-1], dim=1)"},
+             "Your probabilities add up to one over the positions.", "Which axis of the logits is the vocabulary?"),
+        edit("DPO-33 one number for all samples", {LAST: "(of_ids * answer[:, 1:]).sum()"},
+             "You add up all samples.", "How many answers are there?"),
+        edit("DPO-35 one number for each token", {LAST: "of_ids * answer[:, 1:]"},
+             "You return a number for each token.", "How likely is the answer as a whole?"),
+        edit("DPO-37 the likeliest token instead of the one that came", {IDS: "logits[:, :-1].argmax(-1)[..., None]"},
+             "You add up the likeliest tokens' logarithms, whatever was answered.",
+             "Which token's probability is asked for at each place?"),
+        edit("DPO-39 tokens with id 0 do not count", {LAST: "(of_ids * answer[:, 1:] * (ids[:, 1:] != 0)).sum(dim=1)"},
+             "Tokens whose id is 0 do not count in yours.", "What says that a token is part of the answer?"),
+    ),
+    in_twos=("DPO-07", "DPO-19", "DPO-23", "DPO-29"),
+    needs={
+        "none": ("Only rows without answer tokens go wrong.", "What is a sum of no terms?"),
+        "first": ("You are right, but for a first token that is marked as well.",
+                  "Which logits speak about the very first token?"),
+        "prompt": ("Where all tokens but the first belong to the answer you are right; with a prompt you are not.",
+                   "Which tokens count, and in which place does each stand after the shift?"),
+        "": ("Where everything belongs to the answer, your sum is already another.",
+             "Which row of logits, and which entry of it, belongs to the second token?"),
+    },
+    hints=(
+        "The logits at a place were made from the tokens up to there. About which token do they speak?",
+        "Three tensors have to be cut so that column 0 of each speaks of the same token. At which end is each cut?",
+        "The shape of it: log-probabilities (B, N-1, V), one entry picked from each row, those of the answer added up.",
+    ),
+)

@@ -1,0 +1,128 @@
+"""How much better than its group: rewards of answers to one question, compared (Shao et al. 2024)."""
+
+import torch
+
+from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart
+
+
+def group_advantages(rewards):
+    mean = rewards.mean(dim=1, keepdim=True)
+    std = rewards.std(dim=1, correction=0, keepdim=True)
+    return (rewards - mean) / (std + 1e-8)
+
+
+def reference(rewards):
+    centred = rewards - rewards.sum(1, keepdim=True) / rewards.shape[1]
+    return centred / (torch.linalg.vector_norm(centred, dim=1, keepdim=True) / rewards.shape[1] ** 0.5 + 1e-8)
+
+
+EQUAL = "groups of equal rewards"
+
+
+def cases(draw):
+    groups, answers = draw.sizes(2, 3, 8)
+    yield _case("all sizes different", _apart(draw, groups, answers), needs=("groups",))
+    yield _case("one group", _apart(draw, 1, 5))
+    yield _case("two answers", draw.normal(4, 2), needs=("groups",))
+    yield _case("as many groups as answers", _apart(draw, 4, 4), needs=("groups",))
+    yield _case("right or wrong", torch.tensor([[1.0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]), needs=("groups",))
+    yield _case("large groups", _apart(draw, 3, 200), needs=("groups",))
+    first = _apart(draw, 2, 4)
+    yield _case("two groups", first, needs=("groups",))
+    yield _case("another second group", torch.cat((first[:1], draw.normal(1, 4))), needs=("groups",))
+    # So small that what is added to the spread shows.
+    yield _case("rewards that hardly differ", draw.normal(3, 6) * 2.0**-23, needs=("groups", "small"))
+    for family, rewards in (("all wrong", torch.zeros(1, 4)), ("all right", torch.ones(1, 7))):
+        yield _case(family, rewards, aspect=EQUAL, needs=("equal",))
+    mixed = torch.tensor([[1.0, 1, 1], [0, 1, 0], [0, 0, 0]])
+    yield _case("one group of three differs", mixed, aspect=EQUAL, needs=("groups", "equal"))
+    yield _case("one answer each", torch.tensor([[1.0], [0.0]]), aspect=EQUAL, needs=("groups", "equal"))
+
+
+def _apart(draw, groups, answers):
+    """Groups of other means and other spreads."""
+    return draw.normal(groups, answers) * torch.arange(1, groups + 1)[:, None] + 2 * draw.normal(groups, 1)
+
+
+def _case(family, rewards, **more):
+    return Case(family, (rewards,), gradients=False, **more)
+
+
+MEAN, STD = "rewards.mean(dim=1, keepdim=True)", "rewards.std(dim=1, correction=0, keepdim=True)"
+LAST = "(rewards - mean) / (std + 1e-8)"
+
+EXERCISE = Exercise(
+    number=4, minutes=6, difficulty=1,
+    worked=group_advantages,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 3, EQUAL: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"rewards": "G K", "return": "G K"},
+    invariants=(samples_apart("two groups", "another second group"),),
+    mistakes=(
+        edit("GRP-01 divided by one less", {"correction=0": "correction=1"},
+             "Your advantages are a little too small, the more so the smaller the group.",
+             "Is the sum of squares divided by K or by K - 1 here?"),
+        edit("GRP-03 all groups together", {MEAN: "rewards.mean()", STD: "rewards.std(correction=0)"},
+             "You compare each answer with those of all groups.",
+             "Is an easy question's answer better than a hard one's?"),
+        edit("GRP-19 the spread of all groups", {STD: "rewards.std(correction=0)"},
+             "Your mean is that of the group, your spread that of all groups.", "Whose spread divides each row?"),
+        edit("GRP-23 the mean of all groups", {MEAN: "rewards.mean()"},
+             "Your spread is that of the group, your mean that of all groups.", "Whose mean is taken off each row?"),
+        edit("GRP-05 the other axis", {MEAN: MEAN.replace("1", "0"), STD: STD.replace("dim=1", "dim=0")},
+             "You compare answers to different questions with each other.",
+             "Which axis holds the answers of one group?"),
+        edit("GRP-07 equal rewards give NaN", {LAST: "(rewards - mean) / std"},
+             "A group of equal rewards gives 0/0 in yours.", "What is the spread of a group in which all are right?"),
+        edit("GRP-25 equal rewards cleaned up afterwards", {LAST: "((rewards - mean) / std).nan_to_num()"},
+             "Nothing is added to your spread.", "What does the formula add, and where does it show?"),
+        edit("GRP-25", {LAST: "torch.where(std > 0, (rewards - mean) / std, 0.0)"}),
+        edit("GRP-09 divided by the variance", {STD: "rewards.var(dim=1, correction=0, keepdim=True)"},
+             "You divide by the square of the spread.",
+             "What becomes of your advantages when all rewards are doubled?"),
+        edit("GRP-11 not centred", {LAST: "rewards / (std + 1e-8)"},
+             "Your advantages do not sum to zero over a group.", "Which answer of a group is better than the others?"),
+        edit("GRP-13 not scaled", {LAST: "rewards - mean"},
+             "Your advantages keep the size of the rewards.", "What should happen when all rewards are doubled?"),
+        edit("GRP-15 added before the root", {LAST: "(rewards - mean) / "
+             "(rewards.var(dim=1, correction=0, keepdim=True) + 1e-8).sqrt()"},
+             "Where rewards hardly differ, your advantages are far too small.",
+             "Is the small number added to the variance, or to its root?"),
+        edit("GRP-17 another small number", {"1e-8": "1e-4"},
+             "Where rewards hardly differ, you divide by too much.",
+             "Which number does the formula add to the spread?"),
+        edit("GRP-17", {"1e-8": "1e-5"}),
+        edit("GRP-17", {"1e-8": "1e-6"}),
+        edit("GRP-17", {"1e-8": "torch.finfo(rewards.dtype).eps"}),
+        edit("GRP-21 compared with the others alone",
+             {MEAN: "(rewards.sum(1, keepdim=True) - rewards) / max(rewards.shape[1] - 1, 1)"},
+             "Each reward is compared with the mean of the others.", "Does the mean of the group leave anybody out?"),
+        edit("GRP-27 the sign", {LAST: "(mean - rewards) / (std + 1e-8)"},
+             "Your best answers have the lowest advantages.", "Should a better answer gain or lose?"),
+        edit("GRP-29 a softmax", {LAST: "torch.softmax(rewards, dim=1)"},
+             "Your advantages are shares that sum to one.", "Can an advantage be negative?"),
+        edit("GRP-31 scaled to the range", {STD: "rewards.amax(1, keepdim=True) - rewards.amin(1, keepdim=True)"},
+             "You divide by the distance from the worst to the best.", "What is the standard deviation of 0, 0, 1?"),
+        edit("GRP-33 the middle instead of the mean", {MEAN: "rewards.median(dim=1, keepdim=True).values"},
+             "Your advantages do not sum to zero over a group.", "What is the mean of 0, 0 and 3?"),
+    ),
+    in_twos=("GRP-01", "GRP-05", "GRP-09", "GRP-27"),
+    needs={
+        "equal": ("Only groups of equal rewards go wrong.", "What is 0 divided by the spread of such a group?"),
+        "small": ("You are right, but for rewards that hardly differ.",
+                  "Which number is added to the spread, and where?"),
+        "groups": ("With one group you are right; with several you are not.",
+                   "Which answers does each answer compete with?"),
+        "": ("With a single group, your advantages are already others.",
+             "What are the mean and the spread of the rewards 1 and 3?"),
+    },
+    hints=(
+        "Four answers to one question, one of them right. Which of them should gain, and by how much more than "
+        "the others lose?",
+        "Two numbers for each row: its mean, its spread. What does `std` divide by unless you say otherwise? "
+        "And if all are equal?",
+        "The shape of it: (G, K) minus (G, 1), over (G, 1) plus the small number.",
+    ),
+)

@@ -1,0 +1,157 @@
+"""Several steps ahead: each forecast is fed back as if it had happened."""
+
+import torch
+
+from autograder.schema import (
+    DTYPES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit, samples_apart,
+)
+
+
+def forecast(model, history, steps):
+    window, values = history, []
+    with torch.no_grad():
+        for _ in range(steps):
+            value = model(window)
+            values.append(value)
+            window = torch.cat((window[:, 1:], value[:, None]), dim=1)
+    return torch.stack(values, dim=1)
+
+
+def reference(model, history, steps):
+    known, width = history.detach(), history.shape[1]
+    for step in range(steps):
+        with torch.no_grad():
+            known = torch.column_stack((known, model(known[:, step : step + width])))
+    return known[:, width:]
+
+
+# The older a value, the less it counts; a longer window has more to count.
+MODEL = """
+def model(window):
+    ages = torch.arange(window.shape[1] - 1, -1, -1).to(window)
+    return torch.tanh(window @ (scale.to(window) * (-0.3 * ages).exp() * torch.cos(ages + 1))) + 0.1 * window[:, -1]
+"""
+LAYER = """
+class Last(nn.Module):
+    def __init__(self, length):
+        super().__init__()
+        self.layer = nn.Linear(length, 1)
+
+    def forward(self, window):
+        return self.layer(window)[:, 0]
+"""
+LOOK = """
+def look(answer, model, history, steps):
+    \"\"\"Whether gradients are kept, and which mode is left, in either mode.\"\"\"
+    seen = {}
+    for on in (True, False):
+        with torch.set_grad_enabled(on):
+            made = answer(model, history.clone().requires_grad_(), steps)
+            seen[f"gradients {on}"] = [made.requires_grad, torch.is_grad_enabled()]
+    return seen
+"""
+PLAIN = "no gradient, and no mode left behind"
+
+
+def cases(draw):
+    batch, length, steps = draw.sizes(3, 3, 7)
+    several = ("fed back",)
+    yield _case(draw, "all sizes different", batch, length, steps, needs=several)
+    yield _case(draw, "one step", 3, 5, 1)
+    yield _case(draw, "two steps", 2, 4, 2, needs=several)
+    yield _case(draw, "more steps than the window is long", 2, 3, 8, needs=several)
+    yield _case(draw, "a window of one value", 3, 1, 4, needs=several)
+    yield _case(draw, "four of everything", 4, 4, 4, needs=several)
+    yield _case(draw, "one sample, one value, one step", 1, 1, 1)
+    yield _case(draw, "many steps", 2, 5, 150, repeats=False, watched=False, needs=several)
+    first = _case(draw, "two samples", 2, 4, 3, needs=several)
+    yield first
+    model, history, steps = first.args
+    other = torch.cat((history[:1], draw.normal(1, 4)))
+    yield Case("another second sample", (model, other, steps), gradients=False, needs=several)
+    layer = Module("Last", {"length": 4}, {"layer.weight": draw.normal(1, 4), "layer.bias": draw.normal(1)}, LAYER)
+    yield Case("a module as the model", (layer, draw.normal(3, 4), 3), gradients=False, needs=several)
+    given = {"model": layer, "history": draw.normal(2, 4), "steps": 3, "look": Given("look", LOOK)}
+    script = (Call(tuple(map(Kept, ("answer", "model", "history", "steps"))), to="look", keep="seen"),)
+    yield Case(PLAIN, (), given, script=script, gradients=False, aspect=PLAIN, repeats=False)
+
+
+def _case(draw, family, batch, length, steps, **more):
+    model = Given("model", MODEL, {"scale": 1.0 + draw.normal(1).abs()})
+    return Case(family, (model, draw.normal(batch, length), steps), gradients=False, **more)
+
+
+NEXT, LAST = "torch.cat((window[:, 1:], value[:, None]), dim=1)", "torch.stack(values, dim=1)"
+QUIET, START = "with torch.no_grad():", "window, values = history, []"
+
+EXERCISE = Exercise(
+    number=6, minutes=12, difficulty=2,
+    worked=forecast,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 4, PLAIN: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"history": "B N", "return": "B T"},
+    invariants=(samples_apart("two samples", "another second sample"),),
+    mistakes=(
+        edit("SER-81 the window grows", {NEXT: "torch.cat((window, value[:, None]), dim=1)"},
+             "Your window grows with every step.", "How many values does the model read at the third step?"),
+        edit("SER-83 nothing is fed back", {NEXT: "history"},
+             "All your steps are the same forecast.", "What should the model read at the second step?"),
+        edit("SER-85 the new value comes first", {NEXT: "torch.cat((value[:, None], window[:, 1:]), dim=1)"},
+             "Your new value stands where the oldest should.",
+             "In time, does a forecast come before or after what is known?"),
+        edit("SER-85", {NEXT: "torch.cat((value[:, None], window[:, :-1]), dim=1)"}),
+        edit("SER-87 the newest value is dropped", {NEXT: "torch.cat((window[:, :-1], value[:, None]), dim=1)"},
+             "Your window keeps its oldest value and loses its newest.", "Which value should leave the window?"),
+        edit("SER-89 gradients are kept", {QUIET: "if True:"},
+             "Your forecast still knows how it was computed, step by step.",
+             "Does anybody train on this result, and what must be kept if somebody might?"),
+        edit("SER-89", {QUIET: "with torch.enable_grad():"}),
+        edit("SER-91 gradients stay off", {QUIET: "torch.set_grad_enabled(False)\n    if True:"},
+             "After your call no gradients are computed any more, anywhere.",
+             "What turns gradients off for a few lines only?"),
+        edit("SER-91", {QUIET: "torch.set_grad_enabled(False)\n    if True:", "    return":
+             "    torch.set_grad_enabled(True)\n    return"},
+             "After your call the mode of gradients is another than before.",
+             "What turns gradients off for a few lines only?"),
+        edit("SER-93 steps come first", {LAST: "torch.stack(values, dim=0)"},
+             "Your first axis counts steps.", "Which axis comes first in this course?"),
+        edit("SER-95 the history comes back, too", {LAST: "torch.cat((history, torch.stack(values, dim=1)), dim=1)"},
+             "Your result begins with the history.", "Which values does the caller not know yet?"),
+        edit("SER-95", {LAST: "torch.cat((history, torch.stack(values, dim=1)), dim=1)[:, -history.shape[1]:]"},
+             "Your result is the last window.", "How many values were asked for?"),
+        edit("SER-97 one step too few", {"range(steps)": "range(max(steps - 1, 1))"},
+             "Your last step is missing.", "How often is the model asked?"),
+        edit("SER-99 one step too many", {"range(steps)": "range(steps + 1)"},
+             "You forecast one step more than is asked for.", "How often is the model asked?"),
+        edit("SER-101 added to the last value", {"model(window)": "model(window) + window[:, -1]"},
+             "Your forecasts are added to the value before them.",
+             "What does the model forecast: the next value, or the change?"),
+        edit("SER-103 an axis too many", {LAST: "torch.stack(values, dim=1)[..., None]"},
+             "Your result has an axis for features.", "Which shape does the exercise ask for?"),
+        edit("SER-105 one sample's forecast for all", {"value[:, None]), dim=1)": "value[:1, "
+                                                       "None].expand(len(window), 1)), dim=1)"},
+             "Every sample is continued with the forecast of the first.", "Whose next value does each row need?"),
+        edit("SER-107 the last forecast alone", {LAST: "value[:, None]"},
+             "You return the last step alone.", "How many values were asked for?"),
+        edit("SER-109 the history is written over", {START: "window, values = history.detach(), []", NEXT:
+             "window.copy_(torch.cat((window[:, 1:], value[:, None]), dim=1))"},
+             "After the call the caller's history holds your forecasts.",
+             "Which line writes into a tensor that it was given?"),
+        edit("SER-111 the steps backwards", {LAST: "torch.stack(values, dim=1).flip(1)"},
+             "Your last step comes first.", "In which order do the steps come?"),
+    ),
+    in_twos=("SER-81", "SER-85", "SER-87", "SER-93", "SER-101"),
+    needs={
+        "fed back": ("One step ahead you are right; several steps ahead you are not.",
+                     "What exactly does the model read at the second step: which values, in which order?"),
+        "": ("One step ahead, your value is already another.", "What does the model read, and what does it give?"),
+    },
+    hints=(
+        "After one step there is a value that did not exist before. What would the model read if it had really "
+        "happened?",
+        "The window keeps its length: something comes in at one end. What goes out at the other?",
+        "The shape of it: with gradients off, so many times: ask, keep, move the window by one. Pile up what was kept.",
+    ),
+)

@@ -1,0 +1,152 @@
+"""From ids back to a text, whatever the ids."""
+
+from autograder.exercises._shared import texts
+from autograder.exercises.tokens.bpe_encode import IN_TURN, RUNS, SMALL, reference as encoded
+from autograder.schema import VALUES, Case, Exercise, edit
+
+UNKNOWN = "ids that are not there"
+BROKEN = "parts of a letter"
+
+
+def bpe_decode(ids, merges):
+    pieces = [bytes([byte]) for byte in range(256)]
+    for first, second in merges:
+        pieces.append(pieces[first] + pieces[second])
+    if any(one < 0 or one >= len(pieces) for one in ids):
+        raise ValueError(f"ids go from 0 to {len(pieces) - 1}")
+    joined = b"".join(pieces[one] for one in ids)
+    return joined.decode("utf-8", errors="replace")
+
+
+def reference(ids, merges):
+    left, data = list(reversed(ids)), bytearray()
+    while left:
+        one = left.pop()
+        if not 0 <= one < 256 + len(merges):
+            raise ValueError("no such id")
+        if one < 256:
+            data.append(one)
+        else:
+            left += reversed(merges[one - 256])
+    return data.decode("utf-8", errors="replace")
+
+
+def cases(draw):
+    merged, deep, letters = ("merges",), ("merges", "deep"), ("letters",)
+    yield _case("bytes of English letters", list(b"Hi, you there!"), SMALL)
+    yield _case("no merges", list(b"Abc aB"), [])
+    yield _case("the first and the last byte of ASCII", [65, 0, 127, 66], SMALL, needs=("odd bytes",))
+    yield _case("one merge", [120, 256, 256, 99], [(97, 98)], needs=merged)
+    yield _case("merges of merges", [259, 32, 257, 256, 258], IN_TURN, needs=deep)
+    text = " ".join(texts.words(draw, 9, "abcd "))
+    yield _case("a drawn text", encoded(text, IN_TURN), IN_TURN, needs=deep)
+    yield _case("blanks and line breaks", encoded("  ab\n\n aa\t", RUNS), RUNS, needs=deep)
+    for family, text in texts.SCRIPTS.items():
+        data = text.encode()
+        ids, pairs = [256, *data[2:]], [(data[0], data[1])]
+        yield _case(family, ids, pairs, needs=("merges", *letters))
+    whole = "🐈".encode()
+    halves = [(whole[0], whole[1]), (whole[2], whole[3]), (256, 257)]
+    yield _case("a letter of two tokens", [97, 256, 257, 98], halves, needs=("merges", *letters))
+    broken = {"aspect": BROKEN, "needs": ("letters", "broken")}
+    yield _case("half a letter at the end", [97, whole[0], whole[1]], [], **broken)
+    yield _case("half a letter between others", [97, 256, 98, 258], halves, **broken | {
+        "needs": ("merges", "letters", "broken")})
+    yield _case("bytes that begin no letter", [0x80, 97, 0xFF, 0xC3, 0x28], SMALL, **broken)
+    yield _case("no ids", [], SMALL, needs=("none",))
+    refused = {"raises": "ValueError", "aspect": UNKNOWN}
+    for ids in ([97, 259], [97, 4000, 98], [-1, 97], [97, -3], [-256], [-260]):
+        yield _case("an id that is not there", ids, SMALL, **refused)
+    yield _case("an id of no merge", [256], [], **refused)
+    yield Case("arguments by name", (), {"ids": [256, 257, 97], "merges": SMALL}, gradients=False, needs=deep)
+
+
+def _case(family, ids, merges, **more):
+    return Case(family, (list(ids), list(merges)), gradients=False, **more)
+
+
+CHECK, RAISE = "if any(one < 0 or one >= len(pieces) for one in ids):", "raise ValueError("
+JOINED, LAST = 'b"".join(pieces[one] for one in ids)', 'joined.decode("utf-8", errors="replace")'
+PIECE = "pieces.append(pieces[first] + pieces[second])"
+
+EXERCISE = Exercise(
+    number=7, minutes=10, difficulty=2,
+    worked=bpe_decode,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 3, BROKEN: 1, UNKNOWN: 1},
+    mistakes=(
+        edit("TOK-03 blanks between the pieces", {JOINED: 'b" ".join(pieces[one] for one in ids)'},
+             "Your text has blanks that were never in it.", "Is the text of a text's ids the text again?"),
+        edit("BPE-13 half a letter stops it", {', errors="replace"': ""},
+             "Where ids make no whole letter, your answer stops with an error.", "What if a token is half a letter?"),
+        edit("BPE-115 half a letter is passed over", {'errors="replace"': 'errors="ignore"'},
+             "Bytes that make no letter are left out in yours.",
+             "Which sign should stand in the place of what cannot be read?"),
+        edit("BPE-115", {'errors="replace"': 'errors="backslashreplace"'},
+             "Bytes that make no letter come out as codes in yours.",
+             "Which sign should stand in the place of what cannot be read?"),
+        edit("BPE-117 each piece is read by itself",
+             {JOINED: '"".join(pieces[one].decode("utf-8", errors="replace") for one in ids)', LAST: "joined"},
+             "A letter whose bytes are in two tokens is lost in yours.", "When are all bytes of a letter together?"),
+        edit("BPE-119 a letter for each byte", {'"utf-8", errors="replace"': '"latin-1"'},
+             "Every byte is a letter by itself in yours.", "How many bytes does ä take in UTF-8?"),
+        edit("BPE-119", {'"utf-8", errors="replace"': '"ascii", errors="replace"'},
+             "Only English letters survive in yours.", "Which bytes does a letter like ä have?"),
+        edit("BPE-121 ids that are not there are taken", {CHECK: "if any(one >= len(pieces) for one in ids):"},
+             "Negative ids are not refused by a ValueError.",
+             "What does Python give for the item -1 of a list?"),
+        edit("BPE-121", {CHECK: "if False:", JOINED: 'b"".join(pieces[one] for one in ids if -len(pieces) <= one '
+             '< len(pieces))'},
+             "An id that is not there is not refused by a ValueError.",
+             "What should happen to an id that nothing made?"),
+        edit("BPE-121", {CHECK: "if False:",
+             JOINED: 'b"".join(pieces[one] for one in ids if 0 <= one < len(pieces))'}),
+        edit("BPE-121", {CHECK: "if False:",
+             JOINED: 'b"".join(dict(enumerate(pieces)).get(one, b"?") for one in ids)'}),
+        edit("BPE-123 another error", {RAISE: "raise KeyError("},
+             "An id that is not there raises a KeyError.", "Which error does the exercise ask for?"),
+        edit("BPE-123", {RAISE: "raise IndexError("},
+             "An id that is not there raises an IndexError.", "Which error does the exercise ask for?"),
+        edit("BPE-125 the last id is refused", {"one >= len(pieces)": "one >= len(pieces) - 1"},
+             "The id of the last merge is refused.", "Which is the largest id of three merges?"),
+        edit("BPE-127 the second before the first", {PIECE: "pieces.append(pieces[second] + pieces[first])"},
+             "The halves of your pieces have changed places.", "Which of the two comes first in the text?"),
+        edit("BPE-129 one step back only", {PIECE: "pieces.append(bytes(one % 256 for one in (first, second)))"},
+             "A merge of a merge comes out as two bytes in yours.", "What does an id stand for that is no byte?"),
+        edit("BPE-131 ids that begin too low", {PIECE: "pieces.insert(-1, pieces[first] + pieces[second])"},
+             "Your ids of merges begin at 255.", "Which ids do the bytes use up?"),
+        edit("BPE-133 the merges backwards",
+             {PIECE: PIECE, "joined = ": "pieces[256:] = pieces[:255:-1]\n    joined = "},
+             "Your last merge has the id of the first.", "Which merge has the id 256?"),
+        edit("BPE-135 bytes instead of a text", {LAST: "joined"},
+             "You return bytes.", "What turns bytes into letters?"),
+        edit("BPE-137 a list of pieces", {LAST: 'list(map(bytes.decode, [joined])) if joined.isascii() else '
+             '[joined.decode("utf-8", errors="replace")]'},
+             "You return a list.", "Which kind of result does the exercise ask for?"),
+        edit("BPE-139 the ends are trimmed", {LAST: f"{LAST}.strip()"},
+             "Blanks at the ends of the text are gone.", "Is the text of a text's ids the text again?"),
+    ),
+    in_twos=("TOK-03", "BPE-115", "BPE-127", "BPE-139"),
+    needs={
+        "odd bytes": ("You are right for letters; for bytes that are none you are not.",
+                      "Which ids are there besides those of letters?"),
+        "none": ("Only a list without ids goes wrong.", "Which text has no ids?"),
+        "broken": ("You are right for whole letters; for parts of one you are not.",
+                   "Which sign should stand in the place of what cannot be read?"),
+        "deep": ("You are right for bytes and pairs of bytes; for merges of merges you are not.",
+                 "What does an id stand for that is no byte?"),
+        "letters": ("You are right for English; for other letters you are not.",
+                    "When are all bytes of a letter together?"),
+        "merges": ("You are right for bytes; for ids that stand for pairs you are not.",
+                   "Which bytes does the id 256 stand for?"),
+        "": ("Already the bytes of English letters come out otherwise.", "Which letter is the id 97?"),
+    },
+    hints=(
+        "What does each id stand for? For the first 256 you know it. For id 256, ask the first merge: which two?",
+        "Make a list of bytes objects, one for each id, from the lowest to the highest: then every merge finds its two "
+        "halves in it. Join bytes before you read letters: why?",
+        "The shape of it: a list of 256 pieces that grows by one for each merge, a check of the ids, one join, one "
+        "decode that replaces what it cannot read.",
+    ),
+)

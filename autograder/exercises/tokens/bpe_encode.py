@@ -1,0 +1,165 @@
+"""A text as ids: its bytes, and on them every merge in the order in which it was learned."""
+
+from itertools import pairwise
+
+from autograder.exercises._shared import texts
+from autograder.exercises._shared.merging import FOUND, MERGING, NEW
+from autograder.schema import VALUES, Case, Exercise, edit, fitting, wrong
+
+LONG = "long texts"
+SMALL = [(97, 98), (256, 99), (99, 97)]  # ab, abc, ca
+IN_TURN = [(98, 99), (97, 98), (97, 256), (258, 100)]  # bc, ab, abc, abcd
+RUNS = [(97, 97), (256, 97), (256, 256)]
+
+
+def bpe_encode(text, merges):
+    ids = list(text.encode("utf-8"))
+    for new_id, pair in enumerate(merges, 256):
+        merged, i = [], 0
+        while i < len(ids):
+            if tuple(ids[i : i + 2]) == pair:
+                merged.append(new_id)
+                i += 2
+            else:
+                merged.append(ids[i])
+                i += 1
+        ids = merged
+    return ids
+
+
+def reference(text, merges):
+    ids = [*text.encode()]
+    for new_id, pair in enumerate(merges, 256):
+        done = []
+        for one in ids:
+            done.append(one)
+            if (*done[-2:],) == pair:
+                done[-2:] = [new_id]
+        ids = done
+    return ids
+
+
+def longest_first(text, merges):
+    pieces = [bytes([byte]) for byte in range(256)]
+    for first, second in merges:
+        pieces.append(pieces[first] + pieces[second])
+    data, ids, place = text.encode("utf-8"), [], 0
+    while place < len(data):
+        fitting = [n for n, piece in enumerate(pieces) if data.startswith(piece, place)]
+        ids.append(max(fitting, key=lambda n: len(pieces[n])))
+        place += len(pieces[ids[-1]])
+    return ids
+
+
+def from_the_left(text, merges):
+    """The first pair from the left that was learned, whenever it was."""
+    ids, known = [], {pair: n for n, pair in enumerate(merges, 256)}
+    for byte in text.encode("utf-8"):
+        ids.append(byte)
+        while tuple(ids[-2:]) in known:
+            ids[-2:] = [known[tuple(ids[-2:])]]
+    return ids
+
+
+def cases(draw):
+    several, order = ("several",), ("several", "order")
+    yield _case("one merge", "xabyabab", SMALL[:1])
+    yield _case("a merge of a merge", "abcab abc c", SMALL, needs=several)
+    yield _case("what was learned first", "abc abcd bc ab", IN_TURN, needs=order)
+    yield _case("the longer piece was learned later", "abcdbcd", [(99, 100), (97, 98), (257, 99)], needs=order)
+    yield _case("runs of one letter", "aaaaaaa b aaa aa", RUNS, needs=("several", "same"))
+    yield _case("the other way round", "ba ab ba", SMALL[:1])
+    yield _case("drawn letters", texts.text(draw, "abcd", 90), IN_TURN, needs=order)
+    yield _case("no merges", "abcab", [], needs=("no merges",))
+    yield _case("merges that do not fit", "zzz", SMALL, needs=several)
+    yield _case("a merge that does not fit before others", "abc ab", [(120, 121), (97, 98), (257, 99)], needs=order)
+    yield _case("one letter", "a", RUNS, needs=several)
+    yield _case("an empty text", "", SMALL, needs=("several", "empty"))
+    for family in ("letters with accents", "no blanks between words", "emoji"):
+        text = texts.SCRIPTS[family] * 2
+        yield _case(family, text, _learned(text, 5), needs=("several", "bytes", "order"))
+    # Every kind of word again and again: many places for each merge.
+    lines = " ".join(texts.words(draw, 60)) + ". "
+    long = (lines * (20_000 // len(lines) + 1))[:20_000]
+    yield _case("20 000 bytes and 20 merges", long, _learned(lines, 20), needs=("several", "order", "long"),
+                aspect=LONG, repeats=False)
+    named = {"text": "abc ab", "merges": SMALL}
+    yield Case("arguments by name", (), named, gradients=False, needs=several)
+
+
+def _case(family, text, merges, **more):
+    return Case(family, (text, list(merges)), gradients=False, **more)
+
+
+def _learned(text, n_merges):
+    """Pairs that were there when they were taken; which ones is not important."""
+    merges = []
+    for _ in range(n_merges):
+        ids = reference(text, merges)
+        merges.append(max((pairs := list(pairwise(ids))), key=pairs.count))
+    return merges
+
+
+START, EACH = 'list(text.encode("utf-8"))', "for new_id, pair in enumerate(merges, 256):"
+
+EXERCISE = Exercise(
+    number=6, minutes=12, difficulty=2,
+    worked=bpe_encode,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 4, LONG: 1},
+    mistakes=(
+        wrong("BPE-01 the longest piece first", longest_first,
+              "You take the longest piece that fits from the left.", "Which rule was learned first?"),
+        wrong("BPE-01", from_the_left),
+        edit("BPE-99 the merges backwards", {EACH: "for new_id, pair in reversed(list(enumerate(merges, 256))):"},
+             "Later merges come before earlier ones in yours.", "Which merge makes the ids that others need?"),
+        *fitting(bpe_encode, MERGING),
+        edit("BPE-83", {START: "[ord(letter) for letter in text]"}),
+        edit("BPE-85", {"enumerate(merges, 256)": "enumerate(merges, 255)"},
+             "Your new ids begin at 255.", "Which ids do the bytes use up?"),
+        edit("BPE-85", {"enumerate(merges, 256)": "enumerate(merges, 257)"}),
+        edit("BPE-57", {"        ids = merged": "        pass"},
+             "Your ids are the bytes, whatever was learned.", "What does the second merge work on?"),
+        edit("BPE-101 the last merge alone",
+             {"merged, i = [], 0": 'ids, merged, i = list(text.encode("utf-8")), [], 0'},
+             "Every merge begins with the bytes again in yours.", "What does the second merge work on?"),
+        edit("BPE-103 pairs of bytes only", {FOUND: f"{FOUND} and max(pair) < 256"},
+             "Ids that stand for a pair already are merged no further in yours.",
+             "What does a merge mean whose first id is 256?"),
+        edit("BPE-105 an end at the first merge that does not fit",
+             {"        merged, i = [], 0": "        if pair not in list(zip(ids, ids[1:])):\n            break\n"
+              "        merged, i = [], 0"},
+             "You end at the first merge that is not in the text.", "Can a later merge still be in it?"),
+        edit("BPE-107 the place in the list instead of the id", {NEW: "merged.append(new_id - 256)"},
+             "Your new ids begin at nought.", "Which ids do the bytes use up?"),
+        edit("BPE-109 the bytes of each piece",
+             {"    return ids": "    return [text.encode()[n : n + 1] for n in range(len(ids))]"},
+             "Your list holds bytes objects.", "Which kind of number is an id?"),
+        edit("BPE-111 a text that is cut off", {START: f"{START}[:5000]"},
+             "A long text is cut off in yours.", "Which number in your code says how long a text may be?"),
+        edit("BPE-113 blanks are left out", {"text.encode": 'text.replace(" ", "").encode'},
+             "Blanks of the text have no id in yours.", "Is the text of your ids still the text?"),
+    ),
+    in_twos=("BPE-41", "BPE-47", "BPE-51", "BPE-85", "BPE-99", "BPE-103"),
+    needs={
+        "empty": ("Only an empty text goes wrong.", "How many bytes does an empty text have?"),
+        "no merges": ("Only where nothing was learned are you wrong.",
+        "What are the ids of a text before any merge?"),
+        "long": ("You are right for short texts; for a long one you are not.",
+                 "How often does your code go over the text for one merge?"),
+        "same": ("You are right but where a letter follows itself.",
+        "What should become of aaa and the merge (a, a)?"),
+        "bytes": ("You are right for English; for other letters you are not.",
+        "Which bytes does a letter like ä have?"),
+        "order": ("You are right but where two merges want the same letter.", "Which rule was learned first?"),
+        "several": ("With one merge you are right; with several you are not.", "What does the second merge work on?"),
+        "": ("Already a single merge gives other ids.", "Which id stands for the first pair that was learned?"),
+    },
+    hints=(
+        "Take the merges bc, then ab, and the text abc: what happens to it, and what if the order were another?",
+        "You have built a step that does one merge on a whole list of ids. How often is it called here?",
+        "The shape of it: the bytes as a list, and a loop over the merges, each of which takes the list and leaves a "
+        "shorter one.",
+    ),
+)

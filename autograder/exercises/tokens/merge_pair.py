@@ -1,0 +1,109 @@
+"""One number in the place of two, wherever the pair comes."""
+
+from autograder.exercises._shared.merging import FOUND, MERGING, NEW
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, edit, fitting
+
+
+def merge_pair(ids, pair, new_id):
+    merged, i = [], 0
+    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            merged.append(new_id)
+            i += 2
+        else:
+            merged.append(ids[i])
+            i += 1
+    return merged
+
+
+def reference(ids, pair, new_id):
+    left, merged = ids[::-1], []
+    while left:
+        first = left.pop()
+        if left and (first, left[-1]) == pair:
+            left.pop()
+            first = new_id
+        merged.append(first)
+    return merged
+
+
+def cases(draw):
+    a, b, c, d = draw.sizes(4, 10, 99)
+    again, same = ("again",), ("again", "same")
+    yield _case("one pair", [a, b, c, d], (b, c))
+    yield _case("a pair at the end", [d, c, a, b], (a, b))
+    yield _case("a pair at both ends", [a, b, c, a, b], (a, b), needs=again)
+    yield _case("pairs one after the other", [c, a, b, a, b, a, b, d], (a, b), needs=again)
+    yield _case("the other way round", [b, a, c, b, a, b], (a, b), needs=("order",))
+    yield _case("three times the same", [a, a, a], (a, a), needs=same)
+    yield _case("four times the same", [b, a, a, a, a, b], (a, a), needs=same)
+    yield _case("two runs of the same", [a, a, a, b, a, a, a, a, a], (a, a), needs=same)
+    yield _case("no such pair", [a, c, b, d, a], (a, b), needs=("nothing",))
+    yield _case("numbers that share digits", [11, 23, 1, 2, 12, 31, 2], (1, 2), needs=("digits",))
+    yield _case("numbers that are merged already", [256, 97, 256, 97, 98, 97], (256, 97), new_id=257, needs=again)
+    yield _case("zeros", [0, 0, 7, 0], (0, 0))
+    yield _case("one number", [a], (a, a), needs=("nothing",))
+    yield _case("no numbers", [], (a, b), needs=("nothing",))
+    yield _case("many numbers", draw.integers(1, 3, 400).tolist(), (2, 1), needs=(*again, "order"))
+    yield Case("arguments by name", (), {"ids": [c, a, b], "pair": (a, b), "new_id": 300}, gradients=False)
+
+
+def _case(family, ids, pair, new_id=256, **more):
+    return Case(family, (ids, pair, new_id), gradients=False, **more)
+
+
+LAST = "return merged"
+
+EXERCISE = Exercise(
+    number=4, minutes=10, difficulty=2,
+    worked=merge_pair,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 4, SIDE_EFFECTS: 1},
+    mistakes=(
+        *fitting(merge_pair, MERGING),
+        edit("BPE-03 texts are replaced", {LAST: 'return [int(one) for one in " ".join(map(str, ids)).replace('
+             'f"{pair[0]} {pair[1]}", str(new_id)).split()]'},
+             "Where two numbers end and begin like the pair, yours are merged as well.",
+             "Where does one number end in your text?"),
+        edit("BPE-03", {LAST: 'return [int(one) for one in ",".join(map(str, ids)).replace('
+             'f"{pair[0]},{pair[1]}", str(new_id)).split(",") if one]'}),
+        edit("BPE-43 from right to left", {"merged, i = [], 0": "ids, pair, merged, i = ids[::-1], pair[::-1], [], 0",
+             LAST: "return merged[::-1]"},
+             "In a run of an odd length, the number that is left over comes first in yours.",
+             "From which end does the exercise read?"),
+        edit("BPE-59 the first of the pair is enough", {FOUND: "ids[i] == pair[0]"},
+             "Every number like the first of the pair is replaced in yours, whatever follows.",
+             "Which two things must be true at a place that is merged?"),
+        edit("BPE-61 two numbers at a time",
+             {"            i += 1": "            merged.extend(ids[i + 1 : i + 2])\n            i += 2"},
+             "Pairs that begin at an odd place are not found in yours.",
+             "After a number that is not merged, where does the search go on?"),
+        edit("BPE-67 a run shrinks to one", {NEW:
+             "merged[-1:] = [*merged[-1:], new_id] if merged[-1:] != [new_id] else [new_id]"},
+             "Pairs that follow each other become one number in yours.", "How many pairs are in a, b, a, b?"),
+        edit("BPE-69 the pair is dropped", {NEW: "pass"},
+             "The pair is gone, and nothing stands for it.", "Which number should stand in its place?"),
+        edit("BPE-71 the pair as one item", {NEW: "merged.append(pair)"},
+             "Your list holds the pair itself.", "Which number should stand in its place?"),
+    ),
+    in_twos=("BPE-45", "BPE-47", "BPE-51", "BPE-59"),
+    needs={
+        "digits": ("You are right but where numbers share digits.", "Where does one number end and the next begin?"),
+        "nothing": ("Where there is nothing to merge, your list is another.",
+                    "What should become of numbers that are in no such pair?"),
+        "same": ("You are right but where a number follows itself.",
+        "What should become of 1, 1, 1 and the pair (1, 1)?"),
+        "order": ("You are right but where a, b comes as b, a as well.", "Is ab the same as ba?"),
+        "again": ("You are right for one pair; where it comes again you are not.",
+                  "Where does the search go on after a merge?"),
+        "": ("A single pair is merged otherwise than it should be.",
+             "Work through 1, 2, 3 and the pair (2, 3): which two numbers are left?"),
+    },
+    hints=(
+        "Lay a window of two numbers on the list and move it to the right: by how much after a merge, and by how much "
+        "otherwise?",
+        "A for loop moves by one place always. Which loop lets you choose?",
+        "The shape of it: a new list, a place in the old one, and at each place one of two things is added to the new.",
+    ),
+)

@@ -1,0 +1,171 @@
+"""The most frequent pair becomes a number of its own, again and again (Gage 1994; Sennrich et al. 2016)."""
+
+from collections import Counter
+from itertools import pairwise
+
+from autograder.exercises._shared import texts
+from autograder.exercises._shared.merging import MERGING
+from autograder.schema import VALUES, Case, Exercise, edit, fitting
+
+EARLY = "an early end"
+
+
+def train_bpe(text, n_merges):
+    ids, merges = list(text.encode("utf-8")), []
+    for new_id in range(256, 256 + n_merges):
+        counts = Counter(pairwise(ids))
+        pair = max(counts, key=counts.get, default=None)
+        if pair is None or counts[pair] < 2:
+            break
+        merges.append(pair)
+        merged, i = [], 0
+        while i < len(ids):
+            if tuple(ids[i : i + 2]) == pair:
+                merged.append(new_id)
+                i += 2
+            else:
+                merged.append(ids[i])
+                i += 1
+        ids = merged
+    return merges
+
+
+def reference(text, n_merges):
+    ids, merges = [*text.encode()], []
+    while len(merges) < n_merges:
+        pairs = list(pairwise(ids))
+        most = max(map(pairs.count, pairs), default=0)
+        if most < 2:
+            break
+        merges.append(next(pair for pair in pairs if pairs.count(pair) == most))
+        # From the right end of what is done: what a merge has made takes part in no other merge of this round.
+        done = []
+        for one in ids:
+            done.append(one)
+            if tuple(done[-2:]) == merges[-1]:
+                done[-2:] = [255 + len(merges)]
+        ids = done
+    return merges
+
+
+def cases(draw):
+    ties = ("several", "ties")
+    yield _case("one merge", "ab ab cab", 1)
+    yield _case("the example of the paper", "aaabdaaabac", 3, needs=("several", "ties", "same"))
+    yield _case("merges of merges", "abcdabcdabcd xabcd", 3, needs=ties)
+    yield _case("ties that are not in the alphabet's order", "zyxzyx ba", 2, needs=ties)
+    yield _case("ties in the alphabet's order", "aaabcbc", 2, needs=("several", "ties", "same"))
+    yield _case("a merge that breaks another pair", "abcabcabc bcd bcd", 3, needs=ties)
+    yield _case("a run of one letter", "aaaaaaaaa b aaa", 3, needs=("several", "same", "ties"))
+    yield _case("an odd run of one letter", "aaaaab", 2, needs=("several", "same", "ties"))
+    yield _case("drawn letters", texts.text(draw, "abc", 120), 8, needs=("several", "ties", "same"))
+    yield _case("drawn words", " ".join(texts.words(draw, 40, "aeinrt")), 12, needs=("several", "ties", "same"))
+    for family in ("letters with accents", "other alphabets", "emoji"):
+        text = texts.SCRIPTS[family]
+        yield _case(family, f"{text} {text[::-1]} {text}", 6, needs=("several", "ties", "bytes"))
+    early = {"aspect": EARLY, "needs": ("early",)}
+    yield _case("no pair twice", "abcdefg", 3, **early)
+    yield _case("after some merges no pair twice", "abab", 5, **early)
+    yield _case("one letter", "a", 2, **early)
+    yield _case("an empty text", "", 2, **early)
+    yield _case("three times the same, twice a pair", "xaaa", 4, **early)
+    yield Case("arguments by name", (), {"text": "ab ab cab ca", "n_merges": 2}, gradients=False, needs=ties)
+
+
+def _case(family, text, n_merges, **more):
+    return Case(family, (text, n_merges), gradients=False, **more)
+
+
+BYTES, COUNTS = 'list(text.encode("utf-8"))', "Counter(pairwise(ids))"
+BEST, STOP = "max(counts, key=counts.get, default=None)", "if pair is None or counts[pair] < 2:"
+RANGE, NEXT, APPEND = "range(256, 256 + n_merges)", "ids = merged", "merges.append(pair)"
+
+EXERCISE = Exercise(
+    number=5, minutes=15, difficulty=3,
+    worked=train_bpe,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 5, EARLY: 2},
+    mistakes=(
+        *fitting(train_bpe, MERGING, ("BPE-53", "BPE-51")),
+        edit("BPE-51", {"while i < len(ids):": "while i < len(ids) - 1:"},
+             "In every round the last number is lost, unless it is merged.", "Where does your loop stop?"),
+        edit("BPE-05 the counts are never made anew",
+             {"    for new_id": "    first = Counter(pairwise(ids))\n    for new_id",
+              COUNTS: "Counter({pair: n for pair, n in first.items() if pair not in merges})"},
+             "Your counts are those of the text as it was.",
+             "What became of the neighbours of the pair that was merged?"),
+        edit("BPE-05", {APPEND: "return [pair for pair, n in counts.most_common(n_merges) if n > 1]"}),
+        edit("BPE-57 nothing is merged", {NEXT: "pass"},
+             "You find the same pair in every round.", "What should the ids look like in the second round?"),
+        edit("BPE-07 ties by the larger ids",
+             {BEST: "max(counts, key=lambda pair: (counts[pair], pair), default=None)"},
+             "Of pairs that come equally often, you take the one with the larger ids.",
+             "Two pairs are equally frequent: which one does the exercise choose?"),
+        edit("BPE-75 ties by the smaller ids",
+             {BEST: "min(counts, key=lambda pair: (-counts[pair], pair), default=None)"},
+             "Of pairs that come equally often, you take the one with the smaller ids.",
+             "Two pairs are equally frequent: which one does the exercise choose?"),
+        edit("BPE-77 of ties the last one", {BEST: "max(reversed(counts), key=counts.get, default=None)"},
+             "Of pairs that come equally often, you take the one that appears last.",
+             "Two pairs are equally frequent: which one does the exercise choose?"),
+        edit("BPE-79 the rarest pair", {BEST: "min(counts, key=counts.get, default=None)"},
+             "You take a pair that is rare.", "Which pair saves the most numbers?"),
+        edit("BPE-11 the end of the text is not foreseen", {STOP: "if counts[pair] < 2:", ", default=None": ""},
+             "Where no pair is left, your answer stops with an error.", "What if nothing is left to merge?"),
+        edit("BPE-55 pairs that come once are merged as well", {"< 2": "< 1"},
+             "You go on when every pair comes once.", "What is saved by a number for a pair that comes once?"),
+        edit("BPE-55", {STOP: "if pair is None:"}),
+        edit("BPE-81 an end that is too early", {"< 2": "< 3"},
+             "You end while there is a pair that comes twice.", "How often must a pair come to be worth a number?"),
+        edit("BPE-83 characters instead of bytes", {BYTES: "[ord(letter) for letter in text]"},
+             "Your ids are characters.", "How many bytes does ä take in UTF-8?"),
+        edit("BPE-83", {BYTES: "[ord(letter) if ord(letter) < 256 else 63 for letter in text]"}),
+        edit("BPE-85 ids that begin too low", {RANGE: "range(255, 255 + n_merges)"},
+             "Your new ids begin at 255.", "Which ids do the bytes use up?"),
+        edit("BPE-85", {RANGE: "range(257, 257 + n_merges)"},
+             "Your new ids begin at 257.", "Which is the first id that the bytes leave free?"),
+        edit("BPE-87 one merge too few", {RANGE: "range(256, 255 + n_merges)"},
+             "You learn one merge less than you may.", "How many numbers does your range hold?"),
+        edit("BPE-89 only within words",
+             {COUNTS: "Counter(p for p in pairwise(ids) if 32 not in p)"},
+             "A blank never makes a pair in yours.", "Does the exercise cut the text into words?"),
+        edit("BPE-17 a run of the same counts by halves",
+             {COUNTS: "Counter(text_pairs(ids))", "    for new_id": "    def text_pairs(ids):\n        place = 0\n"
+              "        while place < len(ids) - 1:\n            yield ids[place], ids[place + 1]\n"
+              "            place += 2 if len(set(ids[place : place + 3])) == 1 else 1\n\n    for new_id"},
+             "In a run of one number you do not count every pair.", "How often does 1 follow 1 in 1, 1, 1?"),
+        edit("BPE-19", {COUNTS: "Counter(tuple(sorted(p)) for p in pairwise(ids))"}),
+        edit("BPE-91 the new ids instead of the pairs", {APPEND: "merges.append(new_id)"},
+             "Your list holds the new ids.", "What must be known to undo a merge?"),
+        edit("BPE-93 pairs with their counts", {APPEND: "merges.append((pair, counts[pair]))"},
+             "Your items hold more than the pair.", "What should one item of the list be?"),
+        edit("BPE-95 pairs of texts",
+             {"return merges": "return [tuple(bytes([one % 256]) for one in p) for p in merges]"},
+             "Your pairs hold bytes, not ids.", "Which number stands for a pair that was merged before?"),
+        edit("BPE-97 a dict", {"return merges": "return {p: 256 + k for k, p in enumerate(merges)}"},
+             "You return a dict.", "Which kind of result does the exercise ask for?"),
+    ),
+    in_twos=("BPE-07", "BPE-75", "BPE-77", "BPE-55", "BPE-83", "BPE-85", "BPE-89"),
+    needs={
+        "early": ("You are right while pairs come again; where none does you are not.",
+                  "What if nothing is left that is worth a merge?"),
+        "bytes": ("You are right for English; for other letters you are not.",
+        "Which bytes does a letter like ä have?"),
+        "same": ("You are right but where a letter follows itself.",
+        "How often does a follow a in aaa, and what is left "
+                 "of it after one merge?"),
+        "ties": ("You are right but where pairs come equally often.",
+                 "Two pairs are equally frequent: which one does the exercise choose?"),
+        "several": ("Your first merge is right; later ones are not.",
+                    "What should the ids look like before the second round?"),
+        "": ("Already the first merge is another pair.", "Which pair comes most often in the bytes of the text?"),
+    },
+    hints=(
+        "One round: count, choose, merge. What goes into the next round: the text, or what the merge has left of it?",
+        "You have built two of the three steps. When is there nothing left to choose?",
+        "The shape of it: a list of bytes, a loop of n_merges rounds, an early end, and in each round a pair to "
+        "remember "
+        "and a shorter list.",
+    ),
+)

@@ -1,0 +1,125 @@
+"""The settings of a course: stock nbgrader with its traps closed. `nbgrader_config.py` of a course calls
+`configure`; whatever is set there after that call wins.
+
+A comment says what each setting prevents. With nbgrader's defaults a check without output gives full marks, a
+deleted check cell keeps the old score, and a student's HTML runs in the reader's browser.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from traitlets.config import Config
+
+COURSE_ID = "attention-by-hand"
+# Of the files beside a notebook nbgrader takes along those with no ending and texts, such as the time stamp.
+NOTHING_BESIDE = [".*", "__pycache__", "feedback", "*.[!t]*", "*.t[!x]*"]
+
+
+def configure(c: Config, folder: str) -> None:
+    """Sets everything in the traitlets configuration `c` for the course in `folder`."""
+    # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    programs = os.path.dirname(sys.executable)
+    if programs not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, [programs, os.environ.get("PATH")]))
+    c.CourseDirectory.course_id = COURSE_ID
+    c.CourseDirectory.root = folder
+    # Wait for a gradebook that somebody else is writing to, instead of failing at once.
+    c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
+    # Nothing beside a notebook is used in grading; modules and archives are not even copied.
+    c.CourseDirectory.ignore = NOTHING_BESIDE
+    # nbgrader writes names as they are: commas break the table, spreadsheets compute formulas.
+    c.ExportApp.plugin_class = "autograder.grading.gradebook.exporters.TableExporter"
+    _release(c)
+    _autograde(c)
+    _feedback(c)
+
+
+def _release(c: Config) -> None:
+    from nbgrader import preprocessors as stock
+
+    # Marking schemes leave before the gradebook keeps the cells; otherwise an untouched written answer would
+    # not be recognised as such. Hidden tests leave after it: the gradebook puts them back for grading.
+    c.ClearMarkScheme.enforce_metadata = False
+    c.GenerateAssignment.preprocessors = [
+        stock.IncludeHeaderFooter,
+        stock.LockCells,
+        stock.ClearSolutions,
+        stock.ClearMarkScheme,
+        stock.ClearOutput,
+        stock.CheckCellMetadata,
+        stock.ComputeChecksums,
+        stock.SaveCells,
+        stock.ClearHiddenTests,
+        stock.ComputeChecksums,
+        stock.CheckCellMetadata,
+    ]
+
+
+def _autograde(c: Config) -> None:
+    from nbgrader import preprocessors as stock
+
+    from autograder.grading.gradebook.nbgrader_steps import (
+        RunSubmission,
+        SaveVerdicts,
+        ShowMarkScheme,
+        TrustTheCourse,
+    )
+
+    # Links in a submission would be followed, and what they lead to copied; a notebook made to be slow would be read.
+    c.Autograde.exporter_class = "autograder.grading.gradebook.nbgrader_steps.LimitedReading"
+    c.Autograde.sanitize_preprocessors = [
+        TrustTheCourse,
+        stock.OverwriteKernelspec,
+        stock.OverwriteCells,
+        stock.CheckCellMetadata,
+    ]
+    # No kernel is started: what students wrote runs in a sandbox, and no score is read from its outputs.
+    c.Autograde.autograde_preprocessors = [
+        RunSubmission,
+        stock.LimitOutput,
+        SaveVerdicts,
+        ShowMarkScheme,
+        stock.AssignLatePenalties,
+        stock.CheckCellMetadata,
+    ]
+    c.LimitOutput.max_traceback = 20
+
+
+def _feedback(c: Config) -> None:
+    import nbgrader
+    from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+    from nbgrader import preprocessors as stock
+
+    from autograder.grading.pages.feedback import TEMPLATES, FitForStudents
+
+    c.GenerateFeedback.preprocessors = [
+        stock.ClearHiddenTests,
+        stock.GetGrades,
+        CSSHTMLHeaderPreprocessor,
+        FitForStudents,
+    ]
+    # Our template extends nbgrader's own.
+    formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
+    templates, styles = formgrader / "templates", formgrader / "static/node_modules/bootstrap/dist/css"
+    c.GenerateFeedback.exporter_class = "autograder.grading.pages.feedback.FeedbackExporter"
+    c.FeedbackExporter.template_name = "student_page"
+    c.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES), str(templates)]
+    c.FeedbackExporter.extra_template_paths = [str(templates), str(styles)]
+    c.FeedbackExporter.filters = {
+        "markdown2html": "autograder.grading.safe.formulas.markdown",
+        "clean_html": "autograder.grading.safe.clean_html.clean",
+        "nothing_live": "autograder.grading.pages.feedback.nothing_live",
+        "exercise_name": "autograder.grading.pages.feedback.exercise_name",
+    }
+    # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
+    # nbgrader's templates render them on their own; the two filters clean those as well.
+    c.HTMLExporter.sanitize_html = True
+    # Formgrader fetches MathJax from the network for its formulas, and stops if there is none.
+    c.HTMLExporter.extra_template_basedirs = c.FeedbackExporter.extra_template_basedirs
+    c.HTMLExporter.extra_template_paths = [str(templates)]
+    c.HTMLExporter.filters = {
+        "markdown2html": "autograder.grading.safe.formulas.markdown",
+        "clean_html": "autograder.grading.safe.clean_html.clean",
+    }

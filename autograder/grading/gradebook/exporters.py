@@ -1,0 +1,138 @@
+"""Grades as CSV files: exporters for nbgrader.
+
+    nbgrader export
+    nbgrader export --exporter=autograder.grading.gradebook.exporters.CanvasExporter --to canvas.csv
+    nbgrader export --exporter=autograder.grading.gradebook.exporters.MoodleExporter --to moodle.csv
+
+The first is nbgrader's own table; the others are for learning-management systems. nbgrader's --student and
+--assignment choose whose and which grades. A grade is the score less the late penalty; for Canvas and Moodle, a student
+who handed in nothing has an empty cell. A warning says how many answers still wait to be graded by hand. A text that a
+spreadsheet would compute (it begins with =, +, -, @, in any width) gets an apostrophe in front, and so does a part of
+a text that would be a cell of its own if semicolons, tabs or bars separated cells.
+"""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.plugins import ExportPlugin
+
+from autograder.files import write_whole
+
+# Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls, and
+# doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
+BEGINS = r"(?:^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
+SKIPPED = (
+    r"[\x00-\x08\x0e-\x1b\x1f \"\x7f-\x84\x86-\xa0\xad\u1680\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufeff]*"
+)
+FORMULA = re.compile(rf"({BEGINS})(?={SKIPPED}[=+@\-＝＋＠－﹦﹢﹫﹣−])")
+WHITE = ("\t", "\r", "\n")
+TABLE_HEAD = (
+    "assignment duedate timestamp student_id last_name first_name email "
+    "raw_score late_submission_penalty score max_score"
+)
+
+
+class TableExporter(ExportPlugin):
+    """nbgrader's own table, one row for each lesson and student, quoted; the default of `nbgrader export`."""
+
+    default_name = "grades.csv"
+    only_handed_in = False  # leaves out lessons in which nobody handed in, if --assignment names none
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Writes the file that --to names, which is never seen half written."""
+        path = Path(self.to or self.default_name)
+        chosen, wanted = set(map(str, self.assignment)), set(map(str, self.student))
+        lessons = [
+            lesson
+            for lesson in gradebook.assignments
+            if (lesson.name in chosen if chosen else lesson.submissions or not self.only_handed_in)
+        ]
+        students = [student for student in gradebook.students if not wanted or student.id in wanted]
+        students.sort(key=lambda student: (student.last_name or "", student.first_name or "", student.id))
+        for lesson in lessons:
+            if waiting := sum(work.needs_manual_grade for work in lesson.submissions):
+                self.log.warning("%s: %d still to be graded by hand", lesson.name, waiting)
+        text = io.StringIO()
+        csv.writer(text).writerows([_quoted(cell) for cell in row] for row in self.rows(gradebook, lessons, students))
+        write_whole(path, text.getvalue())
+        self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
+
+    def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
+        """The head and the rows below it."""
+        rows = [TABLE_HEAD.split()]
+        for lesson in lessons:
+            for student in students:
+                work = _work(gradebook, lesson, student)
+                raw, late = (work.score, work.late_submission_penalty or 0.0) if work else (0.0, 0.0)
+                who = [student.id, student.last_name, student.first_name, student.email]
+                times = [lesson.duedate, work.timestamp if work else None]
+                rows.append([lesson.name, *times, *who, raw, late, max(0.0, raw - late), lesson.max_score])
+        return rows
+
+
+class CanvasExporter(TableExporter):
+    """For Canvas, Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
+
+    The columns are those of Canvas's own export: Student, ID, SIS User ID, SIS Login ID, Section, then one for
+    each lesson in which anything was handed in; below the head stands a row "Points Possible". Canvas finds a student
+    by ID, SIS User ID or SIS Login ID, and takes a column for a new assignment unless its head is that of one that
+    exists, so that the head may be changed to "Name (number)" of Canvas's export. Described in "How do I import grades
+    in the Gradebook?" (community.canvaslms.com, Instructor Guide), by Ohio State University ("Import a CSV File into
+    Carmen Grades", teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
+    """
+
+    default_name = "canvas.csv"
+    only_handed_in = True
+
+    def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
+        head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(lesson.name for lesson in lessons)]
+        rows = [head, ["    Points Possible", "", "", "", "", *(lesson.max_score for lesson in lessons)]]
+        for student in students:
+            name = ", ".join(filter(None, [student.last_name, student.first_name]))
+            rows.append([name or student.id, "", "", student.id, "", *_grades(gradebook, lessons, student)])
+        return rows
+
+
+class MoodleExporter(TableExporter):
+    """For Moodle, Grades > Import > CSV file. nbgrader's student id is in two columns: Username and ID number.
+
+    Moodle's import maps columns by hand: one that tells who a student is (ID number, email address or username)
+    and one for each grade item. The names are those of Moodle's own export. Described in "Grade import"
+    (docs.moodle.org/405/en/Grade_import).
+    """
+
+    default_name = "moodle.csv"
+    only_handed_in = True
+
+    def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
+        head = ["First name", "Last name", "Username", "ID number", "Email address", *(a.name for a in lessons)]
+        return [head] + [
+            [s.first_name, s.last_name, s.id, s.id, s.email, *_grades(gradebook, lessons, s)] for s in students
+        ]
+
+
+def _work(gradebook, lesson, student):
+    """The submission of the student for the lesson, or None."""
+    try:
+        return gradebook.find_submission(lesson.name, student.id)
+    except MissingEntry:
+        return None
+
+
+def _grades(gradebook, lessons: list, student) -> list[float | None]:
+    """The score less the late penalty for each lesson, None if nothing was handed in."""
+    works = [_work(gradebook, lesson, student) for lesson in lessons]
+    return [None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0)) for work in works]
+
+
+def _quoted(cell) -> str:
+    """A cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
+    if isinstance(cell, float):
+        return f"{cell:g}" if cell == round(cell, 4) else f"{cell:.4f}"
+    text = "" if cell is None else str(cell)
+    if text.startswith(WHITE) and not FORMULA.match(text):
+        text = f"'{text}"
+    return FORMULA.sub(r"\1'", text)

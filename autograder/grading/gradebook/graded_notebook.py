@@ -1,0 +1,123 @@
+"""A graded notebook: the judge's words and outputs in it, its scores, and the marking schemes for the grader."""
+
+import re
+from logging import Logger
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_output
+from nbgrader import utils
+from nbgrader.api import SubmittedNotebook
+
+from autograder.build.marks import MARK_SCHEME, MarkError, find_regions
+from autograder.grading.judging.results import Result
+from autograder.grading.submission.unit import exercise_of
+from autograder.judge.verdict import verdict_from
+from autograder.printable import printable
+
+PLAIN_FLOAT = re.compile(r"\d+(\.\d+)?")
+SCHEME_TAG, OWN_TAG = "marking-scheme", "not-in-the-lesson"
+NO_VERDICT = "There is no verdict, which counts as 0 points"
+
+
+def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
+    """Puts outputs and the judge's words into the notebook, and the result's key into its metadata. Returns the points
+    by the names of the check cells."""
+    from autograder.notebook.card import html_of, text_of
+
+    nb.metadata["autograder"] = {"result": key}
+    points = {}
+    for number, cell in enumerate(nb.cells):
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = [nbformat.from_dict(output) for output in result.outputs.get(number, [])]
+        exercise = exercise_of(cell)
+        if exercise in result.verdicts:
+            verdict = verdict_from(result.verdicts[exercise])
+            card = {"text/html": html_of(verdict), "text/plain": text_of(verdict)}
+            cell.outputs = [new_output("display_data", data=card)]
+            points[cell.metadata.nbgrader.grade_id] = verdict.points
+        elif exercise is not None:
+            why = f"{NO_VERDICT}: {result.problem or 'the check was not reached'}."
+            cell.outputs = [new_output("stream", name="stderr", text=why)]
+    return points
+
+
+def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, float], log: Logger) -> None:
+    """Writes scores and automatic comments of a graded notebook into its row of the gradebook.
+
+    A check earns the points that the judge gave, and none without a verdict. A test that a teacher added earns what it
+    states with a plain float: the student's own process states it, and can state anything (GRADING.md says so).
+    subtle: nbgrader gives full marks if a test shows nothing, text, nan or a negative number, and none if a warning is
+    printed.
+    """
+    grades = {grade.name: grade for grade in row.grades}
+    comments = {comment.name: comment for comment in row.comments}
+    for cell in nb.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if utils.is_grade(cell):
+            grade = grades[name]
+            grade.auto_score = _score(cell, points)
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            if cell.cell_type == "code" and name not in points:
+                log.warning("%s: %s gave no verdict, which counts as 0 points", printable(row.student.id), name)
+        if utils.is_solution(cell) or utils.is_task(cell):
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            comments[name].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
+
+
+def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
+    """The points of a graded cell; None if a person has to grade it."""
+    if utils.is_solution(cell) or cell.cell_type != "code":
+        return utils.determine_grade(cell)[0]
+    if exercise_of(cell) is not None:
+        return points.get(cell.metadata.nbgrader.grade_id, 0.0)
+    return stated_points(cell.outputs, float(cell.metadata.nbgrader.points)) or 0.0
+
+
+def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
+    """The points that a test's outputs state, None if they state none. An error is 0 points."""
+    if any(output.output_type == "error" for output in outputs):
+        return 0.0
+    shown = [output.data.get("text/plain", "") for output in outputs if output.output_type == "execute_result"]
+    if not shown or not all(PLAIN_FLOAT.fullmatch(text) for text in shown):
+        return None
+    points = [float(text) for text in shown]
+    return min(points) if max(points) <= most else None
+
+
+def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:
+    """Inserts the lesson's marking schemes into a graded notebook.
+
+    Formgrader draws them in a box of their own, and marks every cell that is not in the lesson as the student's
+    (pages/templates/formgrade): a student's own text cannot pass for a marking scheme.
+    """
+    schemes, known = _mark_schemes(lesson), [_content(cell) for cell in lesson.cells]
+    for number in reversed(range(len(nb.cells))):
+        cell = nb.cells[number]
+        metadata = cell.metadata.get("nbgrader", {})
+        cell.metadata.pop("tags", None)
+        if not metadata and _content(cell) not in known:
+            cell.metadata["tags"] = [OWN_TAG]
+        if metadata.get("grade_id") in schemes:
+            text = "**Marking scheme** (students do not see this)\n\n" + schemes[metadata.grade_id]
+            nb.cells.insert(number + 1, new_markdown_cell(text, metadata={"tags": [SCHEME_TAG]}))
+
+
+def _content(cell: NotebookNode) -> tuple:
+    """All that a cell shows, with its pictures, which could be replaced by others."""
+    return cell.cell_type, cell.source, cell.get("attachments", {})
+
+
+def _mark_schemes(lesson: NotebookNode) -> dict[str, str]:
+    """The marking schemes of a lesson by grade id."""
+    schemes = {}
+    for cell in lesson.cells:
+        try:
+            regions = find_regions(cell.source) if cell.cell_type == "markdown" else []
+        except MarkError:
+            continue
+        lines = [line for region in regions if region.kind == MARK_SCHEME for line in region.lines]
+        if lines:
+            schemes[cell.metadata.nbgrader.grade_id] = "\n".join(lines).strip()
+    return schemes

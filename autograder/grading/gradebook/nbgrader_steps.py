@@ -1,0 +1,144 @@
+"""Steps of nbgrader's own `autograde`. Stock nbgrader executes a submission and reads scores from its outputs; with
+these steps it is read within limits, run in a sandbox, and judged from outside."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode, from_dict
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import parse_utc
+
+from autograder.errors import OUR_ERROR, UserError, place_of
+from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
+from autograder.grading.gradebook.open_course import read_secret
+from autograder.grading.judging import results
+from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
+from autograder.grading.submission.files import TIMESTAMP, Refused, read_file, why_refused
+from autograder.grading.submission.limited import read_limited
+from autograder.grading.submission.read_submission import read_notebook
+from autograder.grading.submission.unit import Unit, unit_of
+
+LONGEST_TIME = 1_000
+
+
+class LimitedReading(NotebookExporter):
+    """Reads a submission within limits, and nothing through a link.
+
+    subtle: nbgrader only logs an error of its `pre_convert_hook`, and goes on. So this refuses when the conversion of
+    a submission begins: an error there ends this submission and no other.
+    """
+
+    def __init__(self, config=None, **more):
+        super().__init__(config=config, **more)
+        begin = self.parent.init_destination
+
+        def refuse_or_begin(assignment_id: str, student_id: str) -> bool:
+            # nbgrader's converters run in the course's folder.
+            read_limited(_check_folder, str(Path("submitted", student_id, assignment_id)))
+            return begin(assignment_id, student_id)
+
+        self.parent.init_destination = refuse_or_begin
+
+    def from_filename(self, filename: str, resources=None, **more):
+        # The second time it is the notebook that we wrote.
+        if not self.parent._sanitizing:
+            return super().from_filename(filename, resources, **more)
+        notebook = from_dict(read_limited(read_notebook, Path(filename)))
+        return self.from_notebook_node(notebook, resources, **more)
+
+
+def _check_folder(folder: str) -> None:
+    if why := why_refused(Path(folder)):
+        raise Refused(why)
+    if Path(folder, TIMESTAMP).exists():
+        try:
+            # subtle: nbgrader reads the whole file, and if it holds no time, stops, and the whole class with it.
+            parse_utc(read_file(Path(folder, TIMESTAMP), LONGEST_TIME).decode().strip())
+        except (ValueError, OverflowError):
+            raise Refused(f"{TIMESTAMP} holds no time") from None
+
+
+class TrustTheCourse(NbGraderPreprocessor):
+    """Takes all metadata from the gradebook and none from the student, and puts back graded cells that are missing.
+
+    The scores of an earlier run are reset, so that a run that fails leaves none of them standing, and no zero either:
+    it waits for a person.
+    """
+
+    def preprocess(self, nb, resources):
+        place = resources["nbgrader"]
+        with Gradebook(place["db_url"]) as gradebook:
+            course_cells = cells_of_course(gradebook.find_notebook(place["notebook"], place["assignment"]))
+            for grade in _row(gradebook, place).grades:
+                grade.auto_score, grade.needs_manual_grade = None, True
+            gradebook.db.commit()
+        return with_course_metadata(nb, course_cells), resources
+
+
+class RunSubmission(NbGraderPreprocessor):
+    """Runs the notebook and judges it, or takes the result of an earlier run of the same. Outputs and the judge's
+    words go into the notebook, points into `resources["points"]`, by the names of the cells."""
+
+    def preprocess(self, nb, resources):
+        folder = Path.cwd()
+        secret = read_secret(folder)
+        unit = Unit.from_data(read_limited(_unit, nb, _lesson(resources)))
+        key = unit.key(secret)
+        result = results.load(folder, key)
+        if result is None:
+            result = self._run(unit, secret, folder, resources["nbgrader"]["student"])
+            results.save(folder, key, result)
+        resources["points"] = fill_in(nb, result, key)
+        return nb, resources
+
+    def _run(self, unit: Unit, secret: str, folder: Path, student: str) -> results.Result:
+        """The result of a run. nbgrader logs what it raises, and leaves the submission without scores."""
+        from autograder.grading.judging.run import run_unit
+        from autograder.grading.sandbox.sandbox import why_no_sandbox
+        from autograder.grading.worker.fork_server import ForkServerDied, shared_fork_server
+
+        if why := why_no_sandbox():
+            raise UserError(f"students' code is not run without a sandbox: {why}")
+        try:
+            return run_unit(unit, secret, shared_fork_server(), hidden=(folder,))
+        except (ForkServerDied, OSError):
+            raise
+        except Exception as error:
+            self.log.error("%s is not graded: %s (%s)", student, OUR_ERROR, place_of(error))
+            raise
+
+
+def _unit(nb: NotebookNode, lesson: NotebookNode) -> dict:
+    return asdict(unit_of(nb, lesson))
+
+
+class SaveVerdicts(NbGraderPreprocessor):
+    """Saves the scores, instead of nbgrader's SaveAutoGrades."""
+
+    def preprocess(self, nb, resources):
+        place = resources["nbgrader"]
+        with Gradebook(place["db_url"]) as gradebook:
+            write_scores(_row(gradebook, place), nb, resources.get("points", {}), self.log)
+            gradebook.db.commit()
+        return nb, resources
+
+
+class ShowMarkScheme(NbGraderPreprocessor):
+    """Puts the marking scheme of a written question below the answer, for formgrader."""
+
+    def preprocess(self, nb, resources):
+        show_mark_schemes(nb, _lesson(resources))
+        return nb, resources
+
+
+def _row(gradebook: Gradebook, place: dict):
+    return gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])
+
+
+def _lesson(resources: dict) -> NotebookNode:
+    """The source notebook of the lesson."""
+    place = resources["nbgrader"]
+    return nbformat.read(Path("source", place["assignment"], f"{place['notebook']}.ipynb"), as_version=4)

@@ -1,0 +1,49 @@
+"""Remembers how grading of each submission went, in DIR/.grading/LESSON/STUDENT.json.
+
+It is written when the gradebook is complete: a digest of everything that the grade depends on, and what went wrong, if
+anything did. So a second run goes on where the first one stopped, and the work that a killed run left half done is
+done again.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+
+from autograder.files import write_whole
+from autograder.grading.submission.find import Submission, digest
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of grading one submission.
+
+    `problem` is empty if the notebook was run to its end, else says in words why not, or what of it a person should
+    look at. `again` is True if it is not graded through no fault of the student, so that the next run tries again;
+    `ours` if the cause is an error of the autograder. `result` is the key of the result, empty if nothing was run.
+    """
+
+    digest: str
+    problem: str = ""
+    again: bool = False
+    result: str = ""
+    ours: bool = False
+
+
+def last_outcome(submission: Submission) -> Outcome | None:
+    """The outcome of the last run, or None if there was none."""
+    try:
+        return Outcome(**json.loads(submission.record.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def is_done(submission: Submission) -> bool:
+    """Whether an earlier run graded the submission as it is now."""
+    outcome = last_outcome(submission)
+    if outcome is None or outcome.again or outcome.digest != digest(submission):
+        return False
+    return not outcome.result or (submission.autograded / f"{submission.lesson}.ipynb").is_file()
+
+
+def remember(submission: Submission, outcome: Outcome) -> None:
+    """Writes the outcome, when the gradebook is complete."""
+    write_whole(submission.record, json.dumps(asdict(outcome)))

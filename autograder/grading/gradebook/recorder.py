@@ -1,0 +1,146 @@
+"""Records submissions in nbgrader's gradebook and under autograded/, as nbgrader's autograde would. One process does
+this, with one connection that stays open: autograde itself opens the gradebook a dozen times a notebook.
+"""
+
+import os
+import shutil
+from contextlib import suppress
+from datetime import datetime
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
+from nbgrader.utils import parse_utc
+from sqlalchemy.exc import DatabaseError
+
+from autograder.files import write_whole
+from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
+from autograder.grading.gradebook.outcomes import Outcome, last_outcome, remember
+from autograder.grading.judging.results import Failed, Result
+from autograder.grading.submission.files import TIMESTAMP, Refused, read_file
+from autograder.grading.submission.find import Submission
+
+LONGEST_STAMP = 1_000
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """The cause of an error. subtle: if a gradebook cannot be written, for instance on a full disk, nbgrader says that
+    an entry is invalid (InvalidEntry); the error that it caught is the context of that."""
+    while not isinstance(error, (OSError, DatabaseError)) and error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
+def cannot_write(error: BaseException) -> bool:
+    """Whether the disk or the gradebook failed, which stops grading: no submission is the cause."""
+    return isinstance(cause_of(error), (OSError, DatabaseError))
+
+
+class Recorder:
+    """The one writer of a course's gradebook. Use as a context manager."""
+
+    def __init__(self, api: NbGraderAPI):
+        self._gradebook = Gradebook(api.coursedir.db_url, api.coursedir.course_id)
+        self._limit = LimitOutput(parent=api)
+        self._penalties = AssignLatePenalties(parent=api)
+        self._penalties.init_plugin()
+        self._log = api.log
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._gradebook.close()
+
+    def record(
+        self,
+        submission: Submission,
+        digest: str,
+        notebook: NotebookNode,
+        lesson: NotebookNode,
+        key: str,
+        result: Result,
+    ) -> None:
+        """Writes a result into gradebook and autograded/, and then remembers the outcome."""
+        notebook.metadata["kernelspec"] = lesson.metadata.get("kernelspec", {})
+        points = fill_in(notebook, result, key)
+        self._begin(submission)
+        row = self._row(submission)
+        write_scores(row, notebook, points, self._log)
+        self._gradebook.db.flush()
+        self._set_late_penalty(submission, row)
+        self._gradebook.db.commit()
+        self._limit.preprocess(notebook, {})
+        show_mark_schemes(notebook, lesson)
+        _write(submission, notebook)
+        self._end(submission, Outcome(digest, result.problem or result.look, result=key))
+
+    def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
+        """Gives 0 points to a submission that cannot be run, and remembers why."""
+        self._begin(submission)
+        for grade in self._row(submission).grades:
+            grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None
+        self._gradebook.db.commit()
+        self._end(submission, Outcome(digest, str(refused)))
+
+    def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:
+        """Remembers why a submission was not graded through no fault of the student. It keeps what it had: no score is
+        written, and none taken away."""
+        self._gradebook.db.rollback()
+        last = last_outcome(submission)
+        kept = last.result if last else ""
+        self._end(submission, Outcome(digest, str(failed), again=True, result=kept, ours=failed.ours))
+
+    def _begin(self, submission: Submission) -> None:
+        submission.record.unlink(missing_ok=True)
+        folder = submission.autograded
+        if folder.exists():
+            for path in [folder, *folder.rglob("*")]:
+                path.chmod(0o755)  # nbgrader leaves it read-only
+            shutil.rmtree(folder)
+
+    def _end(self, submission: Submission, outcome: Outcome) -> None:
+        self._gradebook.db.remove()  # keeps the rows of a large class out of memory
+        remember(submission, outcome)
+
+    def _row(self, submission: Submission) -> SubmittedNotebook:
+        """nbgrader's row of the notebook, made if there is none."""
+        self._gradebook.update_or_create_student(submission.student)
+        stamp = _timestamp(submission)
+        more = {} if stamp is None else {"timestamp": stamp}
+        self._gradebook.update_or_create_submission(submission.lesson, submission.student, **more)
+        return self._gradebook.find_submission_notebook(submission.lesson, submission.lesson, submission.student)
+
+    def _set_late_penalty(self, submission: Submission, row: SubmittedNotebook) -> None:
+        self._gradebook.db.refresh(row)
+        late = row.assignment.total_seconds_late
+        row.late_submission_penalty = None
+        if late > 0:
+            plugin = self._penalties.plugin_inst
+            penalty = plugin.late_submission_penalty(submission.student, row.score, late)
+            if penalty is not None:
+                row.late_submission_penalty = max(0, min(penalty, row.score))
+
+
+def _timestamp(submission: Submission) -> datetime | None:
+    """When it was handed in, if a file that can be read says so."""
+    try:
+        return parse_utc(_stamp(submission))
+    except Exception:  # dateutil raises errors of many kinds
+        return None
+
+
+def _stamp(submission: Submission) -> str:
+    return read_file(submission.submitted / TIMESTAMP, LONGEST_STAMP).decode().strip()
+
+
+def _write(submission: Submission, notebook: NotebookNode) -> None:
+    """Writes the graded notebook, read-only as nbgrader does, with the time stamp beside it."""
+    path = submission.autograded / f"{submission.lesson}.ipynb"
+    write_whole(path, nbformat.writes(notebook))
+    os.chmod(path, 0o444)
+    if _timestamp(submission) is not None:
+        with suppress(Refused, UnicodeDecodeError):  # it was there a moment ago
+            write_whole(submission.autograded / TIMESTAMP, _stamp(submission))

@@ -1,0 +1,143 @@
+"""The grades, read from the gradebook, as a table."""
+
+from dataclasses import dataclass
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps.api import NbGraderAPI
+
+from autograder.grading.gradebook.outcomes import Outcome, last_outcome
+from autograder.grading.submission.find import Submission
+from autograder.printable import printable
+
+BY_HAND = "?"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission's grades. Points are None if an answer is to be graded by hand, or nothing is graded. `ungraded`
+    says that the submission as it is now could not be graded, through no fault of the student: then points are those of
+    an earlier one, if there was any."""
+
+    student: str
+    lesson: str
+    points: dict[str, float | None]
+    max_points: dict[str, float]
+    problem: str = ""
+    ungraded: bool = False
+
+    @property
+    def total(self) -> float:
+        return sum(points or 0.0 for points in self.points.values())
+
+    @property
+    def waits(self) -> bool:
+        """Whether an answer is to be graded by hand."""
+        return not self.ungraded and None in self.points.values()
+
+    @property
+    def state(self) -> str:
+        if self.problem:
+            return self.problem
+        waiting = sum(points is None for points in self.points.values())
+        return f"{waiting} answer{'s'[: waiting > 1]} to grade by hand" if waiting else "graded"
+
+    def as_json(self) -> dict:
+        return {
+            "student": self.student,
+            "lesson": self.lesson,
+            "points": self.points,
+            "total": self.total,
+            "max_points": sum(self.max_points.values()),
+            "problem": self.problem or None,
+            "graded": not self.ungraded,
+            "needs_grading_by_hand": self.waits,
+        }
+
+
+def read_rows(api: NbGraderAPI, submissions: list[Submission]) -> list[Row]:
+    """The rows of these submissions, from the gradebook."""
+    with api.gradebook as gradebook:
+        return [_row(gradebook, submission, last_outcome(submission)) for submission in submissions]
+
+
+def _row(gradebook: Gradebook, submission: Submission, outcome: Outcome | None) -> Row:
+    lesson, student = submission.lesson, submission.student
+    problem = outcome.problem if outcome else "not graded yet"
+    try:
+        notebook = gradebook.find_submission_notebook(lesson, lesson, student)
+    except MissingEntry:
+        if not (outcome and outcome.again):
+            raise
+        cells = gradebook.find_notebook(lesson, lesson)
+        best = {_short(cell.name): cell.max_score for cell in _in_order(cells.grade_cells, cells)}
+        return Row(student, lesson, dict.fromkeys(best), best, problem, ungraded=True)
+    grades = _in_order(notebook.grades, notebook.notebook)
+    points = {_short(grade.name): _points(grade) for grade in grades}
+    best = {_short(grade.name): grade.max_score for grade in grades}
+    return Row(student, lesson, points, best, problem, ungraded=bool(outcome and outcome.again))
+
+
+def _in_order(graded, notebook) -> list:
+    """Grades or grade cells in the order of the notebook's cells."""
+    order = {cell.name: number for number, cell in enumerate(notebook.source_cells)}
+    return sorted(graded, key=lambda one: order[one.name])
+
+
+def table(rows: list[Row]) -> str:
+    """One table for each lesson."""
+    lessons = dict.fromkeys(row.lesson for row in rows)
+    return "\n\n".join(_lesson_table(name, [row for row in rows if row.lesson == name]) for name in lessons)
+
+
+def _lesson_table(lesson: str, rows: list[Row]) -> str:
+    best = rows[0].max_points
+    heads = [_in_lines(printable(name)) for name in ["student", *best, "total", "state"]]
+    body = [["out of", *map(_number, best.values()), _number(sum(best.values())), ""]]
+    body += [
+        [printable(row.student), *map(_number, row.points.values()), _number(row.total), printable(row.state)]
+        for row in rows
+    ]
+    widths = [max(map(len, [*head, *(line[column] for line in body)])) for column, head in enumerate(heads)]
+    height = max(map(len, heads))
+    lines = [
+        [head[number - height] if number >= height - len(head) else "" for head in heads]
+        for number in range(height)
+    ]
+    rule = "-" * (sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded"))  # longer words stand out
+    text = [_line(line, widths) for line in [*lines, body[0]]] + [rule]
+    text += [_line(line, widths) for line in body[1:]]
+    return "\n".join([printable(lesson), "", *text, rule, _summary(rows)])
+
+
+def _summary(rows: list[Row]) -> str:
+    totals, best = [row.total for row in rows if not row.ungraded], sum(rows[0].max_points.values())
+    text = f"{len(rows)} submission{'s'[: len(rows) > 1]}"
+    text += f", on average {sum(totals) / len(totals):.1f} of {best:g} points" if totals else ""
+    missing = len(rows) - len(totals)
+    text += f"; {missing} not graded" if missing else ""
+    return text + (f"; {BY_HAND} = to be graded by hand in formgrader" if any(row.waits for row in rows) else "")
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    first, *middle, last = zip(cells, widths)
+    columns = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in middle), last[0]]
+    return "  ".join(columns).rstrip()
+
+
+def _in_lines(name: str) -> list[str]:
+    """A long name over several lines, so that columns stay narrow."""
+    return name.split("_")
+
+
+def _number(points: float | None) -> str:
+    return BY_HAND if points is None else f"{points:g}"
+
+
+def _points(grade) -> float | None:
+    waiting = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
+    return None if waiting else grade.score
+
+
+def _short(grade_id: str) -> str:
+    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`."""
+    return grade_id.removeprefix("check-").partition("-")[2]

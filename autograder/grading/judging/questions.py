@@ -1,0 +1,83 @@
+"""The cases of one exercise, asked of an answer that runs somewhere else."""
+
+import torch
+
+from autograder.exercises import find
+from autograder.grading.judging.untrusted_records import LARGEST_COUNT, Unreadable, plain_reply, plain_text
+from autograder.grading.worker.session import Session
+from autograder.judge import Expected, Verdict, cases_of, judge, not_started, unable_to_run
+from autograder.schema.draw import PUBLIC_SEED
+from autograder.values.pack import pack_cases
+
+
+class Questions:
+    """One exercise's visible or hidden cases and their expected results. Made once, asked of many answers.
+
+    Raises UserError for an unknown exercise.
+    """
+
+    def __init__(self, exercise_id: str, seed: str = PUBLIC_SEED, hidden: bool = False):
+        self.exercise, self.hidden = find(exercise_id), hidden
+        self.cases = cases_of(self.exercise, seed, hidden)
+        self.expected = Expected(self.exercise, self.cases)
+        self._packed = as_tensor(pack_cases(self.cases))
+
+    def ask(self, session: Session, isolated: bool, stopped: dict | None = None) -> Verdict:
+        """The verdict on the object of the exercise's name, called in a process of its own if `isolated`.
+        `stopped` is the error that stopped its file or its cell.
+
+        Raises Ended if the process of the submission is gone. Any other exception is an error of ours, and says
+        nothing about the answer.
+        """
+        reply = session.probe(self.exercise.name, self.exercise.procedure, self._packed, isolated)
+        try:
+            reply = plain_reply(reply, self.exercise, self.cases)
+        except Unreadable:
+            return unable_to_run(self.exercise, "What came back from your code could not be read.")
+        if "ended" in reply:
+            return unable_to_run(self.exercise, self._why_ended(reply["ended"]))
+        if not reply["callable"]:
+            return not_started(self.exercise, self._why_missing(reply, stopped))
+        return judge(self.exercise, self.cases, reply["records"], self.hidden, self.expected)
+
+    # In hidden cases all words are ours: a text that the student's process chose could tell what it saw.
+
+    def _why_ended(self, status: int) -> str:
+        if status == -9:
+            return "Your code was still running after a minute, and was stopped."
+        how = "" if self.hidden else f" (exit status {status})"
+        return (
+            f"Your code ended the Python process before it could be judged{how}.\n"
+            "Does it call exit, or use up all memory?"
+        )
+
+    def _why_missing(self, reply: dict, stopped: dict | None) -> str:
+        name = self.exercise.name
+        if reply["found"]:
+            kind = "" if self.hidden else reply["kind"]
+            return f"{name} is {f'a {kind}, ' if kind else ''}not something that can be called."
+        if stopped is None:
+            return f"There is no {name} in the file."
+        how = "" if self.hidden else _how_it_stopped(stopped)
+        where = "a cell" if stopped.get("where") == "a cell" else "the file"
+        return f"There is no {name}: {where} stopped{how or ' before it'}"
+
+
+def error_in(outputs: list) -> dict | None:
+    """The error that stopped a cell, from its outputs as sent."""
+    for output in outputs:
+        if isinstance(output, dict) and output.get("output_type") == "error":
+            text = str(output.get("evalue")).partition("\n")[0]
+            return {"type": str(output.get("ename")), "text": text, "where": "a cell"}
+    return None
+
+
+def _how_it_stopped(stopped: dict) -> str:
+    line = stopped.get("line")
+    line = f" in line {line}" if type(line) is int and 0 < line < LARGEST_COUNT else ""
+    return f"{line} with {plain_text(stopped.get('type'))}: {plain_text(stopped.get('text'))}"
+
+
+def as_tensor(data: bytes) -> torch.Tensor:
+    """Bytes as a tensor, which is how they travel in a message."""
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)

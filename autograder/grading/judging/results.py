@@ -1,0 +1,58 @@
+"""The result of running one submission: outputs, verdicts, and what went wrong. Plain data, kept as JSON.
+
+Results are in DIR/.grading/results under the key of their unit, so that nothing is run twice.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from autograder.errors import OUR_ERROR
+from autograder.files import write_whole
+
+
+@dataclass
+class Result:
+    """`outputs` by cell number, `verdicts` and `graphs` by exercise id; `problem` says in words what ended the run
+    early, if anything did, and `look` what a person should look at; `seconds` is what each part took."""
+
+    outputs: dict[int, list] = field(default_factory=dict)
+    verdicts: dict[str, dict] = field(default_factory=dict)
+    graphs: dict[str, dict] = field(default_factory=dict)
+    problem: str = ""
+    look: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A submission that could not be read, run or judged through no fault of the student. `reason` in one sentence;
+    `trace` is the traceback, if there is one; `ours` says that it is an error of the autograder, not of the machine."""
+
+    reason: str
+    trace: str = ""
+    ours: bool = False
+
+    def __str__(self) -> str:
+        if self.ours:
+            return f"not graded: {OUR_ERROR} ({self.reason})"
+        return f"not graded: this machine could not run it: {self.reason}"
+
+
+def save(folder: Path, key: str, result: Result) -> None:
+    """Keeps a result of the course in `folder`."""
+    write_whole(_path(folder, key), json.dumps(asdict(result)))
+
+
+def load(folder: Path, key: str) -> Result | None:
+    """The result with this key, or None if there is none that can be read."""
+    try:
+        data = json.loads(_path(folder, key).read_text(encoding="utf-8"))
+        data["outputs"] = {int(cell): outputs for cell, outputs in data["outputs"].items()}
+        return Result(**data)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _path(folder: Path, key: str) -> Path:
+    return folder / ".grading" / "results" / f"{key}.json"

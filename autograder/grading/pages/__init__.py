@@ -1,0 +1,6 @@
+"""Pages that people read: what a student or a teacher sees in a browser.
+
+feedback.py   a student's feedback page
+report/       the class report
+templates/    the feedback page, and formgrader's page of a submission
+"""

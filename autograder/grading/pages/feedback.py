@@ -1,0 +1,165 @@
+"""Makes a student's feedback page of a graded notebook.
+
+Under each check are the judge's words (they are in the notebook already), for a wrong answer the expected values beside
+the student's, and for a module its computation graph beside the reference's. The findings of hidden cases are told in
+words only.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+
+from nbconvert.exporters import HTMLExporter
+from nbformat.v4 import new_markdown_cell, new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.grading.gradebook.graded_notebook import SCHEME_TAG
+from autograder.grading.judging import results
+from autograder.grading.submission.limited import Broke, OverLimit, limited
+from autograder.grading.submission.unit import exercise_of
+
+KEY = re.compile(r"[0-9a-f]{64}")
+SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
+FETCHED_FONT = re.compile(r"@font-face\s*\{[^}]*\}")
+NOTHING_LIVE = (
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+)
+PAGE_DPI = 76  # the size of pictures: three matrices of five columns fit the page, wider ones can be scrolled
+NOT_RUN = "Cells of the lesson that no answer needs were not run."
+SECONDS, MEMORY = 10, 1024**3  # for one picture, which takes a tenth of a second and a few megabytes
+TOO_LARGE = "<p>A picture is left out here: it is too large to be drawn.</p>"
+TEMPLATES = Path(__file__).parent / "templates"
+STYLES = (TEMPLATES / "student_page/page.css", TEMPLATES / "formgrade/room.css")
+
+
+class FitForStudents(NbGraderPreprocessor):
+    """Takes out the marking schemes, and the bare number below a check, which its card says in words. Adds the
+    pictures, and the styles that fit pictures and tables to the page."""
+
+    def preprocess(self, nb, resources):
+        nb.cells = [cell for cell in nb.cells if SCHEME_TAG not in cell.metadata.get("tags", [])]
+        result = _result(nb)
+        for cell in nb.cells:
+            kind = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "code" and kind.get("grade") and kind.get("locked"):
+                cell.outputs = [output for output in cell.outputs if output.output_type != "execute_result"]
+            exercise = exercise_of(cell) if cell.cell_type == "code" else None
+            if result and exercise in result.verdicts:
+                cell.outputs += _pictures(exercise, result)
+        if result:
+            nb.cells.insert(0, new_markdown_cell(_how_it_was_run(result)))
+        resources["inlining"]["css"] += [style.read_text(encoding="utf-8") for style in STYLES]
+        return nb, resources
+
+
+def _result(nb) -> results.Result | None:
+    """The kept result of the run that this notebook shows."""
+    key = nb.metadata.get("autograder", {}).get("result", "")
+    # nbgrader's converters run in the course's folder.
+    return results.load(Path.cwd(), key) if isinstance(key, str) and KEY.fullmatch(key) else None
+
+
+def _how_it_was_run(result: results.Result) -> str:
+    stopped = f" The run stopped early: {escape(result.problem)}." if result.problem else ""
+    return f"*{NOT_RUN}{stopped}*"
+
+
+def _pictures(exercise: str, result: results.Result) -> list:
+    verdict = result.verdicts[exercise]
+    made = []
+    if verdict.get("picture") and not verdict.get("hidden"):
+        made.append(_expected_and_yours(json.dumps(verdict["picture"])))
+    if exercise in result.graphs:
+        made.append(_graphs(exercise, json.dumps(result.graphs[exercise], sort_keys=True)))
+    return [new_output("display_data", data={"text/html": html, "text/plain": ""}) for html in made if html]
+
+
+def _drawn(draw: Callable[..., str], *args) -> str:
+    """What `draw(*args)` returns, drawn in a process with limits; a sentence if it reached one, and nothing if it
+    cannot be drawn: a picture that fails must not cost the page."""
+    try:
+        return limited(draw, *args, seconds=SECONDS, memory=MEMORY)
+    except (OverLimit, OSError):
+        return TOO_LARGE
+    except Broke:
+        return ""
+
+
+@lru_cache(500)
+def _expected_and_yours(data: str) -> str:
+    """The expected values, the student's, and the difference."""
+    import autograder.notebook.figures  # noqa: F401  imported once, not in every fork
+
+    return _drawn(_draw_expected_and_yours, data)
+
+
+def _draw_expected_and_yours(data: str) -> str:
+    from autograder.notebook.figures import expected_and_yours
+
+    given = json.loads(data)
+    known = {name: given[name] for name in ("expected", "worst", "title")}
+    picture = expected_and_yours(yours=given["got"], **known)
+    code = base64.b64encode(picture.png()).decode()
+    width = round(PAGE_DPI * picture.figure.get_size_inches()[0])
+    image = f'<img alt="{escape(picture.alt)}" width="{width}" src="data:image/png;base64,{code}">'
+    return f'<div class="wide" tabindex="0">{image}</div>'
+
+
+@lru_cache(500)
+def _graphs(exercise: str, data: str) -> str:
+    """The student's computation beside the reference's, folded where they agree."""
+    import pygraphviz  # noqa: F401  imported once, not in every fork
+
+    return _drawn(_draw_graphs, data, _reference(exercise))
+
+
+def _draw_graphs(data: str, reference) -> str:
+    """The data come from the student's process: `from_data` checks every item before anything is drawn."""
+    from autograder.graph import compared, from_data
+    from autograder.graph.drawing import as_image
+
+    comparison = compared(from_data(json.loads(data)), reference)
+    picture = as_image(comparison.svg(), comparison.alt)
+    picture = f'<div class="wide graphs" tabindex="0">{picture}</div>'
+    if comparison.differences:
+        return f"<p>What your code computes (yours), beside the reference (theirs):</p>{picture}"
+    return f"<details><summary>What your code computes, beside the reference</summary>{picture}</details>"
+
+
+@lru_cache
+def _reference(exercise_id: str):
+    """The drawing of the reference, made once in a process."""
+    from autograder.exercises import find
+    from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
+    from autograder.judge import cases_of
+    from autograder.schema.draw import PUBLIC_SEED
+
+    exercise = find(exercise_id)
+    case = case_to_draw(cases_of(exercise, PUBLIC_SEED, False))
+    drawing = answer_graph(exercise.reference, exercise.procedure, case)
+    drawing.title = exercise.name
+    return drawing
+
+
+def nothing_live(head: str) -> str:
+    """The head of a page without scripts and fetched fonts, and with a rule for the browser that there are none: a
+    filter. It says the language of the page, too.
+    """
+    head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
+    return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
+
+
+def exercise_name(grade_id: str) -> str:
+    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
+    check, _, name = grade_id.rpartition("-")
+    return name if check.startswith("check-") else name.replace("_", " ")
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbgrader's feedback page without scripts: formulas are MathML, nothing comes from the network."""

@@ -1,0 +1,114 @@
+"""The data of a report: for each lesson the works that were handed in, and the names of the class."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import MissingEntry
+from nbgrader.apps.api import NbGraderAPI
+
+from autograder.errors import UserError
+from autograder.grading.gradebook.open_course import lessons_of
+from autograder.grading.gradebook.outcomes import Outcome, last_outcome
+from autograder.grading.gradebook.table import Row, read_rows
+from autograder.grading.judging import results
+from autograder.grading.judging.results import Result
+from autograder.grading.submission.find import Submission, find_submissions
+from autograder.judge.verdict import NOT_STARTED
+
+
+@dataclass(frozen=True)
+class Work:
+    """One student's work for one lesson: grades, how grading went, and the result of the run."""
+
+    row: Row
+    outcome: Outcome
+    result: Result = field(default_factory=Result)
+    page: str = ""  # the feedback page, as a path from the course's folder
+    called: str = ""  # the student's name, if the gradebook has one
+
+    @property
+    def name(self) -> str:
+        return self.called or self.student
+
+    @property
+    def student(self) -> str:
+        return self.row.student
+
+    @property
+    def lost(self) -> bool:
+        """Whether it was run, but its result is not there any more."""
+        return bool(self.outcome.result) and self.result == Result()
+
+    @property
+    def errors(self) -> list[str]:
+        """The errors that stopped cells of the notebook, in the order of the cells."""
+        found = (output for _, outputs in sorted(self.result.outputs.items()) for output in outputs)
+        stopped = [output for output in found if output.get("output_type") == "error"]
+        return [f"{o['ename']}: {o['evalue']}".split("\n")[0] for o in stopped if o["ename"] != "NotImplementedError"]
+
+    @property
+    def started(self) -> bool:
+        """Whether anything was answered, written questions included."""
+        verdicts, points = self.result.verdicts.values(), self.row.points.values()
+        answered = None in points or any(points) or any(v["state"] != NOT_STARTED for v in verdicts)
+        return bool(answered or self.errors or self.outcome.problem)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The works of a lesson by student, and the names of those not graded yet and of those who handed in nothing."""
+
+    name: str
+    works: list[Work]
+    waiting: list[str]
+    absent: list[str]
+    max_points: dict[str, float]
+
+
+def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
+    """The lessons in which something was graded, or that one. Raises UserError if there is none."""
+    submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
+    outcomes = {submission: last_outcome(submission) for submission in submissions}
+    graded = [submission for submission in submissions if outcomes[submission] is not None]
+    if not graded:
+        what = "of this lesson " if lesson else ""
+        raise UserError(f"nothing {what}is graded yet; `python -m autograder grade {folder}` does it.")
+    try:
+        rows = read_rows(api, graded)
+    except MissingEntry:
+        raise UserError(
+            f"the gradebook lacks grades that were in it; remove {folder / '.grading'} and grade again."
+        ) from None
+    with api.gradebook as gradebook:
+        students = {student.id: _format_name(student) for student in gradebook.students}
+    works = [_work(row, outcomes[s], folder, students) for row, s in zip(rows, graded, strict=True)]
+    students = {submission.student: submission.student for submission in submissions} | students
+    return [
+        _lesson(name, [work for work in works if work.row.lesson == name], submissions, students)
+        for name in dict.fromkeys(work.row.lesson for work in works)
+    ]
+
+
+def _format_name(student) -> str:
+    """Name and id; the id alone if the gradebook has no name."""
+    name = " ".join(filter(None, [student.first_name, student.last_name]))
+    return f"{name} ({student.id})" if name else student.id
+
+
+def _work(row: Row, outcome: Outcome, folder: Path, students: dict[str, str]) -> Work:
+    page = Path("feedback", row.student, row.lesson, f"{row.lesson}.html")
+    shown = page.as_posix() if (folder / page).is_file() else ""
+    return Work(row, outcome, _kept(folder, outcome.result), shown, students.get(row.student, ""))
+
+
+def _kept(folder: Path, key: str) -> Result:
+    """The result with this key; an empty one if there is none, or an earlier version kept it in another form."""
+    result = results.load(folder, key) if key else None
+    return result if result and isinstance(result.seconds, dict) else Result()
+
+
+def _lesson(name: str, works: list[Work], submissions: list[Submission], students: dict[str, str]) -> Lesson:
+    handed_in = {submission.student for submission in submissions if submission.lesson == name}
+    waiting = handed_in - {work.student for work in works}
+    names = [sorted(students[student] for student in group) for group in (waiting, students.keys() - handed_in)]
+    return Lesson(name, works, *names, works[0].row.max_points)

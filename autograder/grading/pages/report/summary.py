@@ -1,0 +1,177 @@
+"""The contents of a report on a lesson: counts, names and a tutor's words, from the works of its students."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from functools import cache
+from statistics import mean, median
+
+from autograder.exercises import all_exercises, exercises_of
+from autograder.grading.pages.report.data import Lesson, Work
+from autograder.judge.general import GENERAL
+from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
+
+STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A known mistake in a tutor's words, the works and exercises with it."""
+
+    id: str
+    title: str
+    observation: str
+    question: str
+    works: list[Work]
+    exercises: list[str]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One graded cell: an exercise with its states and the mean share of its aspects, or a question with neither."""
+
+    name: str
+    max_points: float
+    mean: float | None  # of those that are graded
+    states: Counter = field(default_factory=Counter)
+    aspects: dict[str, float] = field(default_factory=dict)
+    by_hand: list[Work] = field(default_factory=list)
+
+
+def totals(lesson: Lesson) -> list[float]:
+    """The points of the graded works."""
+    return [work.row.total for work in lesson.works if not work.row.ungraded]
+
+
+def scores(lesson: Lesson) -> dict:
+    """The numbers that describe the distribution of points."""
+    graded = totals(lesson)
+    some = graded or [0.0]
+    waiting = sum(work.row.waits for work in lesson.works)
+    return {
+        "count": len(graded),
+        "mean": mean(some),
+        "median": median(some),
+        "least": min(some),
+        "most": max(some),
+        "out_of": sum(lesson.max_points.values()),
+        "waiting": waiting,
+    }
+
+
+def questions(lesson: Lesson) -> list[Question]:
+    """Every graded cell of the lesson, in its order."""
+    ids = {exercise.name: exercise.id for exercise in exercises_of(lesson.name)}
+    return [_question(lesson, name, ids.get(name)) for name in lesson.max_points]
+
+
+def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
+    earned = [points for work in lesson.works if (points := work.row.points.get(name)) is not None]
+    verdicts = [v for work in lesson.works if (v := work.result.verdicts.get(exercise_id))]
+    shares = defaultdict(list)
+    for verdict in verdicts:
+        for aspect in verdict["aspects"]:
+            shares[aspect["name"]].append(aspect["points"] / aspect["max_points"])
+    return Question(
+        name,
+        lesson.max_points[name],
+        mean(earned) if earned else None,
+        Counter(verdict["state"] for verdict in verdicts),
+        {aspect: mean(values) for aspect, values in shares.items()},
+        [work for work in lesson.works if work.row.waits and work.row.points.get(name, 0.0) is None],
+    )
+
+
+def misconceptions(lesson: Lesson) -> list[Misconception]:
+    """Known mistakes, the most frequent first. A student counts once for each."""
+    works, exercises = defaultdict(dict), defaultdict(dict)
+    for work in lesson.works:
+        for exercise_id, verdict in work.result.verdicts.items():
+            # Two mistakes at once are named as "A+B".
+            for mistake in (verdict["mistake"] or "").split("+"):
+                if mistake in _words():
+                    works[mistake][work.student] = work
+                    exercises[mistake][exercise_id.partition(".")[2]] = True
+    order = sorted(works, key=lambda mistake: (-len(works[mistake]), mistake))
+    return [Misconception(m, *_words()[m], list(works[m].values()), list(exercises[m])) for m in order]
+
+
+@cache
+def _words() -> dict[str, tuple[str, str, str]]:
+    """Title, observation and question of every known mistake."""
+    known = [*GENERAL, *(mistake for exercise in all_exercises() for mistake in exercise.mistakes)]
+    return {mistake.id: (mistake.title, mistake.observation, mistake.question) for mistake in known}
+
+
+def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]]]]:
+    """By exercise, wrong answers without a named mistake, grouped by the message that they got."""
+    found = defaultdict(list)
+    for work in lesson.works:
+        for exercise_id, verdict in work.result.verdicts.items():
+            if verdict["state"] in (WRONG, PARTLY_RIGHT) and not verdict["mistake"]:
+                found[exercise_id.partition(".")[2]].append((work, (verdict["message"] or "").split("\n")[:1]))
+    most_first = sorted(found.items(), key=lambda item: -len(item[1]))
+    return [(exercise, by_reason(told)) for exercise, told in most_first]
+
+
+def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
+    """(work, exercise) for each answer with more points in the visible check than in the hidden one."""
+    return [
+        (work, exercise_id.partition(".")[2])
+        for work in lesson.works
+        for exercise_id, verdict in work.result.verdicts.items()
+        if verdict.get("hidden")
+    ]
+
+
+def failures(lesson: Lesson) -> list[tuple[Work, list[str]]]:
+    """(work, reasons) for code that did not run, without failures of the machine."""
+    told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
+    return [(work, lines) for work, lines in told if lines]
+
+
+def _failures(work: Work) -> list[str]:
+    lines = [work.outcome.problem] if work.outcome.problem else []
+    lines += [f"a cell stopped with {error}" for error in dict.fromkeys(work.errors)]
+    for exercise_id, verdict in work.result.verdicts.items():
+        if verdict["state"] == DOES_NOT_RUN:
+            first = (verdict["message"] or "does not run").split("\n")[0]
+            lines.append(f"{exercise_id.partition('.')[2]}: {first}")
+    return lines
+
+
+def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[Work]]]:
+    """The works of the same reasons together, the most frequent first."""
+    works = defaultdict(list)
+    for work, lines in told:
+        works[tuple(lines)].append(work)
+    return sorted(((list(lines), found) for lines, found in works.items()), key=lambda item: -len(item[1]))
+
+
+def machine(lesson: Lesson) -> list[tuple[Work, str]]:
+    """Failures of this machine; grading again tries these again."""
+    return [(work, work.outcome.problem) for work in lesson.works if work.outcome.again and not work.outcome.ours]
+
+
+def ours(lesson: Lesson) -> list[tuple[Work, str]]:
+    """Errors of the autograder; grading again tries these again."""
+    return [(work, work.outcome.problem) for work in lesson.works if work.outcome.ours]
+
+
+def not_started(lesson: Lesson) -> list[Work]:
+    """Works in which nothing was answered."""
+    return [work for work in lesson.works if not work.started]
+
+
+def times(lesson: Lesson) -> dict:
+    """The seconds that the runs took, in all and by part. A kept result counts with its own time."""
+    runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
+    parts = Counter()
+    for work in lesson.works:
+        parts.update(work.result.seconds)
+    seconds = [taken for taken, _ in runs if taken]
+    return {
+        "total": sum(seconds),
+        "median": median(seconds) if seconds else 0.0,
+        "parts": dict(parts),
+        "slowest": [run for run in runs[:3] if run[0]],
+    }

@@ -1,0 +1,146 @@
+r"""Formulas of a page as MathML, which browsers draw by themselves: no script, nothing from the network.
+
+subtle: latex2mathml copies the text of \text{...} into its result, tags included. So only the tags and attributes
+listed here are taken from it, and written anew; a formula with any other is shown as its source.
+"""
+
+import itertools
+import re
+import secrets
+import xml.etree.ElementTree as ET
+from functools import lru_cache
+from html import escape
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
+
+from autograder.grading.safe.clean_html import as_text, clean
+
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+TAGS = {
+    *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "ms", "mstyle", "mpadded", "mphantom"),
+    *("mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts"),
+    *("mprescripts", "mtable", "mtr", "mtd", "none"),
+}
+ATTRIBUTES = {
+    *("display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "fence", "separator", "form"),
+    *("minsize", "maxsize", "width", "height", "depth", "lspace", "rspace", "linethickness"),
+    *("columnalign", "columnspacing", "rowspacing", "columnlines", "rowlines", "accent"),
+    *("accentunder", "movablelimits"),
+}
+LONGEST = 2000
+LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
+FORMULA = re.compile(r"\\[(\[]|\\begin")
+SIGN = re.compile("[-−+]")
+BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
+NAME = re.compile(r"[^\W\d_]{2,}|∞")  # latex2mathml writes softmax and ∞ as operators, with a gap on either side
+
+# In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A mark
+# alone in braces, as in 524{,}288, stands without gaps.
+ROWS = (
+    (re.compile(r"<mo>[(\[{|]</mo><mtable>(?:(?!<mtable>).)*?</mtable><mo>[)\]}|]</mo>"), r"<mrow>\g<0></mrow>"),
+    (re.compile(r"<mrow><mo>(.)</mo></mrow>"), r'<mrow><mo lspace="0" rspace="0">\1</mo></mrow>'),
+)
+
+
+@pass_context
+def markdown(context: Context, source: str) -> str:
+    """Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates.
+
+    subtle: the renderer's time grows with the square of the length; a text longer than any person writes is shown as it
+    is.
+    """
+    if len(source) > LONGEST_TEXT or len(FORMULA.findall(source)) > MOST_FORMULAS:
+        return f"<pre>{as_text(source)}</pre>"
+    attachments = (context.get("cell") or {}).get("attachments", {})
+    renderer = _Renderer(escape=False, attachments=attachments, exclude_anchor_links=True)
+    return renderer.put_back(clean(MarkdownWithMath(renderer=renderer).render(source)))
+
+
+@lru_cache(4096)
+def mathml(latex: str, block: bool = False) -> str | None:
+    """The formula as MathML, or None if it cannot be written safely."""
+    from latex2mathml.converter import convert
+
+    if len(latex) > LONGEST:
+        return None
+    try:
+        made = _written(ET.fromstring(convert(latex, display="block" if block else "inline")))
+    except Exception:  # whatever stops the converter, the reader sees the source
+        return None
+    for pattern, better in ROWS:
+        made = pattern.sub(better, made)
+    return made
+
+
+def _written(element) -> str:
+    """An element with nothing but the tags and attributes listed above. Raises ValueError for another tag."""
+    tag = element.tag.removeprefix(MATHML)
+    if tag not in TAGS:
+        raise ValueError(tag)
+    known = "".join(f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES)
+    if element.get("display") == "block":
+        known += ' tabindex="0"'  # a wide one is scrolled, by keyboard as well
+    text = element.text or ""
+    if tag == "mo" and NAME.fullmatch(text):
+        tag = "mi"
+    if tag == "mtext":  # a space at either end would be lost
+        text = text.replace(" ", "\u00a0").replace("\\_", "_")
+    _bind_signs(element)
+    inside = escape(text) + "".join(map(_written, element))
+    return f"<{tag}{known}>{inside}</{tag}>"
+
+
+def _bind_signs(element) -> None:
+    """No gap between a sign and its number in (2, -1); a browser leaves one unless the sign comes first of all."""
+    for before, sign in itertools.pairwise(element):
+        if SIGN.fullmatch(sign.text or "") and BEFORE_A_SIGN.fullmatch(before.text or ""):
+            sign.set("form", "prefix")
+
+
+class _Renderer(IPythonRenderer):
+    """Puts a mark in the place of each formula, so that the HTML around it can be cleaned on its own."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self._mark = f"formula{secrets.token_hex(8)}n"  # nobody can write it in advance
+        self._formulas = []
+
+    def inline_math(self, body: str) -> str:
+        return self._marked(body, f"${body}$", block=False)
+
+    def block_math(self, body: str) -> str:
+        return self._marked(body, f"$${body}$$", block=True)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        text = f"\\begin{{{name}}}{body}\\end{{{name}}}"
+        return self._marked(text, text, block=True)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """The picture, or what stands for it if the notebook does not hold it.
+
+        subtle: what stands for a picture is an attribute, in which no element may stand.
+        """
+        text = self._replaced(text, 1)
+        try:
+            return super().image(text, url, title)
+        except (InvalidNotebook, StopIteration):
+            return escape(text)
+
+    def _embed_image_or_attachment(self, src: str) -> str:
+        """subtle: for one picture that is not in the notebook nbconvert would make no page."""
+        there = src.removeprefix("attachment:") in self.attachments or not src.startswith("attachment:")
+        return super()._embed_image_or_attachment(src) if there else src
+
+    def _marked(self, latex: str, source: str, block: bool) -> str:
+        source = escape(source)
+        self._formulas.append((mathml(latex, block) or source, source))
+        return f"{self._mark}{len(self._formulas) - 1}e"
+
+    def put_back(self, html: str) -> str:
+        """The HTML with its formulas."""
+        return self._replaced(html, 0)
+
+    def _replaced(self, html: str, which: int) -> str:
+        return re.sub(f"{self._mark}(\\d+)e", lambda mark: self._formulas[int(mark[1])][which], html)

@@ -1,0 +1,71 @@
+"""The outputs of a submission's cells, made safe: only known fields, known kinds of data, and clean HTML remain."""
+
+import json
+import re
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from autograder.grading.safe.clean_html import clean
+
+BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
+LONGEST_TEXT = 200_000
+LONGEST_HTML = 300_000
+LARGEST_PICTURE = 4_000_000
+MOST_OUTPUTS = 200
+MOST_SHOWN = 20_000_000
+NO_ROOM = "(The notebook shows too much; the rest is left out.)"
+
+
+class Shown:
+    """The outputs of one submission, of limited size together."""
+
+    def __init__(self):
+        self._left = MOST_SHOWN
+
+    def plain_outputs(self, outputs: list) -> list[NotebookNode]:
+        """nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
+        made = []
+        for output in outputs[:MOST_OUTPUTS]:
+            plain = _plain(output) if isinstance(output, dict) else None
+            if plain is None:
+                continue
+            size = len(json.dumps(plain))
+            if size > self._left:
+                return [*made, new_output("stream", name="stderr", text=NO_ROOM)]
+            self._left -= size
+            made.append(plain)
+        return made
+
+
+def _plain(output: dict) -> NotebookNode | None:
+    kind = output.get("output_type")
+    if kind == "stream":
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return new_output("stream", name=name, text=_text(output.get("text")))
+    if kind == "error":
+        lines = output.get("traceback")
+        lines = [_text(line) for line in lines[:50]] if isinstance(lines, list) else []
+        return new_output(
+            "error", ename=_text(output.get("ename")), evalue=_text(output.get("evalue")), traceback=lines
+        )
+    if kind in ("display_data", "execute_result") and isinstance(output.get("data"), dict):
+        more = {"execution_count": None} if kind == "execute_result" else {}
+        return new_output(kind, data=_plain_data(output["data"]), **more)
+    return None
+
+
+def _plain_data(data: dict) -> dict:
+    kept = {"text/plain": _text(data.get("text/plain", ""))}
+    for mime in ("image/png", "image/jpeg"):
+        picture = data.get(mime)
+        if isinstance(picture, str) and len(picture) <= LARGEST_PICTURE and BASE64.fullmatch(picture):
+            kept[mime] = picture
+    if isinstance(data.get("text/html"), str) and len(data["text/html"]) <= LONGEST_HTML:
+        kept["text/html"] = clean(_text(data["text/html"], LONGEST_HTML))
+    return kept
+
+
+def _text(value, longest: int = LONGEST_TEXT) -> str:
+    # subtle: half a character (a lone surrogate) is text for Python, but no file can hold it.
+    return value[:longest].encode(errors="replace").decode() if isinstance(value, str) else ""

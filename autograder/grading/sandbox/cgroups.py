@@ -1,0 +1,108 @@
+"""Limits that the kernel keeps: a control group (cgroup v2) for each submission, if this program may make groups.
+
+It may if it was started in a group delegated to it, as `systemd-run --user --scope -p Delegate=yes` does. Elsewhere
+rlimits and a look at the sandbox every tenth of a second must do; with groups, those are a second line.
+"""
+
+import contextlib
+import functools
+import itertools
+import os
+import time
+from pathlib import Path
+
+import psutil
+
+NEEDED = {"memory", "pids"}
+OURS = "grader"  # the group that this program itself moves into: a group has members or groups with limits, not both
+SECONDS_TO_END = 5.0
+_numbers = itertools.count()
+
+
+class Group:
+    """The group of one submission's processes. `procs` is a file descriptor: a process that writes 0 to it joins.
+
+    Raises OSError if it cannot be made.
+    """
+
+    def __init__(self, parent: Path, limits: dict[str, int]):
+        self.path = parent / f"submission-{os.getpid()}-{next(_numbers)}"
+        self.path.mkdir()
+        try:
+            for file, most in limits.items():
+                (self.path / file).write_text(str(most))
+            self.procs = os.open(self.path / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+        except OSError:
+            self.path.rmdir()
+            raise
+
+    def end(self) -> None:
+        """Kills all members of the group, and removes it."""
+        os.close(self.procs)
+        with contextlib.suppress(OSError):
+            (self.path / "cgroup.kill").write_text("1")
+        until = time.monotonic() + SECONDS_TO_END
+        while self.path.exists() and time.monotonic() < until:
+            try:
+                self.path.rmdir()
+            except OSError:  # the last member is still ending
+                time.sleep(0.002)
+
+
+def limits_of(memory: int, processes: int) -> dict[str, int]:
+    """The limits of a group: a little more than a look at the sandbox allows, which can say why."""
+    return {"memory.max": memory + memory // 4, "pids.max": 2 * processes}
+
+
+@functools.cache
+def parent_of_groups() -> Path | None:
+    """The group in which this program may make groups with limits, or None. Asked once, before it forks."""
+    return None if (own := _own_group()) is None else prepared(own)
+
+
+def prepared(own: Path) -> Path | None:
+    """The group `own`, or its parent if this program moved aside already, with groups allowed in it; or None."""
+    try:
+        if own.name == OURS:
+            return own.parent
+        if not set((own / "cgroup.controllers").read_text().split()) >= NEEDED:
+            return None
+        if not _is_root(own):
+            members = (own / "cgroup.procs").read_text().split()
+            if not {int(pid) for pid in members} <= _related_processes():
+                return None
+            _move_aside(own, members)
+        (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(NEEDED)))
+        Group(own, limits_of(2**30, 64)).end()
+    except (OSError, ValueError, psutil.Error):
+        return None
+    return own
+
+
+def _own_group() -> Path | None:
+    with contextlib.suppress(OSError, StopIteration):
+        mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
+        mount = next(place for _, place, kind, *_ in mounts if kind == "cgroup2")
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        name = next(line.removeprefix("0::") for line in lines if line.startswith("0::"))
+        return Path(mount, name.lstrip("/"))
+    return None
+
+
+def _is_root(group: Path) -> bool:
+    """Whether it is the kernel's first group, which may have both members and groups with limits."""
+    return not (group / "cgroup.type").exists()
+
+
+def _related_processes() -> set[int]:
+    """This process, its ancestors and its descendants."""
+    own = psutil.Process()
+    return {process.pid for process in (own, *own.parents(), *own.children(recursive=True))}
+
+
+def _move_aside(own: Path, members: list[str]) -> None:
+    aside = own / OURS
+    aside.mkdir(exist_ok=True)
+    for pid in members:
+        with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+            (aside / "cgroup.procs").write_text(pid)

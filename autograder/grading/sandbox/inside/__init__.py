@@ -1,0 +1,1 @@
+"""Confines a process before any code of a submission runs in it."""

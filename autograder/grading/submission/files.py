@@ -1,0 +1,89 @@
+"""Files and folders that a student handed in: regular ones only, never through a link, none without end."""
+
+import os
+import stat
+from pathlib import Path
+
+MOST_BYTES = 50_000_000
+MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
+TIMESTAMP = "timestamp.txt"
+
+
+class Refused(Exception):
+    """The submission cannot be run. The text says why, in words for a table."""
+
+
+def open_file(path: Path) -> int:
+    """A descriptor of a regular file, never through a link. Raises Refused."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        raise Refused(f"there is no file {path.name}") from None
+    except OSError as error:
+        raise Refused(f"{path.name} is a link" if os.path.islink(path) else _unreadable(path.name, error)) from None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise Refused(f"there is no file {path.name}")
+
+
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a regular file, never through a link. Raises Refused."""
+    try:
+        with os.fdopen(open_file(path), "rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise Refused(_unreadable(path.name, error)) from None
+    if len(data) > most:
+        raise Refused(f"{path.name} is larger than {most:,} bytes")
+    return data
+
+
+def why_refused(folder: Path) -> str:
+    """Why the folder of a submission is refused, in words; empty if it is not.
+
+    Only the notebook and its time stamp are read. But a program that copies the folder, such as nbgrader, would follow
+    links, wait for special files, and never finish with a folder without end.
+    """
+    entries, waiting = 0, [(os.fspath(folder), 0)]
+    if os.path.islink(folder):
+        return f"{folder.name} is a link"
+    while waiting:
+        place, depth = waiting.pop()
+        try:
+            with os.scandir(place) as found:
+                for entry in found:
+                    entries += 1
+                    if why := _why_not(entry, entries, depth, len(os.fsencode(folder))):
+                        return why
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, depth + 1))
+        except OSError as error:
+            return _unreadable(f"the folder {_short(os.path.basename(place))}", error)
+    return ""
+
+
+def _why_not(entry: os.DirEntry, entries: int, depth: int, before: int) -> str:
+    if entries > MOST_ENTRIES:
+        return f"its folder holds more than {MOST_ENTRIES:,} files"
+    if depth > DEEPEST or len(os.fsencode(entry.path)) - before > LONGEST_PATH:
+        return "its folder holds folders nested too deeply"
+    if entry.is_symlink():
+        return f"{_short(entry.name)} is a link"
+    if not (entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)):
+        return f"{_short(entry.name)} is not a regular file"
+    return ""
+
+
+def _unreadable(name: str, error: OSError) -> str:
+    return f"{name} cannot be read ({error.strerror})"
+
+
+def _short(name: str) -> str:
+    """A name as text that is short enough for a table."""
+    return without_surrogates(name if len(name) <= 60 else f"{name[:60]}...")
+
+
+def without_surrogates(text: str) -> str:
+    """The text as a file can hold it. JSON and file names may hold lone surrogates; a question mark replaces each."""
+    return text.encode(errors="replace").decode()

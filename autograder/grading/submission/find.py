@@ -1,0 +1,127 @@
+"""The submissions of a course, and a digest of everything that a grade depends on."""
+
+import hashlib
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.grading.submission.files import MOST_BYTES, TIMESTAMP, Refused, open_file, why_refused
+from autograder.grading.submission.unit import environment
+
+LONGEST_NAME = 200  # in bytes; a file's name has at most 255
+NOT_UTF_8 = "its name is not valid UTF-8"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's submission of one lesson in the course `folder`."""
+
+    folder: Path
+    student: str
+    lesson: str
+
+    @property
+    def submitted(self) -> Path:
+        return self.folder / "submitted" / self.student / self.lesson
+
+    @property
+    def notebook(self) -> Path:
+        return self.submitted / f"{self.lesson}.ipynb"
+
+    @property
+    def autograded(self) -> Path:
+        return self.folder / "autograded" / self.student / self.lesson
+
+    @property
+    def source(self) -> Path:
+        return self.folder / "source" / self.lesson / f"{self.lesson}.ipynb"
+
+    @property
+    def record(self) -> Path:
+        name = self.student
+        if len(name.encode()) > LONGEST_NAME:
+            name = hashlib.sha256(name.encode()).hexdigest()
+        return self.folder / ".grading" / self.lesson / f"{name}.json"
+
+
+def find_submissions(folder: Path, lesson: str | None, known: list[str]) -> list[Submission]:
+    """Everything under DIR/submitted for these lessons of the course, in order of lesson and student."""
+    found = []
+    for student in sorted(_folders(folder / "submitted")):
+        found += [
+            Submission(folder, student, name)
+            for name in _folders(folder / "submitted" / student)
+            if name in known and lesson in (None, name)
+        ]
+    return sorted(found, key=lambda submission: (submission.lesson, submission.student))
+
+
+def digest(submission: Submission) -> str:
+    """Hex digest of what the grade depends on: submission, lesson, settings, and the autograder itself. Of the files
+    beside the notebook only the time stamp counts, and whether the folder is refused for one of them."""
+    total = hashlib.sha256(json.dumps([environment(), why_refused(submission.submitted)]).encode())
+    folder = submission.folder
+    files = [
+        submission.notebook,
+        submission.submitted / TIMESTAMP,
+        submission.source,
+        folder / "nbgrader_config.py",
+        folder / ".secret",
+    ]
+    for path in files:
+        total.update(f"\n{path.name}\n".encode(errors="replace"))
+        _add(total, path)
+    return total.hexdigest()
+
+
+def _add(total, path: Path) -> None:
+    """Adds to a digest what a file holds; for a file that is too large or cannot be read, its size or why."""
+    try:
+        with os.fdopen(open_file(path), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            total.update(str(size).encode() if size > MOST_BYTES else hashlib.file_digest(file, "sha256").digest())
+    except (Refused, OSError) as error:
+        total.update(str(error).encode(errors="replace"))
+
+
+def _folders(folder: Path) -> list[str]:
+    """The folders in a folder, without hidden ones. Links, folders that cannot be read, and names that no gradebook can
+    hold are left out, with a word on the terminal."""
+    found = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(".") or not _leads_to_a_folder(entry):
+                    continue
+                if entry.is_symlink():
+                    _leave_out(entry.path, "it is a link")
+                elif not _is_utf_8(entry.name):
+                    _leave_out(entry.path, NOT_UTF_8)
+                else:
+                    found.append(entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        _leave_out(os.fspath(folder), f"it cannot be read ({error.strerror})")
+        return []
+    return found
+
+
+def _leads_to_a_folder(entry: os.DirEntry) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to a place that cannot be read, or in a circle
+        return True
+
+
+def _leave_out(path: str, why: str) -> None:
+    print(f"{path!a} is left out: {why}.", file=sys.stderr)
+
+
+def _is_utf_8(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,119 @@
+"""Reads the notebook of a submission: of each cell its text and kind, and pictures pasted into answers.
+
+Some notebooks make even this slow or large: read them in a process with limits (limited.py).
+"""
+
+import json
+from pathlib import Path
+
+from nbformat import NotebookNode, from_dict
+
+from autograder.grading.submission.files import Refused, read_file, why_refused, without_surrogates
+
+MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
+MOST_CELLS = 5_000
+MOST_TEXT = 1_000_000  # characters in all cells; a finished lesson has about 60,000
+MOST_PICTURES = 5_000_000  # characters of pictures pasted into written answers
+PICTURES = ("image/png", "image/jpeg", "image/gif")
+LONGEST_ID = 200
+DAMAGED = "the notebook cannot be read (damaged, or not a notebook)"
+
+
+def read_submission(folder: Path, lesson: str) -> NotebookNode:
+    """The notebook of a submission. Files beside it are never used.
+
+    Raises Refused if the folder holds anything but regular files, or the notebook cannot be read."""
+    if why := why_refused(folder):
+        raise Refused(why)
+    return read_notebook(folder / f"{lesson}.ipynb")
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """The cells of the notebook in a file. Raises Refused if there is none, or it is damaged."""
+    data = read_file(path)
+    if not data.strip():
+        raise Refused("the notebook is an empty file")
+    if data.count(b"[") + data.count(b"{") > MOST_CONTAINERS:
+        raise Refused("the notebook holds too many things")
+    try:
+        cells = _plain_cells(_cells_of(json.loads(data.decode("utf-8"))))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise Refused(DAMAGED) from None
+    return from_dict({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def grade_id_of(cell: dict) -> str | None:
+    """The name that nbgrader knows a cell by, if it has one."""
+    metadata = cell.get("metadata")
+    metadata = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = metadata.get("grade_id") if isinstance(metadata, dict) else None
+    return grade_id if isinstance(grade_id, str) else None
+
+
+def _cells_of(content: dict) -> list[dict]:
+    """The cells as they are written in the file, of nbformat 4, 3 or 2."""
+    version = content["nbformat"]
+    if type(version) is not int or version not in (2, 3, 4):
+        raise ValueError("there is no such version of notebooks")
+    cells = content["cells"] if version == 4 else [c for sheet in content["worksheets"] for c in sheet["cells"]]
+    if not isinstance(cells, list):
+        raise TypeError("the cells are not a list")
+    return [cell | {"source": _joined(cell.get("source", cell.get("input")))} for cell in cells]
+
+
+def _plain_cells(cells: list[dict]) -> list[dict]:
+    """Cells of nothing but kind, text, grade id and pasted pictures, without empty ones. Raises Refused."""
+    plain_cells, pictures = [], MOST_PICTURES
+    if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
+        raise Refused(f"the notebook holds more than {MOST_TEXT:,} characters of text")
+    for cell in cells:
+        plain = _plain_cell(cell, f"cell-{len(plain_cells)}")
+        if plain["cell_type"] == "markdown" and (pasted := _pasted(cell.get("attachments"), pictures)):
+            plain["attachments"] = pasted
+            pictures -= _size(pasted)
+        if cell["source"] or plain["metadata"]:
+            plain_cells.append(plain)
+    if len(plain_cells) > MOST_CELLS:
+        raise Refused(f"the notebook has more than {MOST_CELLS:,} cells")
+    return plain_cells
+
+
+def _plain_cell(cell: dict, name: str) -> dict:
+    kind, source = cell["cell_type"], without_surrogates(cell["source"])
+    if kind == "heading":
+        source = f"{'#' * min(6, max(1, int(cell.get('level', 1))))} {source}"
+    kind = "markdown" if kind in ("heading", "html") else kind
+    if kind not in ("code", "markdown", "raw"):
+        raise Refused(DAMAGED)
+    grade_id = grade_id_of(cell)
+    metadata = {"nbgrader": {"grade_id": grade_id}} if grade_id and len(grade_id) <= LONGEST_ID else {}
+    more = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    return {"cell_type": kind, "id": name, "metadata": metadata, "source": source} | more
+
+
+def _joined(source) -> str:
+    """The text of a cell, which may be given as its lines. Raises TypeError if it is not text."""
+    if isinstance(source, list):
+        return "".join(source)
+    if not isinstance(source, str):
+        raise TypeError("a cell has no text")
+    return source
+
+
+def _pasted(attachments, most: int) -> dict | None:
+    """The pictures in an answer, {name: {kind: base64}}; None if there are none, or too large ones."""
+    try:
+        kept = {
+            without_surrogates(name): {
+                kind: data for kind, data in files.items() if kind in PICTURES and data.isascii()
+            }
+            for name, files in attachments.items()
+        }
+    except (AttributeError, TypeError):
+        return None
+    kept = {name: kinds for name, kinds in kept.items() if kinds}
+    return kept if kept and _size(kept) <= most else None
+
+
+def _size(pasted: dict) -> int:
+    return sum(len(name) + len(data) for name, kinds in pasted.items() for data in kinds.values())

@@ -1,0 +1,158 @@
+"""The cells of a submission that are run, in their order, and the exercises that are checked.
+
+A unit is plain data, so that it can be sent to another machine, and its key says whether it was run before.
+
+The course decides what is graded: a check cell is never run as code, it stands for the questions of its exercise.
+A cell of the lesson that the student left as it was is run only if an answer, or another cell that runs, uses a name
+that it defines: an experiment with its figures changes no grade.
+"""
+
+import hashlib
+import json
+import platform
+import re
+import symtable
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+
+from nbformat import NotebookNode
+
+from autograder.build.stale import package_files
+from autograder.exercises import all_exercises, find
+from autograder.grading.submission.names_in_code import parsed
+from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
+from autograder.schema.exercise import Rules
+
+CHECK = "check-"
+LONGEST_READ = 100_000
+WORD = re.compile(r"\w+")
+STAR = re.compile(r"import\s*\(?\s*\*")
+# Names by which code reaches any other name: then everything is run.
+REFLECTION = {"globals", "locals", "vars", "eval", "exec", "get_ipython", "In", "Out", "_", "__", "_ih", "_oh"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One cell. `kind` is "run", "check" (an exercise's questions) or "skip"."""
+
+    cell: int
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One submission's steps, in the order of its cells, and what is suspicious in the student's own cells."""
+
+    steps: tuple[Step, ...]
+    suspicion: SuspiciousNames
+
+    def key(self, secret: str) -> str:
+        """Hex digest of all that the result depends on: the steps, the hidden cases, the autograder, versions."""
+        data = json.dumps([asdict(self), secret, environment()])
+        return hashlib.sha256(data.encode()).hexdigest()
+
+    @staticmethod
+    def from_data(data: dict) -> "Unit":
+        """The unit that `dataclasses.asdict` was given, after its way as JSON."""
+        return Unit(tuple(Step(**step) for step in data["steps"]), SuspiciousNames.from_data(data["suspicion"]))
+
+
+def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
+    """The unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
+    known = {cell.source for cell in lesson.cells if cell.cell_type == "code" and not _grading(cell)}
+    exercises = {i: exercise_of(cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
+    texts = {i: notebook.cells[i].source for i, exercise in exercises.items() if exercise is None}
+    own = {i: text for i, text in texts.items() if text not in known}
+    run = _cells_to_run(texts, own)
+    steps = []
+    for i, exercise in exercises.items():
+        if exercise is not None:
+            steps.append(Step(i, "check", exercise))
+        else:
+            steps.append(Step(i, "run", texts[i]) if i in run else Step(i, "skip"))
+    ruled = [find(name) for name in exercises.values() if name and find(name).rules != Rules()]
+    answers = {one.id: [own[i] for i in sorted(_cells_behind({one.name}, own))] for one in ruled}
+    given = [text for i, text in texts.items() if i not in own]
+    return Unit(tuple(steps), suspicious_names(list(own.values()), answers, given))
+
+
+def exercise_of(cell: NotebookNode) -> str | None:
+    """The exercise that a check cell of ours checks."""
+    grading = _grading(cell)
+    name = grading.get("grade_id", "")
+    if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
+        return None
+    exercise_id = name.removeprefix(CHECK).replace("-", ".", 1)
+    return exercise_id if exercise_id in _known_ids() else None
+
+
+@cache
+def environment() -> list[str]:
+    """The versions that a result depends on: of the autograder, PyTorch, Python."""
+    import torch
+
+    total = hashlib.sha256()
+    for path in package_files():
+        total.update(path.read_bytes())
+    return [total.hexdigest(), torch.__version__, platform.python_version()]
+
+
+def _grading(cell: NotebookNode) -> dict:
+    return cell.metadata.get("nbgrader", {})
+
+
+@cache
+def _known_ids() -> frozenset[str]:
+    return frozenset(exercise.id for exercise in all_exercises())
+
+
+def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
+    """The student's own cells, and the lesson's cells that these need."""
+    wanted = set().union(*map(_uses, own.values()))
+    if wanted & REFLECTION:
+        return set(texts)
+    return own.keys() | _cells_behind(wanted, {i: text for i, text in texts.items() if i not in own})
+
+
+def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
+    """The cells that bind one of these names, and the cells that those need in turn."""
+    behind = set()
+    while found := {i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted}:
+        behind |= found
+        wanted = wanted.union(*(_uses(texts[i]) for i in found))
+    return behind
+
+
+@cache
+def _defines(text: str) -> frozenset[str] | None:
+    """The names that a cell binds at top level; None if that cannot be told."""
+    try:
+        text, _ = parsed(text)
+        table = symtable.symtable(text, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if "run_cell_magic" in text or STAR.search(text):
+        return None
+    return frozenset(s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported())
+
+
+def _uses(text: str) -> set[str]:
+    """The names that a cell takes from elsewhere, as far as its text tells; every word if it is not plain Python (a
+    magic, a fault), or so long that reading it would take more time than running the lesson."""
+    try:
+        if len(text) > LONGEST_READ:
+            return set(WORD.findall(text))
+        table = symtable.symtable(text, "cell", "exec")
+    except Exception:  # not Python: such a cell fails when it is run, but the lines before the fault may be used
+        return set(WORD.findall(text))
+    return set(_from_elsewhere(table, top=True))
+
+
+def _from_elsewhere(table: symtable.SymbolTable, top: bool) -> Iterator[str]:
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (top or symbol.is_global()):
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _from_elsewhere(child, top=False)

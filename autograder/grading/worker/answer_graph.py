@@ -1,0 +1,27 @@
+"""The computation graph of an answer on one case: a student's inside the sandbox, the reference's outside."""
+
+import contextlib
+from collections.abc import Callable, Iterable
+
+from autograder.graph import Drawing, draw
+from autograder.probe.build import WrongParts, built, live, load_weights
+from autograder.schema.case import Case
+
+
+def answer_graph(answer: Callable, procedure: str, case: Case) -> Drawing:
+    """Draws what `answer` computes on the inputs of `case`; for a class, what its instance computes.
+
+    Raises what the constructor raises; a forward that fails is drawn up to the failure.
+    """
+    arguments = [live(argument) for argument in case.args]
+    if procedure == "class":
+        answer = built(answer, case.init)
+        # Parts of other names keep their own weights: the picture shows the structure, not the numbers.
+        with contextlib.suppress(WrongParts):
+            load_weights(answer, case.weights)
+    return draw(answer, *arguments, **{name: live(value) for name, value in case.kwargs.items()})
+
+
+def case_to_draw(cases: Iterable[Case]) -> Case | None:
+    """The case on which an exercise's answers are drawn: the first that has a result, called without keywords."""
+    return next((case for case in cases if not case.raises and not case.kwargs), None)

@@ -1,0 +1,127 @@
+"""The fork server, from outside: `ForkServer` starts it, and asks it for one process for each submission."""
+
+import contextlib
+import functools
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+
+from autograder.errors import PACKAGE
+from autograder.grading.sandbox.inside.privileges import Limits
+from autograder.grading.worker.protocol import FORK_REQUEST, WARM
+
+SECONDS_TO_WARM = 300.0
+# subtle: the process that starts it may be killed at any moment. The first line asks to end then, and the next ones
+# check whether that has happened already.
+START = """\
+import sys
+if sys.platform == "linux":
+    import ctypes; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+import json, os
+told = os.read(0, 65536)
+if not told or os.getppid() != (told := json.loads(told))["parent"]:
+    sys.exit()
+sys.path.insert(0, told["root"])
+from autograder.grading.worker.inside.server import main
+main(told)
+"""
+KEPT = ("HOME", "PATH", "LANG", "VIRTUAL_ENV", "CONDA_PREFIX")
+# Variables that only count when a program starts: where its libraries are, and large pages (inside/memory.py).
+NEEDED_TO_START = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+FROM_THE_START = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
+SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
+
+
+class ForkServerDied(Exception):
+    """The fork server has ended, which is never a student's fault."""
+
+
+class ForkServer:
+    """A process of this Python with everything imported. Several threads and processes may ask it at the same time.
+
+    Its imports begin when it is made, which itself takes little time: make it before importing anything slow.
+    """
+
+    def __init__(self):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+        # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not in its
+        # memory; and its command line and environment, which students' code can read, say nothing.
+        self._process = subprocess.Popen(
+            [sys.executable, "-B", "-W", "ignore", "-c", START],
+            env={name: os.environ[name] for name in NEEDED_TO_START if name in os.environ} | FROM_THE_START,
+            stdin=theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd="/",
+        )
+        theirs.close()
+        self._requests = ours
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        self._tell(
+            {
+                "root": str(PACKAGE.parent),
+                "parent": os.getpid(),
+                "in_main_thread": threading.current_thread() is threading.main_thread(),
+                "environment": environment | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"},
+            }
+        )
+
+    def _tell(self, message: dict) -> None:
+        with contextlib.suppress(OSError):  # if it has ended already, `wait_until_warm` says so
+            self._requests.sendall(json.dumps(message).encode() + b"\n")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def wait_until_warm(self) -> None:
+        """Waits for its imports. Raises ForkServerDied."""
+        # subtle: not a timeout of the socket, which the processes that were forked meanwhile share.
+        if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
+            raise ForkServerDied("the fork server did not start")
+        if self._requests.recv(16) != WARM:
+            lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+            raise ForkServerDied(lines[-1] if lines else "the fork server ended")
+
+    def fork(
+        self, limits: Limits, namespaces: int | None = None, group: int | None = None
+    ) -> tuple[socket.socket, int]:
+        """A fresh process: its channel, and a pipe end that ends it when it is closed. It enters the namespaces of the
+        process behind `namespaces`, and the control group whose `cgroup.procs` is open as `group`.
+        Raises ForkServerDied."""
+        ours, theirs = socket.socketpair()
+        watched, life = os.pipe()
+        message = FORK_REQUEST.pack(limits.memory, limits.file, limits.files, namespaces is not None, group is not None)
+        files = [theirs.fileno(), watched, *(place for place in (namespaces, group) if place is not None)]
+        try:
+            socket.send_fds(self._requests, [message], files)
+        except OSError:
+            ours.close()
+            os.close(life)
+            raise ForkServerDied("the fork server ended") from None
+        finally:
+            theirs.close()
+            os.close(watched)
+        return ours, life
+
+    def close(self) -> None:
+        """Ends the fork server; more than once does no harm."""
+        self._requests.close()
+        self._process.kill()
+        self._process.wait()
+        self._process.stderr.close()
+
+
+@functools.cache
+def shared_fork_server() -> ForkServer:
+    """The one fork server of this process, started when first asked for."""
+    server = ForkServer()
+    server.wait_until_warm()
+    return server

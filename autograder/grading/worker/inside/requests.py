@@ -1,0 +1,122 @@
+"""One submission's process: it answers requests from outside until the channel is closed.
+
+    {"do": "cell", "source", "seconds"}               -> {"outputs": [...]}
+    {"do": "module", "source", "name", "seconds"}     -> {"error": None or a described error}
+    {"do": "probe", "name", "procedure", "cases", "isolated", "seconds"}
+                                                      -> {"found", "callable", "kind", "records"}
+    {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data or None}
+
+An isolated probe runs in a fork, so that an answer that never ends, or ends the process, costs only itself. So does
+every graph.
+"""
+
+import linecache
+import os
+import signal
+import sys
+import types
+from collections.abc import Callable
+
+from autograder.grading.worker.answer_graph import answer_graph
+from autograder.grading.worker.inside.shell import Shell
+from autograder.grading.worker.protocol import SIZE
+from autograder.graph import as_data
+from autograder.probe import probe
+from autograder.probe.guard import guarded
+from autograder.values.pack import pack, unpack, unpack_cases
+
+
+def serve(channel: int, shell: Shell) -> None:
+    """Answers requests until the other end of the channel is closed."""
+    submission = _Submission(shell)
+    while head := _exactly(channel, SIZE.size):
+        request = _exactly(channel, SIZE.unpack(head)[0])
+        if request is None:
+            return
+        reply = submission.answer(unpack(request))
+        _write_all(channel, SIZE.pack(len(reply)) + reply)
+
+
+class _Submission:
+    """The state of one submission: the names that its code has defined."""
+
+    def __init__(self, shell: Shell):
+        self.shell = shell
+        self.names = shell.user_ns
+
+    def answer(self, request: dict) -> bytes:
+        """The packed reply to one request."""
+        return getattr(self, "_" + request.pop("do"))(**request)
+
+    def _cell(self, source, seconds):
+        return pack({"outputs": self.shell.run(source, seconds)})
+
+    def _module(self, source, name, seconds):
+        # subtle: with the text in linecache an error can show the student's own line, and inspect works.
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        module = types.ModuleType("answer")
+        module.__file__ = name
+        sys.modules["answer"] = module
+        self.names = module.__dict__
+        _, error = guarded(lambda: exec(compile(source, name, "exec"), module.__dict__), seconds)
+        return pack({"error": error})
+
+    def _probe(self, name, procedure, cases, isolated, seconds):
+        def records():
+            answer = self.names.get(name)
+            reply = {"found": name in self.names, "callable": callable(answer), "kind": type(answer).__name__}
+            done = probe(answer, unpack_cases(_bytes(cases)), procedure) if reply["callable"] else []
+            return pack(reply | {"records": done})
+
+        return _in_a_fork(records, seconds) if isolated else records()
+
+    def _graph(self, name, procedure, case, seconds):
+        def graph():
+            drawing = answer_graph(self.names.get(name), procedure, unpack_cases(_bytes(case))[0])
+            return pack({"graph": as_data(drawing)})
+
+        return _in_a_fork(graph, seconds)
+
+
+def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
+    """Runs `work()` in a child, and returns its reply, or one that says how the child ended."""
+    result, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(result)
+            _write_all(write_end, work())
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        with open(result, "rb") as file:
+            data = file.read()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    _, status = os.waitpid(pid, 0)
+    return data or pack({"ended": os.waitstatus_to_exitcode(status)})
+
+
+def _bytes(numbers) -> bytes:
+    """Bytes travel as a tensor of bytes."""
+    return numbers.numpy().tobytes()
+
+
+def _exactly(channel: int, count: int) -> bytes | None:
+    parts = []
+    while count:
+        part = os.read(channel, min(count, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,139 @@
+"""The fork server. It is started with an empty environment, and learns from a socket what it needs to know.
+
+It imports what a submission may need, once, and then waits on that socket. Each message carries the files of one
+submission: its channel, a pipe that is closed when nobody needs it any more, and, for a sandbox, a handle of the
+process that holds its namespaces.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from typing import NoReturn
+
+from autograder.grading.sandbox.inside.namespaces import enter_namespaces
+from autograder.grading.sandbox.inside.privileges import Limits, drop_privileges, signal_at_parents_end
+from autograder.grading.worker.inside.requests import serve
+from autograder.grading.worker.inside.shell import Shell
+from autograder.grading.worker.inside.start import erase_start
+from autograder.grading.worker.inside.warm_up import warm_up
+from autograder.grading.worker.protocol import FORK_REQUEST, READY, WARM
+
+HOME = "/tmp"
+TICK = 0.05
+
+
+@dataclass(frozen=True)
+class Files:
+    """The descriptors of one submission; `namespaces` and `group` are None without a sandbox or a control group."""
+
+    channel: int
+    life: int
+    namespaces: int | None
+    group: int | None
+
+
+def main(told: dict) -> None:
+    """Serves until the other end of the control socket, which is standard input, is closed.
+
+    `told` is the first message; ForkServer says what is in it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that started this one
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
+    erase_start()
+    os.environ.update(told["environment"])
+    with socket.socket(fileno=os.dup(0)) as requests:
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        shell = warm_up()
+        os.environ.clear()
+        requests.send(WARM)
+        if not told["in_main_thread"]:
+            signal_at_parents_end(0)  # the thread may end before the others of its process
+        _serve(requests, shell)
+
+
+def _serve(requests: socket.socket, shell: Shell) -> None:
+    while True:
+        request, files, _, _ = socket.recv_fds(requests, FORK_REQUEST.size, 4)
+        if not request:
+            return
+        if os.fork() == 0:
+            *limits, sandboxed, grouped = FORK_REQUEST.unpack(request)
+            channel, life, *places = files
+            namespaces = places.pop(0) if sandboxed else None
+            group = places.pop() if grouped else None
+            _keep(shell, Limits(*limits), Files(channel, life, namespaces, group))
+        for file in files:
+            os.close(file)
+
+
+def _keep(shell: Shell, limits: Limits, files: Files) -> NoReturn:
+    """The keeper: starts the submission's process and ends it when nobody needs it any more."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        if files.group is not None:
+            os.write(files.group, b"0")
+        _close_all_but(files.channel, files.life, *([] if files.namespaces is None else [files.namespaces]))
+        if files.namespaces is not None:
+            enter_namespaces(files.namespaces)
+            os.close(files.namespaces)
+            _detach_standard_streams()  # afresh, so that they are the sandbox's own device file
+        pid = os.fork()
+        if pid == 0:
+            os.close(files.life)
+            _run(shell, limits, files.channel, sandboxed=files.namespaces is not None)
+        os.close(files.channel)
+        _wait(pid, files.life)
+    finally:
+        os._exit(0)
+
+
+def _run(shell: Shell, limits: Limits, channel: int, sandboxed: bool) -> NoReturn:
+    """The submission's process."""
+    try:
+        os.setsid()
+        drop_privileges(limits, sandboxed)
+        os.environ.clear()
+        os.environ.update(HOME=HOME, LANG="C.UTF-8", PATH="/usr/bin:/bin", OMP_NUM_THREADS="1")
+        if sandboxed:
+            os.chdir(HOME)
+        sys.path[:] = [path for path in sys.path if path.endswith("-packages") or "python3" in path]
+        os.write(channel, READY)
+        serve(channel, shell)
+    finally:
+        os._exit(0)
+
+
+def _wait(pid: int, life: int) -> None:
+    """Waits until the process ends or `life` is closed outside; then kills its whole group."""
+    if hasattr(os, "pidfd_open"):
+        select.select([os.pidfd_open(pid), life], [], [])
+    else:
+        while not select.select([life], [], [], TICK)[0] and os.waitpid(pid, os.WNOHANG) == (0, 0):
+            pass
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+
+
+def _close_all_but(*kept: int) -> None:
+    """Closes every file but these; standard input and output lead nowhere."""
+    _detach_standard_streams()
+    first = 3
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, 4096)
+
+
+def _detach_standard_streams() -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nothing, standard)
+    if nothing > 2:
+        os.close(nothing)

@@ -1,0 +1,152 @@
+"""Runs the cells of a notebook, one after the other, and keeps their notebook outputs.
+
+It is IPython without a kernel: magics, `await` at top level and matplotlib's inline figures work as in Jupyter.
+"""
+
+import io
+import sys
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+
+from autograder.probe.guard import OutOfTime, time_limit
+
+LONGEST_STREAM = 100_000
+LARGEST_CELL = 4_000_000
+CUT = "\n... (the rest is cut off)\n"
+
+
+class Outputs(list):
+    """The outputs of one cell, in nbformat's form and of limited size."""
+
+    size = 0
+
+    def stream(self, name: str, text: str) -> None:
+        if self and self[-1].get("name") == name:
+            last = self[-1]
+        else:
+            last = {"output_type": "stream", "name": name, "text": ""}
+            self._add(last, 0)
+        left = LONGEST_STREAM - len(last["text"])
+        if left > 0:
+            last["text"] += text if len(text) <= left else text[:left] + CUT
+
+    def data(self, kind: str, data: dict, **more) -> None:
+        plain = {mime: value for mime, value in data.items() if type(mime) is str and type(value) is str}
+        self._add({"output_type": kind, "data": plain, "metadata": {}, **more}, sum(map(len, plain.values())))
+
+    def error(self, name: str, text: str, lines: list[str]) -> None:
+        lines = [str(line)[:LONGEST_STREAM] for line in lines[-30:]]
+        self._add({"output_type": "error", "ename": name, "evalue": text[:1000], "traceback": lines}, 0)
+
+    def out_of_time(self) -> None:
+        self.error("OutOfTime", "the cell was stopped", ["The cell did not stop, and was stopped."])
+
+    def _add(self, output: dict, size: int) -> None:
+        self.size += size
+        if self.size <= LARGEST_CELL and len(self) < 200:
+            self.append(output)
+
+
+class _Stream(io.TextIOBase):
+    """Replaces sys.stdout and sys.stderr of a cell."""
+
+    encoding = "utf-8"
+    errors = "replace"
+
+    def __init__(self, shell, name):
+        self._shell, self._name = shell, name
+
+    def write(self, text):
+        self._shell.outputs.stream(self._name, str(text))
+        return len(text)
+
+    def writable(self):
+        return True
+
+
+class _Published(DisplayPublisher):
+    def publish(self, data, metadata=None, **_):
+        self.shell.outputs.data("display_data", data)
+
+    def clear_output(self, wait=False):
+        self.shell.outputs.clear()
+
+
+class _Result(DisplayHook):
+    def write_output_prompt(self):
+        pass
+
+    def write_format_data(self, format_dict, md_dict=None):
+        self.shell.outputs.data("execute_result", format_dict, execution_count=self.shell.execution_count)
+
+    def finish_displayhook(self):
+        sys.stdout.flush()
+
+
+def _text_of(error) -> str:
+    """The text of an error, without IPython's name for the cell."""
+    is_placed = isinstance(error, SyntaxError) and error.msg and error.lineno
+    return f"{error.msg} (line {error.lineno})" if is_placed else str(error)
+
+
+class Shell(InteractiveShell):
+    """IPython's shell; the outputs of the last cell are in `outputs`."""
+
+    display_pub_class = Type(_Published)
+    displayhook_class = Type(_Result)
+
+    def __init__(self, **kwargs):
+        self.outputs = Outputs()
+        super().__init__(**kwargs)
+
+    def _showtraceback(self, etype, evalue, stb):
+        if issubclass(etype, OutOfTime):
+            self.outputs.out_of_time()
+            return
+        lines = stb if isinstance(stb, list) else [str(stb)]
+        self.outputs.error(etype.__name__, _text_of(evalue), lines)
+
+    def ask_exit(self):
+        """Does nothing: `exit` in a cell must not end the process."""
+
+    def enable_gui(self, gui=None):
+        """Does nothing: `%matplotlib inline` needs no window system."""
+
+    def run(self, source: str, seconds: float) -> list[dict]:
+        """Runs one cell for at most `seconds`, and returns its outputs."""
+        self.outputs = Outputs()
+        streams = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = _Stream(self, "stdout"), _Stream(self, "stderr")
+        try:
+            with time_limit(seconds):
+                self.run_cell(source, store_history=True)
+        except OutOfTime:
+            self.outputs.out_of_time()
+        finally:
+            sys.stdout, sys.stderr = streams
+        return list(self.outputs)
+
+
+def make_shell() -> Shell:
+    """A shell without history on disk, with short tracebacks and inline figures."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.xmode = "Minimal"
+    config.InteractiveShell.colors = "NoColor"
+    config.InteractiveShell.cache_size = 0
+    shell = Shell.instance(config=config)
+    _inline_figures(shell)
+    return shell
+
+
+def _inline_figures(shell) -> None:
+    from IPython.core.pylabtools import activate_matplotlib
+    from matplotlib_inline.backend_inline import configure_inline_support
+
+    backend = "module://matplotlib_inline.backend_inline"
+    activate_matplotlib(backend)
+    configure_inline_support(shell, backend)

@@ -1,0 +1,182 @@
+"""The client of one submission's process. Whatever comes from there is read as plain data, or not at all."""
+
+import os
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from torch import Tensor
+
+from autograder.grading.sandbox.cgroups import Group, limits_of, parent_of_groups
+from autograder.grading.sandbox.inside.privileges import Limits
+from autograder.grading.sandbox.sandbox import Sandbox
+from autograder.grading.worker.fork_server import ForkServer
+from autograder.grading.worker.protocol import READY, SIZE
+from autograder.values.pack import BadMessage, pack, unpack
+
+GRACE = 5.0
+TICK = 0.1
+SECONDS_TO_START = 60.0
+LARGEST_REPLY = 64 * 1024 * 1024
+UNREADABLE = "what came back from its code could not be read"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The limits of one submission, in seconds, bytes and processes."""
+
+    cell: float = 60.0
+    probe: float = 60.0
+    whole: float = 600.0
+    memory: int = 6 * 1024**3
+    processes: int = 128
+
+
+USUAL = Allowance()
+
+
+class Ended(Exception):
+    """The submission's process is gone. The text says why, as in "its code did not stop"."""
+
+    in_probe = False  # whether it ended while an answer was called on cases
+
+
+def retry_isolated(run: Callable[[bool], T]) -> T:
+    """Calls `run(isolated)`, with False first, and if a probe ended the process, with True; returns its result.
+
+    A probe in the process of the cells costs a tenth of an isolated one, in a process of its own. Answers that end
+    their process or do not stop need that, so that each costs only itself.
+    """
+    try:
+        return run(False)
+    except Ended as ended:
+        if not ended.in_probe:
+            raise
+    return run(True)
+
+
+class Session:
+    """One submission's process, in a sandbox of its own if `sandboxed`. Use as a context manager.
+
+    Raises OSError or ForkServerDied if this machine cannot start it.
+    """
+
+    def __init__(
+        self,
+        server: ForkServer,
+        sandboxed: bool = True,
+        allowance: Allowance = USUAL,
+        hidden: tuple[Path, ...] = (),
+    ):
+        self._allowance = allowance
+        self._deadline = time.monotonic() + allowance.whole
+        self._looked = time.monotonic()
+        self._group = self._sandbox = self._life = self._channel = None
+        try:
+            if sandboxed:
+                self._sandbox = Sandbox(hidden)
+            if parent := parent_of_groups():
+                self._group = Group(parent, limits_of(allowance.memory, allowance.processes))
+            namespaces, group = self._sandbox and self._sandbox.pidfd, self._group and self._group.procs
+            self._channel, self._life = server.fork(Limits(memory=allowance.memory), namespaces, group)
+            self._wait_until_ready()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        """No student's code runs before the process reports itself, so a failure until then is the machine's.
+        Raises OSError."""
+        self._channel.settimeout(SECONDS_TO_START)
+        if self._channel.recv(len(READY)) != READY:
+            raise OSError("a process did not start in its sandbox")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._channel:
+            self._channel.close()
+            os.close(self._life)
+        if self._sandbox:
+            self._sandbox.end()
+        if self._group:
+            self._group.end()
+
+    def cell(self, source: str) -> list[dict]:
+        """The outputs of a cell, as sent. Raises Ended."""
+        outputs = self._ask({"do": "cell", "source": source}, self._allowance.cell).get("outputs")
+        return outputs if isinstance(outputs, list) else []
+
+    def module(self, source: str, name: str) -> dict | None:
+        """Runs a Python file; the described error that stopped it, or None. Raises Ended."""
+        error = self._ask({"do": "module", "source": source, "name": name}, self._allowance.cell).get("error")
+        return error if isinstance(error, dict) else None
+
+    def probe(self, name: str, procedure: str, cases: Tensor, isolated: bool) -> dict:
+        """Calls the object of that name on packed cases (bytes as a tensor), in a process of its own if `isolated`, and
+        returns the reply. Raises Ended."""
+        request = {"do": "probe", "name": name, "procedure": procedure, "cases": cases, "isolated": isolated}
+        try:
+            return self._ask(request, self._allowance.probe)
+        except Ended as ended:
+            ended.in_probe = True
+            raise
+
+    def graph(self, name: str, procedure: str, case: Tensor) -> dict | None:
+        """The traced graph of the object on one packed case, as plain data. Raises Ended."""
+        request = {"do": "graph", "name": name, "procedure": procedure, "case": case}
+        return self._ask(request, self._allowance.probe).get("graph")
+
+    def _ask(self, request: dict, seconds: float) -> dict:
+        deadline = min(time.monotonic() + seconds + GRACE, self._deadline)
+        data = pack(request | {"seconds": seconds})
+        try:
+            self._channel.settimeout(max(0.1, deadline - time.monotonic()))
+            self._channel.sendall(SIZE.pack(len(data)) + data)
+            (size,) = SIZE.unpack(self._exactly(SIZE.size, deadline))
+            if size > LARGEST_REPLY:
+                raise Ended("its code wrote too much output")
+            reply = unpack(self._exactly(size, deadline))
+        except OSError:
+            raise Ended("its code ended the process") from None
+        except BadMessage:
+            raise Ended(UNREADABLE) from None
+        if not isinstance(reply, dict):
+            raise Ended(UNREADABLE)
+        return reply
+
+    def _exactly(self, count: int, deadline: float) -> bytes:
+        parts = []
+        while count:
+            self._wait(deadline)
+            part = self._channel.recv(min(count, 1 << 20))
+            if not part:
+                raise Ended("its code ended the process")
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, deadline: float) -> None:
+        """Waits until something can be read; meanwhile looks that the submission stays within its allowance."""
+        ready = False
+        while not ready:
+            ready = bool(select.select([self._channel], [], [], TICK)[0])
+            now = time.monotonic()
+            # subtle: also if something can be read, else a reply that comes byte by byte would never be late.
+            if now > deadline:
+                raise Ended("its code did not stop")
+            if self._sandbox is not None and now > self._looked + TICK:
+                self._looked = now
+                self._look()
+
+    def _look(self) -> None:
+        processes, memory = self._sandbox.usage()
+        if processes > self._allowance.processes:
+            raise Ended("its code started too many processes")
+        if memory > self._allowance.memory:
+            raise Ended("its code used too much memory")

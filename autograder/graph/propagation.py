@@ -1,0 +1,131 @@
+"""What is followed through the operations while a computation runs: which steps a tensor comes from, where entries go.
+
+order      where rearrangements put each entry of the tensor that they started from: "2x5x8>2x2x5x4:3f0c..."
+blocked    which entries of a softmax, or of an exponential, are zero: "5x5:0111..."
+"""
+
+import hashlib
+from collections.abc import Callable
+
+import torch
+
+from autograder.graph import operations
+from autograder.graph.steps import Step, storage_of, tensors_in
+
+MOST = 4096  # entries
+SAME = "same"
+# What PyTorch raises when a function cannot be run on the numbers of places.
+_REFUSED = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
+
+
+class Provenance:
+    """Everything by the id of a tensor; the tensors are kept, so an id means one tensor."""
+
+    def __init__(self):
+        self._origin = {}  # id of tensor -> (steps, time)
+        self._writes = {}  # storage -> [(time, step)]: what was written through any view
+        self._owner = {}  # storage -> step that first had it
+        self._alive = []
+
+    def __contains__(self, tensor: torch.Tensor) -> bool:
+        return id(tensor) in self._origin
+
+    def settle(self, tensor: torch.Tensor, steps: tuple[Step, ...], wrote: Step | None = None) -> None:
+        """From now on the tensor counts as the result of these steps."""
+        self._alive.append(tensor)
+        now, storage = len(self._alive), storage_of(tensor)
+        self._origin[id(tensor)] = (steps, now)
+        if storage is not None:
+            self._owner.setdefault(storage, steps[0])
+            if wrote is not None:
+                self._writes.setdefault(storage, []).append((now, wrote))
+
+    def of(self, tensor: torch.Tensor) -> tuple[Step, ...]:
+        """The steps whose results a known tensor holds now."""
+        steps, time = self._origin[id(tensor)]
+        later = [step for moment, step in self._writes.get(storage_of(tensor), ()) if moment > time]
+        return tuple(dict.fromkeys((*steps, *later)))
+
+    def owner(self, tensor: torch.Tensor) -> Step | None:
+        """The step that first had these numbers in memory, whatever view of them this is."""
+        return self._owner.get(storage_of(tensor))
+
+
+class Propagation:
+    """Everything by the id of a tensor; the tracer keeps the tensors alive, so an id means one tensor."""
+
+    def __init__(self):
+        self._places = {}  # (id and shape of the tensor at the start, where each entry comes from)
+
+    def pass_on(self, source: torch.Tensor, target: torch.Tensor) -> None:
+        """The same entries in the same places."""
+        if id(source) in self._places:
+            self._places[id(target)] = self._places[id(source)]
+
+    def follow(self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool) -> None:
+        """Follows one operation, and writes into its step what became of the entries."""
+        for tensor in tensors:
+            self._places.pop(id(tensor), None)
+        if step.op in operations.LAYOUT and not in_place:
+            self._rearrange(step, function, args, kwargs, tensors)
+        if step.op in ("softmax", "exp") and tensors[0].numel() <= MOST:
+            step.blocked = _bits(~(tensors[0] > 0))
+
+    def _rearrange(self, step, function, args, kwargs, tensors):
+        """Runs a rearrangement on the numbers of places. Pieces of one tensor that are joined again are one too."""
+        given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
+        if not given or sum(tensor.numel() for tensor in given) > MOST:
+            return
+        known = {id(tensor): self._places.get(id(tensor)) or _places_of(tensor) for tensor in given}
+        if len({start for start, _, _ in known.values()}) != 1:
+            return
+        places = {number: found for number, (_, _, found) in known.items()}
+        try:
+            after = function(*_replaced(args, places), **_replaced(kwargs, places))
+        except _REFUSED:
+            return
+        after = list(tensors_in(after))
+        if [found.shape for found in after] != [tensor.shape for tensor in tensors]:
+            return
+        start, shape, _ = next(iter(known.values()))
+        for tensor, found in zip(tensors, after):
+            self._places[id(tensor)] = start, shape, found
+        if len(after) == 1:
+            step.order = _order(shape, after[0])
+
+
+def _places_of(tensor):
+    return id(tensor), tensor.shape, torch.arange(tensor.numel()).reshape(tensor.shape)
+
+
+def _replaced(value, places):
+    """Nested arguments with the places of a tensor instead of the tensor."""
+    if isinstance(value, torch.Tensor):
+        return places.get(id(value), value)
+    if isinstance(value, dict):
+        return {name: _replaced(part, places) for name, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_replaced(part, places) for part in value)
+    return value
+
+
+def _order(shape, places):
+    before, after = ("x".join(str(size) for size in sizes if size != 1) for sizes in (shape, places.shape))
+    flat = places.flatten().tolist()
+    same = before == after and flat == list(range(len(flat)))
+    return f"{before}>{after}:{SAME if same else hashlib.sha1(repr(flat).encode()).hexdigest()[:12]}"
+
+
+def is_unmoved(order: str) -> bool:
+    """Is every entry where it was? (Axes of size one do not count.)"""
+    return order.endswith(f":{SAME}")
+
+
+def _bits(zero):
+    """As text, without the leading axes along which nothing changes; "" if nothing is zero."""
+    if not zero.any():
+        return ""
+    while zero.dim() > 2 and bool((zero == zero[:1]).all()):
+        zero = zero[0]
+    bits = "".join("1" if bit else "0" for bit in zero.flatten().tolist())
+    return "x".join(str(size) for size in zero.shape) + f":{bits}"

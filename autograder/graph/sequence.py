@@ -1,0 +1,91 @@
+"""A computation as a sequence of the operations that count: what two computations are compared by.
+
+Layout, scales and masks are no items of their own. They may stand in several places and mean the same, so they are
+read off the products and softmaxes that they belong to (differences.py). The form does not count either: a softmax by
+hand is a softmax, a loop of sums of products is a product, one packed projection is three.
+"""
+
+from dataclasses import dataclass, replace
+
+from autograder.graph.model import Node
+from autograder.graph.walk import Walk
+
+# Out of these an item of that kind can be made, in a form that is not read.
+_MADE_OF = {
+    "softmax": {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"},
+    "norm": {"var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize"},
+    "activation": {"erf", "exp", "clamp", "maximum", "minimum", "pow", "where", "max", "special_erf", "special_ndtr"},
+    "residual": {"stack"},
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One operation, or several of the same kind that stand side by side."""
+
+    kind: str  # projection, product, softmax, norm, activation, residual, sum
+    name: str  # which norm or activation
+    ids: tuple[int, ...]
+
+
+def sequences(*walks: Walk) -> list[list[Item]]:
+    """The items of each graph, without a kind of which one has fewer and may have some in another form."""
+    found = [_items(walk) for walk in walks]
+    for kind, ingredients in _MADE_OF.items():
+        counts = [sum(item.kind == kind for item in items) for items in found]
+        for walk, items, count in zip(walks, found, counts):
+            read = {number for item in items for number in item.ids}
+            if count < max(counts) and any(n.op in ingredients for n in walk.nodes.values() if n.id not in read):
+                found = [[item for item in items if item.kind != kind] for items in found]
+    return [_joined(items) for items in found]
+
+
+def _items(walk):
+    """Those that are equally far from the inputs are side by side."""
+    depth, found = {}, {}
+    for number, node in walk.nodes.items():
+        kind = _kind(walk, node)
+        depth[number] = max((depth[edge.source] for edge in walk.into[number]), default=0) + bool(kind)
+        if kind:
+            found.setdefault((depth[number], kind, _name(walk, node, kind)), []).append(number)
+    return [Item(kind, name, tuple(ids)) for (_, kind, name), ids in sorted(found.items())]
+
+
+def _name(walk, node, kind):
+    if kind == "activation":
+        detail = f" ({node.detail})" if node.op == "gelu" and node.detail else ""
+        multiplied = any(walk.nodes[end].role == "times" for end in walk.ahead(node.id, {"layout"}))
+        return node.op + detail + ", multiplied by another result" * multiplied
+    return node.op if kind == "norm" else ""
+
+
+def _joined(items):
+    """A projection of a projection is one, as a matrix."""
+    found = []
+    for item in items:
+        ids = found.pop().ids if item.kind == "projection" and found and found[-1].kind == item.kind else ()
+        found.append(replace(item, ids=(*ids, *item.ids)))
+    return found
+
+
+def _kind(walk: Walk, node: Node) -> str:
+    if walk.softmax_of(node.id):
+        return "softmax"
+    if node.role in ("norm", "activation"):
+        return node.role
+    if walk.is_learned(node.id):
+        return "projection"
+    if walk.is_product(node.id):
+        return "product"
+    return _kind_of_sum(walk, node.id) if node.role == "add" else ""
+
+
+def _kind_of_sum(walk, number):
+    kept = walk.kept_by_sum(number)
+    if kept is not None:
+        # a + f in x + (a + f), where a is no sum, is part of one sum.
+        after = [walk.nodes[end].role for end in walk.ahead(number, {"layout"})]
+        return "" if set(after) == {"add"} and walk.nodes[kept].role not in ("add", "") else "residual"
+    sides = [walk.above[side] | {side} for side in walk.loud(number)]
+    attends = [any(walk.softmax_of(other) for other in side) for side in sides]
+    return "sum" if sorted(attends) == [False, True] else ""

@@ -1,0 +1,92 @@
+"""draw(..., engine="torchview"): a module of PyTorch as the torchview package sees it.
+
+torchview follows tensors of a class of its own from module to module. So it shows what a module is made of, and not
+what PyTorch's fused functions do inside: `nn.MultiheadAttention` is one box. Measured with torchview 0.2.7: it shows
+no parameters and no constants; what is written into a buffer (`out[i] = ...`) loses its way to the output; a loop is
+drawn once for each turn; a module that fails gives no graph at all. The course's own tracer (trace.py) has none of
+these limits, which is why it is what `draw` uses for code that is being learned.
+"""
+
+import re
+from collections.abc import Callable
+
+from torch import nn
+
+from autograder.graph.model import Edge, Edges, Node, Nodes, in_order, plain_text, renumbered
+from autograder.graph.operations import category
+from autograder.graph.run import BadUse, named_arguments, title_of
+from autograder.graph.steps import tensors_in
+from autograder.graph.untouched import copied, undisturbed
+
+
+class _Function(nn.Module):
+    """A plain function as torchview takes it."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs, **named):
+        return self.function(*inputs, **named)
+
+
+def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int) -> tuple[str, Nodes, Edges]:
+    """Title, nodes and edges. Raises `BadUse`, one sentence, if torchview cannot draw it."""
+    try:
+        from torchview import draw_graph  # here, because few drawings need it
+    except ImportError as error:
+        raise BadUse('draw: engine="torchview" needs two packages: pip install torchview graphviz') from error
+    model = copied(target if isinstance(target, nn.Module) else _Function(target), {})
+    arguments = [copied(value, {}) for value in inputs]
+    device = next((tensor.device for tensor in (*model.parameters(), *tensors_in(arguments))), "cpu")
+    try:
+        with undisturbed([model]):
+            graph = draw_graph(
+                model,
+                input_data=arguments,
+                device=device,  # subtle: by default it moves everything to a GPU if there is one
+                depth=depth + 1,
+                mode="train" if model.training else "eval",
+                hide_module_functions=any(model.children()),  # else a module without parts would be one box
+                **named,
+            )
+    except Exception as error:
+        cause = error.__cause__ or error
+        reason = plain_text(f"{type(cause).__name__}: {cause}", 200)
+        raise BadUse(f"draw: torchview cannot draw {title_of(target)}. {reason}") from error
+    return title_of(target), *_converted(graph, model, [name for name, _ in named_arguments(target, inputs, named)])
+
+
+def _converted(graph, model, names):
+    """torchview's nodes and edges as ours."""
+    inputs = dict(zip(map(id, graph.root_container), [*names, *["input"] * len(graph.root_container)]))
+    parts = {id(part): name for name, part in model.named_modules() if name}
+    ends = [[_whole(node) for node in pair] for pair in graph.edge_list]
+    found = {id(node): node for node in (*graph.root_container, *(node for pair in ends for node in pair))}
+    numbers = {key: number for number, key in enumerate(found)}
+    nodes = [
+        Node(numbers[key], "input", "", plain_text(inputs[key]), "", node.tensor_shape) if key in inputs
+        else Node(numbers[key], "output", "", "output", "", node.tensor_shape) if hasattr(node, "tensor_shape")
+        else _operation(numbers[key], node, parts.get(node.compute_unit_id, ""))
+        for key, node in found.items()
+    ]
+    if not any(node.kind == "output" for node in nodes):
+        nodes.append(Node(len(nodes), "note", "", "torchview saw no way to the output"))
+    pairs = dict.fromkeys((numbers[id(tail)], numbers[id(head)]) for tail, head in ends)
+    edges = [Edge(source, target, nodes[source].shape, places=("0",)) for source, target in pairs]
+    return renumbered(in_order(nodes, edges) or nodes, edges)
+
+
+def _whole(node):
+    """A module knows a tensor from outside by a node of its own: the one that this stands for."""
+    return getattr(node, "main_node", node)
+
+
+def _operation(number, node, name):
+    """A function, or a module that is one box: its class is told as the function that it is."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).strip("_").lower()
+    op = next((op for op in (words, node.name.lower()) if category(op) != "other"), words)
+    label = f"{name}: {node.name}" if name else node.name.strip("_")
+    role = {"other": "plain"}.get(category(op), category(op)) if op != "add" else op
+    shape = tuple(node.output_shape[0]) if node.output_shape else None
+    return Node(number, "operation", op, plain_text(label), "", shape, role=role)

@@ -1,0 +1,114 @@
+"""A graph that can be walked: what a result comes from, and ways through steps that only pass a value on."""
+
+from collections.abc import Collection
+
+from autograder.graph.model import Edges, Node, Nodes
+
+_PASSED_ON = {"dropout", "nan_to_num"}
+
+
+class Walk:
+    """`into` and `out` hold the edges of each node by id, `above` the ids of everything that it is computed from."""
+
+    def __init__(self, nodes: Nodes, edges: Edges):
+        self.nodes = {node.id: node for node in nodes}
+        self.into = {node.id: [] for node in nodes}
+        self.out = {node.id: [] for node in nodes}
+        for edge in edges:
+            self.into[edge.target].append(edge)
+            self.out[edge.source].append(edge)
+        self.above: dict[int, set[int]] = {}
+        for node in nodes:
+            found = {edge.source for edge in self.into[node.id]}
+            self.above[node.id] = found.union(*(self.above.get(source, set()) for source in found))
+
+    def loud(self, number: int) -> list[int]:
+        """Its arguments that are no mask, parameter or constant, in order."""
+        edges = [edge for edge in self.into[number] if not edge.quiet]
+        return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
+
+    def main(self, number: int) -> int | None:
+        """The first of these arguments."""
+        return next(iter(self.loud(number)), None)
+
+    def _passes(self, number, through):
+        return self.nodes[number].role in through or self.nodes[number].op in _PASSED_ON
+
+    def back(self, number: int | None, through: Collection[str], passed: list[Node] | None = None) -> int | None:
+        """From a node backwards through steps of these roles, which are collected in `passed`."""
+        while number is not None and self._passes(number, through):
+            if passed is not None:
+                passed.append(self.nodes[number])
+            number = self.main(number)
+        return number
+
+    def ahead(self, number: int, through: Collection[str], passed: list[Node] | None = None) -> list[int]:
+        """The first nodes after this one that are not of these roles."""
+        found, waiting = {}, [edge.target for edge in self.out[number]]
+        for target in waiting:
+            if target not in found:
+                found[target] = self._passes(target, through)
+                waiting += [edge.target for edge in self.out[target]] if found[target] else []
+        if passed is not None:
+            passed += [self.nodes[target] for target, passes in found.items() if passes]
+        return [target for target, passes in found.items() if not passes]
+
+    def outputs(self) -> list[Node]:
+        return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
+
+    def inputs(self, number: int) -> set[str]:
+        """The names of the inputs that a result comes from; masks are left out."""
+        reached = [self.nodes[other] for other in {number} | self.above[number]]
+        loud = [node for node in reached if not any(edge.quiet for edge in self.out[node.id])]
+        return {node.label for node in loud if node.kind == "input"}
+
+    def of_parameters(self, number: int) -> bool:
+        """Is it a parameter, or made of parameters alone?"""
+        kinds = {self.nodes[other].kind for other in self.above[number] | {number}}
+        return "parameter" in kinds and "input" not in kinds
+
+    def is_learned(self, number: int) -> bool:
+        """Is it a product with a parameter, which is named on the box or beside it?"""
+        node = self.nodes[number]
+        beside = any(self.of_parameters(edge.source) for edge in self.into[number])
+        return node.role == "product" and (beside or ": " in node.label)
+
+    def is_product(self, number: int) -> bool:
+        """Is it a product of two results, also one by hand: entries multiplied and summed?"""
+        node, edges = self.nodes[number], self.into[number]
+        if node.op == "sum" or (node.op == "add" and node.times > 1):
+            return any(self.nodes[self.back(edge.source, {"layout"})].role == "times" for edge in edges)
+        return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.quiet) > 1
+
+    def softmax_of(self, number: int) -> tuple[int | None, int | None] | None:
+        """(what goes into a softmax, its axis), also into one by hand: exp(x) / sum(exp(x)); None if it is none."""
+        node = self.nodes[number]
+        if node.op == "softmax":
+            return self.main(number), node.dim
+        if node.op != "div" or node.role != "plain" or len(self.into[number]) != 2:
+            return None
+        ends = [self.back(edge.source, {"layout", "mask"}) for edge in self.into[number]]
+        for top, bottom in (ends, ends[::-1]):
+            total = self.nodes.get(self._without_epsilon(bottom))
+            powers = top is not None and self.nodes[top].op == "exp"
+            if powers and total and total.op in ("sum", "add", "cumsum") and top in self.above[total.id]:
+                return self._without_maximum(self.main(top)), total.dim
+        return None
+
+    def _without_epsilon(self, number):
+        node = self.nodes.get(number)
+        small = node and node.op in ("add", "clamp") and len(self.into[number]) == 1 and node.times == 1
+        return self.back(self.main(number), {"layout"}) if small else number
+
+    def _without_maximum(self, number):
+        return self.main(number) if number is not None and self.nodes[number].op == "sub" else number
+
+    def kept_by_sum(self, number: int) -> int | None:
+        """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic."""
+        sides = self.loud(number) if self.nodes[number].role == "add" else []
+        for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
+            start = self.back(side, {"layout", "scale"})
+            between = {n for n in self.above[other] | {other} if start in self.above[n]}
+            if any(self.nodes[n].role in ("product", "softmax", "norm", "activation", "") for n in between):
+                return side
+        return None

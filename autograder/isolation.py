@@ -1,0 +1,97 @@
+"""Runs code of others and leaves this process as it was; the one place for PyTorch's private names.
+
+    quiet         drops prints and warnings
+    undisturbed   restores random streams, modes and settings
+    reproducible  makes a program give the same results each time
+"""
+
+import contextlib
+import io
+import random
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+
+import numpy as np
+import torch
+from torch._C._profiler import _ExperimentalConfig
+from torch.autograd.profiler import profile
+
+# subtle: torch.manual_seed does the same, but notes a traceback for GPUs that are not there, at 1 ms a time.
+seed = torch.default_generator.manual_seed
+
+# In its block a subclass of Tensor computes as a plain Tensor does.
+without_subclasses = torch._C.DisableTorchFunctionSubclass
+
+# subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
+_set_deterministic = torch._C._set_deterministic_algorithms
+
+
+class _Sink(io.TextIOBase):
+    """Swallows prints, also endless ones."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Drops prints and warnings of the block; in the main thread only, because all threads share one screen."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    sink = _Sink()
+    with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Restores random streams, gradient mode, default type and recursion limit; runs compiled functions as written."""
+    python_state, numpy_state = random.getstate(), np.random.get_state()
+    default_type, recursion_limit = torch.get_default_dtype(), sys.getrecursionlimit()
+    gpus = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    try:
+        with torch.random.fork_rng(gpus), torch.set_grad_enabled(torch.is_grad_enabled()), _uncompiled():
+            yield
+    finally:
+        torch.set_default_dtype(default_type)
+        sys.setrecursionlimit(recursion_limit)
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)
+
+
+def _uncompiled() -> AbstractContextManager:
+    """Compiled functions run as written: no C++ compiler is needed, and their operations can be seen."""
+    try:
+        # subtle: set_stance imports the compiler (2 s); if nothing has imported it, nothing is compiled.
+        return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else contextlib.nullcontext()
+    except RuntimeError:  # within a function that is being compiled
+        return contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def reproducible() -> Iterator[None]:
+    """Fills fresh memory with NaN, so that a program that forgets to fill it does not find zeros by chance, and makes
+    fused attention check its shapes."""
+    was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    flash = torch._C._get_flash_sdp_enabled()
+    try:
+        _set_deterministic(True, warn_only=True)
+        # subtle: the flash kernel reads past the end of values that are fewer than the keys.
+        torch._C._set_sdp_use_flash(False)
+        yield
+    finally:
+        torch._C._set_sdp_use_flash(flash)
+        _set_deterministic(was[0], warn_only=was[1])
+
+
+def profiled_in_all_threads() -> profile:
+    """PyTorch's profiler, which records the kernels of every thread and their shapes."""
+    return profile(record_shapes=True, experimental_config=_ExperimentalConfig(profile_all_threads=True))

@@ -1,0 +1,123 @@
+"""Explains a wrong answer: takes the first of an ordered list of explainers that has something to say.
+
+Each looks at the whole answer and returns an Explanation or None. Those that know more come first; the finding that is
+reported is chosen before (see autograder.judge.judging).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.judge.expected import Expected
+from autograder.judge.findings import FINITE, NUMBERS, Finding
+from autograder.judge.general import general_mistake
+from autograder.judge.invariants import is_broken
+from autograder.judge.localize import common_need, single_aspect, unused_input
+from autograder.judge.masks import mask_relation
+from autograder.judge.naming import Explanation, name_mistake
+from autograder.judge.relations import place, relation
+from autograder.schema.case import VALUES, Case
+from autograder.schema.exercise import Exercise, Invariant
+from autograder.values import Record
+
+Words = tuple[str, str]  # observation and question
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """The records of a wrong answer, all findings, and the one that is reported."""
+
+    exercise: Exercise
+    cases: list[Case]
+    expected: Expected
+    records: list[Record]
+    findings: list[Finding]
+    reported: Finding
+
+    @property
+    def results(self) -> tuple[list[Case], list[Record], list[Record]]:
+        """Cases, expected records and the answer's records."""
+        return self.cases, self.expected.right, self.records
+
+    def costs(self, aspect: str) -> bool:
+        """Whether a finding costs this aspect."""
+        return any(finding.aspect == aspect for finding in self.findings)
+
+
+def explain(answer: WrongAnswer) -> Explanation | None:
+    """The explanation of the first explainer that has one."""
+    explanations = (explainer(answer) for explainer in EXPLAINERS)
+    return next((one for one in explanations if one is not None), None)
+
+
+def _known_mistake(answer: WrongAnswer) -> Explanation | None:
+    wrong = {finding.case for finding in answer.findings}
+    return name_mistake(answer.cases, answer.expected, answer.records, wrong, answer.costs(VALUES))
+
+
+def _general_mistake(answer: WrongAnswer) -> Explanation | None:
+    return general_mistake(answer.reported, answer.findings)
+
+
+def _unused_input(answer: WrongAnswer) -> Explanation | None:
+    if answer.reported.level != NUMBERS:
+        return None
+    return _explanation(unused_input(answer.exercise, answer.expected.right, answer.records))
+
+
+def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
+    # Only for answers that run, give the right shape and repeat themselves: other faults are reported before.
+    if not answer.costs(VALUES) or any(finding.level < FINITE for finding in answer.findings):
+        return None
+    expected, actual = _outputs(answer.expected.right), _outputs(answer.records)
+    for invariant in answer.exercise.invariants:
+        broken = is_broken(invariant, answer.cases, expected, actual)
+        if broken and not _is_not_the_reason(invariant, answer):
+            return Explanation(None, invariant.observation, invariant.question)
+    return None
+
+
+def _is_not_the_reason(invariant: Invariant, answer: WrongAnswer) -> bool:
+    """Whether a leak from the future cannot be the reason, because the answer is wrong without a mask as well."""
+    under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)
+    always = all("mask" in answer.cases[finding.case].needs for finding in answer.findings)
+    return invariant.kind == "past only" and under_mask and not always
+
+
+def _outputs(records: list[Record]) -> list[Any]:
+    """The output of each case if it is a tensor or an integer, else None."""
+    outputs = (record.get("steps", {}).get("output", {}) for record in records)
+    fields = {"tensor": "data", "int": "value"}
+    return [output.get(fields.get(output.get("kind"))) for output in outputs]
+
+
+def _of_numbers(describe: Callable[[WrongAnswer], Words | None]) -> Callable[[WrongAnswer], Explanation | None]:
+    """An explainer for answers with wrong numbers."""
+
+    def explainer(answer: WrongAnswer) -> Explanation | None:
+        if answer.reported.level not in (NUMBERS, FINITE):
+            return None
+        words = describe(answer)
+        # Where a NaN came from is the better question, whatever the inputs were.
+        if words is not None and answer.reported.level == FINITE:
+            words = words[0], answer.reported.question
+        return _explanation(words)
+
+    return explainer
+
+
+def _explanation(words: Words | None) -> Explanation | None:
+    return Explanation(None, *words) if words else None
+
+
+EXPLAINERS: tuple[Callable[[WrongAnswer], Explanation | None], ...] = (
+    _known_mistake,
+    _general_mistake,
+    _unused_input,
+    _broken_invariant,
+    _of_numbers(lambda answer: single_aspect(answer.findings)),
+    _of_numbers(lambda answer: mask_relation(answer.expected.right, answer.records)),
+    _of_numbers(lambda answer: relation(answer.exercise, *answer.results)),
+    _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
+    _of_numbers(lambda answer: place(answer.exercise, *answer.results)),
+)

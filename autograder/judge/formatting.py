@@ -1,0 +1,166 @@
+"""Formats shapes, values, arguments and errors for messages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from autograder.schema.case import Case, Given, Module, Optimizer
+from autograder.schema.exercise import Exercise
+from autograder.values import Encoded
+from autograder.values.encode import length_of
+
+LONGEST_ERROR = 160
+MOST_NAMES = 8
+LONGEST_LIST = 160
+
+
+def name_of(exercise: Exercise, key: str) -> str:
+    """A readable name of an encoded tensor: "0" is the first argument, "1.weight" a part of the second."""
+    head, dot, rest = key.partition(".")
+    names = exercise.parameters
+    if head.isdigit() and int(head) < len(names):
+        head = names[int(head)]
+    return f"{head}{dot}{rest}"
+
+
+def arguments_of(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
+    """A case's arguments by name, in their order."""
+    return [*zip(exercise.parameters, case.args, strict=False), *case.kwargs.items()]
+
+
+def format_arguments(exercise: Exercise, case: Case) -> str:
+    """The arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"."""
+    parts = [f"{name} {format_value(value)}" for name, value in arguments_of(exercise, case) if value is not None]
+    if case.init:
+        init = case.init.items() if isinstance(case.init, Mapping) else enumerate(case.init)
+        made = ", ".join(f"{key}={value}" if isinstance(key, str) else str(value) for key, value in init)
+        return f"{exercise.name}({made})" + (f" on {', '.join(parts)}" if parts else "")
+    return ", ".join(parts)
+
+
+def format_value(value: Any) -> str:
+    """The shape of a tensor; the value of a number or a text."""
+    if isinstance(value, torch.Tensor):
+        if value.numel() <= 4 and not value.is_floating_point():
+            return str(value.tolist())
+        return format_shape(value.shape)
+    if isinstance(value, (Module, Optimizer)):
+        return "nn.Linear" if value.kind == "Linear" else value.kind
+    if isinstance(value, Given):
+        return f"= {value.name}"
+    if isinstance(value, (tuple, list)) and any(isinstance(item, torch.Tensor) for item in value):
+        return f"({', '.join(format_value(item) for item in value)})"
+    return f"= {shorten(repr(value))}"
+
+
+def format_shape(shape: Iterable[int]) -> str:
+    """(3, 5), (3,) or ()."""
+    return str(tuple(int(n) for n in shape))
+
+
+def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
+    """Sizes by the letters of the exercise's `shapes`, from a case's arguments."""
+    sizes: dict[str, int] = {}
+    for name, value in arguments_of(exercise, case):
+        axes = _axes(exercise, name)
+        if isinstance(value, torch.Tensor) and axes:
+            sizes |= dict(zip(reversed(axes), (int(n) for n in reversed(value.shape)), strict=False))
+    return sizes
+
+
+def _axes(exercise: Exercise, name: str) -> list[str]:
+    """The letters of an argument's axes, without leading ones of any number ("...")."""
+    axes = exercise.shapes.get(name, "").split()
+    return axes[1:] if axes[:1] == ["..."] else axes
+
+
+def format_named_shape(exercise: Exercise, case: Case, shape: Sequence[int]) -> str:
+    """A shape with the letters of its axes if each size has one letter: "(N, M) = (3, 4)"."""
+    by_size: dict[int, list[str]] = {}
+    for letter, size in sizes_of_axes(exercise, case).items():
+        by_size.setdefault(size, []).append(letter)
+    if not shape or any(len(by_size.get(int(n), ())) != 1 for n in shape):
+        return format_shape(shape)
+    return f"({', '.join(by_size[int(n)][0] for n in shape)}) = {format_shape(shape)}"
+
+
+def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
+    """The expected shape with the letters of the contract."""
+    axes = _axes(exercise, "return")
+    if not axes or len(axes) != len(shape):
+        return format_shape(shape)
+    return f"({', '.join(axes)}) = {format_shape(shape)}"
+
+
+def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Sequence[int]]) -> tuple[str, str]:
+    """How the parameters found differ from those expected (shapes by name): an observation and a question."""
+    parts, actual = (list(dict.fromkeys(name.partition(".")[0] for name in names)) for names in (expected, found))
+    if any(part not in actual for part in parts):
+        return (
+            f"The parts expected are {_listed(parts)}; found: {_listed(actual)}.",
+            "Which of your module's parts does PyTorch know, and by what names?",
+        )
+    if missing := [name for name in expected if name not in found]:
+        return f"Parameters are missing: {_listed(missing)}.", "What leaves them out where you make that part?"
+    name = next(name for name in expected if list(expected[name]) != list(found[name]))
+    return (
+        f"{name} should have shape {format_shape(expected[name])}, and has {format_shape(found[name])}.",
+        "How many features go into that part, and how many should come out?",
+    )
+
+
+def _listed(names: list[str]) -> str:
+    shown = names[:MOST_NAMES]
+    while len(shown) > 1 and len(", ".join(shown)) > LONGEST_LIST:
+        shown.pop()
+    return (", ".join(shown) + (", ..." if len(names) > len(shown) else "")) or "none"
+
+
+def format_number(value: torch.Tensor) -> str:
+    """A number short enough to compare by eye; True or False for a mask's entry."""
+    return str(bool(value)) if value.dtype is torch.bool else f"{float(value):.4g}"
+
+
+def format_index(index: Iterable[int]) -> str:
+    """[0, 2]; empty for a single number."""
+    return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
+
+
+def format_kind(value: Encoded) -> str:
+    """What kind of value was returned: "a tuple of 2", "nothing (None)", "a float"."""
+    kind = value["kind"]
+    if kind == "None":
+        return "nothing (None)"
+    if kind in ("tuple", "list"):
+        return f"a {kind} of {length_of(value)}"
+    if kind == "tensor":
+        return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
+    name = str(value.get("class", kind))
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """A text of at most `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+def format_difference(expected: Any, actual: Any) -> tuple[str, str]:
+    """Two plain values that differ; of long texts, the parts around the first difference."""
+    if isinstance(expected, float):
+        return f"{expected:.6g}", f"{actual:.6g}"
+    if not isinstance(expected, (str, bytes)):
+        return str(expected), str(actual)
+    differing = (i for i, (one, other) in enumerate(zip(expected, actual, strict=False)) if one != other)
+    start = max(0, next(differing, min(len(expected), len(actual))) - 10)
+    first, second = repr(expected[start : start + 30]), repr(actual[start : start + 30])
+    dots = "..." if start else ""
+    return f"{dots}{first}", f"{dots}{second}"
+
+
+def format_error(error: Encoded) -> str:
+    """Type and text of an encoded exception on one line, without the hints that a library appends."""
+    text = (error.get("text") or "").partition("\n")[0].partition(" Hint:")[0].partition(": [torch.")[0]
+    if len(text) > LONGEST_ERROR:
+        text = text[:LONGEST_ERROR].rpartition(" ")[0] + " ..."
+    return f"{error['type']}: {text}" if text else error["type"]

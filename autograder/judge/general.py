@@ -1,0 +1,42 @@
+"""Mistakes that every exercise invites, each shown by one finding (`Finding.mistake`); no exercise lists them."""
+
+from autograder.judge.findings import Finding
+from autograder.judge.naming import Explanation
+from autograder.schema.mistake import Mistake
+
+IN_PLACE = Mistake(
+    "LOOP-19",
+    "writes into its input",
+    "After the call the caller's tensor holds other numbers than before.",
+    "Which line writes into a tensor that it was given?",
+)
+NOTHING = Mistake(
+    "HEAD-13",
+    "returns nothing",
+    "You return nothing (None).",
+    "What does the caller get back from your function?",
+)
+OWN_TYPE = Mistake(
+    "SDPA-49",
+    "half precision on the way",
+    "float64 inputs come back as float32.",
+    "Which line makes a tensor of its own type instead of taking the input's?",
+)
+CUT_OFF = Mistake(
+    "SDPA-29",
+    "computed without gradients",
+    "The values are right, but no gradient reaches the inputs.",
+    "Ask the output how it was computed: does anything lead back to the inputs?",
+)
+GENERAL = (IN_PLACE, NOTHING, OWN_TYPE, CUT_OFF)
+
+
+def general_mistake(reported: Finding, findings: list[Finding]) -> Explanation | None:
+    """The mistake that the reported finding shows by itself, or None."""
+    mistake = next((one for one in GENERAL if one.id == reported.mistake), None)
+    if mistake is None:
+        return None
+    alike = frozenset(one.case for one in findings if (one.level, one.step) == (reported.level, reported.step))
+    # These two findings name the input.
+    observation = reported.observation if mistake in (IN_PLACE, CUT_OFF) else mistake.observation
+    return Explanation(mistake.id, observation, mistake.question, alike)

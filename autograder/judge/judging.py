@@ -1,0 +1,152 @@
+"""Judges the records of an answer."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from autograder.judge.expected import Expected, expected_on
+from autograder.judge.explain import Explanation, WrongAnswer, explain
+from autograder.judge.findings import RUNS, Finding, findings
+from autograder.judge.picture import picture_of
+from autograder.judge.procedures import results
+from autograder.judge.rules import broken_rule
+from autograder.judge.verdict import (
+    DOES_NOT_RUN,
+    NOT_STARTED,
+    PARTLY_RIGHT,
+    RIGHT,
+    WRONG,
+    Aspect,
+    Verdict,
+)
+from autograder.schema.case import SIDE_EFFECTS, VALUES, Case
+from autograder.schema.draw import PUBLIC_SEED, Draw
+from autograder.schema.exercise import Exercise
+from autograder.values import Record
+
+HIDDEN_ROUNDS = 2
+
+
+def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
+    """The cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
+    if not hidden:
+        return exercise.drawn(Draw(exercise.id, seed))
+    first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
+    cases = exercise.drawn(first)
+    # A fault that only lucky sizes and numbers hide shows in the values, which take a third of the time.
+    for draw in others:
+        further = exercise.drawn(draw)
+        # Any call may be watched: a third of these are, and no answer can know which.
+        watched = (draw.integers(0, 2, len(further)) == 0).tolist()
+        cases += [
+            replace(case, gradients=False, observe=False, watched=case.watched and is_watched)
+            for case, is_watched in zip(further, watched, strict=True)
+        ]
+    return cases
+
+
+def judge(
+    exercise: Exercise,
+    cases: list[Case],
+    records: list[Record],
+    hidden: bool = False,
+    expected: Expected | None = None,
+) -> Verdict:
+    """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case."""
+    if _is_stub(records):
+        return not_started(exercise)
+    records = results(exercise.procedure, cases, records)
+    expected = expected or expected_on(exercise, cases)
+    faults = findings(exercise, cases, expected.right, records)
+    lost = {finding.aspect for finding in faults}
+    if VALUES not in lost and (rule := broken_rule(exercise, cases, records)):
+        return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
+    if not faults:
+        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
+    reported = _most_telling(faults)
+    explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported))
+    if explanation and explanation.cases:
+        # The example must show the mistake that is named, not another fault of the answer.
+        reported = _most_telling([finding for finding in faults if finding.case in explanation.cases] or faults)
+    return Verdict(
+        exercise.id,
+        _state(faults, lost, records),
+        _aspects(exercise, lost),
+        _message(reported, explanation, hidden),
+        explanation.mistake if explanation else None,
+        None if hidden else picture_of(expected, records, reported),
+    )
+
+
+def _most_telling(faults: list[Finding]) -> Finding:
+    """The finding to report: ordinary cases come before special ones, then low levels, then early cases."""
+    return min(
+        faults, key=lambda one: (one.aspect not in (VALUES, SIDE_EFFECTS), one.level, one.aspect != VALUES, one.case)
+    )
+
+
+def not_started(exercise: Exercise, why: str = "") -> Verdict:
+    """The verdict on a stub or a missing name."""
+    message = why or f"{exercise.name} is not written yet."
+    return Verdict(exercise.id, NOT_STARTED, _aspects(exercise, {VALUES}), message)
+
+
+def unable_to_run(exercise: Exercise, message: str) -> Verdict:
+    """The verdict on an answer that ended or crashed the process, or whose file does not run."""
+    return Verdict(exercise.id, DOES_NOT_RUN, _aspects(exercise, {VALUES}), message)
+
+
+def _is_stub(records: list[Record]) -> bool:
+    first = next((record for record in records if record["status"] in ("raised", "answered")), None)
+    if first is None or first["status"] == "answered":
+        return False
+    error = first["error"]
+    # subtle: PyTorch raises the same if a module has no forward or an operation no kernel: started, and wrong.
+    return "NotImplementedError" in error["bases"] and bool(error.get("raised"))
+
+
+def _aspects(exercise: Exercise, lost: Collection[str]) -> tuple[Aspect, ...]:
+    """Points by aspect. Without right values the other aspects are worth nothing."""
+    nothing = VALUES in lost
+    return tuple(
+        Aspect(name, 0.0 if nothing or name in lost else float(points), float(points))
+        for name, points in exercise.aspects.items()
+    )
+
+
+def _state(faults: list[Finding], lost: Collection[str], records: list[Record]) -> str:
+    if VALUES not in lost:
+        return PARTLY_RIGHT
+    ran = any(record["status"] == "answered" for record in records)
+    other_fault = any(finding.level != RUNS for finding in faults if finding.aspect == VALUES)
+    return WRONG if ran or other_fault else DOES_NOT_RUN
+
+
+def _message(reported: Finding, explanation: Explanation | None, hidden: bool) -> str:
+    if explanation is not None:
+        example = "" if hidden else _example(reported, explanation)
+        return _lines(explanation.observation, explanation.question, example)
+    if hidden:
+        return _lines(_without_numbers(reported), reported.question)
+    return _lines(reported.observation, reported.question, f"With {reported.detail}." if reported.detail else "")
+
+
+def _example(reported: Finding, explanation: Explanation) -> str:
+    observation, detail = reported.observation, reported.detail
+    if not detail:
+        return observation
+    if reported.level == RUNS or observation == explanation.observation:
+        return f"{observation} ({detail})"
+    return f"With {detail}: {observation[0].lower()}{observation[1:]}"
+
+
+def _without_numbers(reported: Finding) -> str:
+    return {
+        "output": "In a hidden case the result is not the expected one.",
+        "after": "In a hidden case the call changes an input.",
+        "gradients": "In a hidden case a gradient is not right.",
+        "new": reported.observation,
+    }.get(reported.step, "In a hidden case a second call gives another result.")
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(line for line in lines if line)

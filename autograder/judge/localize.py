@@ -1,0 +1,89 @@
+"""Says in which part an answer without a known mistake is wrong.
+
+An input on which the result never depends; an aspect that alone is wrong; a thing that all wrong cases need.
+"""
+
+from autograder.judge import formatting
+from autograder.judge.findings import FINITE, NUMBERS, Finding
+from autograder.judge.findings.finding import GRADIENT, named_items
+from autograder.schema.case import DTYPES, FULLY_MASKED, STABILITY, VALUES, Case
+from autograder.schema.exercise import Exercise
+from autograder.values import Encoded, Record
+
+# An expected gradient below this counts as none.
+SMALL = 1e-3
+
+SINGLE_ASPECT = {
+    FULLY_MASKED: (
+        "Only queries that may attend to nothing go wrong.",
+        "What should such a query return, and which numbers stand in its row of weights?",
+    ),
+    STABILITY: (
+        "Your result is right for ordinary scores, and wrong for very large or very low ones.",
+        "Which step is only right as long as the scores are small?",
+    ),
+    DTYPES: (
+        "Only float64 inputs go wrong.",
+        "Which step leaves float64 on the way?",
+    ),
+}
+
+
+def single_aspect(findings: list[Finding]) -> tuple[str, str] | None:
+    """Observation and question if wrong numbers cost a single aspect that is not the values."""
+    numbers = [finding for finding in findings if finding.level in (FINITE, NUMBERS)]
+    wrong, aspects = {finding.case for finding in numbers}, {finding.aspect for finding in numbers}
+    if any(finding.level == GRADIENT and finding.case not in wrong for finding in findings):
+        return None
+    return SINGLE_ASPECT.get(aspects.pop()) if len(aspects) == 1 else None
+
+
+def unused_input(exercise: Exercise, expected: list[Record], records: list[Record]) -> tuple[str, str] | None:
+    """Observation and question if the result never depends on an input or parameter."""
+    needed: dict[str, bool] = {}  # whether the answer ever uses it
+    for right, record in zip(expected, records, strict=True):
+        should, actual = (one.get("steps", {}).get("gradients", {"kind": "None"}) for one in (right, record))
+        if should["kind"] != "dict" or actual["kind"] != "dict":
+            continue
+        reached = named_items(actual)
+        for key, gradient in named_items(should).items():
+            if _exceeds(gradient, SMALL):
+                needed[key] = needed.get(key, False) or _exceeds(reached.get(key, {}), 0.0)
+    unused = [key for key, used in needed.items() if not used]
+    if not unused or len(unused) == len(needed):
+        return None
+    return f"Your result never depends on `{_part(exercise, unused)}`.", (
+        "Which line should use it, and what does that line use?"
+    )
+
+
+def _exceeds(value: Encoded, limit: float) -> bool:
+    # subtle: NaN exceeds any limit; where it comes from is another question.
+    return value.get("kind") == "tensor" and not bool((value["data"].abs() <= limit).all())
+
+
+def _part(exercise: Exercise, unused: list[str]) -> str:
+    """The first of the names; the name of a layer of which nothing is used."""
+    part, _, last = unused[0].rpartition(".")
+    whole = last == "weight" and f"{part}.bias" in unused
+    return formatting.name_of(exercise, part if whole and not part.isdigit() else unused[0])
+
+
+def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
+    """The words for the thing that all wrong cases need, and that some right case does without.
+
+    Of several such things, the one that the fewest cases need says most. The words under "" are for answers that are
+    wrong in all cases that need nothing.
+    """
+    numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
+    right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]
+    wrong = [cases[number] for number in numbers]
+    fitting = [
+        (sum(need in case.needs for case in cases), words)
+        for need, words in exercise.needs.items()
+        if wrong and all(need in case.needs for case in wrong) and any(need not in case.needs for case in right)
+    ]
+    simplest = [number for number, case in enumerate(cases) if not case.needs and case.aspect == VALUES]
+    if not fitting and simplest and numbers.issuperset(simplest):
+        return exercise.needs.get("")
+    return min(fitting, key=lambda one: one[0])[1] if fitting else None

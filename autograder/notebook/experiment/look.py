@@ -1,0 +1,64 @@
+"""Look into a model while it runs: outputs of its parts, and the attention weights that its layers do not return."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+
+def activations(model: nn.Module, parts: Iterable[nn.Module], *inputs) -> list[Tensor]:
+    """The output of each of these parts while model(*inputs) runs once, in the order in which the parts run.
+
+    The gradient graph is kept, so that gradients with respect to an output can be asked for.
+    """
+    found: list[Tensor] = []
+    hooks = [part.register_forward_hook(lambda part, given, made: found.append(made)) for part in parts]
+    try:
+        model(*inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
+def attention_weights(model: nn.Module, *inputs) -> list[Tensor]:
+    """(B, H, N, M) weights of every nn.MultiheadAttention in the model while model(*inputs) runs once, in the order in
+    which they run; nn.Transformer's layers are made of them.
+
+    subtle: the layers ask for no weights, so a hook asks in their place; and in eval mode PyTorch takes a fast path
+    around the hooks, which is closed meanwhile.
+    """
+    found: list[Tensor] = []
+
+    def ask(part, args, kwargs):
+        return args, kwargs | {"need_weights": True, "average_attn_weights": False}
+
+    parts = [part for part in model.modules() if isinstance(part, nn.MultiheadAttention)]
+    hooks = [part.register_forward_pre_hook(ask, with_kwargs=True) for part in parts]
+    hooks += [part.register_forward_hook(lambda part, given, made: found.append(made[1])) for part in parts]
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.no_grad():
+            model(*inputs)
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
+def head_weights(
+    module: nn.Module, x: Tensor, n_heads: int, mask: Tensor | None = None, context: Tensor | None = None
+) -> Tensor:
+    """(H, N, M): how much each token of `x` attends to each token of `context` (of `x` itself without one).
+
+    For a sentence x (N, d_model) and any module with the parts `q_proj` and `k_proj`; the mask is True where a query
+    may attend.
+    """
+    from autograder.probe.procedures import attend_in_heads
+
+    with torch.no_grad():
+        q, k = module.q_proj(x)[None], module.k_proj(x if context is None else context)[None]
+        blocked = None if mask is None else ~mask
+        return attend_in_heads(q, k, k, n_heads, blocked)[1][0]

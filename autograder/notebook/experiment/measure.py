@@ -1,0 +1,60 @@
+"""What a call takes: time and memory, on a CPU or a GPU."""
+
+import os
+import time
+from collections.abc import Callable
+
+import torch
+
+from autograder.notebook.experiment.training import limited_threads
+
+
+def seconds(call: Callable, *args, threads: int | None = 1) -> float:
+    """The time of call(*args): the best of at least three runs that take a tenth of a second together, so that other
+    work on the machine counts little.
+
+    threads: of PyTorch's, None for all
+    """
+    times = []
+    with limited_threads(threads):
+        while len(times) < 3 or sum(times) < 0.1:
+            _finish()
+            start = time.perf_counter()
+            call(*args)
+            _finish()
+            times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def peak_memory(call: Callable, *args) -> int:
+    """The most bytes of tensors that call(*args) holds at a time, its result included and its arguments not.
+
+    On a CPU they are counted after each of PyTorch's operations: what one operation takes and gives back within
+    itself is not seen. If an argument is on a GPU, the GPU's own count is taken.
+    """
+    if any(isinstance(value, torch.Tensor) and value.is_cuda for value in args):
+        return _peak_on_gpu(call, args)
+    from torch.profiler import ProfilerActivity, profile
+
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # the profiler writes lines of its own on stderr
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
+        result = call(*args)
+    del result
+    held, peak = 0, 0
+    for event in sorted(record.events(), key=lambda event: event.time_range.end):
+        held += event.self_cpu_memory_usage
+        peak = max(peak, held)
+    return peak
+
+
+def _peak_on_gpu(call: Callable, args: tuple) -> int:
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    call(*args)
+    return torch.cuda.max_memory_allocated() - before
+
+
+def _finish() -> None:
+    """Waits for what was sent to a GPU: calls return before it is done."""
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()

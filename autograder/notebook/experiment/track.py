@@ -1,0 +1,50 @@
+"""A progress bar over the steps of a loop: `for step in track(range(600)):`."""
+
+import time
+from collections.abc import Iterable, Iterator
+from operator import length_hint
+from typing import TypeVar
+
+T = TypeVar("T")
+
+EVERY = 0.2  # seconds between two drawings: often enough for an eye, too seldom to cost anything
+
+
+def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
+    """Gives the items one by one, and in a notebook shows how many of them are done; the bar goes when the loop ends.
+
+    total: how many items there are, where `items` cannot tell, as a generator cannot
+    """
+    total = total if total is not None else length_hint(items) or None
+    bar, shown = _bar(total), 0.0
+    try:
+        for done, item in enumerate(items):
+            if bar is not None and time.monotonic() - shown > EVERY:
+                shown = time.monotonic()
+                bar.update(_drawn(done, total))
+            yield item
+    finally:
+        if bar is not None:
+            bar.update(_html(""))
+
+
+def _bar(total: int | None):
+    """The place on the page where the bar is drawn; None outside of a notebook, where there is none."""
+    from IPython import get_ipython
+    from IPython.display import display
+
+    if get_ipython() is None or getattr(get_ipython(), "kernel", None) is None:
+        return None
+    return display(_drawn(0, total), display_id=True)
+
+
+def _drawn(done: int, total: int | None):
+    if total is None:
+        return _html(f"<progress></progress> step {done}")
+    return _html(f'<progress max="{total}" value="{done}"></progress> step {done} of {total}')
+
+
+def _html(text: str):
+    from IPython.display import HTML
+
+    return HTML(text)

@@ -1,0 +1,59 @@
+"""The training loop of the lessons' experiments. Model, batches and loss stay in the lesson.
+
+    generator = torch.Generator().manual_seed(0)
+    batches = (sentences(64, generator) for step in range(600))
+    losses = train(model, batches, lambda model, batch: F.cross_entropy(model(batch), batch))
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.notebook.experiment.track import track
+
+Rate = float | Callable[[int], float]
+
+
+def train(
+    model: nn.Module,
+    batches: Iterable[Any],
+    loss: Callable[[nn.Module, Any], Tensor],
+    lr: Rate = 0.01,
+    threads: int | None = 1,
+    steps: int | None = None,
+) -> list[float]:
+    """Takes one step of Adam for each batch, and returns the loss before each step. A bar shows how far it is.
+
+    batches: one batch for each step, of any form; only `loss` looks into it
+    loss: loss(model, batch) -> scalar
+    lr: the learning rate, or a function of the step (0, 1, ...), for a warm-up
+    threads: of PyTorch's, None for all. Small products are faster on one, and give the same numbers on every machine.
+    steps: stop after so many; `batches` may then go on for ever
+    """
+    rate = lr if callable(lr) else lambda step: lr
+    optimiser = torch.optim.Adam(model.parameters(), lr=rate(0))
+    losses = []
+    with limited_threads(threads):
+        for step, batch in enumerate(track(islice(batches, steps), steps)):
+            optimiser.param_groups[0]["lr"] = rate(step)
+            value = loss(model, batch)
+            optimiser.zero_grad()
+            value.backward()
+            optimiser.step()
+            losses.append(value.item())
+    return losses
+
+
+@contextmanager
+def limited_threads(count: int | None = 1) -> Iterator[None]:
+    """Within the block PyTorch computes with that many threads; None leaves their number as it is."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(before if count is None else count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

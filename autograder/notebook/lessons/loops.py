@@ -1,0 +1,70 @@
+"""A figure of lesson 01."""
+
+from collections.abc import Sequence
+
+from matplotlib.patches import Rectangle
+
+from autograder.notebook.figures.style import (
+    BLUE,
+    GREY,
+    INK,
+    SIGNED,
+    Matrix,
+    Picture,
+    Vector,
+    canvas,
+    card,
+    listed,
+    number,
+    row,
+    rows,
+    styled,
+)
+from autograder.notebook.figures.tables import is_dark
+
+
+@styled
+def weighted_average(
+    weights: Vector, values: Matrix, tokens: Sequence[str], query: str, features: Sequence[str]
+) -> Picture:
+    """The output of one query: each (M,) weight times its value vector, a row of (M, E) values, added up."""
+    weights, values = row(weights), rows(values)
+    output = [sum(w * v[e] for w, v in zip(weights, values, strict=True)) for e in range(len(values[0]))]
+    n, height = len(tokens), 0.56 * len(tokens) + 1.2
+    figure = card(6.05, height, f"The output for \u201c{query}\u201d: a weighted average of the values")
+    ax = canvas(figure, 0, 0, 6.05, height)
+    top, middle = height - 1.3, height - 1.3 - 0.28 * (n - 1)
+    high = max(abs(value) for line in values for value in line) or 1
+    _headings(ax, top + 0.42)
+    for k in range(n):
+        y = top - 0.56 * k
+        ax.text(0.58, y, tokens[k], ha="right", va="center")
+        ax.barh(y, 0.75 * weights[k], left=0.7, height=0.3, color=BLUE)
+        ax.text(0.76 + 0.75 * weights[k], y, number(weights[k]), va="center", fontsize=9.5)
+        _strip(ax, 1.9, y, values[k], high)
+        look = {"linewidth": 0.5 + 5 * weights[k], "alpha": 0.25 + 0.7 * weights[k], "color": BLUE}
+        ax.annotate("", (4.06, middle), (3.56, y), arrowprops={"arrowstyle": "-|>"} | look)
+    _strip(ax, 4.15, middle, output, high)
+    for e, name in enumerate(features):
+        ax.text(4.36 + 0.42 * e, middle - 0.3, name, ha="center", va="top", fontsize=8.5, color=GREY)
+    told = ", ".join(f"{number(w)} of {token}" for w, token in zip(weights, tokens, strict=True))
+    return Picture(
+        figure,
+        f"The output for the query {query} is a weighted average of the value vectors: {told}, "
+        f"added up to ({listed(output)})",
+    )
+
+
+def _headings(ax, y: float) -> None:
+    for x, text in ((0.7, "weight"), (1.9, "value vector"), (4.15, "output: the sum")):
+        ax.text(x, y, text, color=GREY, va="center")
+
+
+def _strip(ax, x: float, y: float, values: list[float], high: float) -> None:
+    """A small row vector as coloured cells."""
+    for e, value in enumerate(values):
+        shade = SIGNED((value / high + 1) / 2)
+        ax.add_patch(Rectangle((x + 0.42 * e, y - 0.2), 0.41, 0.4, facecolor=shade, edgecolor=GREY, linewidth=0.6))
+        ink = "white" if is_dark(shade) else INK
+        place = (x + 0.205 + 0.42 * e, y)
+        ax.text(*place, number(value), ha="center", va="center", fontsize=9, color=ink)

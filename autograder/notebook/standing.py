@@ -1,0 +1,50 @@
+"""Where a learner is: with each exercise, and in each lesson or notebook."""
+
+from dataclasses import dataclass
+
+from autograder.judge.verdict import NOT_STARTED, RIGHT
+from autograder.schema.exercise import Exercise
+
+NOT_CHECKED = "not checked"  # an answer is written, and no check of it is remembered
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the learner is with one exercise: a state of the judge, or NOT_CHECKED."""
+
+    exercise: Exercise
+    state: str
+    points: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A lesson, or a notebook file. `notebook` is the file to open, empty if it is not here; `note` one line that
+    explains what is shown, or nothing."""
+
+    title: str
+    notebook: str
+    standings: tuple[Standing, ...]
+    note: str = ""
+
+    @property
+    def points(self) -> float:
+        return sum(standing.points for standing in self.standings)
+
+    @property
+    def max_points(self) -> int:
+        return sum(standing.exercise.points for standing in self.standings)
+
+
+def standing_of(
+    exercise: Exercise, known: dict[str, tuple[str, float]], otherwise: str = NOT_STARTED
+) -> Standing:
+    """The remembered verdict on an exercise; if there is none, the state `otherwise`."""
+    return Standing(exercise, *known.get(exercise.id, (otherwise, 0.0)))
+
+
+def next_of(parts: list[Part]) -> tuple[Part, Standing] | None:
+    """The first exercise that is not done, and the part it belongs to; None if all are done."""
+    return next(
+        ((part, standing) for part in parts for standing in part.standings if standing.state != RIGHT), None
+    )

@@ -1,0 +1,90 @@
+"""Makes the one call of a case, or the several of its script, and collects their results."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.probe.build import by_name, state
+from autograder.schema.case import Case, Kept
+
+
+def play(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The result of a case: the value that the call returns; or a dict of the values that the script keeps ("return"
+    if there is no script), of the arguments that the answer is to change, and of the calls that are recorded."""
+    if not case.has_items:
+        return _counted(case, answer(*args, **kwargs), args, kwargs)
+    with contextlib.ExitStack() as stack:
+        args, kwargs, calls = _record_calls(case, answer, args, kwargs, stack)
+        result = _run_script(case, answer, args, kwargs) if case.script else {"return": answer(*args, **kwargs)}
+    given = by_name(args, kwargs)
+    for name in case.changes:
+        result[name] = {key.removeprefix(f"{name}."): value for key, value in state(given[name], name).items()}
+    return result | {f"calls of {name}": made for name, made in calls.items()}
+
+
+def _run_script(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+    known = {"answer": answer} | by_name(args, kwargs)
+    result = {}
+    for call in case.script:
+        positional = [_resolve(arg, known) for arg in call.args]
+        keywords = {name: _resolve(arg, known) for name, arg in call.kwargs.items()}
+        value = known[call.to](*positional, **keywords)
+        if call.keep is not None:
+            known[call.keep] = value
+        if call.keep is not None and call.shown:
+            result[call.keep] = value
+    return result
+
+
+def _counted(case: Case, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The result, with zeros where it does not count."""
+    if case.counts is None:
+        return result
+    counts = by_name(args, kwargs)[case.counts]
+    if not isinstance(result, torch.Tensor) or result.shape[: counts.dim()] != counts.shape:
+        return result
+    return torch.where(counts.reshape(*counts.shape, *[1] * (result.dim() - counts.dim())), result, 0)
+
+
+def _resolve(arg: object, known: dict[str, Any]) -> Any:
+    if not isinstance(arg, Kept):
+        return arg
+    return known[arg.name] if arg.item is None else known[arg.name][arg.item]
+
+
+def _record_calls(
+    case: Case, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
+) -> tuple[tuple, dict[str, Any], dict[str, list]]:
+    """The arguments, with the given functions wrapped whose calls are recorded, and the lists of their calls. The
+    parts of a module get a hook instead, until `stack` is closed."""
+    positional, kwargs = list(args), dict(kwargs)
+    calls: dict[str, list] = {name: [] for name in case.calls}
+    for name, made in calls.items():
+        if name.isdigit() and int(name) < len(positional):
+            positional[int(name)] = _recording(positional[int(name)], made)
+        elif name in kwargs:
+            kwargs[name] = _recording(kwargs[name], made)
+        else:
+            part = nn.Module.get_submodule(answer, name)
+            stack.callback(part.register_forward_pre_hook(_recording_hook(made)).remove)
+    return tuple(positional), kwargs, calls
+
+
+def _recording(function: Callable, calls: list) -> Callable:
+    def called(*args: Any, **kwargs: Any) -> Any:
+        calls.append(_copies(args))
+        return function(*args, **kwargs)
+
+    return called
+
+
+def _recording_hook(calls: list) -> Callable[[nn.Module, tuple], None]:
+    return lambda module, args: calls.append(_copies(args))
+
+
+def _copies(args: tuple) -> list:
+    # subtle: an argument may be changed after the call; its value in the call is the one that counts.
+    return [arg.detach().clone() if hasattr(arg, "detach") else arg for arg in args]

@@ -1,0 +1,40 @@
+"""The parts of an exercise: cases, mistakes, rules, hints. Data classes, and no exercise.
+
+    case        one question for an answer; `standard` makes the cases that many exercises share
+    draw        seeded inputs of cases
+    mistake     wrong answers as edits of a worked one, with a tutor's words
+    invariants  conditions on the results of several cases
+    exercise    all of it together
+    recorded    exercises as data without answers, for students of a graded course
+
+An exercise's file imports what it needs from here.
+"""
+
+from autograder.schema.case import (
+    DTYPES,
+    FULLY_MASKED,
+    GRADIENTS,
+    REFUSALS,
+    SIDE_EFFECTS,
+    STABILITY,
+    VALUES,
+    Call,
+    Case,
+    Given,
+    Kept,
+    Module,
+    Optimizer,
+    Seed,
+)
+from autograder.schema.exercise import Exercise, Rules
+from autograder.schema.invariants import doubles, one_factor, past_only, samples_apart, shares_sum_to_one
+from autograder.schema.mistake import edit, fitting, wrong
+from autograder.schema.standard import standard_cases
+from autograder.values.compare import EXACT, ONE_OF, SAME_ROWS, SAME_SET, close
+
+__all__ = [
+    "DTYPES", "EXACT", "FULLY_MASKED", "GRADIENTS", "ONE_OF", "REFUSALS", "SAME_ROWS", "SAME_SET", "SIDE_EFFECTS",
+    "STABILITY", "VALUES", "Call", "Case", "Exercise", "Given", "Kept", "Module", "Optimizer", "Rules",
+    "Seed", "close", "doubles", "edit", "fitting", "one_factor", "past_only", "samples_apart",
+    "shares_sum_to_one", "standard_cases", "wrong",
+]

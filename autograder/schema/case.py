@@ -1,0 +1,179 @@
+"""A case: one question for an answer. Data only.
+
+Most cases are one call with tensors and numbers:
+
+    Case("more keys than queries", (q, k, v))
+
+An argument may also be a `Module`, an `Optimizer` of one, a `Seed` (a torch.Generator), or a `Given` function or class
+of the course's own. A case may call several times, keep the results and pass them to later calls:
+
+    Case("one token at a time", kwargs={"x": x[:, :3], "y": x[:, 3:]}, script=(
+        Call(args=(Kept("x"),), keep="first"),
+        Call(args=(Kept("y"), Kept("first", 1)), keep="next"),
+    ), expect={"next": close(10.0)})
+
+A `Match` says how a result is compared (see autograder.values.compare).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from autograder.values.compare import CLOSE, Match
+
+VALUES = "values"
+STABILITY = "numerical stability"
+GRADIENTS = "gradients"
+SIDE_EFFECTS = "no side effects"
+DTYPES = "float64"
+FULLY_MASKED = "queries that may attend to nothing"
+REFUSALS = "sizes that do not fit"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module as data: `kind` is the name of one in torch.nn, or of one that `code` defines; `weights` are its
+    parameters by name."""
+
+    kind: str
+    init: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """An optimiser of torch.optim over the parameters of the argument `of` (its name, or its position as a text)."""
+
+    kind: str
+    options: Mapping[str, Any]
+    of: str
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A torch.Generator that starts from this number."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """A function of the course's own: `name` in `code`, which runs in the answer's process and can use `values`."""
+
+    name: str
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """In a script: an argument of the case, or the result that a call kept, by name; with `item`, one item of it."""
+
+    name: str
+    item: int | str | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """In a script: a call of the answer (of a class exercise: of the module), or of a kept result.
+
+    A kept result is part of the case's result unless it is not `shown`, as a module cannot be.
+    """
+
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    keep: str | None = None
+    to: str = "answer"
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question: the arguments of a call, and which of its effects are judged.
+
+    family     a few words, also shown to the learner: "more keys than queries"
+    args       tensors, numbers, None, Module; for a class exercise the arguments of `forward`
+    kwargs     the same by keyword
+    init       arguments of the constructor (class exercises); a mapping is given by keyword
+    weights    values of the module's parameters by name (class exercises)
+    whole      whether `weights` is all that the module's state dict may hold
+    aspect     the aspect whose points a wrong value here costs
+    gradients  whether gradients are compared
+    raises     name of the exception that the answer must raise
+    observe    whether the operations used are observed closely, for the rules of form
+    watched    whether they are observed at all
+    fresh      build a new instance instead of loading other weights into the last one
+    scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
+    script     several calls instead of one; the result is a dict of the results that they keep
+    changes    names (or positions, as texts) of the arguments that the answer must change: their new values are part
+               of the result, a dict with "return" and these
+    calls      names of given functions and of parts of the module ("experts.0"): the arguments of their calls are
+               part of the result, as "calls of NAME"
+    counts     name of an argument, a mask over the first axes of the result: where it is False, the result does not
+               count
+    modes      whether the modules among the arguments must keep their mode (training or evaluation)
+    new        make two modules instead, and judge the parameters that they start with (class exercises)
+    repeats    whether a second call is made, and for a module one in evaluation mode and under no_grad
+    expect     how the result is compared; for a result that is a dict, how each item is
+    entries    the number of entries at which an intermediate tensor is too large, in a case that is observed closely
+    needs      names of the things that a right result here needs beyond the simplest case (`Exercise.needs`)
+    """
+
+    family: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    init: tuple[Any, ...] | Mapping[str, Any] = ()
+    weights: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    whole: bool = False
+    aspect: str = VALUES
+    gradients: bool = True
+    raises: str | None = None
+    observe: bool = False
+    watched: bool = True
+    fresh: bool = False
+    scale: float = 1.0
+    needs: tuple[str, ...] = ()
+    script: tuple[Call, ...] = ()
+    changes: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    counts: str | None = None
+    modes: bool = False
+    new: bool = False
+    repeats: bool = True
+    expect: Match | Mapping[str, Match] = CLOSE
+    entries: int | None = None
+
+    def match_of(self, name: str = "") -> Match:
+        """How the result is compared, or the item of that name."""
+        match = self.expect if isinstance(self.expect, Match) else self.expect.get(name, CLOSE)
+        return Match(match.how, match.scale * self.scale)
+
+    @property
+    def has_items(self) -> bool:
+        """Whether the result is a dict that the case defines, not the value that the answer returns."""
+        return bool(self.script or self.changes or self.calls)
+
+
+SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match)
+
+
+def float_type(case: Case) -> torch.dtype:
+    """The type of the float inputs: of the first argument that is a tensor of floats, else of the first such tensor
+    within an argument or among the weights."""
+    tensors = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, torch.Tensor)]
+    found = next(_floats([tensors, case.args, case.kwargs, case.weights]), None)
+    return torch.float32 if found is None else found.dtype
+
+
+def _floats(value: object) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        if value.is_floating_point():
+            yield value
+    elif isinstance(value, Module):
+        yield from _floats(value.weights)
+    elif isinstance(value, (tuple, list, Mapping)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _floats(item)

@@ -1,0 +1,48 @@
+"""Inputs of cases: seeded, of both signs, the same on every machine.
+
+A visible check draws from a public seed, a hidden one from a secret of the course. Each family of cases has
+its own stream, so that adding a case changes no other.
+"""
+
+import hashlib
+
+import numpy as np
+import torch
+
+PUBLIC_SEED = "public"
+
+
+class Draw:
+    """Draws the inputs of one exercise's cases from `seed`.
+
+    `hidden` is True for the hidden check, whose exercise may then yield further cases.
+    """
+
+    def __init__(self, exercise_id: str, seed: str = PUBLIC_SEED, hidden: bool = False):
+        self.seed, self.hidden = seed, hidden
+        digest = hashlib.sha256(f"{seed}/{exercise_id}/{hidden}".encode()).digest()
+        self._random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Standard normal values times `scale`; float32 by default, rounded so that float32 and float64
+        hold the same number."""
+        drawn = self._random.standard_normal(shape).astype(np.float32)
+        return (torch.from_numpy(np.asarray(drawn)) * scale).to(dtype)
+
+    def eighths(self, *shape: int, limit: int = 16, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Multiples of 1/8 between -limit/8 and limit/8: their products and short sums are exact in
+        float32, so that large scores differ between two right answers by the rounding of the scale only."""
+        drawn = self._random.integers(-limit, limit + 1, size=shape)
+        return torch.from_numpy(np.asarray(drawn)).to(dtype) / 8
+
+    def weights(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Rows of positive weights that sum to one, none of them zero."""
+        return torch.softmax(self.normal(*shape), dim=-1).to(dtype)
+
+    def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
+        """Integers from low to high inclusive."""
+        return torch.from_numpy(np.asarray(self._random.integers(low, high + 1, size=shape)))
+
+    def sizes(self, count: int, low: int = 2, high: int = 9) -> list[int]:
+        """`count` sizes from low to high inclusive, all different."""
+        return [int(n) for n in self._random.permutation(np.arange(low, high + 1))[:count]]

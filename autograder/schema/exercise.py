@@ -1,0 +1,129 @@
+"""An exercise. Data only: nothing here calls an answer or compares anything.
+
+An exercise asks for one function or one class. It knows
+
+- a `reference`, written with PyTorch's own functions, which is run in float64;
+- `cases`, the questions for an answer;
+- `mistakes`, wrong answers that people give, each with a tutor's observation and question;
+- `rules` of form, `hints`, and how its points are split over named `aspects`.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+from autograder.schema.case import Case
+from autograder.schema.draw import Draw
+from autograder.schema.mistake import Mistake, can_be_combined, completed, edited
+from autograder.schema.standard import standard_cases
+
+PROCEDURES = ("function", "class", "copy_weights")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of form. `loops` is "required", "forbidden" or None; `forbidden` names groups of operations in
+    `autograder.judge.rules`. If a matrix product is forbidden, one operation may make at most a row of any of the axes
+    `rows`. `large` names the tensor that is too large if a case limits its `entries`, and the question to ask."""
+
+    loops: str | None = None
+    forbidden: tuple[str, ...] = ()
+    rows: str = ""
+    large: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A condition on the outputs of several cases.
+
+    `kind` names its test in `autograder.judge.invariants`; `families` are the cases whose outputs it compares. The
+    learner reads `observation` and `question` when it does not hold.
+    """
+
+    kind: str
+    families: tuple[str, ...]
+    observation: str
+    question: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One exercise of the course (see above).
+
+    number    its position in the lesson, from 1
+    worked    a plain right answer, of which the mistakes are edits; its name is the exercise's
+    shapes    the axes of every tensor argument and of the result ("return") in the course's letters, for messages
+    standard  the cases that are made of the first one: in "float64", with columns in memory order ("transposed"), with
+              arguments by keyword ("by name"), and of a "new" module, whose parameters must be random
+    needs     observation and question for an answer that is wrong only in the cases that need one thing, by its name
+              in `Case.needs`; under "" for an answer that is wrong in all cases that need nothing
+    in_twos   ids of the mistakes that are recognised when two are made at once
+    id, lesson  follow from the path of the exercise's file
+    """
+
+    minutes: int
+    difficulty: int
+    reference: Callable
+    cases: Callable[[Draw], Iterable[Case]]
+    aspects: Mapping[str, int]
+    mistakes: tuple[Mistake, ...]
+    hints: tuple[str, ...]
+    number: int = 0
+    worked: Callable | None = None
+    id: str = ""
+    lesson: str = ""
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    rules: Rules = Rules()
+    invariants: tuple[Invariant, ...] = ()
+    needs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    standard: tuple[str, ...] = ()
+    procedure: str = ""
+    in_twos: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.procedure:
+            kind = "class" if inspect.isclass(self.reference) else "function"
+            object.__setattr__(self, "procedure", kind)
+        if self.procedure not in PROCEDURES:
+            raise ValueError(f"{self.id}: there is no procedure {self.procedure!r}")
+        if self.worked is not None and any(mistake.worked is not self.worked for mistake in self.mistakes):
+            object.__setattr__(self, "mistakes", completed(self.worked, self.mistakes))
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The numbers of every two mistakes that are recognised when both are made at once: the first ones with the
+        ids in `in_twos`, if they change different parts of the worked answer."""
+        ids = [mistake.id for mistake in self.mistakes]
+        numbers = sorted(ids.index(one) for one in set(self.in_twos).intersection(ids))
+        known = self.mistakes
+        return [(a, b) for a, b in combinations(numbers, 2) if can_be_combined(known[a], known[b])]
+
+    def with_both(self, first: int, second: int) -> Callable:
+        """An answer with two mistakes, given by number."""
+        assert self.worked is not None
+        return edited(self.worked, self.mistakes[first].edits, self.mistakes[second].edits)
+
+    def drawn(self, draw: Draw) -> list[Case]:
+        """The cases of a seed: the exercise's own, and the standard ones."""
+        cases = list(self.cases(draw))
+        return cases + standard_cases(cases[0], self.standard, self.parameters, self.reference)
+
+    @property
+    def topic(self) -> str:
+        return self.id.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        return self.id.partition(".")[2]
+
+    @property
+    def points(self) -> int:
+        return sum(self.aspects.values())
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the arguments."""
+        function = getattr(self.reference, "forward", self.reference)
+        return tuple(name for name in inspect.signature(function).parameters if name != "self")

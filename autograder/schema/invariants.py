@@ -1,0 +1,47 @@
+"""Conditions on the outputs of several cases, with a message for answers that have no known mistake.
+
+Their arguments are families of cases, for instance two that differ in one sample or in one token. The tests are in
+`autograder.judge.invariants`.
+"""
+
+from autograder.schema.exercise import Invariant
+
+
+def samples_apart(first: str, second: str) -> Invariant:
+    """Two cases that differ in all samples but the first must agree in the first."""
+    return Invariant(
+        "samples apart",
+        (first, second),
+        "Changing one sample moves the output of another.",
+        "In which step do numbers of two samples meet?",
+    )
+
+
+def past_only(first: str, second: str) -> Invariant:
+    """Two cases under a causal mask that differ in the last token must agree in all tokens before."""
+    return Invariant(
+        "past only",
+        (first, second),
+        "Under a causal mask, changing the last token moves the output of an earlier one.",
+        "By which way does an earlier token learn of the last one?",
+    )
+
+
+def shares_sum_to_one(family: str) -> Invariant:
+    """In a case whose values are all 1, every output must be 1."""
+    return Invariant(
+        "shares sum to one",
+        (family,),
+        "When every value is 1, some of your outputs are not: the weights of a query do not sum to one.",
+        "For one query, what should its weights over the keys it may see add up to?",
+    )
+
+
+def doubles(first: str, second: str, observation: str, question: str) -> Invariant:
+    """The number returned in the second case must be twice that of the first."""
+    return Invariant("doubles", (first, second), observation, question)
+
+
+def one_factor(observation: str, question: str) -> Invariant:
+    """The large numbers returned must not all be the expected ones times one factor."""
+    return Invariant("one factor", (), observation, question)

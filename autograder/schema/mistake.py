@@ -1,0 +1,131 @@
+"""Mistakes: wrong answers that run, and a tutor's words about each.
+
+A mistake is one or a few edits of the exercise's worked answer:
+
+    edit("MQA-83 a sum instead of a mean", {"mean(dim=1)": "sum(dim=1)"},
+         "Your heads are too large by the size of a group.",
+         "What does the mean of two equal heads look like?"),
+
+An edit that fits several worked answers stands once, in a table from which each exercise takes its mistakes with
+`fitting`. A mistake that is not an edit is an answer of its own: `wrong`. A mistake without words takes those of the
+last one with its id in this exercise, or else of the first one in the course.
+"""
+
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+
+# subtle: a file name within this folder, so that the code counts as the course's, not as a student's.
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer with a short title, one observation and one question of a tutor.
+
+    `edits` maps texts of the worked answer to their replacements; `given` is an answer of its own instead.
+    """
+
+    id: str
+    title: str
+    observation: str
+    question: str
+    edits: Mapping[str, str] = field(default_factory=dict)
+    given: Callable | None = None
+    worked: Callable | None = None
+
+    @cached_property
+    def answer(self) -> Callable:
+        """The wrong answer."""
+        if self.given is not None:
+            return self.given
+        assert self.worked is not None
+        return edited(self.worked, self.edits)
+
+
+def edit(name: str, edits: Mapping[str, str], observation: str = "", question: str = "") -> Mistake:
+    """A mistake as edits of the worked answer; `name` is its id and a short title."""
+    mistake_id, _, title = name.partition(" ")
+    return Mistake(mistake_id, title, observation, question, edits)
+
+
+def wrong(name: str, answer: Callable, observation: str = "", question: str = "") -> Mistake:
+    """A mistake as an answer of its own."""
+    mistake_id, _, title = name.partition(" ")
+    return Mistake(mistake_id, title, observation, question, given=answer)
+
+
+def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] = ()) -> tuple[Mistake, ...]:
+    """The mistakes of a shared table whose edits all apply to this worked answer."""
+    source = source_of(worked)
+    return tuple(
+        one for one in table if one.id not in without and (one.given or all(old in source for old in one.edits))
+    )
+
+
+def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
+    """The mistakes with their worked answer. Raises ValueError if it does not contain a text to be edited."""
+    for one in mistakes:
+        missing = [old for old in one.edits if old not in source_of(worked)]
+        if missing:
+            raise ValueError(f"{one.id} edits {missing[0]!r}, which {worked.__name__} does not contain")
+    return tuple(replace(one, worked=worked) for one in mistakes)
+
+
+def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
+    """The mistakes of an exercise; those without words take the last ones of their id here, or else those in `known`.
+    Raises ValueError if there are none."""
+    by_id, completed = dict(known), []
+    for mistake in mistakes:
+        if mistake.observation:
+            by_id[mistake.id] = mistake
+        if mistake.id not in by_id:
+            raise ValueError(f"{mistake.id} has no words")
+        words = by_id[mistake.id]
+        completed.append(
+            replace(mistake, title=words.title, observation=words.observation, question=words.question)
+        )
+    return tuple(completed)
+
+
+@cache
+def source_of(worked: Callable) -> str:
+    """The text of a worked answer."""
+    return inspect.getsource(worked)
+
+
+def edited(worked: Callable, *edits: Mapping[str, str]) -> Callable:
+    """The worked answer with these edits of its text."""
+    names = dict(vars(sys.modules[worked.__module__]))
+    exec(compile(edited_source(worked, *edits), os.path.join(FOLDER, "<mistake>"), "exec"), names)
+    return names[worked.__name__]
+
+
+def edited_source(worked: Callable, *edits: Mapping[str, str]) -> str:
+    """The text of a worked answer with these edits, each made wherever its text stands.
+
+    All texts are searched for in the original, so that no edit changes the replacement of another.
+    """
+    source = source_of(worked)
+    for start, end, new in sorted((span for one in edits for span in _spans(source, one)), reverse=True):
+        source = source[:start] + new + source[end:]
+    return source
+
+
+def can_be_combined(first: Mistake, second: Mistake) -> bool:
+    """Whether two mistakes change different parts of the worked answer."""
+    if first.given or second.given or first.worked is None:
+        return False
+    source = source_of(first.worked)
+    some, others = (_spans(source, one.edits) for one in (first, second))
+    return all(end <= start or stop <= begin for begin, end, _ in some for start, stop, _ in others)
+
+
+def _spans(source: str, edits: Mapping[str, str]) -> list[tuple[int, int, str]]:
+    """(start, end, replacement) of every place that the edits change."""
+    places = ((match, new) for old, new in edits.items() for match in re.finditer(re.escape(old), source))
+    return [(match.start(), match.end(), new) for match, new in places]

@@ -1,0 +1,82 @@
+"""Exercises as recorded data, for the checks of students of a graded course.
+
+The folder `autograder/exercises/recorded` exists in the student bundle only (`python -m autograder bundle` writes it,
+see autograder.bundle.records) and replaces the exercises:
+
+    exercises.json          the exercises: points, hints, rules, and the words of each mistake
+    ID.safetensors          the visible cases, the expected results, and the results of each known mistake
+    ID.pairs.safetensors    the results of every two mistakes made at once
+
+It contains no answer and no code of a mistake: only inputs, outputs and a tutor's words.
+"""
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import UserError
+from autograder.schema.case import Case
+from autograder.schema.draw import PUBLIC_SEED, Draw
+from autograder.schema.exercise import Exercise, Invariant, Rules
+from autograder.schema.mistake import Mistake
+from autograder.values.store import Stored
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The files of one exercise, read on demand."""
+
+    folder: Path
+    id: str
+
+    @cached_property
+    def alone(self) -> Stored:
+        """Cases, expected results, and the results of each mistake."""
+        return Stored(self.folder / f"{self.id}.safetensors")
+
+    @cached_property
+    def pairs(self) -> Stored:
+        """The results of two mistakes at once."""
+        return Stored(self.folder / f"{self.id}.pairs.safetensors")
+
+    def cases(self, draw: Draw) -> list[Case]:
+        """The visible cases. Raises UserError for others, which are not recorded."""
+        if draw.hidden or draw.seed != PUBLIC_SEED:
+            raise UserError("only the visible cases are recorded here; others need the course's repository.")
+        return [Case(**fields) for fields in self.alone.value["cases"]]
+
+
+@dataclass(frozen=True)
+class RecordedExercise(Exercise):
+    """An exercise with the `records` of its reference and its mistakes instead of their code."""
+
+    records: Recorded | None = None
+    names: tuple[str, ...] = field(default=())
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return self.names
+
+
+def read(folder: Path) -> tuple[RecordedExercise, ...]:
+    """Every recorded exercise, in the order of the course."""
+    exercises = json.loads((folder / "exercises.json").read_text(encoding="utf-8"))
+    return tuple(_exercise(folder, fields) for fields in exercises)
+
+
+def _exercise(folder: Path, fields: dict[str, Any]) -> RecordedExercise:
+    records = Recorded(folder, fields["id"])
+    objects: dict[str, Any] = {
+        "mistakes": tuple(Mistake(**mistake, title="") for mistake in fields["mistakes"]),
+        "invariants": tuple(Invariant(**_with_tuples(one)) for one in fields["invariants"]),
+        "needs": {need: tuple(words) for need, words in fields["needs"].items()},
+        "rules": Rules(**_with_tuples(fields["rules"])),
+    }
+    missing: dict[str, Any] = {"reference": None, "cases": records.cases, "records": records}
+    return RecordedExercise(**_with_tuples(fields) | objects | missing)
+
+
+def _with_tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}

@@ -1,0 +1,67 @@
+"""Plain data as bytes, for another process; never pickle.
+
+A message is a safetensors file: the tensors under numbered names, and the rest as one JSON text in its metadata.
+Reading it builds lists, dicts, numbers, text and tensors only and never runs code, whoever wrote it.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from safetensors.torch import load, save
+
+from autograder.schema.case import SPECS, Case
+from autograder.values.plain import flatten, restore
+
+LARGEST_MESSAGE = 256 * 1024 * 1024
+MOST_CONTAINERS = 1_000_000  # an empty list takes two bytes in a message and a hundred in memory
+
+
+class BadMessage(Exception):
+    """The bytes are not a message of this format, or are larger than allowed."""
+
+
+def pack(value: Any, specs: tuple[type[Any], ...] = ()) -> bytes:
+    """Plain data with tensors as bytes. Raises TypeError if `value` is not plain data."""
+    tensors: dict[str, torch.Tensor] = {}
+
+    def place(tensor: torch.Tensor) -> str:
+        tensors[str(len(tensors))] = tensor.detach().contiguous().clone()
+        return str(len(tensors) - 1)
+
+    text = json.dumps(flatten(value, place, specs))
+    return save(tensors or {"none": torch.zeros(0)}, metadata={"json": text})
+
+
+def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
+    """The value that `pack` was given. Raises BadMessage."""
+    if len(data) > LARGEST_MESSAGE:
+        raise BadMessage(f"a message of {len(data)} bytes is larger than allowed")
+    try:
+        text = data[8 : 8 + int.from_bytes(data[:8], "little")]
+        if text.count(b"[") + text.count(b"{") > MOST_CONTAINERS:
+            raise BadMessage("the message holds too many things")
+        header = json.loads(text)
+        value = json.loads(header["__metadata__"]["json"])
+        return restore(value, load(data).__getitem__, specs)
+    except BadMessage:
+        raise
+    except RecursionError as error:
+        raise BadMessage("the message is nested too deeply") from error
+    except Exception as error:
+        raise BadMessage("the message is damaged") from error
+
+
+# The fields of a case that only the judge needs, and a student's process must not see.
+JUDGES_FIELDS = ("family", "aspect", "raises", "scale", "needs", "expect", "entries")
+
+
+def pack_cases(cases: Sequence[Case]) -> bytes:
+    """Cases as bytes, without the fields that only the judge needs."""
+    return pack([{k: v for k, v in vars(case).items() if k not in JUDGES_FIELDS} for case in cases], SPECS)
+
+
+def unpack_cases(data: bytes) -> list[Case]:
+    """The cases that `pack_cases` was given, without the judge's fields."""
+    return [Case(family="", **fields) for fields in unpack(data, SPECS)]

@@ -1,0 +1,81 @@
+"""Plain data with tensors as JSON beside the tensors, for messages and files.
+
+    a tensor         {"tensor": the result of `place`}, and its strides if it does not lie in memory row by row
+    list             a list
+    tuple            {"tuple": [...]}
+    dict             {"map": {...}} if all keys are texts, else {"dict": [keys, items]}
+    bytes, inf, nan  {"bytes": base64}, {"float": "inf"}
+    a spec           {"spec": [name of its class, fields]} (see autograder.schema.case)
+"""
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import torch
+
+
+def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[Any], ...] = ()) -> Any:
+    """`value` as JSON; `place` stores a tensor and returns its key. Raises TypeError if `value` is not plain data."""
+    if isinstance(value, torch.Tensor):
+        return {"tensor": place(value)} | _strides(value)
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if value - value == 0 else {"float": str(value)}
+    if type(value) is bytes:
+        return {"bytes": base64.b64encode(value).decode()}
+    if isinstance(value, list):
+        return [flatten(item, place, specs) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [flatten(item, place, specs) for item in value]}
+    if isinstance(value, dict):
+        if all(type(key) is str for key in value):
+            return {"map": {key: flatten(item, place, specs) for key, item in value.items()}}
+        return {"dict": [[flatten(one, place, specs) for one in part] for part in (value.keys(), value.values())]}
+    if isinstance(value, specs):
+        given = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {"spec": [type(value).__name__, flatten(given, place, specs)]}
+    raise TypeError(f"{type(value).__name__} is not plain data")
+
+
+def restore(data: Any, take: Callable[[Any], torch.Tensor], specs: tuple[type[Any], ...] = ()) -> Any:
+    """The value that `flatten` was given; `take` returns the tensor of a key.
+
+    Builds only the types listed above, whoever wrote the data, and specs only of the given classes.
+    """
+    if isinstance(data, list):
+        return [restore(item, take, specs) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if "tensor" in data:
+        tensor = take(data["tensor"])
+        # subtle: strides can ask for any amount of memory; only our own data, which has specs, holds them.
+        return with_strides(tensor, data["strides"]) if "strides" in data and specs else tensor
+    [(kind, held)] = data.items()
+    if kind == "map":
+        return {key: restore(item, take, specs) for key, item in held.items()}
+    if kind == "tuple":
+        return tuple(restore(item, take, specs) for item in held)
+    if kind == "dict":
+        keys, items = restore(held, take, specs)
+        return dict(zip(keys, items, strict=True))
+    if kind == "float":
+        return {"inf": torch.inf, "-inf": -torch.inf, "nan": torch.nan}[held]
+    if kind == "bytes":
+        return base64.b64decode(held, validate=True)
+    name, given = held
+    return {spec.__name__: spec for spec in specs}[name](**restore(given, take, specs))
+
+
+def _strides(tensor: torch.Tensor) -> dict[str, list[int]]:
+    """Its strides, unless it is contiguous."""
+    return {} if tensor.is_contiguous() or 0 in tensor.stride() else {"strides": list(tensor.stride())}
+
+
+def with_strides(numbers: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
+    """A copy of `numbers` with these strides (a transposed input stays transposed)."""
+    if 0 in strides:
+        return numbers.clone()
+    return torch.empty_strided(numbers.shape, strides, dtype=numbers.dtype).copy_(numbers)

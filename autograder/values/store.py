@@ -1,0 +1,78 @@
+"""Plain data with tensors in one safetensors file, which is read without running code.
+
+All tensors of one type stand in one long row, equal ones once, so that [type, start, shape] identifies a tensor; the
+rest is JSON in the file's header. Beside the value a file holds a table of numbered parts: data that a thousand
+records share is written once, and read on demand.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from autograder.schema.case import SPECS
+from autograder.values.plain import flatten, restore
+
+
+class Writer:
+    """Collects parts, and writes them with a value."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[torch.Tensor]] = {}  # by type
+        self._ends: dict[str, int] = {}
+        self._places: dict[tuple[str, bytes], int] = {}  # where equal numbers start
+        self._parts: dict[str, int] = {}
+
+    def part(self, value: Any) -> int:
+        """The number of a part; equal parts have one number."""
+        return self._parts.setdefault(_as_json(flatten(value, self._place, SPECS)), len(self._parts))
+
+    def write(self, path: Path, value: Any) -> None:
+        """Writes the value and all parts into a new file."""
+        text = f'{{"value":{_as_json(flatten(value, self._place, SPECS))},"parts":[{",".join(self._parts)}]}}'
+        rows = {name: torch.cat(row) for name, row in self._rows.items()}
+        save_file(rows or {"none": torch.zeros(0)}, path, metadata={"json": text})
+
+    def _place(self, tensor: torch.Tensor) -> list:
+        row = tensor.detach().contiguous().flatten()
+        name = str(tensor.dtype).removeprefix("torch.")
+        key = name, row.view(torch.uint8).numpy().tobytes() if row.numel() else b""
+        if key not in self._places:
+            self._places[key] = self._ends.get(name, 0)
+            self._ends[name] = self._places[key] + len(row)
+            self._rows.setdefault(name, []).append(row)
+        return [name, self._places[key], list(tensor.shape)]
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+class Stored:
+    """A file that `Writer.write` wrote: its `value`, and its parts by number."""
+
+    def __init__(self, path: Path):
+        with safe_open(path, "pt") as file:
+            header = json.loads(file.metadata()["json"])
+            self._rows = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is not a dict)
+        self.value = self._restored(header["value"])
+        self._parts: list = header["parts"]
+        self._read: dict[int, Any] = {}
+
+    def part(self, number: int) -> Any:
+        """A part; the same object each time."""
+        if number not in self._read:
+            self._read[number] = self._restored(self._parts[number])
+        return self._read[number]
+
+    def _restored(self, value: Any) -> Any:
+        return restore(value, self._tensor, SPECS)
+
+    def _tensor(self, place: list) -> torch.Tensor:
+        name, start, shape = place
+        count = torch.Size(shape).numel()
+        row = self._rows[name][start : start + count] if count else torch.empty(0, dtype=getattr(torch, name))
+        return row.view(shape).clone()

@@ -1,0 +1,1244 @@
+# %% [markdown]
+r"""
+# 07 Tell tokens where they are: who saw whom?
+
+*The dog saw the cat. The cat saw the dog.* Five tokens, the same five, and two different stories. Everything
+that you have built in lessons 01 to 06 sees no difference between them. Lesson 01 noticed it first: *the*
+occurs twice, with the same numbers. Now we repair it.
+
+In this lesson you will **build**
+
+1. sinusoidal positions, the clocks of the first Transformer,
+2. learned positions, a table with one row for each position,
+3. rotary positions (RoPE), which turn queries and keys; most of today's models do this,
+4. the conversion between the two layouts of RoPE. Real models break when it is forgotten,
+5. ALiBi, which makes distant tokens pay.
+
+Then you train all four on short texts and test them on texts eight times as long. Two of them fall apart at
+once, one later, and one keeps most of what it can do.
+
+**You need** lessons 01 to 04: scores, causal masks, heads. You may use `F.scaled_dot_product_attention`.
+
+**You spend** about 95 minutes, more than half of them on the exercises.
+
+| exercise | points | minutes |
+|---|---|---|
+| `sinusoidal_positions` | 6 | 12 |
+| `LearnedPositions` | 7 | 8 |
+| `apply_rope` | 9 | 15 |
+| `rope_to_halves` | 5 | 8 |
+| `alibi_bias` | 5 | 10 |
+| a written question: which encoding for longer texts? | 3 | 10 |
+
+Write an answer, run the check below it, read what it says. When you are stuck,
+`hint("positions.apply_rope")` (and likewise for the others) gives one hint at a time.
+
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
+"""
+
+# %%
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import train
+from autograder.notebook.lessons.positions import turned_pairs
+from autograder.notebook.sentence import FEATURES, TOKENS, embed
+
+# %% [markdown]
+r"""
+## The sentence again
+
+The same five tokens, the same four features. And beside them, the opposite story:
+"""
+
+# %%
+tokens = list(TOKENS)
+x = embed(tokens)
+swapped = ["the", "cat", "saw", "the", "dog"]
+y = embed(swapped)
+figures.table(x, tokens, FEATURES, title="x: one row per token")
+
+# %% [markdown]
+r"""
+## 1. What does attention know about order?
+
+**The question.** Self-attention compares every token with every other. Does it matter to the result in which
+order they stand?
+
+![The sentences the dog saw the cat and the cat saw the dog, with an arrow from each to one and the same box,
+which holds the tokens cat, dog, saw, the, the without an order](../images/one_bag.svg)
+
+It does not. A score needs two vectors. Neither of them says where it stands. If the tokens are shuffled, the
+same scores come out, shuffled in the same way, and each output is the same weighted average as before.
+By hand: look up the output of *dog* in both sentences.
+"""
+
+# %%
+first = F.scaled_dot_product_attention(x, x, x)
+second = F.scaled_dot_product_attention(y, y, y)
+for words, output in ((tokens, first), (swapped, second)):
+    at = words.index("dog")
+    print(f"{' '.join(words):20s} dog:", [round(value, 2) for value in output[at].tolist()])
+print("the two `the` get the same output:", torch.equal(first[0], first[3]))
+order = torch.tensor([3, 0, 4, 2, 1])  # any order will do
+shuffled = F.scaled_dot_product_attention(x[order], x[order], x[order])
+same = torch.allclose(shuffled, first[order], atol=1e-6)
+print("shuffle, then attend = attend, then shuffle:", same)
+
+# %% [markdown]
+r"""
+Mathematicians say that self-attention is **permutation equivariant**: permute the input, and the output is
+permuted in the same way. No training can change that, because it holds for all weights. See it: here is a
+model that reads one of the two sentences and has to answer one question. Who saw? For *the dog saw the cat*
+the answer is *dog*, for the other sentence *cat*.
+"""
+
+# %%
+class WhoSaw(nn.Module):
+    """One head of attention, the mean over the tokens, and two logits: dog or cat."""
+
+    def __init__(self, positions):
+        super().__init__()
+        self.positions = positions  # (5, 4), added to the tokens
+        self.qkv, self.head = nn.Linear(4, 12), nn.Linear(4, 2)
+
+    def forward(self, sentences):
+        q, k, v = self.qkv(sentences + self.positions).chunk(3, dim=-1)
+        return self.head(F.scaled_dot_product_attention(q, k, v).mean(dim=1))
+
+
+both, who = torch.stack([x, y]), torch.tensor([0, 1])
+
+
+def train_who_saw(positions, seed=0, steps=200):
+    torch.manual_seed(seed)
+    model = WhoSaw(positions)
+    batches = [both] * steps
+    losses = train(model, batches, lambda model, batch: F.cross_entropy(model(batch), who))
+    return losses, torch.softmax(model(both), dim=-1)
+
+
+without_losses, answers = train_who_saw(torch.zeros(5, 4))
+print(f"loss at last: {without_losses[-1]:.2f} (guessing: {torch.tensor(2.0).log():.2f})")
+for words, (dog, cat) in zip((tokens, swapped), answers.tolist()):
+    print(f"{' '.join(words)}: dog {dog:.2f}, cat {cat:.2f}")
+
+# %% [markdown]
+r"""
+After 200 steps it still guesses: one half for each. More steps, more heads or more layers would not help.
+
+The causal mask of lesson 03 breaks the symmetry a little, because token 0 sees one token and token 4 sees five.
+You will measure in section 7 how far a model gets with that alone.
+
+So the position has to enter by the numbers. There are three places to put it: **add** it to the embedding
+(sections 2 and 3), **turn** queries and keys by it (4 and 5), or **add** it to the scores (6).
+
+## 2. How does one write a position as numbers?
+
+**The question.** Why not simply append the position itself, 0, 1, 2, ...? Because 2000 is a huge number
+beside features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while 7 and
+70 are not. What describes any position by small numbers, each in its own way?
+
+A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 from 7:59. Every hand is always
+between -1 and 1, wherever it points. **Sinusoidal positions** give a token several clocks: each is a *pair* of
+features, and each turns more slowly than the one before.
+
+![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand turns by 1 radian
+per position, in the lower row by a tenth of that, so that every column of two hands
+differs](../images/position_clocks.svg)
+
+The sine is the height of the hand, the cosine how far it reaches to the right. By hand, for four features:
+pair 0 turns by $1$ per position, pair 1 by $1 / 10000^{2/4} = 0.01$. So position 3 reads
+"""
+
+# %%
+clock = torch.tensor([3 * 1.0, 3 * 0.01])
+print(f"the slower hand turns by {1 / 10000 ** (2 / 4):.2f} per position")
+print("position 3, pair 0:", [round(f(clock[0]).item(), 2) for f in (torch.sin, torch.cos)])
+print("position 3, pair 1:", [round(f(clock[1]).item(), 2) for f in (torch.sin, torch.cos)])
+
+# %% [markdown]
+r"""
+**The formula.** At position $p$, for the pair $i = 0, 1, \dots, d_{\text{model}}/2 - 1$:
+
+$$\mathrm{PE}_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/d_{\text{model}}}}\right) \qquad
+\mathrm{PE}_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/d_{\text{model}}}}\right)$$
+
+- $p$: the position, $0, 1, \dots, n - 1$
+- $2i$ and $2i + 1$: the two features of pair $i$; both have the *same* angle
+- the table, shape $(n, d_{\text{model}})$, is added to the embeddings: $x_p + \mathrm{PE}_p$
+
+(Vaswani et al. 2017, section 3.5.)
+
+### Exercise: `sinusoidal_positions`
+
+Make the angles first, one row per position and one column per pair. Then put sines and cosines side by side.
+"""
+
+# %% exercise: positions.sinusoidal_positions
+def sinusoidal_positions(n, d_model):
+    """Sines and cosines: PE[p, 2i] = sin(p / 10000^(2i/d_model)), PE[p, 2i+1] = cos of the same.
+
+    Shapes:
+        n: an int, how many positions, up to 2000
+        d_model: an even int, how many features
+        returns: (n, d_model) float32, a plain tensor without gradient
+    Raises:
+        ValueError: d_model is odd
+
+    >>> sinusoidal_positions(2, 4)
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
+
+    Vaswani et al. 2017, section 3.5.
+    """
+    ### BEGIN SOLUTION
+    if d_model % 2:
+        raise ValueError(f"{d_model} features do not make pairs")
+    steps = torch.arange(0, d_model, 2)
+    angles = torch.arange(n)[:, None] / 10000 ** (steps / d_model)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
+    ### END SOLUTION
+
+
+# %% check: positions.sinusoidal_positions
+check(sinusoidal_positions)
+### BEGIN HIDDEN TESTS
+check(sinusoidal_positions, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *All sines first, then all cosines.* A model trained that way is as good, and many libraries do it. Weights
+  trained with the other order then read every clock wrongly. Section 5 meets the same trap again.
+- *The exponent twice.* The formula says $2i$, and `torch.arange(0, d_model, 2)` already counts 0, 2, 4. If
+  you double it again, your clocks slow down twice as fast.
+- *Whole numbers in the exponent.* `steps // d_model` is zero for every pair: all clocks run alike.
+
+**See it run.** Sixteen features of 24 positions. Read a column downwards: the left ones swing quickly, the
+right ones hardly move.
+"""
+
+# %%
+table = sinusoidal_positions(24, 16)
+names = [str(p) for p in range(24)]
+note = "row: position, column: feature; blue: positive, orange: negative"
+title = "Sinusoidal positions"
+columns = [str(f) for f in range(16)]
+figures.attention_maps({"d_model = 16": table}, names, columns, title, note=note)
+
+# %% [markdown]
+r"""
+Now the promised repair. The same model, the same two sentences, and the table added to their tokens:
+"""
+
+# %%
+with_losses, answers = train_who_saw(sinusoidal_positions(5, 4))
+for words, (dog, cat) in zip((tokens, swapped), answers.tolist()):
+    print(f"{' '.join(words)}: dog {dog:.2f}, cat {cat:.2f}")
+lines = {"without positions": without_losses, "with sinusoidal positions": with_losses}
+figures.curves(lines, title="Who saw? The loss, with and without positions")
+
+# %% [markdown]
+r"""
+*Who saw whom* is answered. The vectors of the tokens have not changed; only where they stand has been written
+into them.
+
+One more property, which made its authors choose this table. The dot product of two rows depends only on how
+far they are apart, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$:
+"""
+
+# %%
+apart = table @ table.T
+for p in (0, 5, 15):
+    print(f"positions {p:2d} and {p + 3:2d}: {apart[p, p + 3]:.4f}")
+
+# %% [markdown]
+r"""
+In a model this is blurred: the rows are added to embeddings and pass through $W_Q$ and $W_K$ before they meet.
+RoPE, in section 4, keeps the property where it counts, in the scores.
+
+## 3. Could a model find its own positions?
+
+**The question.** Why sines? An embedding of tokens is learned; why not an embedding of positions?
+
+Why not, indeed. **Learned positions** are a table of parameters, one row for each position. Row 0 is added to
+the first token of every sentence, row 1 to the second. BERT and GPT-2 do this.
+
+![Left, the five tokens of the sentence, four features each. Right, a table of seven rows, numbered 0 to 6.
+Rows 0 to 4 are added to the tokens, rows 5 and 6 are not needed for this
+sentence](../images/learned_rows.svg)
+
+By hand: both *the* are $(0, 0, 0, 1)$. Let the table hold $(0.1, 0, 0, 0)$ in row 0 and $(0, 0.2, 0, 0)$ in
+row 3, and they differ:
+"""
+
+# %%
+rows = torch.zeros(7, 4)
+rows[0, 0], rows[3, 1] = 0.1, 0.2
+placed = x + rows[:5]
+print("first the: ", [round(value, 1) for value in placed[0].tolist()])
+print("second the:", [round(value, 1) for value in placed[3].tolist()])
+
+# %% [markdown]
+r"""
+**The formula.** For a batch $x$ of $B$ sentences with $N \le \text{max\_len}$ tokens:
+
+$$\operatorname{out}_{b,p} = x_{b,p} + E_p$$
+
+- $E$, shape $(\text{max\_len}, d_{\text{model}})$: the parameters, an `nn.Embedding` looked up by position
+- $p = 0, 1, \dots, N - 1$, the same for every sentence $b$
+- if $N > \text{max\_len}$ there is no row for the last tokens; that is an error
+
+(Gehring et al. 2017, section 3.1; Radford et al. 2018.)
+
+### Exercise: `LearnedPositions`
+
+Say with a `ValueError` if a sentence is too long for the table.
+"""
+
+# %% exercise: positions.LearnedPositions
+class LearnedPositions(nn.Module):
+    """Adds a learned vector for each position: out[b, p] = x[b, p] + embedding[p].
+
+    Parts:
+        embedding: nn.Embedding(max_len, d_model)
+    Shapes:
+        x: (B, N, d_model)
+        returns: (B, N, d_model)
+    Raises:
+        ValueError: N is greater than max_len
+
+    >>> module = LearnedPositions(max_len=7, d_model=4)
+    >>> tuple(module(torch.zeros(2, 5, 4)).shape)
+    (2, 5, 4)
+    >>> torch.equal(module(torch.zeros(2, 5, 4))[1], module.embedding.weight[:5])
+    True
+
+    Gehring et al. 2017, section 3.1.
+    """
+
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.embedding = nn.Embedding(max_len, d_model)
+        ### END SOLUTION
+
+    def forward(self, x):
+        ### BEGIN SOLUTION
+        n, max_len = x.shape[1], self.embedding.num_embeddings
+        if n > max_len:
+            raise ValueError(f"{n} tokens, but only {max_len} positions")
+        return x + self.embedding(torch.arange(n, device=x.device))
+        ### END SOLUTION
+
+
+# %% check: positions.LearnedPositions
+check(LearnedPositions)
+### BEGIN HIDDEN TESTS
+check(LearnedPositions, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Positions along the wrong axis.* `len(x)` is the number of *sentences*. With as many sentences as tokens the
+  shapes fit, and every sentence gets one row for all of its tokens.
+- *The whole table is added.* Right for sentences of full length, an error for all others.
+- *Wrapping around.* `positions % max_len` silences the error: token 7 is told that it is the first.
+
+**See it run.** Train a table of seven rows on our two sentences of five tokens. Which rows have moved?
+"""
+
+# %%
+torch.manual_seed(0)
+learned = LearnedPositions(7, 4)
+before = learned.embedding.weight.detach().clone()
+model = nn.Sequential(learned, WhoSaw(torch.zeros(5, 4)))
+losses = train(model, [both] * 200, lambda model, batch: F.cross_entropy(model(batch), who))
+moved = (learned.embedding.weight.detach() - before).norm(dim=1)
+print(f"loss at last: {losses[-1]:.3f}")
+names = [str(p) for p in range(7)]
+figures.bars({"how far each row moved": moved}, names, "Training a table of positions")
+
+# %% [markdown]
+r"""
+Rows 5 and 6 are as random as they were on the first day. No sentence was ever so long, so no gradient reached
+them. A learned table knows the positions that it has seen, and nothing else.
+
+## 4. Could the score itself know the distance?
+
+**The question.** *The dog* in the middle of a book means what it means on the first page. For language it
+matters most how far apart two tokens are, not where both stand. Can the score of a query and a key depend on
+their **distance** alone?
+
+Take a pair of features as an arrow in the plane. Turn the arrow of the query by an angle that grows with its
+position, and that of the key likewise. What remains of the two turns is their difference. That is **RoPE**,
+rotary position embedding:
+
+![Three dials, each with an arrow for a query and one for a key. Left, neither is turned. In the middle the
+query stands at position 3 and the key at 1, right at 5 and 3: both have turned on by the same angle, and the
+angle between them is that of the middle](../images/same_angle.svg)
+
+Nothing is added to the embeddings, and the values are left alone. By hand: *dog* is $(2, -1)$ in its first
+pair, $(1, 0)$ in its second; *cat* is $(2, -1)$ and $(-1, 0)$. Unturned, their score is $5 - 1 = 4$, as in
+lesson 01. Put *dog* at position 1 and *cat* at position 4. The first pairs are then 3 radians apart, the
+second 0.03:
+"""
+
+# %%
+fast, slow = 5 * torch.tensor(3.0).cos(), -1 * torch.tensor(0.03).cos()
+print(f"pair 0: 5 cos(3)     = {fast:.2f}")
+print(f"pair 1: -1 cos({3 * 0.01:.2f}) = {slow:.2f}")
+print(f"score:                 {fast + slow:.2f}")
+
+# %% [markdown]
+r"""
+**The formula.** The pair of features $(2i, 2i + 1)$ of a vector at position $p$ becomes
+
+$$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
+\begin{pmatrix} \cos \theta & -\sin \theta \\ \sin \theta & \cos \theta \end{pmatrix}
+\begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad
+\theta = p \cdot \text{base}^{-2i/D}$$
+
+- $x$, shape $(\dots, N, D)$: queries or keys, $D$ the width of a head, even
+- $p$: the position of the token, given, in any order; a new token after a full cache may be at position 1999
+- base: 10000, unless another is given; the angles are those of the sinusoids
+
+Write $R_p$ for the whole turn. Since $R_p^{\mathsf T} R_{p'} = R_{p' - p}$,
+
+$$(R_p\, q) \cdot (R_{p'}\, k) = q \cdot (R_{p' - p}\, k)$$
+
+and only the distance $p' - p$ remains. (Su et al. 2021, section 3.)
+
+### Exercise: `apply_rope`
+
+Angles of shape $(N, D/2)$; first features and second features of all pairs; two sums of two products.
+"""
+
+# %% exercise: positions.apply_rope
+def apply_rope(x, positions, base=10000.0):
+    """Turns the pair (2i, 2i+1) by the angle position * base^(-2i/D), from first towards second.
+
+    Shapes:
+        x: (..., N, D)
+        positions: (N,) int, 0 to 2000, in any order
+        base: a float
+        returns: (..., N, D)
+    Raises:
+        ValueError: D is odd
+
+    >>> apply_rope(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
+    tensor([[1.0000, 0.0000],
+            [0.5403, 0.8415]])
+
+    Su et al. 2021, section 3.4.2.
+    """
+    ### BEGIN SOLUTION
+    width = x.shape[-1]
+    if width % 2:
+        raise ValueError(f"{width} features do not make pairs")
+    exponents = torch.arange(0, width, 2, dtype=torch.float64, device=x.device) / width
+    angles = positions[:, None] * base**-exponents
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = first * cos - second * sin, first * sin + second * cos
+    return torch.stack(turned, dim=-1).flatten(-2)
+    ### END SOLUTION
+
+
+# %% check: positions.apply_rope
+check(apply_rope)
+### BEGIN HIDDEN TESTS
+check(apply_rope, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Positions of its own.* `torch.arange(N)` is right until a cache comes. Then the one new token is row 0 of
+  `x`, and stands at position 1999.
+- *Turned along the heads.* Queries are $(B, H, N, D)$. Angles of shape $(N, D/2)$ line up with the last two
+  axes. If heads are split as $(B, N, H, D)$, you turn by head instead of by token.
+- *A sign slip.* Then it is no rotation. The test: a turn changes no length.
+- *The values are turned, too.* Nobody turns them back. The output would depend on where it was read.
+
+**See it run.** The score of *dog* and *cat*, three tokens apart, at four places in a text:
+"""
+
+# %%
+def rope_score(query, key, query_at, key_at, base=10000.0):
+    """The score of two tokens at these positions."""
+    q = apply_rope(query[None], torch.tensor([query_at]), base)
+    k = apply_rope(key[None], torch.tensor([key_at]), base)
+    return (q @ k.T).item()
+
+
+dog, cat = embed(["dog", "cat"])
+for start in (1, 11, 101, 1001):
+    print(f"dog at {start}, cat at {start + 3}: {rope_score(dog, cat, start, start + 3):.2f}")
+turned = apply_rope(dog[None], torch.tensor([7]))
+print(f"length of dog: {dog.norm():.4f}, turned: {turned.norm():.4f}")
+
+# %% [markdown]
+r"""
+The same score on every page of the book. And all pairs of the sentence at once: equal tokens along a diagonal
+have equal scores. Watch what happens when the sentence starts at position 100 instead of 0.
+"""
+
+# %%
+sentence_scores = {}
+for start in (0, 100):
+    turned = apply_rope(x, torch.arange(start, start + 5))
+    sentence_scores[f"from position {start}"] = turned @ turned.T
+same = torch.allclose(*sentence_scores.values(), atol=1e-3)
+print("the same scores:", same)
+figures.attention_maps(sentence_scores, tokens, title="Scores with RoPE")
+
+# %% [markdown]
+r"""
+### Explore
+
+Move *dog* through the text: the arrows spin, and the score stays. Then change the distance to *cat*: the
+point moves along the curve. A larger **base** slows all pairs but the first. With which base does the score
+fall, and not swing, over the first 20 tokens?
+"""
+
+# %% explore
+def look(position_of_dog, distance, base):
+    here, there = position_of_dog, position_of_dog + distance
+    q = apply_rope(dog[None], torch.tensor([here]), base)[0]
+    k = apply_rope(cat[None], torch.tensor([there]), base)[0]
+    curve = [rope_score(dog, cat, 0, d, base) for d in range(41)]
+    note = f"position of dog {here}, of cat {there}; base {base:g}"
+    return turned_pairs(q, k, curve, distance, "q: dog, k: cat, both turned", note)
+
+
+bases = [10000.0, 100.0, 4.0]
+explore(look, position_of_dog=(0, 200, 1, 1), distance=(0, 40, 1, 3), base=bases)
+
+# %% [markdown]
+r"""
+No base does: pair 0 turns by 1 per position whatever the base, and here it has the longest arrows. A trained
+model can choose. It writes what should be compared nearby into fast pairs, and what should hold over long
+distances into slow ones.
+
+## 5. Which two features make a pair?
+
+**The question.** Features 0 and 1, 2 and 3: **neighbours** make a pair in the paper. But a pair can be any
+two features, if queries and keys agree. Much of the code that runs today pairs feature $i$ with feature
+$i + d_{\text{head}}/2$, one from each **half**, since it is cheaper to cut a tensor in halves than to pick
+every second number. What happens to weights that were trained with the other layout?
+
+![One head of six rows in two layouts. Above, neighbours make a pair: rows 0 and 1, 2 and 3, 4 and 5. Below,
+the order is 0, 2, 4, 1, 3, 5, so that the two of a pair are three places apart. Arrows lead each row from its
+place above to its place below](../images/rope_layouts.svg)
+
+Nothing complains: all shapes are the same. But every feature is turned with a stranger and by a stranger's
+angle. The cure is to reorder the rows of $W_Q$ and $W_K$ once, so that partners come to stand where the code
+expects them. A score is a sum over features; if queries and keys are reordered alike, the sum is the same.
+By hand, for one head of six rows: which old row comes to which place?
+"""
+
+# %%
+old = list(range(6))
+new = old[0::2] + old[1::2]
+print("new order of the old rows:", new)
+for i in range(3):
+    print(f"pair {i}: places {i} and {i + 3} hold the old rows {new[i]} and {new[i + 3]}")
+
+# %% [markdown]
+r"""
+**The formula.** Within each head of $d_{\text{head}}$ rows:
+
+$$W'_{i} = W_{2i} \qquad W'_{i + d_{\text{head}}/2} = W_{2i+1} \qquad
+i = 0, \dots, d_{\text{head}}/2 - 1$$
+
+- $W$, shape $(n_{\text{heads}} \cdot d_{\text{head}}, d_{\text{in}})$: the weight of `q_proj` or `k_proj`, as
+  `nn.Linear` stores it, one row per output
+- the rows stay within their head; columns, which belong to the input, stay as they are
+
+It is needed for queries and keys. Values are not turned, so $W_V$ and $W_O$ stay as they are.
+
+### Exercise: `rope_to_halves`
+
+Give the heads an axis of their own before you reorder.
+"""
+
+# %% exercise: positions.rope_to_halves
+def rope_to_halves(weight, n_heads):
+    """Reorders rows for a model that pairs feature i with i + d_head/2.
+
+    Within each head, row 2i goes to i, and row 2i + 1 to i + d_head/2.
+
+    Shapes:
+        weight: (n_heads * d_head, d_in), of q_proj or k_proj
+        n_heads: an int
+        returns: (n_heads * d_head, d_in), a new tensor
+
+    >>> rope_to_halves(torch.arange(6.0)[:, None], 1).flatten().tolist()
+    [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]
+
+    The layouts: Su et al. 2021, equation 34, against that of GPT-NeoX and of Llama in Transformers.
+    """
+    ### BEGIN SOLUTION
+    heads = weight.unflatten(0, (n_heads, -1))
+    halves = torch.cat((heads[:, 0::2], heads[:, 1::2]), dim=1)
+    return halves.flatten(0, 1)
+    ### END SOLUTION
+
+
+# %% check: positions.rope_to_halves
+check(rope_to_halves)
+### BEGIN HIDDEN TESTS
+check(rope_to_halves, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *All heads at once.* With the rows of the whole weight reordered, head 0 receives half of head 1.
+- *The way back.* Dealing out two halves in turn is the inverse. With heads of four rows it is the same thing,
+  so a test with $d_{\text{head}} = 4$ finds nothing.
+- *Only the queries.* Then queries and keys no longer agree on what a feature is.
+- *Twice.* A checkpoint that has been converted once must not be converted again. The file does not say which
+  it is; its documentation should.
+
+**See it run.** A model that pairs halves, made from your own `apply_rope`. Two heads of six features get the
+weights of a model that pairs neighbours: as they are, and converted. How far are the scores off?
+"""
+
+# %%
+def rope_of_halves(x, positions):
+    """RoPE in the other layout: feature i is turned with feature i + D/2."""
+    neighbours = x.unflatten(-1, (2, -1)).transpose(-1, -2).flatten(-2)
+    turned = apply_rope(neighbours, positions)
+    return turned.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
+
+
+def scores_of(turn, q_weight, k_weight, x):
+    """(H, N, N) scores of two heads at positions 0 ... N-1."""
+    both = (F.linear(x, weight).unflatten(-1, (2, -1)) for weight in (q_weight, k_weight))
+    q, k = (part.transpose(0, 1) for part in both)
+    places = torch.arange(len(x))
+    return turn(q, places) @ turn(k, places).mT
+
+
+torch.manual_seed(0)
+text = torch.randn(12, 8)
+q_weight, k_weight = torch.randn(2, 12, 8)
+expected = scores_of(apply_rope, q_weight, k_weight, text)
+forgotten = scores_of(rope_of_halves, q_weight, k_weight, text)
+halves = rope_to_halves(q_weight, 2), rope_to_halves(k_weight, 2)
+converted = scores_of(rope_of_halves, *halves, text)
+off = {}
+for name, actual in (("forgotten", forgotten), ("converted", converted)):
+    difference = (actual - expected).abs()
+    off[name] = [difference.diagonal(-d, dim1=1, dim2=2).max().item() for d in range(12)]
+    print(f"{name}: off by {off[name][0]:.4f} at distance 0, {off[name][1]:.4f} at distance 1")
+title = "The largest error of a score"
+figures.curves(off, title=title, xlabel="distance of query and key", ylabel="off by")
+
+# %% [markdown]
+r"""
+Look at distance 0. There the scores are right even without the conversion, because query and key are turned
+by the same angles, whoever their partners are. A test with a single token passes. And so does one that checks
+shapes, lengths or that nothing is infinite. In section 7 you will see what it does to a trained model.
+
+## 6. What if distance simply costs something?
+
+**The question.** All encodings so far leave it to training to find out that near tokens matter more. Could one
+write that down directly?
+
+**ALiBi**, attention with linear biases, does. There are no positions in the embeddings, and nothing is turned.
+Each score loses a fixed amount per step of distance:
+
+![The scores of cat for the five tokens, 0, 2, -2, 0, 3. Below them the distances 4, 3, 2, 1, 0, the bias, minus
+one half of each, and the sum: -2, 0.5, -3, -0.5, 3](../images/distance_bias.svg)
+
+The amount is the **slope** of a head. It differs from head to head, so that some look only at what is close
+and others far back. The slopes are not learned. By hand, eight heads: $2^{-1}, 2^{-2}, \dots, 2^{-8}$. What is
+left of a key at distance 4, before softmax divides?
+"""
+
+# %%
+for slope in (0.5, 0.25, 1 / 256):
+    factor = torch.tensor(-4 * slope).exp()
+    print(f"slope {slope:.4f}: -{4 * slope:.4f}, a factor of {factor:.2f}")
+
+# %% [markdown]
+r"""
+**The formula.** For head $h = 1, \dots, H$, query $i$ and key $j$:
+
+$$\text{bias}_{h,i,j} = \begin{cases} -2^{-8h/H}\,(i - j) & j \le i \\ -\infty & j > i \end{cases}$$
+
+- the bias, shape $(H, N, N)$, is added to the scaled scores, before softmax; it holds the causal mask, too
+- $2^{-8h/H}$: the slopes, from $2^{-8/H}$ to $2^{-8}$; each is the same factor smaller than the one before
+- $H$ is a power of two
+
+(Press et al. 2022, section 3.)
+
+### Exercise: `alibi_bias`
+
+One table of distances, one slope for each head. Say with a `ValueError` if `n_heads` is not a power of two.
+"""
+
+# %% exercise: positions.alibi_bias
+def alibi_bias(n_heads, n):
+    """The bias of head h = 1..n_heads: -2^(-8h/n_heads) * (i - j) if j <= i, else -inf.
+
+    Shapes:
+        n_heads: an int, a power of two
+        n: an int, how many tokens
+        returns: (n_heads, n, n) float32; axes: head, query, key
+    Raises:
+        ValueError: n_heads is not a power of two
+
+    >>> alibi_bias(8, 3)[0]
+    tensor([[ 0.0000,    -inf,    -inf],
+            [-0.5000,  0.0000,    -inf],
+            [-1.0000, -0.5000,  0.0000]])
+
+    Press et al. 2022, section 3.
+    """
+    ### BEGIN SOLUTION
+    if n_heads & (n_heads - 1):
+        raise ValueError(f"{n_heads} heads are not a power of two")
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    places = torch.arange(n)
+    behind = places - places[:, None]  # 0, -1, -2, ... for the keys behind a query
+    return (slopes[:, None, None] * behind).masked_fill(behind > 0, -torch.inf)
+    ### END SOLUTION
+
+
+# %% check: positions.alibi_bias
+check(alibi_bias)
+### BEGIN HIDDEN TESTS
+check(alibi_bias, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The sign.* A plus prefers what is far away, and the first token wins everywhere.
+- *The slopes of eight heads for any number.* $2^{-h}$ is right for $H = 8$ only.
+- *Slopes from $h = 0$.* Then the first head has the slope 1.
+- *Multiplied instead of added.* A bias of 0 leaves a score as it is; a factor of 0 deletes it.
+
+**See it run.** Let all scores be equal, so that the bias alone decides. What does the last of 16 tokens attend
+to, in each of eight heads?
+"""
+
+# %%
+weights = torch.softmax(alibi_bias(8, 16), dim=-1)[:, -1]
+head_names = [f"head {h}" for h in range(1, 9)]
+note = "row: head, column: key; the query is token 15"
+keys = [str(j) for j in range(16)]
+figures.attention_maps({"weights": weights}, head_names, keys, "ALiBi alone", note=note)
+
+# %% [markdown]
+r"""
+The first heads are windows of a few tokens with soft edges; the last ones see nearly everything alike.
+
+## 7. Train short, test long
+
+**The question.** Long texts are expensive to train on. Which encoding lets a model that was trained on 16
+tokens read 128?
+
+The task is to read a small program. Four variables; at each token either a variable gets a value, or the model
+is asked for its value. The answer is the *latest* one:
+
+| token | a = 3 | b = 5 | a = 7 | b? | a? |
+|---|---|---|---|---|---|
+| answer | | | | 5 | 7 |
+
+Without order, nobody could say whether `a` is 3 or 7. The model is a single decoder layer with four heads.
+Only its position encoding varies.
+"""
+
+# %%
+NAMES, VALUES, WIDTH, HEADS = 4, 8, 32, 4
+
+
+def programs(n, generator, count=32):
+    """Names (count, n), values (VALUES for a question), and answers (-100 where there is none)."""
+    names = torch.randint(0, NAMES, (count, n), generator=generator)
+    values = torch.randint(0, VALUES, (count, n), generator=generator)
+    asked = torch.rand(count, n, generator=generator) < 0.5
+    answers, latest = torch.full((count, n), -100), torch.full((count, NAMES), -100)
+    for i in range(n):
+        row = torch.arange(count), names[:, i]
+        answers[:, i] = latest[row].where(asked[:, i], torch.tensor(-100))
+        latest[row] = latest[row].where(asked[:, i], values[:, i])
+    return names, values.masked_fill(asked, VALUES), answers
+
+
+class Reader(nn.Module):
+    """A pre-norm decoder layer (lesson 06) with a choice of positions."""
+
+    def __init__(self, encoding):
+        super().__init__()
+        self.encoding, self.turn = encoding, apply_rope
+        self.name, self.value = nn.Embedding(NAMES, WIDTH), nn.Embedding(VALUES + 1, WIDTH)
+        self.positions = LearnedPositions(128, WIDTH) if encoding == "learned" else None
+        self.norms = nn.ModuleList([nn.LayerNorm(WIDTH) for _ in range(3)])
+        layers = [nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4)]
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = layers
+        self.network = nn.Sequential(nn.Linear(WIDTH, 64), nn.GELU(), nn.Linear(64, WIDTH))
+        self.head = nn.Linear(WIDTH, VALUES)
+
+    def forward(self, names, values):
+        x = self.name(names) + self.value(values)
+        if self.encoding == "sinusoidal":
+            x = x + sinusoidal_positions(x.shape[1], WIDTH)
+        if self.encoding == "learned":
+            x = self.positions(x)
+        x = x + self.attend(self.norms[0](x))
+        x = x + self.network(self.norms[1](x))
+        return self.head(self.norms[2](x))
+
+    def attend(self, x):
+        layers, places = (self.q_proj, self.k_proj, self.v_proj), torch.arange(x.shape[1])
+        q, k, v = (layer(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for layer in layers)
+        if self.encoding == "RoPE":
+            q, k = self.turn(q, places), self.turn(k, places)
+        bias = alibi_bias(HEADS, len(places))
+        if self.encoding != "ALiBi":
+            bias = torch.zeros_like(bias).masked_fill(bias.isinf(), -torch.inf)  # causal only
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))
+
+
+def loss_of_answers(model, batch):
+    names, values, answers = batch
+    return F.cross_entropy(model(names, values).flatten(0, 1), answers.flatten())
+
+
+lengths = [8, 16, 24, 32, 48, 64, 96, 128]
+unseen = {n: programs(n, torch.Generator().manual_seed(99), count=256) for n in lengths}
+
+
+def right(model, n):
+    """Percent of right answers among the last 8 tokens of 256 unseen programs of n tokens."""
+    names, values, answers = unseen[n]
+    with torch.no_grad():
+        guesses = model(names, values).argmax(dim=-1)
+    asked = answers[:, -8:] >= 0
+    return 100 * (guesses == answers)[:, -8:][asked].float().mean().item()
+
+
+def trained(encoding, seed):
+    torch.manual_seed(seed)
+    model, generator = Reader(encoding), torch.Generator().manual_seed(seed)
+    batches = [programs(16, generator) for _ in range(250)]
+    train(model, batches, loss_of_answers, lr=0.01)
+    return model
+
+
+readers, percents = {}, {}
+for encoding in ("ALiBi", "RoPE", "sinusoidal", "learned", "none"):
+    readers[encoding] = [trained(encoding, seed) for seed in range(3)]
+    percents[encoding] = [[right(model, n) for n in lengths] for model in readers[encoding]]
+    mean = [sum(run) / 3 for run in zip(*percents[encoding])]
+    print(f"{encoding:11s}", *(f"{n}: {value:.0f} %," for n, value in zip(lengths, mean)))
+options = {"xlabel": "tokens in the program (trained on 16)", "ylabel": "% right", "log_x": False}
+guessing = {"guessing": 100 / VALUES}
+title = "Trained on 16 tokens, tested on up to 128"
+figures.curves(percents, lengths, title=title, reference=guessing, **options)
+
+# %% [markdown]
+r"""
+Thin lines are single runs, each from its own random start; the thick line is their mean. What the plot says:
+
+- **At 16 tokens, all four can do it**, and better than *none*. That one has only the causal mask to go by, and
+  gets further than chance: a mask leaks a little order.
+- **Learned positions fall at once.** Rows beyond 16 hold whatever they held at the start. A table of 16 rows,
+  as one would really have it, would refuse.
+- **Sinusoids fall as well.** They have a row for every position, but the layers have never seen those.
+- **RoPE loses a little up to twice the length, and then nearly all.** It depends on distance alone, and
+  short distances are familiar. Distances that never occurred in training turn slow pairs to angles
+  which are new to the model.
+- **ALiBi keeps most of it.** A key that is twice as far away simply counts less.
+
+This is a small task that rewards the latest value, so it suits ALiBi. A task in which a far token matters more
+than a near one would not.
+
+**Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 turns by 0.1 per position. In training
+the longest distance is 15: a turn by 1.5 radians, about a quarter. At distance 31 it is half a turn, and from
+there on what is farther looks *nearer* again. If that is the trouble, a slower turn should help. Multiply the
+positions by $16 / n$, so that the last one comes to stand at 16 again: first for one pair at a time, then for
+all four. The models are not trained any further:
+"""
+
+# %%
+def squeezed(model, n, pairs):
+    """Percent right if these pairs turn as if the n positions were those of training."""
+    features = [2 * pair + k for pair in pairs for k in (0, 1)]
+
+    def turn(x, places):
+        turned, slower = apply_rope(x, places), apply_rope(x, places * 16 / n)
+        return turned.index_copy(-1, torch.tensor(features), slower[..., features])
+
+    model.turn = turn
+    share = right(model, n)
+    model.turn = apply_rope
+    return share
+
+
+rate = 10000 ** (-2 / 8)
+print(f"pair 1 turns by {rate:.1f} per position; at distance 15: {15 * rate:.1f} radians")
+print(f"a quarter turn: {torch.pi / 2:.2f}; half a turn at distance {torch.pi / rate:.0f}")
+choices = {f"pair {pair}": [pair] for pair in range(4)} | {"all pairs": range(4)}
+for n in (32, 64, 128):
+    shares = {"as trained": [right(model, n) for model in readers["RoPE"]]}
+    for name, pairs in choices.items():
+        shares[name] = [squeezed(model, n, pairs) for model in readers["RoPE"]]
+    print(f"{n:3d} tokens:", *(f"{name} {sum(share) / 3:.0f} %," for name, share in shares.items()))
+
+# %% [markdown]
+r"""
+Found: pair 1, and it alone. Squeezing pair 1 brings back as much as squeezing all, and squeezing any other single
+pair brings nothing. Pair 0 went around more than twice in training, so no angle is new to it. Pairs 2 and 3 have
+not made a quarter turn even at 128 tokens. Pair 1 is the one that had shown a quarter of its circle and now shows
+the rest.
+
+Squeezing positions is called **position interpolation** (Chen et al. 2023). It is how many models got their long
+contexts, usually with some further training.
+
+**And the forgotten conversion?** Take the three trained RoPE models to code that pairs halves: first as they
+are, then with `rope_to_halves`.
+"""
+
+# %%
+def in_other_code(model, convert):
+    """A copy of the model in the layout of halves, with or without the conversion."""
+    copy = Reader("RoPE")
+    copy.load_state_dict(model.state_dict())
+    copy.turn = rope_of_halves
+    with torch.no_grad():
+        for layer in (copy.q_proj, copy.k_proj) if convert else ():
+            layer.weight.copy_(rope_to_halves(layer.weight, HEADS))
+    return copy
+
+
+ported = {"at home": readers["RoPE"]}
+for name, convert in (("forgotten", False), ("converted", True)):
+    ported[name] = [in_other_code(model, convert) for model in readers["RoPE"]]
+for n in (8, 16):
+    shares = {name: sum(right(model, n) for model in models) / 3 for name, models in ported.items()}
+    print(f"{n} tokens:", *(f"{name} {share:.0f} %," for name, share in shares.items()))
+names, values, _ = programs(1, torch.Generator().manual_seed(0))
+home, away = (ported[name][0](names, values) for name in ("at home", "forgotten"))
+print("one token, forgotten: the same output:", torch.allclose(home, away, atol=1e-5))
+
+# %% [markdown]
+r"""
+No error, no warning, and no nonsense either: the model just gets worse. That is why the mistake is
+so hard to notice. If a model that you have converted is "somewhat weaker than in the paper", look at its layout
+first.
+"""
+
+# %% [markdown]
+r"""
+## See the whole computation
+
+RoPE on three tokens of four features. Follow the two halves of each pair: two products each, one difference,
+one sum.
+"""
+
+# %%
+draw(apply_rope, torch.zeros(3, 4), torch.arange(3))
+
+# %% [markdown]
+r"""
+The layouts differ by *where* the numbers come from, not by what is computed. Can the graphs tell them apart
+without any weights?
+"""
+
+# %%
+comparison = compare(apply_rope, rope_of_halves, torch.zeros(3, 8), torch.arange(3))
+for difference in comparison.differences:
+    print("-", difference)
+
+# %% [markdown]
+r"""
+They can. And the last mistake of section 6, a bias that is multiplied instead of added:
+"""
+
+# %%
+def added(q, k, v, bias):
+    return torch.softmax(q @ k.mT / 2 + bias, dim=-1) @ v
+
+
+def multiplied(q, k, v, bias):
+    return torch.softmax(q @ k.mT / 2 * bias, dim=-1) @ v
+
+
+def added_too_early(q, k, v, bias):
+    return torch.softmax((q @ k.mT + bias) / 2, dim=-1) @ v
+
+
+torch.manual_seed(0)
+four_heads = *torch.randn(3, 4, 5, 4), alibi_bias(4, 5)
+comparison = compare(added, multiplied, *four_heads)
+for difference in comparison.differences:
+    print("-", difference)
+early = compare(added, added_too_early, *four_heads).differences
+print("added before the scale:", early or "no difference is told")
+comparison
+
+# %% [markdown]
+r"""
+Multiplied, the future is no longer closed: a negative score times $-\infty$ is $+\infty$.
+
+The comparison tells what is certain about the structure, and no more. A bias that is added before the scores are
+scaled has halved slopes; about that it is silent. Only numbers tell it.
+
+## Explain it
+
+In your own words, for somebody who has to decide.
+"""
+
+# %% [markdown] written: positions.longer_texts (3 points)
+r"""
+### Which encoding for longer texts?
+
+Your team has a model that was trained on texts of 2048 tokens. It should read texts of 8192.
+
+1. The model has learned positions. What happens at token 2048 (counted from 0), and why does it not help to
+   make the table longer and leave it at that?
+2. The model has RoPE instead. Every score depends on distance alone, and every position has an angle. Why can
+   it still fail on longer texts? Name one thing that you would try, and why it should help.
+3. A colleague has brought the RoPE model from another library. It runs without error, but is worse than
+   published. She shows you that for a text of a single token all outputs agree exactly. Why does that prove
+   nothing, and what would you check?
+
+Four to eight sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** A table of 2048 rows has rows 0 to 2047, so there is none for token 2048: an error. New
+rows could be appended, but no gradient has ever reached them; they hold random numbers, which the layers have
+never seen. They have to be trained, on texts that are long enough.
+
+RoPE gives a score by distance, and distances beyond 2047 did not occur in training. At those, slow pairs are
+turned to angles that queries and keys were never trained for, or to angles that look like a shorter distance.
+I would divide all positions by four, so that every angle lies within the range of training, and train a little
+further, since neighbouring tokens are now closer together than before. (A larger base slows the slow pairs,
+to the same end.)
+
+A single token stands at distance 0 from itself. Its query and key are turned by the same angles, so its score
+is right whichever features make pairs. I would compare several tokens, and look at which features the two
+libraries pair: neighbours or halves. If they differ, the rows of the query and key weights have to be
+reordered within each head, once.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for: no row for that position, and new rows are untrained. Half for one of the two.
+
+**1 point** for: distances (or angles) that did not occur in training, and a sensible remedy with its reason:
+squeezed positions, a larger base, training on longer texts. Half for the cause or the remedy alone.
+
+**1 point** for: at distance 0 both are turned alike, so that the layout does not show; and a check on several
+tokens or of the layout. Half for one of the two.
+
+**Sample answers.**
+
+*3 points.* "Index error, the embedding only has 2048 rows; if you enlarge it the new rows are random init
+because they never got gradients. RoPE: relative distances > 2048 are out of distribution, low-frequency pairs
+reach angles never seen. Use position interpolation (scale positions by 1/4), so all angles are in the trained
+range, plus some fine-tuning. With one token the relative distance is 0, so R^T R = I and the layout cancels.
+Compare logits on 5 tokens, check interleaved against half-split, permute q_proj and k_proj rows."
+
+*One and a half points.* "The table is too short, so it crashes. RoPE has not seen such distances, you could
+interpolate. Her test is fine for one token but I would test more." (Half: nothing about untrained rows. Half:
+no reason why it should help. Half: a check, but not why one token proves nothing.)
+
+*0 points.* "Learned positions work for any length. RoPE cannot fail because it is relative. If one token
+agrees, the weights were loaded properly and the dataset must be different." (There is no row; new distances
+are new; at distance 0 every layout agrees.)
+### END MARK SCHEME
+"""
+
+# %% [markdown]
+r"""
+## On your own
+
+Not graded, and harder than they look.
+
+**Turn by complex numbers.** A pair of features is a complex number, and a turn is a product with
+$e^{\mathrm{i} \theta}$. Write `rope_by_complex(x, positions)` with `torch.view_as_complex`, `torch.polar` and
+one product.
+"""
+
+# %%
+def try_rope_by_complex(rope_by_complex):
+    """Raises AssertionError with a sentence if `rope_by_complex` is not right."""
+    generator = torch.Generator().manual_seed(0)
+    for shape in ((3, 2), (2, 5, 8), (2, 3, 4, 6)):
+        x = torch.randn(*shape, generator=generator)
+        places = torch.randint(0, 50, shape[-2:-1], generator=generator)
+        expected, actual = apply_rope(x, places), rope_by_complex(x, places)
+        sizes = f"expected {tuple(x.shape)}, got {tuple(actual.shape)}"
+        assert actual.shape == expected.shape, sizes
+        assert torch.allclose(actual, expected, atol=1e-3), f"other numbers for x of shape {shape}"
+    return "right: a turn is a product"
+
+
+# def rope_by_complex(x, positions): ...
+# try_rope_by_complex(rope_by_complex)
+
+# %% [markdown]
+r"""
+<details>
+<summary>An answer</summary>
+
+```python
+def rope_by_complex(x, positions):
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    angles = positions[:, None] * 10000 ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+```
+
+</details>
+
+**Write with a cache.** A key is turned once, when its token comes, and is kept as it is. Write
+`step(q, k, position, cache)`: `q` and `k` are those of one new token, shape $(1, D)$, not turned yet; `cache`
+is `None` or what the last step returned. Return the scores of the new token with all tokens so far, shape
+$(1, \text{position} + 1)$, and the new cache. Why need the old keys not be turned again?
+"""
+
+# %%
+def try_step(step):
+    """Raises AssertionError with a sentence if `step` is not right."""
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.randn(2, 6, 8, generator=generator)
+    places = torch.arange(6)
+    expected, cache = apply_rope(q, places) @ apply_rope(k, places).T, None
+    for p in range(6):
+        scores, cache = step(q[p : p + 1], k[p : p + 1], p, cache)
+        sizes = f"expected (1, {p + 1}), got {tuple(scores.shape)}"
+        assert tuple(scores.shape) == (1, p + 1), sizes
+        same = torch.allclose(scores[0], expected[p, : p + 1], atol=1e-3)
+        assert same, f"at position {p} the scores are not those of the whole text"
+    return "right: every key is turned once"
+
+
+# def step(q, k, position, cache): ...
+# try_step(step)
+
+# %% [markdown]
+r"""
+<details>
+<summary>An answer</summary>
+
+```python
+def step(q, k, position, cache):
+    place = torch.tensor([position])
+    new = apply_rope(k, place)
+    keys = new if cache is None else torch.cat((cache, new))
+    return apply_rope(q, place) @ keys.T, keys
+```
+
+A key's turn depends on its own position alone, and that does not change when the text grows. The distance
+comes about only when query and key meet.
+
+</details>
+
+**A larger base.** Instead of squeezing positions, raise the base of the trained RoPE models of section 7 to
+$10^6$ without training them again. What happens at 16 tokens, and what at 128? Which of the two remedies would
+you rather combine with further training?
+
+<details>
+<summary>What you should find</summary>
+
+Something is lost at once, at 16 tokens, because every pair but the first now turns more slowly than it was
+trained to. In exchange, the models keep far more of what they know at 64 and 128 tokens. Training further
+repairs the loss at short distances.
+
+</details>
+
+**The other order.** Pair the sines of `sinusoidal_positions` by halves, and train `WhoSaw` with them. It learns
+just as well. Then give the trained model the table in the other order. Which mistake of section 5 is this?
+
+<details>
+<summary>An answer</summary>
+
+The same one. The order of features is an agreement between the table and the weights that read it. Either
+order can be learned; they must not be mixed.
+
+</details>
+"""
+
+# %% [markdown]
+r"""
+## In practice
+
+- **Sinusoidal and learned.** The Transformer of 2017 found that both do equally well, and took sinusoids
+  (Vaswani et al. 2017, table 3, row E). BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3 of 2048.
+- **RoPE** is in Llama, Mistral, Qwen, Gemma and most open models of today. It is applied in every layer, to
+  queries and keys alone.
+- **The base grows with the length of the text.** Llama 2 was trained on 4096 tokens with a base of 10000,
+  Llama 3 on 8192 with 500,000 (Grattafiori et al. 2024). The slowest pair of a
+  head of width 128 goes once around in the number of tokens that the cell below prints.
+- **Squeezed positions.** Chen et al. brought Llama from 2048 to 32768 tokens with 1000 steps of further
+  training. YaRN (Peng et al. 2023) squeezes slow pairs only, and leaves the fast ones, which tell neighbours
+  apart, as they are.
+- **Two layouts.** Meta's own code for Llama pairs neighbours, by complex numbers; the library Transformers
+  pairs halves. Its conversion script contains a function that does what your `rope_to_halves` does.
+- **ALiBi** is in BLOOM (176 billion parameters) and MPT. With a number of heads that is not a power of two,
+  slopes are interpolated: that is why this lesson asks you to refuse it.
+- **None at all.** Decoders without positions can learn order from the causal mask, as *none* began to do
+  (Kazemnejad et al. 2023). Some recent models mix layers with RoPE and layers without.
+"""
+
+# %%
+print("tokens until the slowest pair of a head of width 128 has gone once around:")
+for model, base, trained_on in (("Llama 2", 10_000, 4096), ("Llama 3", 500_000, 8192)):
+    once = 2 * torch.pi * base ** (126 / 128)
+    print(f"{model}: base {base:,}, {once:,.0f} tokens; trained on texts of {trained_on}")
+rows = {"BERT": 512, "GPT-2": 1024, "GPT-3": 2048}
+print("rows of learned tables:", rows)
+print("Llama, squeezed:", 2048 * 16, "tokens, 1000 steps; BLOOM: 176 billion parameters")
+
+# %% [markdown]
+r"""
+## Read more
+
+- Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
+  Section 3.5 has the sinusoids, with the reason for them in three sentences.
+- Gehring et al.: *Convolutional Sequence to Sequence Learning*, 2017,
+  [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Learned positions before the Transformer.
+- Shaw, Uszkoreit, Vaswani: *Self-Attention with Relative Position Representations*, 2018,
+  [arXiv:1803.02155](https://arxiv.org/abs/1803.02155). The first to let scores depend on distance.
+- Su et al.: *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021,
+  [arXiv:2104.09864](https://arxiv.org/abs/2104.09864). RoPE, derived from the wish that only distance counts.
+- Press, Smith, Lewis: *Train Short, Test Long*, 2022, [arXiv:2108.12409](https://arxiv.org/abs/2108.12409).
+  ALiBi, and the experiment of section 7 on real language.
+- Chen et al.: *Extending Context Window of Large Language Models via Positional Interpolation*, 2023,
+  [arXiv:2306.15595](https://arxiv.org/abs/2306.15595). Why squeezing angles is safer than extrapolating them.
+- Peng et al.: *YaRN*, 2023, [arXiv:2309.00071](https://arxiv.org/abs/2309.00071). A better squeeze, pair by
+  pair.
+- Kazemnejad et al.: *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023,
+  [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). The four of this lesson and none, on tasks like ours.
+- Biderman et al.: [*Rotary Embeddings: A Relative Revolution*](https://blog.eleuther.ai/rotary-embeddings/),
+  2021. A friendly derivation, with code in both layouts.
+- The models named above: Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*;
+  Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Grattafiori et al. 2024,
+  [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3); BigScience 2022,
+  [arXiv:2211.05100](https://arxiv.org/abs/2211.05100) (BLOOM).
+
+**Next:** lesson 08 looks at the norm, which every layer of section 7 used twice.
+"""
+
+# %%
+progress()

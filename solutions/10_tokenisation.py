@@ -1,0 +1,992 @@
+# %% [markdown]
+r"""
+# 10 Cut a text into tokens: what does a language model read?
+
+*the*, *The* and *the* with a blank before it are one word to you. To a language model they may be three
+numbers that have nothing to do with each other. And it has never seen a letter: whoever asks it how many
+letters *catfish* has asks about something that was thrown away before the model got to work.
+
+What the model does get is a list of **tokens**, each with an **id**, a number that says which row of the
+embedding table is meant. The program that makes tokens from text is the **tokenizer**. In this lesson you
+will **build**
+
+1. a cut at word boundaries, and a vocabulary of the most frequent words,
+2. **byte-pair encoding** (BPE), which learns from a text which letters belong together,
+3. the way there and back: from any text to ids, and from ids to the text.
+
+Then you watch yours learn from pages of English, find out what the same sentence costs in
+other languages, and set it against the tokenizer of Hugging Face, trained on the same text.
+
+**You need** Python: lists, dicts, loops, and what `str.encode` does. No earlier lesson is needed.
+
+**You spend** about 75 minutes, most of them on the exercises.
+
+| exercise | points | minutes |
+|---|---|---|
+| `split_words` | 5 | 5 |
+| `build_vocabulary` | 5 | 8 |
+| `count_pairs` | 3 | 5 |
+| `merge_pair` | 5 | 10 |
+| `train_bpe` | 7 | 15 |
+| `bpe_encode` | 5 | 12 |
+| `bpe_decode` | 5 | 10 |
+| a written question: words, letters or something between? | 3 | 8 |
+
+Write an answer, run the check below it, read what it says. When you are stuck, `hint("tokens.train_bpe")`
+(and likewise for the others) gives one hint at a time.
+
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
+"""
+
+# %%
+import collections
+import itertools
+import re
+
+import torch
+
+from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import track
+from autograder.notebook.lessons.tokens import SENTENCES, cut_text, merges_of, with_merges
+
+# %% [markdown]
+r"""
+## 1. What is a word, and what is its id?
+
+**The question.** To a computer a text is a list of characters. A model needs a list of ids. How long
+should the pieces be that get an id each? Here is one sentence cut in three ways:
+
+![The text "the dog saw the catfish" cut in three ways. As bytes: 23 tokens. As words: 9 tokens, and catfish
+is unknown. As pieces: 6 tokens, the last two of them cat and fish](../images/token_levels.svg)
+
+Short pieces make long lists, and attention compares all pairs of tokens. Long pieces need a large table,
+and still some word will be missing. This section builds the middle row, so that you see where it fails;
+the rest of the lesson builds the bottom row.
+
+So where does a word end? Between a letter and something that is not a letter there is a **word boundary**:
+
+![The seven characters of "Hi, you" in boxes. Boundaries at 0, 2, 4 and 7 cut it into "Hi", the comma with
+its blank, and "you"](../images/word_boundaries.svg)
+
+By hand, for `"Hi, you"`: the boundaries are before *H* (0), after *i* (2), before *y* (4) and after *u*
+(7). Cut there, and three pieces are left. The comma with its blank is one of them, because nothing of the
+text may be lost.
+"""
+
+# %%
+print("boundaries:", [found.start() for found in re.finditer(r"\b", "Hi, you")])
+print("pieces:", ["Hi, you"[a:b] for a, b in ((0, 2), (2, 4), (4, 7))])
+
+# %% [markdown]
+r"""
+**The formula.** In Python's regular expressions `\b` is the boundary between a character of the kind `\w`
+(a letter of any language, a digit, an underscore) and one that is not, or the end of the text. The pieces
+$s_1, s_2, \dots, s_n$ join to the text again:
+
+$$s_1 s_2 \cdots s_n = \text{text}, \qquad s_i \neq \text{the empty string}$$
+
+A **vocabulary** gives each piece an id. 0 is kept for `<unk>`, the *unknown* token. The others follow by
+falling frequency; of two that are equally frequent, the one that was seen first has the lower id.
+
+### Exercise: `split_words`
+
+Cut at every boundary, and keep no empty string.
+"""
+
+# %% exercise: tokens.split_words
+def split_words(text):
+    """Cuts a text at its word boundaries (the regular expression \\b); joined, the pieces are the
+    text.
+
+    Shapes:
+        text: str
+        returns: list of str, none of them empty
+
+    >>> split_words("Hi, you")
+    ['Hi', ', ', 'you']
+
+    Source: Python's documentation of the module re, "Regular Expression Syntax".
+    """
+    ### BEGIN SOLUTION
+    return [piece for piece in re.split(r"\b", text) if piece]
+    ### END SOLUTION
+
+
+# %% check: tokens.split_words
+check(split_words)
+### BEGIN HIDDEN TESTS
+check(split_words, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+### Exercise: `build_vocabulary`
+
+Count first, then number.
+"""
+
+# %% exercise: tokens.build_vocabulary
+def build_vocabulary(tokens, max_size=None):
+    """The id of each token: "<unk>" is 0, the others follow by falling frequency.
+
+    Of equally frequent tokens the one that appears first has the lower id. With max_size (at
+    least 1) there are at most so many entries, "<unk>" included.
+
+    Shapes:
+        tokens: list of str, "<unk>" not among them
+        returns: dict from str to int
+
+    >>> build_vocabulary(["b", "a", "c", "a"], max_size=3)
+    {'<unk>': 0, 'a': 1, 'b': 2}
+
+    Source: section 1 of this lesson.
+    """
+    ### BEGIN SOLUTION
+    counts = collections.Counter(tokens)
+    ranked = sorted(counts, key=counts.get, reverse=True)
+    names = ["<unk>", *ranked][:max_size]
+    return {name: number for number, name in enumerate(names)}
+    ### END SOLUTION
+
+
+# %% check: tokens.build_vocabulary
+check(build_vocabulary)
+### BEGIN HIDDEN TESTS
+check(build_vocabulary, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Empty strings stay.* A text that begins with a word has a boundary before its first letter, and before
+  that boundary there is nothing.
+- *Blanks are thrown away.* Then the text cannot be put together again: was it *can't* or *can ' t*?
+- *Ids from a `set`.* Its order may differ from one run of Python to the next, and so would the ids. A model
+  trained yesterday would then read nonsense today.
+
+**See it run.** A vocabulary of seven entries, and a text with words that are not among them:
+"""
+
+# %%
+text = "the dog saw the cat, the cat saw nothing"
+vocabulary = build_vocabulary(split_words(text), max_size=7)
+print(vocabulary)
+new_text = "the bird saw the catfish"
+print([vocabulary.get(piece, 0) for piece in split_words(new_text)])
+names, counts = zip(*collections.Counter(split_words(text)).most_common())
+figures.table([list(counts)], ["times"], [repr(name) for name in names], "Pieces by frequency")
+
+# %% [markdown]
+r"""
+*bird* and *catfish* are both 0. The model cannot tell them apart, although *catfish* contains a word that it
+knows, and it can never write either of them. However large the table, there will be a next word that is
+not in it.
+
+## 2. Which letters belong together?
+
+**The question.** Single bytes can spell any text, but they are many and each says little. Whole words say
+much, but there are too many of them. Can a text itself tell which pieces are worth an id?
+
+The idea is fifty lines of C from 1994, made to compress files (Gage 1994); Sennrich, Haddow and Birch
+brought it to language models in 2016. Find the pair of neighbours that occurs most often and give it an id
+of its own. Then again, and again:
+
+![The text aaabdaaabac in four lines. First 11 bytes. Then aa becomes 256, 9 tokens are left. Then 256 and a
+become 257, 7 tokens. Then 257 and b become 258, 5 tokens are left: aaab, d, aaab, a, c](../images/merge_rounds.svg)
+
+Which pair comes first? Count which byte follows which:
+"""
+
+# %%
+example = "aaabdaaabac"
+counted = collections.Counter(itertools.pairwise(example))
+pairs = ["".join(pair) for pair in counted]
+figures.table([list(counted.values())], ["times"], pairs, f"Pairs of neighbours in {example}")
+
+# %% [markdown]
+r"""
+By hand, for the first four letters: the bytes of `"aaab"` are 97, 97, 97, 98. The pair (97, 97) occurs
+twice, because both the first and the second *a* are followed by one; (97, 98) occurs once. Give the more
+frequent pair the first free id, 256, and read from left to right: 97, 97 becomes 256, then come 97 and 98.
+Three ids are left of four.
+"""
+
+# %%
+print(list(b"aaab"))
+print(collections.Counter(itertools.pairwise(b"aaab")))
+
+# %% [markdown]
+r"""
+**The formula.** Let $c(a, b)$ be the number of positions at which $b$ follows $a$. Round
+$k = 0, 1, 2, \dots$ finds
+
+$$m_k = \operatorname*{argmax}_{(a, b)} c(a, b)$$
+
+and replaces this pair everywhere by the new id $256 + k$. Of pairs that are equally frequent, the one that
+appears first in the ids as they are now is taken. If no pair occurs twice, the rounds end. The list
+$m_0, m_1, \dots$ is all that is learned: the **merges**.
+
+### Exercise: `count_pairs`
+
+For each pair of neighbours: how often does it occur?
+"""
+
+# %% exercise: tokens.count_pairs
+def count_pairs(ids):
+    """How often each pair of neighbours comes: c(a, b) is the number of places where b follows a.
+
+    Shapes:
+        ids: list of int
+        returns: dict from (int, int) to int
+
+    >>> count_pairs([1, 1, 1, 2])
+    {(1, 1): 2, (1, 2): 1}
+
+    Source: Sennrich et al. 2016, algorithm 1.
+    """
+    ### BEGIN SOLUTION
+    counts = {}
+    for pair in itertools.pairwise(ids):
+        counts[pair] = counts.get(pair, 0) + 1
+    return counts
+    ### END SOLUTION
+
+
+# %% check: tokens.count_pairs
+check(count_pairs)
+### BEGIN HIDDEN TESTS
+check(count_pairs, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+### Exercise: `merge_pair`
+
+Read from left to right. What has been merged takes part in no other merge of this round.
+"""
+
+# %% exercise: tokens.merge_pair
+def merge_pair(ids, pair, new_id):
+    """The ids with new_id in the place of each pair, from left to right and without overlap.
+
+    Shapes:
+        ids: list of int, which stays as it is
+        pair: (int, int)
+        new_id: int
+        returns: list of int
+
+    >>> merge_pair([1, 1, 1, 2], (1, 1), 256)
+    [256, 1, 2]
+
+    Source: Sennrich et al. 2016, algorithm 1.
+    """
+    ### BEGIN SOLUTION
+    merged, place = [], 0
+    while place < len(ids):
+        found = tuple(ids[place : place + 2]) == pair
+        merged.append(new_id if found else ids[place])
+        place += 2 if found else 1
+    return merged
+    ### END SOLUTION
+
+
+# %% check: tokens.merge_pair
+check(merge_pair)
+### BEGIN HIDDEN TESTS
+check(merge_pair, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+### Exercise: `train_bpe`
+
+Count, choose, merge: round after round.
+"""
+
+# %% exercise: tokens.train_bpe
+def train_bpe(text, n_merges):
+    """The pairs that are merged, in order: the k-th of them becomes the id 256 + k.
+
+    Begins with the UTF-8 bytes of the text. Each round takes the most frequent pair, of equally
+    frequent ones the first to appear in the ids, and ends early where no pair comes twice.
+
+    Shapes:
+        text: str
+        n_merges: int, the largest number of rounds
+        returns: list of (int, int)
+
+    >>> train_bpe("aaabdaaabac", 3)
+    [(97, 97), (256, 97), (257, 98)]
+
+    Source: Gage 1994; Sennrich et al. 2016, section 3.2.
+    """
+    ### BEGIN SOLUTION
+    ids, merges = list(text.encode("utf-8")), []
+    for new_id in range(256, 256 + n_merges):
+        counts = count_pairs(ids)
+        pair = max(counts, key=counts.get, default=None)
+        if pair is None or counts[pair] < 2:
+            break
+        merges.append(pair)
+        ids = merge_pair(ids, pair, new_id)
+    return merges
+    ### END SOLUTION
+
+
+# %% check: tokens.train_bpe
+check(train_bpe)
+### BEGIN HIDDEN TESTS
+check(train_bpe, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Counted only once.* Every merge changes which ids are neighbours, so each round counts anew.
+- *Overlap.* In *aaa* the middle letter may not be merged to both sides.
+- *No end.* In a text of one letter there is no pair, and the largest of nothing is an error.
+- *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256: new ids would meet those of letters. In
+  UTF-8 it is two bytes, and every byte is below 256.
+
+**See it run.** A short story, and what is learned from it, in the order of learning:
+"""
+
+# %%
+story = (
+    "the dog saw the cat and the cat saw the dog. then the other dog came, and they all sat "
+    "on the mat. nothing happened for a while. the cat said something to the other cat, and "
+    "they went together. there was another mat in the garden, and another dog was lying "
+    "there, thinking of nothing at all. when the cats came along, he was standing up and "
+    "looking at them. they were looking at him, and nobody was saying anything. in the end "
+    "the dog went on sleeping, and the cats were going home. "
+)
+
+
+def piece_of(merges, id):
+    """The bytes that an id represents."""
+    if id < 256:
+        return bytes([id])
+    return b"".join(piece_of(merges, part) for part in merges[id - 256])
+
+
+def pieces_of(merges):
+    return [piece_of(merges, id) for id in range(256 + len(merges))]
+
+
+learned = train_bpe(story, 60)
+print([piece.decode() for piece in pieces_of(learned)[256:]])
+print("the letter я:", ord("я"), "as a character,", list("я".encode()), "as bytes")
+
+# %% [markdown]
+r"""
+Pairs of letters that are frequent in English come early, with *the* among the very first; then endings like
+*ing*, then words with their blanks, and pieces that run across words, such as a comma with *and they*.
+Nobody told it what a word is.
+
+## 3. How does a text become ids, and ids a text?
+
+**The question.** The merges were learned from one text. How is *another* text written with them, so that
+the model meets the tokens it was trained on? And how is it read again?
+
+![The text abc encoded twice, with the merges bc, learned first, and ab. In the order of learning: a and bc,
+the ids 97, 256. From left to right: ab and c, the ids 257, 99](../images/merge_order.svg)
+
+By hand: *abc* is 97, 98, 99. The merge (98, 99) was learned first, so *bc* becomes 256, and 97, 256 is
+left. The second merge, (97, 98), finds no *ab* any more. If one goes from left to right and merges
+whatever fits, *ab* comes first: 257, 99. That is the same text in other ids, which the model has hardly
+ever seen.
+"""
+
+# %%
+merges = [(98, 99), (97, 98)]
+after_first = merge_pair([97, 98, 99], merges[0], 256)
+print("in the order of learning:", merge_pair(after_first, merges[1], 257))
+print("from left to right:", merge_pair([97, 98, 99], merges[1], 257))
+
+# %% [markdown]
+r"""
+The way back starts from bytes too, and a letter may take several of them:
+
+![Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
+sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four alone are no letter
+and are read as the replacement sign](../images/utf8_bytes.svg)
+
+**The formula.** Encoding applies the merges $m_0, m_1, \dots$ in their order to the bytes of the text.
+Decoding writes for each id the bytes that it represents,
+
+$$B(i) = \begin{cases} \text{the byte } i & i < 256 \\ B(a)\,B(b) & i = 256 + k,\; m_k = (a, b) \end{cases}$$
+
+joins them, and reads the whole as UTF-8. Bytes that make no letter are read as �, the character that Unicode
+keeps for that.
+
+### Exercise: `bpe_encode`
+
+One loop over the merges.
+"""
+
+# %% exercise: tokens.bpe_encode
+def bpe_encode(text, merges):
+    """The ids of a text: its UTF-8 bytes, on which the merges are made in the order they were
+    learned.
+
+    Shapes:
+        text: str
+        merges: list of (int, int), as train_bpe gives them
+        returns: list of int
+
+    >>> bpe_encode("abcab", [(98, 99), (97, 98)])
+    [97, 256, 257]
+
+    Source: Sennrich et al. 2016, section 3.2.
+    """
+    ### BEGIN SOLUTION
+    ids = list(text.encode("utf-8"))
+    for k, pair in enumerate(merges):
+        ids = merge_pair(ids, pair, 256 + k)
+    return ids
+    ### END SOLUTION
+
+
+# %% check: tokens.bpe_encode
+check(bpe_encode)
+### BEGIN HIDDEN TESTS
+check(bpe_encode, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+### Exercise: `bpe_decode`
+
+Join the bytes first, then read letters.
+"""
+
+# %% exercise: tokens.bpe_decode
+def bpe_decode(ids, merges):
+    """The text of ids, as bytes.decode("utf-8", errors="replace") reads their bytes.
+
+    Raises ValueError for an id that is not there: a negative one, or one of no merge.
+
+    Shapes:
+        ids: list of int
+        merges: list of (int, int)
+        returns: str
+
+    >>> bpe_decode([97, 256, 257], [(98, 99), (97, 98)])
+    'abcab'
+
+    Source: the formula of section 3.
+    """
+    ### BEGIN SOLUTION
+    pieces = [bytes([byte]) for byte in range(256)]
+    for first, second in merges:
+        pieces.append(pieces[first] + pieces[second])
+    if any(not 0 <= one < len(pieces) for one in ids):
+        raise ValueError(f"there are ids from 0 to {len(pieces) - 1}")
+    return b"".join(pieces[one] for one in ids).decode("utf-8", errors="replace")
+    ### END SOLUTION
+
+
+# %% check: tokens.bpe_decode
+check(bpe_decode)
+### BEGIN HIDDEN TESTS
+check(bpe_decode, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The longest piece first.* It makes a list about as short, but not the ids that the model was trained on.
+- *Each id decoded by itself.* An emoji has four bytes. Two tokens may hold two of them each, and neither
+  half is a letter. (That is why a chatbot that shows each token as it comes sometimes shows � for a moment.)
+- *Negative ids.* Item -1 of a list is its last one, so a wrong id would silently give a wrong text.
+
+**See it run.** The promise of the beginning: one word, four ways to write it, with the 60 merges of the
+story. And an emoji cut in half:
+"""
+
+# %%
+for word in ("the", " the", "The", "THE", "catfish", "Catfish"):
+    ids = bpe_encode(word, learned)
+    print(f"{word!r:10} {ids}")
+print("half an emoji:", bpe_decode(list("😀".encode())[:2], []))
+cuts = {}
+for n_merges in (0, 10, 60):
+    ids = bpe_encode("the dog saw the catfish.", learned[:n_merges])
+    cuts[f"{n_merges} merges"] = [pieces_of(learned)[i] for i in ids]
+cut_text(cuts, "The same sentence with more and more merges")
+
+# %% [markdown]
+r"""
+*the*, *The* and *the* with a blank before it have not one id in common. For the model these are different
+rows of the table; that they mean the same is something it has to learn. *Catfish* costs one token more than
+*catfish*, because the story has no capitals. And there is no `<unk>`: *catfish* never occurs in the story, and
+yet it has ids of its own.
+
+## 4. What do the merges learn from a text?
+
+Sixty merges from half a page are a toy. The Python language reference comes with Python itself, as
+`pydoc_data.topics`: many pages of English about a programming language. Take three parts
+of it, some 8,000 characters each, and learn 200 merges from each of them.
+"""
+
+# %%
+from pydoc_data.topics import topics
+
+reference = " ".join(" ".join(topics[name] for name in sorted(topics)).split())
+parts = [reference[start : start + 8_000] for start in (0, 100_000, 200_000)]
+unseen = reference[300_000:304_000]  # a part that nothing is learned from
+all_merges = [train_bpe(part, 200) for part in track(parts)]
+
+
+def lengths(text, merges):
+    """The number of tokens of a text after 0, 1, 2, ... merges."""
+    ids, counts = list(text.encode()), [len(text.encode())]
+    for k, pair in enumerate(merges):
+        ids = merge_pair(ids, pair, 256 + k)
+        counts.append(len(ids))
+    return counts
+
+
+for part, merges in zip(parts, all_merges):
+    made = [before - after for before, after in itertools.pairwise(lengths(part, merges))]
+    named = [piece.decode(errors="replace") for piece in pieces_of(merges)[256:]]
+    print("first:", [f"{name} {times}" for name, times in zip(named[:9], made)])
+    print("last: ", [f"{name} {times}" for name, times in zip(named[-9:], made[-9:])])
+
+# %% [markdown]
+r"""
+The number beside each piece says how often it was made. The first merges are the pairs of letters that any
+English text would give, made a hundred times and more, and much the same in all three parts. The last ones
+are longer pieces that tell what *this* part is about, made a handful of times each.
+
+Now watch the compression grow. How many bytes does one token hold on average, after each merge?
+"""
+
+# %%
+def bytes_per_token(text, merges):
+    return [len(text.encode()) / length for length in lengths(text, merges)]
+
+
+growth = {
+    "the part it learned from": [bytes_per_token(part, m) for part, m in zip(parts, all_merges)],
+    "a part it has not seen": [bytes_per_token(unseen, m) for m in all_merges],
+    "the story of dogs and cats": [bytes_per_token(story, m) for m in all_merges],
+}
+for name, runs in growth.items():
+    print(f"{name:27s}", *(f"{run[-1]:.1f}" for run in runs), "bytes per token in the end")
+options = {"xlabel": "merges", "ylabel": "bytes per token"}
+figures.curves(growth, title="Compression as the merges grow, three parts", **options)
+
+# %% [markdown]
+r"""
+In all three runs the curve rises steeply and then bends: each merge helps less than the one before it. And
+what was learned from one text helps most, in the end, with that text. It helps less with others: with the
+story, although its words are simple, and with an unseen part of the same book, which is about something else.
+A tokenizer has a training set, and it shows.
+
+So why not merge for ever? Because every merge is another row of the embedding table, and a rare token's row
+is trained on the few occasions when the token occurs. The last merges here were made a handful of times.
+
+## 5. What does the same sentence cost in another language?
+
+Three sentences, written for this lesson in six languages, mean the same in each. Take the three tokenizers
+of section 4, which have seen English only, and count.
+"""
+
+# %%
+for language, sentences in SENTENCES.items():
+    print(f"{language:8s} {sentences[0]}")
+
+
+def n_tokens(sentences, merges):
+    for sentence in sentences:
+        assert bpe_decode(bpe_encode(sentence, merges), merges) == sentence
+    return sum(len(bpe_encode(sentence, merges)) for sentence in sentences)
+
+
+table = []
+for language, sentences in SENTENCES.items():
+    counts = [n_tokens(sentences, merges) for merges in all_merges]
+    times = [n / n_tokens(SENTENCES["English"], m) for n, m in zip(counts, all_merges)]
+    words = len(" ".join(sentences).split())
+    per_word = " ".join(f"{n / words:5.1f}" for n in counts)
+    per_word = "(no blanks)" if language == "Chinese" else per_word
+    print(f"{language:8s} tokens per word {per_word}; times English", *(f"{t:.1f}" for t in times))
+    size = len("".join(sentences).encode())
+    table.append([len("".join(sentences)), size, sum(counts) / 3, sum(times) / 3])
+columns = ["letters", "bytes", "tokens", "times English"]
+figures.table(table, list(SENTENCES), columns, "Three sentences in six languages")
+
+# %% [markdown]
+r"""
+Every text comes back exactly, in every language: nothing is unknown. But look at the price. German and
+Finnish take more tokens than English for the same three sentences, although they need hardly more letters: the
+merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and a token is a byte. A Russian
+letter takes two bytes, one of Hindi or Chinese three. Chinese, which writes these sentences with the fewest
+letters of all six, gets away cheaper than Hindi.
+
+A model pays for that with every sentence: less text fits into its context, writing takes more steps, and
+whoever pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
+languages as in English with tokenizers in use at the time. The cure is to learn the merges from a text in
+many languages, and to have more of them.
+
+## 6. Is it the real thing?
+
+Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE as many published models have it.
+Two questions. Given *your* merges, does their encoder write your ids? And if it learns from the same text,
+does it learn your merges?
+
+Usually it cuts the text into words first (`use_regex`); here it must not, because your `train_bpe` does
+not. `with_merges` builds a tokenizer of theirs that has your merges.
+"""
+
+# %%
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+same, total = 0, 0
+texts = [sentence for sentences in SENTENCES.values() for sentence in sentences]
+for merges in all_merges:
+    theirs = with_merges(merges)
+    for given in (*texts, story, unseen):
+        same += theirs.encode(given).ids == bpe_encode(given, merges)
+        total += 1
+print(f"your merges in their encoder: the same ids for {same} of {total} texts")
+
+
+def trained_by_them(text, n_merges):
+    tokenizer = Tokenizer(models.BPE())
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = level
+    options = {"min_frequency": 2, "show_progress": False, "initial_alphabet": level.alphabet()}
+    trainer = trainers.BpeTrainer(vocab_size=256 + n_merges, **options)
+    tokenizer.train_from_iterator([text], trainer)
+    return merges_of(tokenizer)
+
+
+their_merges = [trained_by_them(part, 200) for part in parts]
+for mine, theirs in zip(all_merges, their_merges):
+    apart = next((k for k, pair in enumerate(mine) if pair != theirs[k]), len(mine))
+    shared = len(set(pieces_of(mine)[256:]) & set(pieces_of(theirs)[256:]))
+    sizes = [len(bpe_encode(unseen, merges)) for merges in (mine, theirs)]
+    print(f"the first {apart} merges agree, {shared} of {len(mine)} pieces are shared;", end=" ")
+    print(f"tokens of the unseen part: yours {sizes[0]}, theirs {sizes[1]}")
+
+# %% [markdown]
+r"""
+The encoder agrees everywhere. The training does not: it begins alike, then one merge differs, and most
+pieces are shared in the end. Has one of the two made a mistake?
+
+Look at the first merge that differs. Replay *their* merges with *your* functions, and ask in each round: was
+their pair a most frequent one, by your count?
+"""
+
+# %%
+for part, mine, theirs in zip(parts, all_merges, their_merges):
+    ids, most_frequent, told = list(part.encode()), 0, False
+    for k, pair in enumerate(theirs):
+        counts = count_pairs(ids)
+        most_frequent += counts[pair] == max(counts.values())
+        if pair != mine[k] and not told:
+            told = True
+            both = [pieces_of(theirs[:k])[a] + pieces_of(theirs[:k])[b] for a, b in (mine[k], pair)]
+            print(f"round {k}: yours {both[0]} occurs {counts[mine[k]]} times,", end=" ")
+            print(f"theirs {both[1]} {counts[pair]} times")
+        ids = merge_pair(ids, pair, 256 + k)
+    print(f"their pair was a most frequent one in {most_frequent} of {len(theirs)} rounds")
+
+# %% [markdown]
+r"""
+It is a tie. Both pairs occur equally often, and the rule does not say which to take. You take the one that
+appears first in the text; their library takes the one with the lower ids, and it numbers the bytes in
+another order. In every round their choice is a right one by your count: two answers to the same question. On
+a text that neither has seen, both need about as many tokens.
+
+This is why a tokenizer's merges are stored in a file and belong to the model for ever: train it again with
+another tie rule, and the ids mean something else.
+
+## 7. And what does the model see?
+
+Only the ids, and the first thing it does with them is to look up a row for each. Whatever was in the
+letters has to be learned into that row.
+"""
+
+# %%
+torch.manual_seed(0)
+embedding = torch.nn.Embedding(256 + len(learned), 4)
+ids = torch.tensor(bpe_encode("the cat saw catfish", learned))
+x = embedding(ids).detach()
+names = [bpe_decode([i], learned).replace(" ", "·") for i in ids.tolist()]
+figures.table(x, names, [f"feature {k}" for k in range(4)], "One row per token")
+
+# %% [markdown]
+r"""
+In lesson 01 the rows were called *the*, *dog*, *saw*, and their features were written by hand. This is
+where such rows really come from.
+
+## Explore
+
+Choose a language and the number of merges, learned from the first part of the reference. Guess first: at how
+many merges is *the* one token? And which merges help a Finnish sentence?
+"""
+
+# %% explore
+def look(language, merges):
+    some = all_merges[0][:merges]
+    pieces = pieces_of(some)
+    sentences = enumerate(SENTENCES[language][:2], start=1)
+    cuts = {f"sentence {k}": [pieces[i] for i in bpe_encode(s, some)] for k, s in sentences}
+    return cut_text(cuts, f"{language}, {merges} merges learned from English")
+
+
+explore(look, language=list(SENTENCES), merges=(0, 200, 4, 60))
+
+# %% [markdown]
+r"""
+A dot is a blank. `\xd0` and the like are bytes that are no letter by themselves, written in base 16.
+
+## Explain it
+
+In your own words, for somebody who has to choose a tokenizer.
+"""
+
+# %% [markdown] written: tokens.between (3 points)
+r"""
+### Words, letters or something between?
+
+1. Name one thing that a model with a vocabulary of whole words cannot do, and one that costs a model with
+   single bytes much.
+2. Why does byte-pair encoding have no `<unk>`?
+3. Two teams train on English and on Russian text alike, with the merges learned from English. What will
+   they see in the Russian model?
+
+Four to eight sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** With whole words, a word that is not in the table has no number of its own: *catfish*
+and *bird* become the same `<unk>`, and the model cannot write them. With bytes every text can be written,
+but it is four to six times as long in English; attention compares all pairs, so its cost grows with the
+square of that, and what is far apart in letters is hard to connect.
+
+Byte-pair encoding begins with all 256 bytes, and every text is a row of bytes. Merges only shorten it, so
+there is an id for everything.
+
+Russian letters take two bytes each, and English merges join few of them. The same sentence has several
+times as many tokens: the model sees less text in its window, needs more steps to write it, and costs more.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for: unknown words in the one case, long sequences (cost) in the other. Half for one of the two.
+
+**1 point** for: it begins with all bytes, so that any text has ids.
+
+**1 point** for: more tokens for the same text, and one consequence. Half without a consequence.
+
+**Sample answers.**
+
+*3 points.* "A word vocab can't represent unseen words (everything is unk). Bytes work for all text but
+sequences get really long and attention is quadratic. BPE starts from the 256 bytes so the worst case is
+just bytes. Russian would be split into nearly single bytes, so less context fits and generation is slower."
+
+*One and a half points.* "Word vocabularies are too large. BPE can spell everything because it has all
+bytes. The Russian model is worse." (Half: nothing on bytes. One. Nothing: no reason.)
+
+*0 points.* "BPE is better because it is used by GPT. It has no unk because it knows all words."
+### END MARK SCHEME
+"""
+
+# %% [markdown]
+r"""
+## On your own
+
+Not graded, and harder than they look.
+
+**Words first.** Your merges run across words: *of the* may become one token, and so may the end of one word
+with the start of the next. Real tokenizers cut a text into words first and learn pairs within them only.
+Write `train_within_words(text, n_merges)`, which does so with `split_words`. Which of your functions can
+stay as they are?
+"""
+
+# %%
+def try_within_words(train):
+    """Raises AssertionError with a sentence if `train` is not right."""
+    merges = train(story, 40)
+    for piece in pieces_of(merges)[256:]:
+        words = split_words(piece.decode())
+        assert len(words) == 1, f"{piece.decode()!r} holds more than one word"
+    inside = collections.Counter()
+    for word in split_words(story):
+        inside.update(count_pairs(list(word.encode())))
+    assert inside[merges[0]] == max(inside.values()), "the first merge is not the most frequent one"
+    assert len(merges) == 40, f"{len(merges)} merges where 40 can be learned"
+    return "right: no token crosses the boundary of a word"
+
+
+# def train_within_words(text, n_merges): ...
+# try_within_words(train_within_words)
+
+# %% [markdown]
+r"""
+<details><summary>A hint</summary>
+
+Keep a list of lists of ids, one per word. A `collections.Counter` can add up the counts of all words:
+`counts.update(count_pairs(word))`.
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def train_within_words(text, n_merges):
+    words, merges = [list(word.encode()) for word in split_words(text)], []
+    for new_id in range(256, 256 + n_merges):
+        counts = collections.Counter()
+        for word in words:
+            counts.update(count_pairs(word))
+        if not counts or max(counts.values()) < 2:
+            break
+        merges.append(max(counts, key=counts.get))
+        words = [merge_pair(word, merges[-1], new_id) for word in words]
+    return merges
+```
+
+`count_pairs` and `merge_pair` stay as they are. It pays twice: *dog.*, *dog,* and *dog!* no longer get a
+token each, and equal words need to be merged only once if one keeps their counts, which is how training on
+billions of words becomes possible.
+
+</details>
+
+**A faster encoder.** Your encoder walks through the text once per merge. With 50,000 merges that is 50,000
+walks, most of them in vain. Write `fast_encode(text, merges)`, which looks only at pairs that are there.
+"""
+
+# %%
+def try_fast_encode(encode):
+    """Raises AssertionError with a sentence if `encode` is not right."""
+    merges = all_merges[0]
+    assert encode("", merges) == [], "an empty text has no tokens"
+    for given in (*texts, story, "aaaaa", "a"):
+        found = encode(given, merges)
+        assert found == bpe_encode(given, merges), f"other ids for {given[:20]!r}"
+    return "right: the same ids"
+
+
+# def fast_encode(text, merges): ...
+# try_fast_encode(fast_encode)
+
+# %% [markdown]
+r"""
+<details><summary>A hint</summary>
+
+Give each merge its rank in a dict. Of all pairs in the ids, which one has to be merged first?
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def fast_encode(text, merges):
+    rank = {pair: k for k, pair in enumerate(merges)}
+    ids = list(text.encode("utf-8"))
+    while len(ids) > 1:
+        pair = min(itertools.pairwise(ids), key=lambda pair: rank.get(pair, len(merges)))
+        if pair not in rank:
+            break
+        ids = merge_pair(ids, pair, 256 + rank[pair])
+    return ids
+```
+
+A merge can only bring about pairs that hold its own new id, and those were all learned later. So the lowest
+rank among the pairs never falls, and the merges come in the same order as before. Applied word by word, with
+the words already seen kept in a dict, it is fast enough for real texts.
+
+</details>
+
+**Tokens that are never written.** Encode the very text that the merges were learned from. Are all 200 of
+them used? Guess, then run:
+"""
+
+# %%
+for part, merges in zip(parts, all_merges):
+    used = set(bpe_encode(part, merges))
+    unused = [piece for k, piece in enumerate(pieces_of(merges)) if k >= 256 and k not in used]
+    print(len(unused), "of 200 are not used, for instance", unused[:6])
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+They are steps on the way. To make a long piece, two shorter ones were merged; if the short one occurs nowhere
+else, every one of its occurrences has been swallowed. Its row of the embedding table is never trained. In large
+models such rows are real: tokens that occur in the tokenizer's training text but hardly in the model's make
+models behave strangely (Land and Bartolo 2024 look for them systematically).
+
+</details>
+"""
+
+# %% [markdown]
+r"""
+## In practice
+
+- **How many merges?** GPT-2: 50,000, so that its vocabulary has 256 + 50,000 + 1 = 50,257 entries (Radford et
+  al. 2019; the last one marks the end of a text). Llama 2: 32,000 (Touvron et al. 2023). Llama 3: 128,000
+  (Grattafiori et al. 2024). Gemma 2: 256,000, for the sake of many languages (Gemma Team 2024).
+- **What do they cost?** In the smallest GPT-2, of width 768 and with 124 million parameters, the table takes
+  31 % of them. In the Llama 2 of 7 billion, of width 4096, with one table for reading and one for writing: 4 %.
+- **Words first.** GPT-2 cuts a text by a regular expression before any merge, such that a blank belongs to
+  the word after it. That is why *the* with a blank in front is a token.
+- **Trained once.** A tokenizer is trained before its model, often on another text, and never changed
+  afterwards.
+- **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges. No
+  text that a user types may be encoded into them.
+- **Numbers and code.** A number is cut wherever its digits were frequent together, which makes arithmetic
+  hard. Llama 2 therefore splits all numbers into single digits.
+- **Without a tokenizer.** Models that read bytes exist: ByT5 (Xue et al. 2022), and the Byte Latent Transformer
+  (Pagnoni et al. 2024), which groups bytes as it goes.
+"""
+
+# %%
+gpt2, llama2 = (256 + 50_000 + 1) * 768, 2 * 32_000 * 4096
+print(f"GPT-2: {256 + 50_000 + 1:,} tokens, {gpt2 / 1e6:.0f} of 124 million: {gpt2 / 124e6:.0%}")
+print(f"Llama 2: 32,000 tokens, {llama2 / 1e6:.0f} million of 7 billion: {llama2 / 6.74e9:.0%}")
+print("tables of Llama 3 and Gemma 2: 128,000 and 256,000 rows")
+
+# %% [markdown]
+r"""
+## Read more
+
+- Sennrich, Haddow, Birch: *Neural Machine Translation of Rare Words with Subword Units*, 2016,
+  [arXiv:1508.07909](https://arxiv.org/abs/1508.07909). Byte-pair encoding for language; algorithm 1 is half a
+  page of Python.
+- Gage: *A New Algorithm for Data Compression*, 1994, [in the C Users
+  Journal](https://dl.acm.org/doi/10.5555/177910.177914). Where the idea comes from: compressing files.
+- Radford et al.: *Language Models are Unsupervised Multitask Learners*, 2019 (GPT-2). Section 2.2 argues for
+  bytes instead of characters.
+- Kudo, Richardson: *SentencePiece*, 2018, [arXiv:1808.06226](https://arxiv.org/abs/1808.06226). Pieces of
+  raw text, blanks included, also for languages that write none.
+- Kudo: *Subword Regularization*, 2018, [arXiv:1804.10959](https://arxiv.org/abs/1804.10959). The other
+  well-known way to choose pieces, by a probability for each.
+- Bostrom, Durrett: *Byte Pair Encoding is Suboptimal for Language Model Pretraining*, 2020,
+  [arXiv:2004.03720](https://arxiv.org/abs/2004.03720). The two ways compared in trained models.
+- Petrov et al.: *Language Model Tokenizers Introduce Unfairness Between Languages*, 2023,
+  [arXiv:2305.15425](https://arxiv.org/abs/2305.15425). What the same text costs in many languages.
+- Land, Bartolo: *Fishing for Magikarp*, 2024, [arXiv:2405.05417](https://arxiv.org/abs/2405.05417). How to find
+  the tokens that a model was never trained on.
+- Karpathy: [*minbpe*](https://github.com/karpathy/minbpe). The algorithm of this lesson in small files,
+  with the details of the GPT tokenizers.
+- The models named above: Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288);
+  Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Gemma Team 2024,
+  [arXiv:2408.00118](https://arxiv.org/abs/2408.00118); Xue et al. 2022,
+  [arXiv:2105.13626](https://arxiv.org/abs/2105.13626); Pagnoni et al. 2024,
+  [arXiv:2412.09871](https://arxiv.org/abs/2412.09871).
+
+**You have built it.** Any text, in any language, becomes a list of ids, and comes back. In lesson 11 a model
+learns to predict the next one.
+"""
+
+# %%
+progress()

@@ -1,0 +1,39 @@
+"""A submission that wants to cover the page of who looks at it, in the browser."""
+
+import pytest
+from nbformat.v4 import new_markdown_cell
+from pages_of import SCHEME, code_cell, feedback_page, formgrader_page, handed_in
+from red_team.pages import COVERS, FRAMED_SCHEME
+
+from browser.screenshots import photograph
+
+# What is seen in the middle of an element, after it was scrolled to.
+IS_SEEN = """element => {
+    element.scrollIntoView({block: "center"});
+    const box = element.getBoundingClientRect();
+    const seen = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    return element.contains(seen) || seen.contains(element) && getComputedStyle(seen).position != "fixed";
+}"""
+INSIDE = """boxes => boxes.every(box => box.getBoundingClientRect().right <= innerWidth)"""
+
+
+@pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
+@pytest.mark.parametrize("cover", COVERS)
+def test_nothing_covers_what_the_course_says(chromium, new_page, tmp_path, page_of, cover):
+    html = COVERS[cover]
+    notebook = handed_in(code_cell(html), new_markdown_cell(html), code_cell("<p>last</p>"), answer=html)
+    page = new_page()
+    page.set_content(page_of(notebook, tmp_path))
+    for part in ("h1", ".panel-heading >> nth=0", ".nbgrader-label >> nth=0", "text=last"):
+        assert page.locator(part).first.evaluate(IS_SEEN), part
+    assert page.locator(".output_subarea, .text_cell_render").evaluate_all(INSIDE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_marking_scheme_of_the_course_has_a_frame_of_its_own(chromium, new_page, tmp_path):
+    notebook = handed_in(new_markdown_cell(FRAMED_SCHEME), answer=FRAMED_SCHEME)
+    page = new_page()
+    page.set_content(formgrader_page(notebook, tmp_path))
+    (frame,) = page.locator(".marking-scheme").all()
+    assert SCHEME in frame.inner_text()
+    photograph(page, "formgrader-schemes", full_page=True)

@@ -1,0 +1,344 @@
+"""The reading edition: `make book` gives pages that hold everything, fold what they should, and load nothing from
+elsewhere. Looked at here is the HTML; tests/browser looks at it as a reader sees it."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from itertools import pairwise
+
+import nbformat
+import pytest
+
+pytest.importorskip("sphinx", reason="Sphinx is not installed (pip install -e '.[book]')")
+
+from book_site import ROOT
+from bs4 import BeautifulSoup
+from docutils import nodes
+
+from autograder.build.book import write_sources
+from autograder.build.book.card import run_it_yourself
+from autograder.build.book.html import _take_punctuation
+from autograder.build.book.symbols import as_markdown, explained, letters_of, linked_shape
+from autograder.build.lesson import find_lessons, read_cells
+from autograder.build.marks import SOLUTION, find_regions
+from autograder.build.pictures import PICTURE
+from autograder.build.repository import repository
+from autograder.exercises import all_exercises
+from autograder.grading.safe.formulas import mathml
+from autograder.schema.mistake import edited_source, source_of
+
+LESSONS = find_lessons(None)
+# The conventions of the whole course: sizes in code, and letters of shapes.
+SIZES = {"d_model", "d_head", "d_ff", "d_k", "d_v", "n_heads", "n_kv_heads", "vocab_size"}
+LETTERS = set("BHNMDEV")
+LOADED = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src", "object": "data"}
+
+
+@pytest.fixture(scope="module")
+def folder(built_book):
+    """The built book."""
+    return built_book
+
+
+@pytest.fixture(scope="module")
+def pages(folder):
+    """Every page of the book, by its address."""
+    files = [path for path in folder.rglob("*.html") if "_static" not in path.parts]
+    return {str(path.relative_to(folder)): BeautifulSoup(path.read_text(), "html.parser") for path in files}
+
+
+@pytest.fixture(scope="module")
+def lesson_pages(pages):
+    return {lesson.name: pages[f"made/lessons/{lesson.name}.html"].article for lesson in LESSONS}
+
+
+def words(text: str) -> str:
+    """The letters and digits of a text: markup, quotes and line ends aside."""
+    return " ".join(re.findall(r"\w+", text))
+
+
+@cache
+def cells_of(kind: str) -> list:
+    return [(lesson.name, cell) for lesson in LESSONS for cell in read_cells(lesson) if cell.kind == kind]
+
+
+def test_every_lesson_is_in_the_contents_and_on_the_ladder(pages):
+    front = pages["index.html"]
+    for lesson in LESSONS:
+        address = f"made/lessons/{lesson.name}.html"
+        assert front.select(f'nav a[href="{address}"]') and front.select(f'.ladder a[href="{address}"]')
+
+
+@pytest.mark.parametrize("exercise", all_exercises(), ids=lambda exercise: exercise.id)
+def test_the_answer_of_an_exercise_is_folded_and_its_stub_is_not(exercise, lesson_pages):
+    page = lesson_pages[exercise.lesson]
+    (cell,) = [cell for _, cell in cells_of("exercise") if cell.name == exercise.id]
+    answer = words("\n".join(find_regions(cell.text)[0].lines))
+    holding = [block for block in page.select("div.cell_input") if answer in words(block.get_text())]
+    folds = [block.find_parent("details") for block in holding]
+    assert folds and all(fold and "Show the answer" in fold.summary.get_text() for fold in folds)
+    assert not any(fold.has_attr("open") for fold in folds)
+    stubs = [block for block in page.select("div.cell_input") if "raise NotImplementedError" in block.get_text()]
+    begins = cell.text.partition("\n")[0]
+    assert any(begins in block.get_text() and not block.find_parent("details") for block in stubs)
+
+
+@pytest.mark.parametrize("exercise", all_exercises(), ids=lambda exercise: exercise.id)
+def test_hints_open_one_after_the_other(exercise, lesson_pages):
+    folds = lesson_pages[exercise.lesson].select("details.hint")
+    inside = None
+    for number, hint in enumerate(exercise.hints, start=1):
+        (fold,) = [fold for fold in folds if _own_words(fold) == words(hint)]
+        assert words(fold.summary.get_text()) == f"Hint {number} of {len(exercise.hints)}"
+        assert fold.find_parent("details") is inside
+        inside = fold
+
+
+def _own_words(fold) -> str:
+    """The words of a hint, without its title and the hint after it."""
+    own = [text for text in fold.find_all(string=True) if text.find_parent("details") is fold]
+    return words("".join(text for text in own if not text.find_parent("summary")))
+
+
+def test_a_check_shows_what_it_says_beside_the_answer(lesson_pages):
+    for exercise in all_exercises():
+        says = re.compile(rf"✓ {re.escape(exercise.id)}: right, {exercise.points} of {exercise.points} points")
+        (tick,) = lesson_pages[exercise.lesson].find_all(string=says)
+        assert tick.find_parent("details")
+
+
+def test_model_answers_of_written_questions_are_folded(lesson_pages):
+    for name, cell in cells_of("written"):
+        (answer,) = [region for region in find_regions(cell.text) if region.kind == SOLUTION]
+        begins = words(re.sub(r"\$[^$]*\$", " ", "\n".join(answer.lines)))[:150]
+        folds = [fold for fold in lesson_pages[name].select("details.answer") if begins in _without_formulas(fold)]
+        assert folds and not folds[0].has_attr("open"), begins
+
+
+def _without_formulas(fold) -> str:
+    return words(" ".join(text for text in fold.find_all(string=True) if not text.find_parent("math")))
+
+
+def test_every_picture_of_a_lesson_is_there_and_says_what_it_shows(lesson_pages):
+    for lesson in LESSONS:
+        texts = [cell.text for cell in read_cells(lesson) if not cell.is_code]
+        wanted = [match["path"].rpartition("/")[2] for text in texts for match in PICTURE.finditer(text)]
+        shown = lesson_pages[lesson.name].find_all("img")
+        assert set(wanted) <= {image["src"].rpartition("/")[2] for image in shown}
+        stored = nbformat.read(lesson.executed, as_version=4)
+        outputs = [output.get("data", {}) for cell in stored.cells for output in cell.get("outputs", ())]
+        drawn = [data for data in outputs if "image/png" in data or "image/svg+xml" in data]
+        assert len(shown) == len(wanted) + len(drawn)
+        assert all(len(image.get("alt", "").split()) > 3 for image in shown)
+
+
+def test_what_only_a_learner_can_run_is_left_out(lesson_pages):
+    for page in lesson_pages.values():
+        assert "progress()" not in [block.get_text().strip() for block in page.select("div.cell_input")]
+
+
+def test_the_explorer_of_a_lesson_is_said_to_be_a_still_picture(lesson_pages):
+    for name, _ in cells_of("explore"):
+        assert "This is a still picture" in lesson_pages[name].get_text()
+
+
+def test_formulas_are_drawn_by_the_browser_itself(lesson_pages):
+    for page in lesson_pages.values():
+        assert page.find_all("math") and "$" not in page.get_text().replace("$ ", "")
+
+
+def test_nothing_is_loaded_from_elsewhere(pages):
+    for address, page in pages.items():
+        for name, attribute in LOADED.items():
+            for element in page.find_all(name):
+                assert not re.match(r"(https?:)?//", element.get(attribute) or ""), (address, element)
+        assert not page.find_all(string=re.compile(r"@import|url\(\s*['\"]?https?:"))
+
+
+def test_links_within_the_book_lead_somewhere(pages):
+    for address, page in pages.items():
+        for link in page.article.find_all("a", href=True) if page.article else []:
+            path, _, anchor = link["href"].partition("#")
+            if ":" in path or path.startswith(("_", "../_", "../../_")):
+                continue
+            target = _resolved(address, path)
+            assert target in pages, (address, link["href"])
+            assert not anchor or pages[target].find(id=anchor), (address, link["href"])
+
+
+def _resolved(address: str, path: str) -> str:
+    parts = address.split("/")[:-1] if path else address.split("/")
+    for part in filter(None, path.split("/")):
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return "/".join(parts)
+
+
+def test_headings_are_in_order_and_one_is_the_title(pages):
+    for address, page in pages.items():
+        if page.article is None:
+            continue
+        levels = [int(heading.name[1]) for heading in page.article.find_all(re.compile("^h[1-6]$"))]
+        assert levels[:1] == [1] and levels.count(1) == 1, address
+        assert all(after <= before + 1 for before, after in pairwise(levels)), (address, levels)
+
+
+def test_the_glossary_explains_every_symbol_of_the_course(pages):
+    terms = {term.get_text().rstrip("#¶ ") for term in pages["glossary.html"].select("dl.glossary dt")}
+    used = {letter for exercise in all_exercises() for axes in exercise.shapes.values() for letter in letters_of(axes)}
+    assert terms >= SIZES | LETTERS | used
+    assert explained() >= SIZES | LETTERS
+
+
+def test_letters_of_a_shape_lead_to_the_glossary(lesson_pages):
+    assert linked_shape("B n_heads*d_head") == "({term}`B`, {term}`n_heads` · {term}`d_head`)"
+    assert linked_shape("B 1 unheard_of") == "({term}`B`, 1, `unheard_of`)"
+    for exercise in all_exercises():
+        cards = lesson_pages[exercise.lesson].select(".exercise-card a[href*='glossary.html#term-']")
+        assert cards or not exercise.shapes
+
+
+def test_the_pages_of_mistakes_tell_what_is_seen_and_asked_of_every_mistake(pages):
+    text = words(" ".join(page.article.get_text() for name, page in pages.items() if "made/mistakes" in name))
+    for exercise in all_exercises():
+        for mistake in exercise.mistakes:
+            assert words(mistake.observation) in text and words(mistake.question) in text, mistake.id
+
+
+def test_the_pages_of_mistakes_hold_no_code_no_id_and_no_name_of_a_mistake(pages):
+    mistakes = [mistake for exercise in all_exercises() for mistake in exercise.mistakes]
+    for address, page in pages.items():
+        if "made/mistakes" not in address:
+            continue
+        text = page.article.get_text()
+        assert not page.article.find_all("pre")
+        assert not [mistake.id for mistake in mistakes if re.search(rf"\b{re.escape(mistake.id)}\b", text)]
+        assert not [line for line in _lines_of_code() if line in text]
+        for cell in page.article.select("td"):
+            assert words(cell.get_text()) not in {words(mistake.title) for mistake in mistakes}
+
+
+def _lines_of_code() -> set[str]:
+    """The lines of every mistake and of every answer that say something."""
+    sources = [source_of(exercise.worked) for exercise in all_exercises()]
+    sources += [edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes]
+    sources += ["\n".join(find_regions(cell.text)[0].lines) for _, cell in cells_of("exercise")]
+    return {line.strip() for source in sources for line in source.splitlines() if re.search(r"[=(\[]", line)}
+
+
+def test_what_shows_a_mistake_is_a_kind_of_input(pages):
+    """Two that the lessons speak of: large scores alone show an overflow, one token hides a swap of positions."""
+    page = pages["made/mistakes/01_attention_from_loops.html"].article
+    rows = {row.td.get_text(): row.find_all("td")[-1].get_text() for row in page.select("tr") if row.td}
+    softmax = next(e for e in all_exercises() if e.id == "loops.softmax")
+    overflow = next(mistake for mistake in softmax.mistakes if mistake.id == "SMX-01")
+    assert "10 000" in rows[overflow.observation] and not rows[overflow.observation].startswith("Every input")
+
+
+def test_every_exercise_says_how_it_is_judged(pages):
+    text = pages["judging.html"].article.get_text()
+    for exercise in all_exercises():
+        assert f"{exercise.name}: {exercise.points} points" in text
+
+
+def test_the_search_index_knows_words_of_the_lessons(folder):
+    index = (folder / "searchindex.js").read_text()
+    terms = json.loads(re.search(r"Search\.setIndex\((.*)\)", index, re.S)[1])["terms"]
+    assert {"softmax", "queri", "head"} <= set(terms)
+
+
+def test_links_to_a_live_notebook_need_a_public_address(pages):
+    linked = [bool(page.find_all(href=re.compile("colab|mybinder"))) for page in pages.values()]
+    assert any(linked) is bool(repository(ROOT))
+    text = run_it_yourself(LESSONS[0], "https://github.com/somebody/course", "main")
+    assert f"github/somebody/course/blob/main/notebooks/{LESSONS[0].name}.ipynb" in text and "mybinder.org" in text
+    assert "colab" not in run_it_yourself(LESSONS[0], "https://example.org/course", "main")
+
+
+def test_an_exercise_notebook_can_be_downloaded_from_its_lesson(lesson_pages):
+    for name, page in lesson_pages.items():
+        assert page.select(f'a[download][href$="{name}.ipynb"]')
+
+
+def test_two_builds_are_made_from_the_same_sources(folder, tmp_path):
+    again = write_sources(tmp_path / "made")
+    assert len(again) > len(LESSONS)
+    for path in again:
+        assert path.read_text() == (folder.parents[1] / path.relative_to(tmp_path)).read_text(), path.name
+
+
+def test_a_new_lesson_is_in_the_book_without_an_edit_of_the_book(tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(ROOT / "solutions", root / "solutions")
+    (root / "images").symlink_to(ROOT / "images")
+    (root / "solutions" / "99_new_idea.py").write_text('# %% [markdown]\nr"""\n# 99 Build a new idea\n"""\n')
+    made = {str(path.relative_to(tmp_path / "made")) for path in write_sources(tmp_path / "made", root=root)}
+    assert {"lessons/99_new_idea.ipynb", "mistakes/99_new_idea.md"} <= made
+    for part in ("contents.md", "ladder.md", "mistakes.md"):
+        assert "99 New idea" in (tmp_path / "made" / "parts" / part).read_text()
+
+
+def test_words_of_hints_and_mistakes_have_no_meaning_as_markdown():
+    assert as_markdown("in __init__, not in\n `a_b`") == r"in \_\_init\_\_, not in `a_b`"
+    assert as_markdown("x[i] * 2") == r"x\[i\] \* 2"
+
+
+def test_brackets_are_as_high_as_their_own_matrix_and_a_thousand_has_no_gap():
+    two, one = r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", r"\begin{pmatrix} 3 \end{pmatrix}"
+    made = mathml(f"{two} = {one}")
+    assert made.count("<mrow><mo>(</mo><mtable>") == made.count("</mtable><mo>)</mo></mrow>") == 2
+    assert '<mo lspace="0" rspace="0">,</mo>' in mathml("524{,}288") and "lspace" not in mathml("a, b")
+
+
+def test_names_of_functions_are_set_without_gaps():
+    assert "<mi>softmax</mi>" in mathml(r"\operatorname{softmax}(x)")
+    assert "<mi>∞</mi>" in mathml(r"-\infty") and "<mo>+</mo>" in mathml("a + b")
+    assert "max_len" in mathml(r"\text{max\_len}")
+
+
+def test_a_sign_stands_close_to_its_number():
+    assert '<mo>,</mo><mo form="prefix">−</mo><mn>1</mn>' in mathml("(2, -1)")
+    assert "form" not in mathml("(a) - b")
+
+
+def test_no_line_begins_with_what_stands_behind_a_formula(lesson_pages):
+    formulas = [math for page in lesson_pages.values() for math in page.select("article math")]
+    behind = [math for math in formulas if re.match(r"[.,;:!?)]", str(math.next_sibling or ""))]
+    assert len(behind) > 100
+    assert all(math.parent["class"] == ["unbroken"] for math in behind)
+
+
+def test_a_formula_takes_no_punctuation_but_its_own():
+    """Two texts of the same letters are one and the same to docutils."""
+    comma = (nodes.Text(", "), nodes.emphasis("", "b"), nodes.Text(", "))
+    line = nodes.paragraph("", "", nodes.emphasis("", "a"), *comma[:2], nodes.math("", "x"), comma[2])
+    _take_punctuation(None, line, "")
+    assert line.astext() == "a, bx " and line[3]["punctuation"] == ","
+
+
+def test_a_warning_stops_make_book():
+    makefile = (ROOT / "Makefile").read_text()
+    recipe = r"^book: .*\n(\t.*\n)*\t.*sphinx -W --keep-going -q \$\(ARGS\) book book/_build/html$"
+    assert re.search(recipe, makefile, re.M)
+
+
+def test_a_formula_that_cannot_be_written_stops_the_build(tmp_path):
+    course = tmp_path / "course"
+    course.mkdir()
+    (course / "conf.py").write_text(
+        "extensions = ['myst_nb', 'autograder.build.book.html']\nhtml_math_renderer = 'mathml'\n"
+        "myst_enable_extensions = ['dollarmath']\n"
+    )
+    (course / "index.md").write_text("# Formulas\n\nGood: $x_i$. Bad: $\\unheardof{x}$.\n")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", str(course), str(tmp_path / "html")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "this formula has no MathML" in done.stderr
+
+
+def test_the_workflow_that_publishes_builds_by_the_same_command():
+    text = (ROOT / ".github" / "workflows" / "book.yml").read_text()
+    assert "run: make book" in text and "path: book/_build/html" in text
+    uses = re.findall(r"uses: (\S+)", text + (ROOT / ".github" / "workflows" / "test.yml").read_text())
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", action) for action in uses)

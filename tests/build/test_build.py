@@ -1,0 +1,358 @@
+"""Sources to notebooks: what students get, what is stale, and what a mistake in a source is told as."""
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.build import build, executed_text
+from autograder.build.lesson import KINDS, ROOT, Lesson, check_text, find_lessons, lesson_names, read_cells
+from autograder.build.marks import MarkError, find_regions, replace_marks, without_regions
+from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
+from autograder.build.stale import called_by, is_current
+from autograder.errors import UserError
+
+# A PNG file with the description "a point".
+ONE_PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b5500000013744558"
+    "744465736372697074696f6e006120706f696e74bb9ff6b20000000a49444154789c636800000082"
+    "008177cd72b60000000049454e44ae426082"
+)
+SMALL = '''# %% [markdown]
+r"""
+# A small lesson with $\\alpha$
+
+![one grey point](../images/point.png)
+"""
+
+# %%
+import sys, warnings
+print("shown")
+print("not shown", file=sys.stderr)
+warnings.warn("not shown either")
+from IPython.display import HTML, display
+display(HTML("a bar"), display_id=True).update(HTML(""))
+6 * 7
+
+# %% timing: point
+import time
+time.time()
+
+# %% explore
+import ipywidgets
+
+class Explorer:
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        live = ipywidgets.IntSlider()._repr_mimebundle_()
+        return {**live, "image/png": "iVBORw0KGgo=", "text/plain": "an explorer"}
+
+Explorer()
+
+# %% [markdown] written: small.why (2 points)
+r"""
+Why?
+
+### BEGIN SOLUTION
+Because of the secretword.
+### END SOLUTION
+### BEGIN MARK SCHEME
+Two points for the schemeword.
+### END MARK SCHEME
+"""
+'''
+
+
+def make(folder: Path, text: str, name: str = "90_small") -> Lesson:
+    for part in ("solutions", "images"):
+        (folder / part).mkdir(exist_ok=True)
+    (folder / "images" / "point.png").write_bytes(ONE_PIXEL)
+    (folder / "solutions" / f"{name}.py").write_text(text, encoding="utf-8")
+    return Lesson(name, folder)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The small lesson, built once."""
+    lesson = make(tmp_path_factory.mktemp("lessons"), SMALL)
+    written = build(None, progress=False, root=lesson.root)
+    assert written == ["solutions/90_small.ipynb", "notebooks/90_small.ipynb"]
+    return lesson
+
+
+@pytest.fixture(params=lesson_names())
+def lesson(request):
+    return Lesson(request.param)
+
+
+# --- building ---------------------------------------------------------------------------------------------
+
+
+def test_a_second_build_runs_and_writes_nothing(small):
+    before = small.executed.stat().st_mtime_ns, small.student.stat().st_mtime_ns
+    assert build(None, progress=False, root=small.root) == []
+    assert build(None, check=True, root=small.root) == []
+    assert before == (small.executed.stat().st_mtime_ns, small.student.stat().st_mtime_ns)
+
+
+def test_running_again_gives_the_same_bytes(small):
+    assert executed_text(small) == small.executed.read_text(encoding="utf-8")
+
+
+def test_stored_outputs_are_quiet_and_still(small):
+    cells = {cell.id: cell for cell in nbformat.read(small.executed, as_version=4).cells}
+    plain, timing, explorer = (cells[f"90-00{number}"] for number in (2, 3, 4))
+    shown = [output.get("text") or output["data"]["text/plain"] for output in plain.outputs]
+    assert shown == ["shown\n", "42"]
+    assert [list(output["data"]) for output in timing.outputs] == [["image/png", "text/html", "text/plain"]]
+    assert '<img alt="a point"' in timing.outputs[0]["data"]["text/html"]
+    assert explorer.outputs[0]["data"] == {"image/png": "iVBORw0KGgo=", "text/plain": "an explorer"}
+    assert "widgets" not in nbformat.read(small.executed, as_version=4).metadata
+
+
+def test_pictures_travel_in_the_notebook(small):
+    for path in (small.executed, small.student):
+        cell = nbformat.read(path, as_version=4).cells[0]
+        assert "![one grey point](attachment:point.png)" in cell.source
+        assert list(cell.attachments["point.png"]) == ["image/png"]
+
+
+def test_readers_see_answers_without_marks(small):
+    cell = nbformat.read(small.executed, as_version=4).cells[-1]
+    assert "Because of the secretword.\n\n**How it is marked**\n\nTwo points" in cell.source
+    assert "###" not in cell.source
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lesson: lesson.source.write_text(SMALL.replace("6 * 7", "6 * 8")),
+        lambda lesson: lesson.executed.write_text(
+            lesson.executed.read_text().replace('"shown\\n"', '"forged\\n"').replace("6 * 7", "6 * 8")
+        ),
+        lambda lesson: lesson.executed.write_text("not a notebook"),
+        lambda lesson: lesson.executed.unlink(),
+        lambda lesson: (lesson.images / "point.png").write_bytes(ONE_PIXEL + b"\0"),
+    ],
+)
+def test_check_names_an_executed_notebook_that_is_out_of_date(small, tmp_path, change):
+    copy = make(tmp_path, SMALL)
+    copy.executed.write_bytes(small.executed.read_bytes())
+    copy.student.parent.mkdir()
+    copy.student.write_bytes(small.student.read_bytes())
+    assert build(None, check=True, root=tmp_path) == []
+    change(copy)
+    assert "solutions/90_small.ipynb" in build(None, check=True, root=tmp_path)
+
+
+def test_check_names_a_student_notebook_that_was_edited(small, tmp_path):
+    copy = make(tmp_path, SMALL)
+    copy.executed.write_bytes(small.executed.read_bytes())
+    assert build(["90_small"], check=True, root=tmp_path) == ["notebooks/90_small.ipynb"]
+    assert not copy.student.exists()
+
+
+def test_a_notebook_that_a_learner_worked_in_is_left_alone(small, tmp_path, capsys):
+    copy = make(tmp_path, SMALL)
+    copy.executed.write_bytes(small.executed.read_bytes())
+    copy.student.parent.mkdir()
+    worked_in = small.student.read_text().replace("6 * 7", "6 * 7 + 1")
+    assert worked_in != small.student.read_text()
+    copy.student.write_text(worked_in)
+    assert build(None, progress=False, root=tmp_path) == []
+    assert copy.student.read_text() == worked_in
+    assert "changes of yours" in capsys.readouterr().out
+    copy.student.unlink()
+    assert build(None, progress=False, root=tmp_path) == ["notebooks/90_small.ipynb"]
+    assert copy.student.read_bytes() == small.student.read_bytes()
+
+
+def test_a_new_source_renews_a_notebook_that_nobody_changed(small, tmp_path):
+    copy = make(tmp_path, SMALL.replace("6 * 7", "6 * 8"))
+    copy.student.parent.mkdir()
+    copy.student.write_bytes(small.student.read_bytes())
+    assert "notebooks/90_small.ipynb" in build(None, progress=False, root=tmp_path)
+
+
+# --- mistakes in a source ---------------------------------------------------------------------------------
+
+ANSWER = "def softmax(scores):\n    ### BEGIN SOLUTION\n    return scores\n    ### END SOLUTION\n"
+BAD = {
+    "unknown title": ("# %% exercize: loops.softmax\nx = 1\n", "cell 1 (exercize: loops.softmax)", KINDS[0]),
+    "unknown exercise": (f"# %% exercise: loops.sofmax\n{ANSWER}", "cell 1", "loops.softmax"),
+    "other lesson": (f"# %% exercise: loops.softmax\n{ANSWER}", "cell 1", "belongs to lesson 01_attention"),
+    "no marks": ("# %% exercise: loops.softmax\nx = 1\n", "cell 1", "BEGIN SOLUTION"),
+    "stray marks": (f"# %%\n{ANSWER}", "cell 1", "has no place in this kind of cell"),
+    "open marks": ("# %% exercise: a.b\n### BEGIN SOLUTION\nx = 1\n", "cell 1", "never closed"),
+    "no picture": ("# %% timing: nothing\nx = 1\n", "cell 1 (timing: nothing)", "images/nothing.png"),
+    "no points": ('# %% [markdown] written: a.why\nr"""\nWhy?\n"""\n', "cell 1", "points in the title"),
+    "elsewhere": ('# %% [markdown]\nr"""\n![a](x.png)\n"""\n', "cell 1", "../images/"),
+    "no alternative": ('# %% [markdown]\nr"""\n![](../images/point.png)\n"""\n', "cell 1", "alternative"),
+    "fails": ("# %%\nx = 1\n\n# %%\nx / 0\n", "cell 2", "ZeroDivisionError: division by zero"),
+    "address": ("# %%\nobject()\n", "cell 1", "memory address"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_mistake_in_a_source_is_told_with_lesson_and_cell(tmp_path, case):
+    text, *words = BAD[case]
+    lesson = make(tmp_path, text)
+    with pytest.raises(UserError) as caught:
+        build(None, progress=False, root=tmp_path)
+    assert "\n" not in str(caught.value)
+    for word in ["90_small", *words]:
+        assert word in str(caught.value)
+    assert not lesson.executed.exists()
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda text: text + f"\n# %% exercise: loops.softmax\n{ANSWER}", "is in the lesson twice"),
+        (lambda text: text.replace("check(softmax)", "check(softmax); 1"), "a check cell is exactly"),
+        (
+            lambda text: text.replace("# %% check: loops.softmax", "# %%").replace(
+                check_text("softmax"), "x = 1"
+            ),
+            "has no cell with the title check: loops.softmax",
+        ),
+        (
+            lambda text: f"# %% check: loops.softmax\n{check_text('softmax')}\n\n" + text,
+            "no cell before this check",
+        ),
+    ],
+)
+def test_exercise_and_check_belong_together(tmp_path, change, words):
+    source = Lesson("01_attention_from_loops").source.read_text(encoding="utf-8")
+    lesson = make(tmp_path, change(source), "01_attention_from_loops")
+    with pytest.raises(UserError, match=re.escape(words)):
+        read_cells(lesson)
+
+
+def test_an_unknown_lesson_is_told_with_the_known_ones():
+    with pytest.raises(UserError, match="01_attention_from_loops"):
+        find_lessons(["77_nothing"])
+
+
+def test_a_folder_without_lessons(tmp_path):
+    with pytest.raises(UserError, match="clone"):
+        build(None, root=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### BEGIN SOLUTION",
+        "### END SOLUTION",
+        "# BEGIN SOLUTION\n# END SOLUTION",
+        "### BEGIN SOLUTION\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS",
+    ],
+)
+def test_unpaired_marks(text):
+    with pytest.raises(MarkError):
+        find_regions(text)
+
+
+def test_marks_come_out():
+    text = "a\n### BEGIN SOLUTION\nb\n### END SOLUTION\nc"
+    assert without_regions(text, "SOLUTION") == "a\nc"
+    assert replace_marks(text, {}) == "a\nb\nc"
+    assert replace_marks(text, {"SOLUTION": ["B"]}) == "a\nB\nb\nc"
+
+
+# --- the real lessons -------------------------------------------------------------------------------------
+
+
+def test_the_committed_notebooks_are_current():
+    assert build(None, check=True) == []
+
+
+# Lines that the lessons' own experiments need too, and that give nothing of an answer away.
+EVERYDAY = {"with torch.no_grad():", "loss.backward()", "x = layer(x)", "break"}
+
+
+def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
+    """A line inside a region that does not also stand outside one is nowhere in the students' notebook."""
+    received = as_text(student_notebook(lesson))
+    received_lines = {
+        line.strip() for cell in student_notebook(lesson).cells for line in cell.source.split("\n")
+    }
+    for cell in read_cells(lesson):
+        regions = find_regions(cell.text)
+        outside = set(map(str.strip, replace_marks(_without_all(cell.text), {}).split("\n")))
+        for line in {line.strip() for region in regions for line in region.lines} - outside - EVERYDAY:
+            assert len(line) < 3 or line not in received_lines, (cell.id, line)
+            if len(line) > 8:
+                assert json.dumps(line, ensure_ascii=False)[1:-1] not in received, (cell.id, line)
+    for word in ("BEGIN", "END SOLUTION", "hidden=True", "HIDDEN", "MARK SCHEME", "AUTOGRADER_SECRET"):
+        assert word not in received
+
+
+def test_students_get_no_mistakes(lesson):
+    """A known mistake is nearly an answer: no words of one, and no way to its code, in the notebook."""
+    from autograder.exercises import all_exercises
+
+    received = as_text(student_notebook(lesson))
+    assert "autograder.exercises" not in received
+    for mistake in (mistake for exercise in all_exercises() for mistake in exercise.mistakes):
+        for words in (mistake.id, mistake.observation, mistake.question):
+            assert json.dumps(words, ensure_ascii=False)[1:-1] not in received
+
+
+def _without_all(text):
+    for kind in ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME"):
+        text = without_regions(text, kind)
+    return text
+
+
+def test_student_notebooks_are_valid_for_nbgrader(lesson):
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    notebook = student_notebook(lesson)
+    nbformat.validate(notebook)
+    MetadataValidator().validate_nb(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            assert cell.metadata.nbgrader.schema_version == 3
+            assert cell.metadata.nbgrader.checksum
+            assert cell.metadata.deletable is False
+
+
+def test_every_exercise_is_a_stub_with_its_check(lesson):
+    from autograder.exercises import all_exercises
+
+    cells = {cell.id: cell for cell in student_notebook(lesson).cells}
+    for exercise in all_exercises():
+        if exercise.lesson == lesson.name:
+            grade_id = exercise.id.replace(".", "-")
+            assert "raise NotImplementedError()" in cells[grade_id].source
+            assert cells[f"check-{grade_id}"].source == f"check({exercise.name})"
+            assert cells[f"check-{grade_id}"].metadata.nbgrader.points == exercise.points
+
+
+def test_the_teachers_notebook_keeps_everything(lesson):
+    assert [cell.source for cell in teacher_notebook(lesson).cells if cell.cell_type == "code"] == [
+        cell.text for cell in read_cells(lesson) if cell.is_code
+    ]
+
+
+def test_the_executed_notebook_is_signed_and_has_no_marks(lesson):
+    assert is_current(lesson)
+    assert not any(find_regions(cell.source) for cell in reading_notebook(lesson).cells)
+
+
+def test_building_a_real_lesson_again_gives_the_same_bytes():
+    first = Lesson(lesson_names()[0], ROOT)
+    assert executed_text(first) == first.executed.read_text(encoding="utf-8")
+
+
+def test_what_belongs_to_another_lesson_does_not_make_a_lesson_stale():
+    first, second, *_ = ({path.relative_to(ROOT / "autograder").as_posix() for path in called_by(lesson)}
+                         for lesson in find_lessons(None))
+    assert first - second == {"notebook/lessons/loops.py", *(name for name in first if "exercises/loops/" in name)}
+    assert {"judge/judging.py", "exercises/_shared/masks.py", "notebook/check.py"} < first & second

@@ -1,0 +1,167 @@
+"""The student bundle holds no answer, no mistake and no secret."""
+
+import ast
+import inspect
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import nbformat
+import pytest
+from judged import (
+    IDS,
+    PUBLIC,
+    expected_of,
+    results_of,
+)
+from worked import worked_sources
+
+from autograder.build import find_lessons
+from autograder.build.lesson import ROOT
+from autograder.bundle.make import FOLDERS, MODULES
+from autograder.exercises import all_exercises
+from autograder.grading.course.make import make_course
+from autograder.schema.mistake import edited_source
+
+SMALL = 12  # nodes; a body of fewer, such as `return x + 1`, says nothing
+
+
+def test_nothing_is_in_it_but_what_is_named(bundle_folder):
+    found = {path.relative_to(bundle_folder).as_posix() for path in bundle_folder.rglob("*") if path.is_file()}
+    found = {name for name in found if "__pycache__" not in name}
+    code = {f"autograder/{name}" for name in MODULES}
+    package = ROOT / "autograder"
+    code |= {path.relative_to(ROOT).as_posix() for name in FOLDERS for path in (package / name).glob("*.py")}
+    data = {f"{exercise}{kind}.safetensors" for exercise in IDS for kind in ("", ".pairs")} | {"exercises.json"}
+    texts = {"LICENSE", "README.md", "Makefile", "pyproject.toml"}
+    notebooks = {f"notebooks/{lesson.name}.ipynb" for lesson in find_lessons(None)}
+    assert found == code | {f"autograder/exercises/recorded/{name}" for name in data} | texts | notebooks
+    assert not [name for name in found if "solutions" in name or "grading" in name]
+
+
+class _Plain(ast.NodeTransformer):
+    """Names in the order in which they come, so that other names make no difference."""
+
+    def __init__(self):
+        self.known = {}
+
+    def _name(self, name):
+        return self.known.setdefault(name, f"n{len(self.known)}")
+
+    def visit_Name(self, node):
+        return ast.Name(self._name(node.id), ast.Load())
+
+    def visit_arg(self, node):
+        return ast.arg(self._name(node.arg))
+
+
+def _plain(statements) -> str:
+    return ast.dump(_Plain().visit(ast.parse(ast.unparse(ast.Module(list(statements), [])))))
+
+
+def bodies(text: str, fewest: int = 1) -> set[str]:
+    """What each function of a program does, without docstrings, and whatever its names."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if body and sum(1 for one in ast.walk(ast.Module(body, []))) >= fewest:
+                found.add(_plain(body))
+    return found
+
+
+def code_of(folder: Path) -> list[str]:
+    """All Python in the bundle: modules and code cells."""
+    texts = [path.read_text() for path in folder.rglob("*.py")]
+    for path in (folder / "notebooks").glob("*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        texts += [cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith("%")]
+    return texts
+
+
+def test_no_answer_and_no_mistake_is_in_its_code(bundle_folder):
+    held = set().union(*(bodies(text) for text in code_of(bundle_folder)))
+    sources = [path.read_text() for path in (ROOT / "autograder/exercises").glob("*/*.py")]
+    sources += [edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes]
+    sources += [text for lesson in find_lessons(None) for text in worked_sources(lesson.name).values()]
+    answers = set().union(*(bodies(text, SMALL) for text in sources))
+    assert len(answers) > 300
+    assert not held & answers
+
+
+def functions() -> dict:
+    """Every function of the modules that go into the bundle, by name."""
+    found = {}
+    for folder in FOLDERS:
+        package = import_module(f"autograder.{folder.replace('/', '.')}")
+        modules = [import_module(f"{package.__name__}.{one.name}") for one in iter_modules(package.__path__)]
+        for module in (package, *modules):
+            own = {name: one for name, one in vars(module).items() if inspect.isfunction(one)}
+            found |= {f"{module.__name__}.{name}": one for name, one in own.items() if "autograder" in one.__module__}
+    return found
+
+
+def answers_first_case(exercise, function) -> bool:
+    """Whether a function, called as an answer, gives the right result in the exercise's first case."""
+    expected = expected_of(exercise.id, *PUBLIC)
+    [record] = results_of(exercise, expected.cases[:1], function, seconds=2.0, output_only=True)
+    return record["status"] == "answered" and expected.is_right(0, record)
+
+
+def answering() -> list[str]:
+    """The functions that answer an exercise; the reference does, and shows that one would be found."""
+    found, known = [], functions()
+    for exercise in all_exercises():
+        assert exercise.procedure == "class" or answers_first_case(exercise, exercise.reference)
+        found += [name for name, function in known.items() if answers_first_case(exercise, function)]
+    return found
+
+
+@pytest.mark.trial
+def test_no_function_of_it_answers_an_exercise(tmp_path):
+    # subtle: in a process of its own, because functions that are called with anything leave anything behind.
+    question = "import test_bundle_answers; found = test_bundle_answers.answering(); print('\\nanswering:', *found)"
+    folders = (ROOT, ROOT / "tests", ROOT / "tests/bundle")
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders)), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", question], cwd=tmp_path, env=paths, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["answering:"], done.stdout[-500:] + done.stderr[-2000:]
+
+
+def test_an_answer_in_it_would_be_found():
+    worked = worked_sources("01_attention_from_loops")["loops.softmax"]
+    renamed = worked.replace("scores", "table")
+    assert bodies(worked, SMALL) & bodies(f"class A:\n    x = 1\n{renamed}")
+
+
+def test_no_text_of_an_answer_is_in_any_file(bundle_folder):
+    lines = set()
+    for lesson in find_lessons(None):
+        for text in worked_sources(lesson.name).values():
+            solution = text.split("### BEGIN SOLUTION")[1].split("### END SOLUTION")[0]
+            lines.add("\n".join(line.strip() for line in solution.strip().splitlines()))
+    for path in (path for path in bundle_folder.rglob("*") if path.is_file()):
+        text = "\n".join(line.strip() for line in path.read_bytes().decode(errors="replace").splitlines())
+        assert not [one for one in lines if len(one) > 25 and one in text], path
+
+
+def test_no_path_of_this_machine_and_no_secret_is_in_it(bundle_folder):
+    for path in (path for path in bundle_folder.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        for word in (str(ROOT), str(Path.home()) + "/", "/tmp/", ".secret"):
+            assert word.encode() not in data, (path, word)
+
+
+def test_records_are_data_alone(bundle_folder):
+    kinds = {path.suffix for path in (bundle_folder / "autograder/exercises/recorded").iterdir()}
+    assert kinds == {".json", ".safetensors"}
+
+
+def test_notebooks_are_those_that_a_course_releases(bundle_folder, tmp_path, capsys):
+    course = make_course(tmp_path / "course")
+    for path in (bundle_folder / "notebooks").iterdir():
+        released = course / "release" / path.stem / path.name
+        assert json.loads(path.read_text()) == json.loads(released.read_text())

@@ -1,0 +1,136 @@
+"""The student bundle as a file: how it is written, and a lesson run from it."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from functools import partial
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from unpacked import environment
+
+from autograder.build.lesson import ROOT, find_lessons
+from autograder.bundle.make import bundle
+from autograder.errors import UserError
+
+LARGEST = 2_500_000  # bytes a lesson
+
+
+def test_it_is_small(bundle_folder):
+    file = bundle_folder.parents[1] / "bundle.zip"
+    assert file.stat().st_size < LARGEST * len(find_lessons(None))
+    with zipfile.ZipFile(file) as archive:
+        assert {name.split("/")[0] for name in archive.namelist()} == {"attention-by-hand"}
+
+
+def test_pip_installs_all_of_it(bundle_folder, tmp_path):
+    words = ["wheel", "-q", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path / "wheel"]
+    shutil.copytree(bundle_folder, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run([sys.executable, "-m", "pip", *map(str, words), str(tmp_path / "copy")], check=True)
+    names = set(zipfile.ZipFile(next((tmp_path / "wheel").glob("*.whl"))).namelist())
+    package = (bundle_folder / "autograder").rglob("*")
+    here = {path.relative_to(bundle_folder).as_posix() for path in package if path.is_file()}
+    assert {name for name in here if "__pycache__" not in name} <= names
+
+
+def test_a_file_that_is_there_is_left_alone(tmp_path):
+    file = tmp_path / "mine.zip"
+    file.write_text("mine")
+    done = subprocess.run([sys.executable, "-m", "autograder", "bundle", file], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "exists" in done.stderr
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.trial
+@pytest.mark.parametrize("workers", [1, min(os.cpu_count(), 8)])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path):
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "autograder", "bundle", "a.zip"],
+        cwd=tmp_path, env=os.environ | {"TMPDIR": str(aside), "PYTHONPATH": str(ROOT)}, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # What a shell starts in the background does not hear Ctrl-C, and passes that on.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
+    _wait_for_workers(begun, workers)
+    # Ctrl-C reaches all processes of a terminal's group, SIGTERM the one that was started.
+    os.killpg(begun.pid, number) if number == signal.SIGINT else os.kill(begun.pid, number)
+    said = begun.communicate(timeout=60)
+    assert begun.returncode == (130 if number == signal.SIGINT else 128 + number), said
+    assert "Traceback" not in said[1]
+    assert not _workers(begun.pid)
+    assert [*tmp_path.iterdir()] == [aside] and not [*aside.iterdir()]
+
+
+def _wait_for_workers(process, number: int) -> None:
+    """Waits until a running bundle has begun to start so many processes."""
+    while process.poll() is None:
+        if len(_workers(process.pid)) >= number:
+            return
+        time.sleep(0.001)
+    raise AssertionError(process.communicate())
+
+
+def _workers(group: int) -> list[int]:
+    """The processes that a bundle has started, found by the group that it leads."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(OSError, psutil.Error):  # gone in the meantime
+            if os.getpgid(process.pid) == group and "spawn_main" in " ".join(process.cmdline()):
+                found.append(process.pid)
+    return found
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(UserError, match="there is no folder"):
+        bundle(tmp_path / "none" / "a.zip")
+
+
+WRONG = """
+def softmax(scores):
+    powers = torch.exp(scores)
+    return powers / powers.sum(dim=0, keepdim=True)
+"""
+RIGHT = """
+def softmax(scores):
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / powers.sum(-1, keepdim=True)
+"""
+
+
+def test_a_lesson_of_it_runs(bundle_folder, tmp_path, monkeypatch):
+    from nbclient import NotebookClient
+
+    folder = shutil.copytree(bundle_folder, tmp_path / "bundle")
+    spec = {"argv": [sys.executable, "-S", "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"]}
+    spec |= {"display_name": "alone", "language": "python"}
+    kernel = tmp_path / "kernels/alone/kernel.json"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", environment(folder)["PYTHONPATH"])  # as if it were installed
+    notebook = nbformat.read(folder / "notebooks/01_attention_from_loops.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    [check] = [cell for cell in code if cell.metadata.get("nbgrader", {}).get("grade_id") == "check-loops-softmax"]
+    where = nbformat.v4.new_code_cell("import autograder; print(autograder.__file__)")
+    wrong, right = nbformat.v4.new_code_cell(WRONG), nbformat.v4.new_code_cell(RIGHT)
+    again = nbformat.from_dict(json.loads(json.dumps(check)))
+    notebook.cells = [code[0], where, wrong, check, right, again]
+    for cell in notebook.cells:
+        cell.id = nbformat.v4.new_code_cell("").id
+    work = {"metadata": {"path": str(folder / "notebooks")}}
+    NotebookClient(notebook, kernel_name="alone", allow_errors=True, timeout=300, resources=work).execute()
+    assert code[0].outputs == []
+    assert Path(where.outputs[0].text.strip()).is_relative_to(folder)
+    assert check.outputs[-1].output_type == "error" and "loops.softmax" in check.outputs[-1].evalue
+    assert any("7 of 7 points" in str(output) for output in again.outputs)

@@ -1,0 +1,193 @@
+"""The command line as its users meet it: right words, right exit codes, one clear line for bad input."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RIGHT = """
+import torch
+def softmax(scores):
+    grown = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
+    return grown / grown.sum(dim=-1, keepdim=True)
+"""
+UNSTABLE = """
+import torch
+def softmax(scores):
+    grown = torch.exp(scores)
+    return grown / grown.sum(dim=-1, keepdim=True)
+"""
+WRONG_AXIS = """
+import torch
+def softmax(scores):
+    grown = torch.exp(scores - scores.max(dim=0, keepdim=True).values)
+    return grown / grown.sum(dim=0, keepdim=True)
+"""
+FIELDS = ["exercise", "file", "passed", "points", "max_points", "mistake", "message"]
+
+
+def run(*words, cwd=None):
+    """The finished process of one command."""
+    command = [sys.executable, "-m", "autograder", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """A function that writes an answer's text to a file and returns its path."""
+
+    def write(name, text):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def notebook(*sources):
+    cells = [
+        {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        for source in sources
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_check_answers_each_file_in_order_with_json(answers):
+    files = [answers("right.py", RIGHT), answers("wrong.py", WRONG_AXIS), answers("unstable.py", UNSTABLE)]
+    done = run("check", "loops.softmax", *files, "--json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [list(row) for row in rows] == [FIELDS] * 3
+    assert [row["file"] for row in rows] == [str(file) for file in files]
+    assert [row["passed"] for row in rows] == [True, False, False]
+    assert [row["points"] for row in rows] == [7.0, 0.0, 5.0]
+    assert {row["max_points"] for row in rows} == {7.0}
+    assert [row["mistake"] for row in rows] == [None, "SMX-07", "SMX-01"]
+    assert "What is exp(1000) in float32?" in rows[2]["message"]
+    assert done.returncode == 1 and done.stderr == ""
+
+
+def test_a_name_that_is_missing_comes_with_the_error_that_stopped_its_cell(answers):
+    file = answers("cut.ipynb", notebook("import torch", "def softmax(scores):\n    return torch.exp(scores"))
+    (row,) = map(json.loads, run("check", "loops.softmax", file, "--json").stdout.splitlines())
+    assert row["message"].startswith("There is no softmax: a cell stopped with SyntaxError: ")
+    assert row["message"].endswith(" (line 2)") and "ipython" not in row["message"]
+
+
+def test_check_exits_with_0_where_all_are_right_visible_hidden_and_with_a_seed(answers):
+    file = answers("right.py", RIGHT)
+    for more in ([], ["--hidden"], ["--seed", "7"], ["--hidden", "--seed", "7"]):
+        assert run("check", "loops.softmax", file, *more).returncode == 0
+
+
+def test_check_reads_notebooks_and_goes_on_after_a_failing_cell(answers):
+    source = notebook("%matplotlib inline\nimport torch", "1 / 0", RIGHT, "check(softmax)")
+    done = run("check", "loops.softmax", answers("right.ipynb", source))
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_missing_name_is_not_started_and_wrong(answers):
+    done = run("check", "loops.softmax", answers("other.py", "x = 1"), "--json")
+    row = json.loads(done.stdout)
+    assert done.returncode == 1 and not row["passed"] and row["points"] == 0.0
+    assert "no softmax" in row["message"]
+
+
+def test_a_file_that_stops_after_the_answer_is_still_judged(answers):
+    assert run("check", "loops.softmax", answers("late.py", RIGHT + "\nraise SystemExit(3)")).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("bad.py", "def softmax(x) return", "not valid Python"),
+        ("bad.ipynb", "hello", "not a notebook"),
+        ("list.ipynb", "[]", "not a notebook"),
+        ("answer.txt", "softmax", "only .py and .ipynb"),
+    ],
+)
+def test_what_cannot_be_judged_exits_with_2_and_one_line(answers, name, text, why):
+    right = answers("right.py", RIGHT)
+    done = run("check", "loops.softmax", answers(name, text), right, "--json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and why in done.stderr
+    assert [row["passed"] for row in rows] == [False, True]
+
+
+def one_line(done):
+    """Whether a call ended as bad input should: exit 2, one line on stderr, no traceback."""
+    return done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
+
+
+def test_bad_input_to_every_command_gives_one_line(tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "kept.txt").write_text("kept", encoding="utf-8")
+    calls = [
+        [],
+        ["nonsense"],
+        ["check"],
+        ["check", "loops.softmaxx", tmp_path / "none.py"],
+        ["check", "loops.softmax", tmp_path / "none.py"],
+        ["check", "loops.softmax", tmp_path],
+        ["build", "99_nothing"],
+        ["course", full],
+        ["course", full / "kept.txt"],
+        ["demo", full],
+        ["grade", tmp_path / "no_course"],
+        ["grade", full],
+        ["grade", full, "--workers", "0"],
+    ]
+    for call in calls:
+        done = run(*call)
+        assert one_line(done), (call, done.returncode, done.stdout, done.stderr)
+    assert [path.name for path in full.iterdir()] == ["kept.txt"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere (try as another user)")
+def test_no_permission_to_write_gives_one_line(tmp_path):
+    tmp_path.chmod(0o500)
+    assert one_line(run("course", tmp_path / "course"))
+
+
+def test_every_command_has_help():
+    words = run("--help").stdout
+    for command in ("exercises", "check", "build", "course", "grade", "demo"):
+        assert command in words
+        done = run(command, "--help")
+        assert done.returncode == 0 and command in done.stdout
+
+
+def test_exercises_lists_every_exercise():
+    rows = json.loads(run("exercises", "--json").stdout)
+    assert [list(row) for row in rows] == [["id", "lesson", "name", "points", "minutes", "difficulty"]] * len(rows)
+    assert {"loops.softmax", "matmul.SelfAttention"} <= {row["id"] for row in rows}
+    text = run("exercises").stdout
+    assert all(row["id"] in text for row in rows)
+
+
+def test_import_of_the_package_is_light():
+    heavy = "nbgrader", "matplotlib", "pygraphviz", "IPython", "autograder.exercises"
+    code = f"import sys, torch; before = set(sys.modules); import autograder; print([m for m in {heavy!r} if m in " \
+           "set(sys.modules) - before], len(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "1"]
+
+
+def test_no_answer_is_in_the_memory_of_a_process_that_runs_answers(answers):
+    spy = RIGHT + (
+        "\nimport sys, gc\n"
+        "seen = [m for m in sys.modules if m.startswith(('autograder.judge', 'autograder.exercises.'))]\n"
+        "if set(seen) - {'autograder.schema.exercise'}:\n    del softmax\n"
+    )
+    assert run("check", "loops.softmax", answers("spy.py", spy)).returncode == 0
+
+
+def test_checking_leaves_the_folder_alone(answers, tmp_path):
+    file = answers("writes.py", RIGHT)
+    before = sorted(Path(tmp_path).iterdir())
+    run("check", "loops.softmax", file, cwd=tmp_path)
+    assert sorted(Path(tmp_path).iterdir()) == before

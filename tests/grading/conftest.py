@@ -1,0 +1,20 @@
+"""Courses for the tests of grading."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.course.make import make_course
+
+
+@pytest.fixture(scope="session")
+def empty_course(tmp_path_factory) -> Path:
+    """A course in which nothing was handed in yet; tests copy it."""
+    return make_course(tmp_path_factory.mktemp("courses") / "course")
+
+
+@pytest.fixture
+def course(empty_course, tmp_path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(empty_course, tmp_path / "course"))

@@ -1,0 +1,507 @@
+"""Whatever an answer does or returns, there is a verdict, a kind message, and the process goes on unharmed."""
+
+import contextlib
+import random
+import re
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from judged import verdict
+from torch import nn
+
+from autograder import check
+from autograder.exercises import find
+from autograder.grading.check_files import check_files
+from autograder.grading.worker.session import Allowance
+from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
+from autograder.notebook.check import CheckFailed
+from autograder.probe import run
+from autograder.probe.guard import quiet
+
+SOFTMAX, MODULE, PROJECT = "loops.softmax", "matmul.SelfAttention", "matmul.project_qkv"
+
+
+def right(scores):
+    grown = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return grown / grown.sum(-1, keepdim=True)
+
+
+@contextlib.contextmanager
+def unharmed():
+    """The world is after the block as it was before."""
+
+    def state():
+        return (
+            torch.get_rng_state().tolist(),
+            random.getstate(),
+            np.random.get_state()[1].tolist(),
+            torch.get_default_dtype(),
+            torch.is_grad_enabled(),
+            torch.are_deterministic_algorithms_enabled(),
+            torch.is_deterministic_algorithms_warn_only_enabled(),
+            (sys.stdout, sys.stderr, sys.stdin),
+            sys.getrecursionlimit(),
+            sys.gettrace(),
+        )
+
+    before = state()
+    yield
+    assert state() == before
+
+
+@pytest.fixture(autouse=True)
+def short_limits(monkeypatch):
+    monkeypatch.setattr(run, "SECONDS_PER_CALL", 0.4)
+
+
+def is_kind(message: str) -> bool:
+    """At most three lines, none of them ours or Python's own report."""
+    ours = re.search(r"Traceback|autograder|site-packages|\.py\b", message)
+    return 1 <= len(message.splitlines()) <= 3 and not ours
+
+
+# What an answer may return
+
+
+class Liar:
+    """Says that it equals everything, and is a tensor to whoever asks."""
+
+    shape, dtype, ndim = (3, 8), torch.float32, 2
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 0
+
+    def __len__(self):
+        raise RuntimeError("no")
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return torch.zeros(())
+
+    @property
+    def __class__(self):
+        return torch.Tensor
+
+
+class Own(torch.Tensor):
+    """A tensor that answers every question about its numbers with zero."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.__repr__:
+            return "right"
+        return torch.zeros(())
+
+
+class LyingList(list):
+    def __iter__(self):
+        while True:
+            yield torch.zeros(3)
+
+
+class LyingTuple(tuple):
+    def __len__(self):
+        return 10**12
+
+
+RETURNED = {
+    "nothing": lambda s: None,
+    "a tuple": lambda s: (right(s),),
+    "a list": lambda s: right(s).tolist(),
+    "a numpy array": lambda s: right(s).detach().numpy(),
+    "a float": lambda s: 0.5,
+    "a huge int": lambda s: 10**5000,
+    "text": lambda s: "right",
+    "a dict": lambda s: {1: right(s)},
+    "a set": lambda s: {1},
+    "a type": lambda s: torch.Tensor,
+    "a module": lambda s: nn.Softmax(-1),
+    "a function": lambda s: right,
+    "a generator": lambda s: (row for row in right(s)),
+    "an endless generator": lambda s: iter(int, 1),
+    "an endless list": lambda s: LyingList([1]),
+    "a tuple that lies": lambda s: LyingTuple((1,)),
+    "a liar": lambda s: Liar(),
+    "a tensor subclass": lambda s: right(s).as_subclass(Own),
+    "a sparse tensor": lambda s: right(s).to_sparse(),
+    "a meta tensor": lambda s: torch.empty(s.shape, device="meta"),
+    "a quantized tensor": lambda s: torch.quantize_per_tensor(right(s).detach(), 0.1, 0, torch.qint8),
+    "NaN": lambda s: right(s) * float("nan"),
+    "infinity": lambda s: right(s) + float("inf"),
+    "float16": lambda s: right(s).half(),
+    "float64": lambda s: right(s).double(),
+    "integers": lambda s: right(s).long(),
+    "booleans": lambda s: right(s) > 0.5,
+    "complex numbers": lambda s: right(s).to(torch.complex64),
+    "another shape": lambda s: right(s)[None],
+    "a scalar": lambda s: right(s).sum(),
+    "nothing inside": lambda s: s[..., :0],
+    "a view of zeros": lambda s: torch.zeros(()).expand(s.shape),
+    "its input": lambda s: s,
+    "a huge view": lambda s: torch.zeros(1).expand(10**9),
+    "nested without end": lambda s: (lambda x: x.append(x) or x)([]),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_whatever_comes_back_is_judged(name):
+    with unharmed():
+        judged = verdict(SOFTMAX, RETURNED[name])
+    assert judged.state == WRONG and judged.points == 0 and is_kind(judged.message), judged
+
+
+@pytest.mark.parametrize("name", ["a tuple", "nothing", "a list", "a generator", "a liar"])
+def test_several_results_are_judged_the_same_way(name):
+    assert verdict(PROJECT, lambda x, *w: RETURNED[name](x)).state == WRONG
+
+
+def test_a_result_without_gradient_is_partly_right():
+    judged = verdict(SOFTMAX, lambda s: right(s).detach().requires_grad_(False))
+    assert judged.state == PARTLY_RIGHT and 0 < judged.points < judged.max_points
+
+
+# What an answer may do
+
+
+class Hostile(Exception):
+    def __str__(self):
+        raise RuntimeError("even this")
+
+    __repr__ = __str__
+
+
+class Final(BaseException):
+    pass
+
+
+def _raise(error):
+    raise error
+
+
+def _recursion(scores):
+    return _recursion(scores)
+
+
+def _loop(scores):
+    while True:
+        pass
+
+
+def _stubborn_loop(scores):
+    while True:
+        with contextlib.suppress(BaseException):
+            while True:
+                pass
+
+
+def _endless_prints(scores):
+    while True:
+        print("x" * 1000)
+
+
+def _huge(scores):
+    return torch.zeros(10**15)
+
+
+def _generator_exit(scores):
+    raise GeneratorExit
+
+
+DONE = {
+    "raises": lambda s: _raise(ValueError("too long " * 1000 + "\nsecond line")),
+    "hostile exception": lambda s: _raise(Hostile()),
+    "not an Exception": lambda s: _raise(Final("bye")),
+    "sys.exit": lambda s: sys.exit(0),
+    "exit": lambda s: exit(),
+    "StopIteration": lambda s: next(iter(())),
+    "GeneratorExit": _generator_exit,
+    "MemoryError": lambda s: _raise(MemoryError()),
+    "recursion": _recursion,
+    "huge allocation": _huge,
+    "syntax error": lambda s: eval("1 +"),
+    "no arguments": lambda: None,
+    "too many arguments": lambda s, mask: s,
+    "endless loop": _loop,
+    "stubborn loop": _stubborn_loop,
+    "endless prints": _endless_prints,
+}
+del DONE["stubborn loop"]  # cannot be ended from inside; see the files below
+
+
+@pytest.mark.parametrize("name", DONE)
+def test_whatever_is_raised_is_told(name, capsys):
+    with unharmed():
+        judged = verdict(SOFTMAX, DONE[name])
+    assert judged.state == DOES_NOT_RUN and judged.points == 0 and is_kind(judged.message), judged
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_exception_is_shown_with_the_students_own_line():
+    judged = verdict(SOFTMAX, lambda scores: scores.nosuchmethod())
+    assert "nosuchmethod" in judged.message and "line " in judged.message
+
+
+def test_late_errors_and_late_loops_are_wrong():
+    def late(scores):
+        return _raise(ValueError("four axes")) if scores.dim() == 4 else right(scores)
+
+    def slow(scores):
+        return _loop(scores) if scores.dim() == 4 else right(scores)
+
+    for answer in (late, slow):
+        with unharmed():
+            judged = verdict(SOFTMAX, answer)
+        assert judged.state == WRONG and judged.points == 0 and is_kind(judged.message)
+
+
+def test_prints_and_warnings_are_no_mistake(capsys):
+    def chatty(scores):
+        print("hello")
+        print("hello", file=sys.stderr)
+        warnings.warn("careful", stacklevel=1)
+        return right(scores)
+
+    with unharmed(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert verdict(SOFTMAX, chatty).state == RIGHT
+    assert capsys.readouterr() == ("", "")
+
+
+def test_random_numbers_drawn_in_an_answer_are_given_back():
+    def drawing(scores):
+        random.random(), np.random.rand(), torch.rand(3), torch.manual_seed(0)
+        return right(scores)
+
+    with unharmed():
+        assert verdict(SOFTMAX, drawing).state == RIGHT
+
+
+def _sets_default_dtype(scores):
+    torch.set_default_dtype(torch.float64)
+    return right(scores)
+
+
+def _turns_gradients_off(scores):
+    torch.set_grad_enabled(False)
+    return right(scores)
+
+
+def _takes_stdout(scores):
+    sys.stdout = sys.stderr = None
+    return right(scores)
+
+
+def _shrinks_recursion(scores):
+    sys.setrecursionlimit(10**6)
+    return right(scores)
+
+
+@pytest.mark.parametrize(
+    "answer", [_sets_default_dtype, _turns_gradients_off, _takes_stdout, _shrinks_recursion]
+)
+def test_settings_changed_by_an_answer_are_set_back(answer):
+    with unharmed():
+        assert verdict(SOFTMAX, answer).max_points == find(SOFTMAX).points
+
+
+def test_what_is_not_callable_is_not_started():
+    for thing in (3, None, torch.zeros(3)):
+        with pytest.raises(CheckFailed, match="not something that can be called"):
+            check(thing, SOFTMAX)
+
+
+def test_check_raises_only_its_own_few_lines(capsys):
+    for answer in (RETURNED["nothing"], DONE["raises"], DONE["sys.exit"]):
+        with pytest.raises(CheckFailed) as caught:
+            check(answer, SOFTMAX)
+        shown, said = caught.value._render_traceback_(), str(caught.value)
+        assert " ".join(shown).split() == said.split() and max(map(len, shown)) <= 110
+        assert caught.value.__cause__ is None and "Traceback" not in str(caught.value)
+
+
+# Modules
+
+
+def parameters(d_in, d_out):
+    return [nn.Parameter(torch.randn(d_in, d_out)) for _ in range(3)]
+
+
+class OtherNames(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.q, self.k, self.v = parameters(d_in, d_out)
+
+
+class NoParameters(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+
+
+class OtherArguments(nn.Module):
+    def __init__(self, n_tokens, d_in, d_out):
+        super().__init__()
+
+
+class NoArguments(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+
+class NoModule:
+    def __init__(self, d_in, d_out):
+        self.W_query, self.W_key, self.W_value = parameters(d_in, d_out)
+
+
+class NoSuperInit(nn.Module):
+    def __init__(self, d_in, d_out):
+        self.W_query, self.W_key, self.W_value = parameters(d_in, d_out)
+
+
+class LyingParameters(OtherNames):
+    def named_parameters(self, *args, **kwargs):
+        return iter([("W_query", None)])
+
+
+class EndlessInit(nn.Module):
+    def __init__(self, d_in, d_out):
+        _loop(None)
+
+
+class Strings(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query = self.W_key = self.W_value = "weights"
+
+
+class LazyMeta(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        for name in ("W_query", "W_key", "W_value"):
+            setattr(self, name, nn.Parameter(torch.empty(d_in, d_out, device="meta")))
+
+    def forward(self, x):
+        return x @ self.W_query
+
+
+MODULES = {
+    kind.__name__: kind
+    for kind in (
+        OtherNames,
+        NoParameters,
+        OtherArguments,
+        NoArguments,
+        NoModule,
+        NoSuperInit,
+        LyingParameters,
+        EndlessInit,
+        Strings,
+        LazyMeta,
+    )
+} | {"a function": lambda x: x, "an instance": OtherNames(2, 3)}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_whatever_the_module_is_it_is_judged(name):
+    with unharmed():
+        judged = verdict(MODULE, MODULES[name])
+    assert judged.state in (WRONG, DOES_NOT_RUN) and judged.points == 0 and is_kind(judged.message), judged
+
+
+def test_other_part_names_are_listed_beside_those_expected():
+    message = verdict(MODULE, OtherNames).message
+    assert "expected are W_query, W_key, W_value; found: q, k, v." in message
+
+
+# The dangerous ones, each in a process of its own
+
+
+PRELUDE = """
+import ctypes, os, signal, sys, threading, time
+import torch
+
+def right(scores):
+    grown = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return grown / grown.sum(-1, keepdim=True)
+"""
+FILES = {
+    "right": ("softmax = right", RIGHT),
+    "sys.exit": ("def softmax(scores): sys.exit(3)", DOES_NOT_RUN),
+    "sys.exit in the file": ("softmax = right\nsys.exit(3)", RIGHT),
+    "os._exit": ("def softmax(scores): os._exit(0)", DOES_NOT_RUN),
+    "os._exit in the file": ("os._exit(0)", DOES_NOT_RUN),
+    "segfault": ("def softmax(scores): ctypes.string_at(0)", DOES_NOT_RUN),
+    "abort": ("def softmax(scores): os.abort()", DOES_NOT_RUN),
+    "kills itself": ("def softmax(scores): os.kill(os.getpid(), signal.SIGKILL)", DOES_NOT_RUN),
+    "recursion": ("def softmax(scores): return softmax(scores)", DOES_NOT_RUN),
+    "allocation": ("def softmax(scores): return torch.ones(10**12)", DOES_NOT_RUN),
+    "allocation by bytes": ("def softmax(scores): return bytearray(10**11)", DOES_NOT_RUN),
+    "endless loop": ("def softmax(scores):\n    while True: pass", DOES_NOT_RUN),
+    "endless loop in the file": ("softmax = right\nwhile True: pass", None),
+    "stubborn loop": (
+        "def softmax(scores):\n    while True:\n        try:\n            while True: pass\n"
+        "        except BaseException: pass",
+        DOES_NOT_RUN,
+    ),
+    "blocked signals": (
+        "def softmax(scores):\n    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))\n"
+        "    while True: time.sleep(1)",
+        DOES_NOT_RUN,
+    ),
+    "endless prints": ("def softmax(scores):\n    while True: print('x' * 10000)", DOES_NOT_RUN),
+    "closes all files": ("def softmax(scores):\n    os.closerange(0, 100)\n    return right(scores)", None),
+    "writes to all files": (
+        "def softmax(scores):\n    for n in range(3, 20):\n        try: os.write(n, b'{}')\n"
+        "        except OSError: pass\n    return right(scores)",
+        None,
+    ),
+    "a thread left behind": (
+        "def softmax(scores):\n    threading.Thread(target=time.sleep, args=(60,)).start()\n"
+        "    return right(scores)",
+        RIGHT,
+    ),
+    "not there": ("", NOT_STARTED),
+    "not callable": ("softmax = 3", NOT_STARTED),
+    "stub": ("def softmax(scores): raise NotImplementedError()", NOT_STARTED),
+    "no kernel": ("def softmax(scores): return scores.to('meta').cpu()", DOES_NOT_RUN),
+    "import of nothing": ("import nosuchmodule", NOT_STARTED),
+}
+
+
+def test_dangerous_answers_end_only_their_own_process(tmp_path):
+    files = {name: tmp_path / f"{n}.py" for n, name in enumerate(FILES)}
+    for name, (text, _) in FILES.items():
+        files[name].write_text(PRELUDE + text + "\n", encoding="utf-8")
+    with unharmed():
+        judged = list(check_files(SOFTMAX, list(map(str, files.values())), allowance=Allowance(6.0, 6.0)))
+    for (name, (_, state)), verdict_ in zip(FILES.items(), judged, strict=True):
+        assert state is None or verdict_.state == state, (name, verdict_)
+        assert verdict_.state == RIGHT or is_kind(verdict_.message), (name, verdict_)
+        assert verdict_.passed == (verdict_.state == RIGHT)
+    assert judged[0].passed
+
+
+def test_a_probe_in_a_thread_leaves_the_screen_to_the_others():
+    screen, entered, seen = sys.stdout, threading.Event(), threading.Event()
+
+    def probing():
+        with quiet():
+            entered.set()
+            seen.wait(5)
+
+    thread = threading.Thread(target=probing)
+    thread.start()
+    entered.wait(5)
+    during = sys.stdout
+    seen.set()
+    thread.join()
+    assert during is screen and sys.stdout is screen

@@ -1,0 +1,177 @@
+"""What is added to a student's feedback page, and what never reaches it."""
+
+import re
+
+import nbformat
+import pytest
+import torch
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from torch import nn
+
+from autograder.exercises import find
+from autograder.grading.course.make import CONFIG
+from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.judging import results
+from autograder.grading.judging.results import Result
+from autograder.grading.pages import feedback
+from autograder.grading.pages.feedback import FitForStudents, exercise_name, nothing_live
+from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
+from autograder.graph import as_data
+from autograder.judge import cases_of
+from autograder.schema.draw import PUBLIC_SEED
+
+LESSON, KEY = "04_heads", "ab" * 32
+SOFTMAX, HEADS = "loops.softmax", "heads.MultiheadSelfAttention"
+PICTURE = {"expected": [[0.5, 0.5]], "got": [[1.0, float("nan")]], "worst": [0, 1], "title": "the result <b>"}
+
+
+class MultiheadSelfAttention(nn.Module):
+    """Without the scale."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x):
+        q, k, v = (
+            part(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for part in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        return self.out_proj((torch.softmax(q @ k.mT, -1) @ v).transpose(1, 2).flatten(2))
+
+
+def graph_of(answer, exercise_id: str = HEADS) -> dict:
+    exercise = find(exercise_id)
+    case = case_to_draw(cases_of(exercise, PUBLIC_SEED, False))
+    return as_data(answer_graph(answer, exercise.procedure, case))
+
+
+def a_verdict(picture=None, hidden: bool = False) -> dict:
+    return {"state": "wrong", "picture": picture, "hidden": hidden}
+
+
+def check_cell(exercise_id: str):
+    kind = {"grade_id": f"check-{exercise_id.replace('.', '-')}", "grade": True, "locked": True}
+    return new_code_cell("check()", metadata={"nbgrader": kind})
+
+
+def fitted(folder, result: Result | None, *exercises: str, key: str = KEY) -> nbformat.NotebookNode:
+    """A graded notebook with these checks after the preprocessor, run in the course's folder."""
+    if result is not None:
+        results.save(folder, KEY, result)
+    notebook = new_notebook(cells=[check_cell(e) for e in exercises], metadata={"autograder": {"result": key}})
+    notebook, _ = FitForStudents().preprocess(notebook, {"inlining": {"css": []}})
+    return notebook
+
+
+def shown(notebook) -> str:
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    return "".join(output.data["text/html"] for output in outputs)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_wrong_answer_stands_beside_what_is_due(folder):
+    page = shown(fitted(folder, Result(verdicts={SOFTMAX: a_verdict(PICTURE)}), SOFTMAX))
+    assert 'src="data:image/png;base64,' in page
+    assert "Expected, yours and the difference for the result &lt;b&gt;" in page
+
+
+def test_numbers_of_hidden_cases_are_never_shown(folder):
+    assert shown(fitted(folder, Result(verdicts={SOFTMAX: a_verdict(PICTURE, hidden=True)}), SOFTMAX)) == ""
+
+
+def test_a_module_stands_beside_the_reference_with_what_differs(folder):
+    result = Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph_of(MultiheadSelfAttention)})
+    page = shown(fitted(folder, result, HEADS))
+    assert 'src="data:image/svg+xml;base64,' in page
+    assert "before softmax; yours does not scale at all" in page
+    assert "<details>" not in page
+
+
+def test_a_module_of_the_same_structure_is_folded(folder):
+    result = Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph_of(find(HEADS).reference)})
+    assert shown(fitted(folder, result, HEADS)).startswith("<details>")
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [{}, [], {"nodes": "<script>"}, graph_of(MultiheadSelfAttention) | {"title": "<img src=x onerror=alert(1)>\n"}],
+    ids=["empty", "a list", "no nodes", "a title with a line break"],
+)
+def test_what_is_no_graph_is_not_drawn(folder, graph):
+    assert shown(fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS)) == ""
+
+
+def test_names_of_a_students_own_are_text_in_the_picture(folder):
+    graph = graph_of(MultiheadSelfAttention) | {"title": "<script>alert(1)</script>"}
+    page = shown(fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS))
+    assert "&lt;script&gt;" in page
+    assert "<script" not in page
+
+
+def test_the_reference_is_drawn_once(folder):
+    feedback._reference.cache_clear()
+    for scale in (1.0, 2.0):
+        graph = graph_of(MultiheadSelfAttention) | {"title": f"heads {scale}"}
+        fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS)
+    assert feedback._reference.cache_info().misses == 1
+
+
+def test_the_page_says_what_was_not_run(folder):
+    first = fitted(folder, Result(problem="its <code> did not stop")).cells[0].source
+    assert first.startswith("*Cells of the lesson that no answer needs were not run.")
+    assert "its &lt;code&gt; did not stop" in first
+
+
+@pytest.mark.parametrize("key", ["", "../../secret", "ab" * 31, 7, None])
+def test_a_key_that_is_none_opens_no_file(folder, key):
+    assert len(fitted(folder, Result(), SOFTMAX, key=key).cells) == 1
+
+
+def test_names_on_top_are_those_of_the_exercises():
+    assert [exercise_name(n) for n in ("check-loops-softmax", "loops-why_scale")] == ["softmax", "why scale"]
+
+
+# --- the page -----------------------------------------------------------------------------------------------
+
+
+def test_the_head_has_no_script_and_forbids_them():
+    head = nothing_live('<html><head><SCRIPT src="http://x">\nfoo</SCRIPT><style>a</style></head>')
+    assert "script" not in head.lower().replace("content-security-policy", "")
+    assert "default-src 'none'" in head
+
+
+def test_a_whole_page_is_self_contained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nbgrader_config.py").write_text(CONFIG)
+    graded = new_notebook(
+        cells=[new_markdown_cell("A formula $x^2$ <script>alert(1)</script>"), check_cell(HEADS)],
+        metadata={"autograder": {"result": KEY}},
+    )
+    for cell in graded.cells[1:]:
+        cell.metadata.nbgrader |= {"schema_version": 3, "solution": False, "points": 10.0, "task": False}
+    results.save(tmp_path, KEY, Result({}, {HEADS: a_verdict(PICTURE)}, {HEADS: graph_of(MultiheadSelfAttention)}))
+    api = open_course(tmp_path)
+    with api.gradebook as book:
+        book.add_assignment(LESSON)
+        book.add_notebook(LESSON, LESSON)
+        book.add_grade_cell("check-heads-MultiheadSelfAttention", LESSON, LESSON, max_score=10, cell_type="code")
+        book.add_student("ada")
+        book.add_submission(LESSON, "ada")
+        book.db.commit()
+    for place in ("source", "autograded/ada"):
+        path = tmp_path / place / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(graded, path)
+    assert api.generate_feedback(LESSON)["success"]
+    page = (tmp_path / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "<script" not in page.lower()
+    assert not re.search(r"""(src|href)\s*=\s*["']?(?!["']?(data:|#))\S""", page)
+    assert page.count("<math") == 1
+    assert page.count('src="data:image/') == 2

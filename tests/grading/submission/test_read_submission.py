@@ -1,0 +1,267 @@
+"""Reading has limits, and whatever a submission does to its reader is its own result."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+from red_team.files import nest
+from sandboxed import needs_sandbox
+
+from autograder.grading.demo.hand_in import hand_in
+from autograder.grading.demo.sample_class import FIRST, STUB, SampleSubmission
+from autograder.grading.grade import grade
+from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.gradebook.outcomes import is_done
+from autograder.grading.parallel import reading
+from autograder.grading.safe.formulas import markdown
+from autograder.grading.submission import limited, read_submission
+from autograder.grading.submission.files import Refused, why_refused
+from autograder.grading.submission.find import Submission, digest, find_submissions
+from autograder.grading.submission.read_submission import read_notebook
+
+MB = 1024**2
+
+
+
+@needs_sandbox
+def test_with_tiny_limits_each_is_told_and_none_stops_the_others(course, monkeypatch):
+    folder = course
+    hand_in(folder, SampleSubmission("ada", STUB))
+    hand_in(folder, SampleSubmission("bo", STUB))
+    read = read_submission.read_notebook
+
+    def much_for_ada(path):
+        return bytearray(400 * MB) if "ada" in path.parts else read(path)
+
+    monkeypatch.setattr(read_submission, "read_notebook", much_for_ada)
+    monkeypatch.setattr(limited, "READING_MEMORY", 200 * MB)
+    rows = {row.student: row for row in grade(folder)}
+    assert "its reader needed too much memory" in rows["ada"].problem
+    assert not rows["bo"].problem
+
+
+@needs_sandbox
+def test_each_submission_is_read_in_a_process_of_its_own(course, tmp_path, monkeypatch):
+    folder = course
+    for student in ("ada", "bo", "cy"):
+        hand_in(folder, SampleSubmission(student, STUB))
+    read_notebook, unit_of = read_submission.read_notebook, reading.unit_of
+    readers = tmp_path / "readers"
+    readers.mkdir()
+
+    def noted(path):
+        (readers / f"{os.getpid()}-{os.getppid()}-{path.parts[-3]}").touch()
+        return read_notebook(path)
+
+    def noted_unit(notebook, lesson):
+        if notebook is not lesson:
+            (readers / f"{os.getpid()}-{os.getppid()}-unit").touch()
+        return unit_of(notebook, lesson)
+
+    monkeypatch.setattr(read_submission, "read_notebook", noted)
+    monkeypatch.setattr(reading, "unit_of", noted_unit)
+    assert not [row.problem for row in grade(folder) if row.problem]
+    seen = [name.split("-") for name in os.listdir(readers)]
+    assert len({reader for reader, _, _ in seen}) == 3 and len(seen) == 6
+    assert str(os.getpid()) not in {process for reader, above, _ in seen for process in (reader, above)}
+
+
+def kept(cells, **more):
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells} | more
+
+
+def read(tmp_path, content) -> nbformat.NotebookNode:
+    path = tmp_path / "a.ipynb"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return read_notebook(path)
+
+
+def test_only_what_grading_needs_is_read(tmp_path):
+    code = new_code_cell("x = 1\n", metadata={"tags": ["a"], "nbgrader": {"grade_id": "g", "points": 99}})
+    code.outputs = [{"output_type": "stream", "more": {}}] * 3
+    text = new_markdown_cell("![a](attachment:a.png)", attachments={"a.png": {"image/png": "AA==", "text/html": "<b>"}})
+    text.source = ["![a](attach", "ment:a.png)"]
+    book = read(tmp_path, kept([code, text, new_code_cell("")], metadata={"kernelspec": {"name": "bash"}}))
+    nbformat.validate(book)
+    assert book.metadata == {}
+    assert [cell.source for cell in book.cells] == ["x = 1\n", "![a](attachment:a.png)"]
+    assert book.cells[0].metadata == {"nbgrader": {"grade_id": "g"}} and book.cells[0].outputs == []
+    assert book.cells[1].attachments == {"a.png": {"image/png": "AA=="}}
+
+
+def test_a_picture_that_is_not_there_costs_no_page(tmp_path):
+    text = new_markdown_cell("![a](attachment:a.svg) and $x$", attachments={"a.svg": {"image/svg+xml": "PA=="}})
+    (cell,) = read(tmp_path, kept([text])).cells
+    assert "attachments" not in cell and "<math" in markdown({"cell": cell}, cell.source)
+
+
+def test_an_old_notebook_is_read_as_nbformat_reads_it(tmp_path):
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["A head"], "metadata": {}},
+        {"cell_type": "code", "input": ["x = 1\n", "x"], "outputs": [], "language": "python", "metadata": {}},
+        {"cell_type": "markdown", "source": "text", "metadata": {}},
+    ]
+    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
+    theirs = nbformat.reads(json.dumps(old), as_version=4)
+    ours = read(tmp_path, old)
+    assert [(c.cell_type, c.source) for c in ours.cells] == [(c.cell_type, c.source) for c in theirs.cells]
+
+
+@pytest.mark.parametrize(
+    "content, why",
+    [
+        (kept([new_code_cell("x" * 600_000)] * 2), "characters of text"),
+        (kept([new_code_cell("x")] * 6000), "more than 5,000 cells"),
+        (kept([new_code_cell("x") | {"cell_type": "quiz"}]), "cannot be read"),
+        (kept([{"cell_type": "code"}]), "cannot be read"),
+        (kept([7]), "cannot be read"),
+        (kept([], nbformat=True), "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_what_is_refused_is_told(tmp_path, content, why):
+    with pytest.raises(Refused, match=why):
+        read(tmp_path, content)
+
+
+@pytest.mark.parametrize("name, count", [("d", 1100), ("d" * 250, 20)])
+def test_folders_without_end_are_refused(name, count):
+    top = tempfile.mkdtemp()
+    try:
+        nest(top, name, count)
+        assert "nested too deeply" in why_refused(Path(top))
+    finally:
+        os.system(f"rm -rf {top}")
+
+
+def test_of_the_files_beside_the_notebook_only_the_time_counts(tmp_path):
+    work = Submission(tmp_path, "ada", FIRST)
+    work.submitted.mkdir(parents=True)
+    work.notebook.write_text("{}")
+    first = digest(work)
+    (work.submitted / "beside.txt").write_text("x")
+    assert digest(work) == first
+    (work.submitted / "timestamp.txt").write_text("2026-01-01")
+    second = digest(work)
+    (work.submitted / "LICENSE").symlink_to("/etc/passwd")
+    assert len({first, second, digest(work)}) == 3
+    (work.submitted / "LICENSE").unlink()
+    assert digest(work) == second
+    with work.notebook.open("wb") as file:
+        file.truncate(2**40)
+    assert not is_done(work)
+
+
+def why(work: Submission) -> str:
+    try:
+        read_submission.read_submission(work.submitted, work.lesson)
+    except Refused as refused:
+        return str(refused)
+    return ""
+
+
+def as_nobody(work) -> str:
+    """What `work()` returns in a process without rights."""
+    seen, told = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            os.write(told, work().encode())
+        except BaseException as error:
+            os.write(told, repr(error).encode())
+        finally:
+            os._exit(0)
+    os.close(told)
+    os.waitpid(pid, 0)
+    with os.fdopen(seen) as file:
+        return file.read()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
+def test_folders_that_cannot_be_entered_or_listed_stop_nobody(capfd):
+    top = Path(tempfile.mkdtemp())
+    try:
+        top.chmod(0o755)
+        for student, mode in {"ada": 0o755, "lists": 0o444, "enters": 0o111, "nothing": 0o000}.items():
+            (top / "submitted" / student / FIRST).mkdir(parents=True)
+            (top / "submitted" / student / FIRST / f"{FIRST}.ipynb").write_text("{}")
+            (top / "submitted" / student).chmod(mode)
+        (top / "submitted" / "inner" / FIRST).mkdir(parents=True)
+        (top / "submitted" / "inner" / FIRST / f"{FIRST}.ipynb").write_text("{}")
+        (top / "submitted" / "inner" / FIRST).chmod(0o444)
+
+        def work():
+            found = find_submissions(top, None, [FIRST])
+            return json.dumps({one.student: [why(one), digest(one)] for one in found})
+
+        found = json.loads(as_nobody(work))
+        assert found.keys() == {"ada", "lists", "inner"}
+        assert "damaged" in found["ada"][0]
+        assert all("cannot be read (Permission denied)" in found[name][0] for name in ("lists", "inner"))
+        said = capfd.readouterr().err
+        assert all(f"submitted/{name}' is left out: it cannot be read" in said for name in ("enters", "nothing"))
+    finally:
+        shutil.rmtree(top)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "  \n", "{", "[]", "{}", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5}', '{"nbformat": 99}'],
+)
+def test_files_that_are_no_notebooks(tmp_path, text):
+    (tmp_path / "a.ipynb").write_text(text)
+    with pytest.raises(Refused):
+        read_notebook(tmp_path / "a.ipynb")
+
+
+def test_links_are_not_followed(tmp_path, empty_course):
+    released = empty_course / "release" / FIRST / f"{FIRST}.ipynb"
+    os.symlink(released, tmp_path / "link.ipynb")
+    with pytest.raises(Refused, match="is a link"):
+        read_notebook(tmp_path / "link.ipynb")
+    assert read_notebook(released).cells
+
+
+# --- nbgrader's own way ---------------------------------------------------------------------------------------
+
+
+@needs_sandbox
+def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
+    folder = course
+    for student in ("ada", "deep", "linked", "late", "zoe"):
+        hand_in(folder, SampleSubmission(student, STUB))
+    place = folder / "submitted"
+    os.makedirs(place / "deep" / FIRST / "/".join("d" * 150))
+    (tmp_path / "diary").write_text("a secret")
+    (place / "linked" / FIRST / "LICENSE").symlink_to(tmp_path / "diary")
+    (place / "late" / FIRST / "timestamp.txt").write_text("never")
+    notebook = place / "zoe" / FIRST / f"{FIRST}.ipynb"
+    content = json.loads(notebook.read_text())
+    content["cells"][1]["metadata"]["tags"] = ["7,000 tags"]
+    notebook.write_text(json.dumps(content))
+    monkeypatch.setattr(nbformat, "validate", without_tags(nbformat.validate))
+    monkeypatch.chdir(folder)
+    done = open_course(folder).autograde(FIRST, "*")
+    assert not done["success"]
+    for said in ("nested too deeply", "LICENSE is a link", "timestamp.txt holds no time"):
+        assert said in done["log"]
+    graded = {path.parts[-3] for path in (folder / "autograded").rglob("*.ipynb")}
+    assert graded == {"ada", "zoe"}
+    assert not list((folder / "autograded").rglob("LICENSE"))
+
+
+def without_tags(validate):
+    """Fails where a notebook with its tags is validated, which can take time that grows with their square."""
+
+    def wrapped(notebook, *args, **kwargs):
+        assert "7,000 tags" not in json.dumps(notebook)
+        return validate(notebook, *args, **kwargs)
+
+    return wrapped

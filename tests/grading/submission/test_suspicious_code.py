@@ -1,0 +1,123 @@
+"""Suspicious names in a submission's code."""
+
+import pytest
+from worked import IMPORTS, worked_sources
+
+from autograder.exercises import all_exercises
+from autograder.grading.submission.suspicious_code import suspicious_names
+from autograder.schema.exercise import Rules
+
+SOFTMAX = "loops.softmax"
+HONEST = {
+    "the lessons' imports": "from autograder import check, hint, draw, compare, progress\n"
+    "from autograder.notebook import figures\nfrom autograder.notebook.explore import explore",
+    "words in a comment and a text": "# the probe of autograder.grading, ctypes\nprint('autograder.judge and gc')",
+    "a module's parts": "for part in model.modules(): print(part)\nself.modules = 3",
+    "magics": "%matplotlib inline\nimport torch\n%time softmax(x)",
+    "a cell magic": "%%timeit\nsoftmax(x)",
+    "not Python": "def softmax(:",
+    "pictures and arrays": "import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.arange(3))",
+    "training": "loss.backward()\noptimizer = torch.optim.Adam(model.parameters())\noptimizer.step()",
+    "parts by name": "for name in 'qkv':\n    print(getattr(head, name).weight, getattr(head, f'{name}_proj'))",
+    "numbers put in": "layer.weight.data = w\nlayer.bias.grad = None",
+}
+# In an answer under a rule of form: a few of the above are looked at there.
+HONEST_ANSWERS = {
+    "helpers": "def shifted(s):\n    return s - s.amax(-1, keepdim=True)\ndef softmax(s):\n    e = shifted(s).exp()\n"
+    "    return e / e.sum(-1, keepdim=True)",
+    "tools": "import functools, itertools, math\nfrom typing import Callable\n@functools.lru_cache\ndef f(n): return 1",
+    "a module": "class Softmax(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self._axis = -1\n    def forward(self, s):\n        return F.relu(s)\nsoftmax = Softmax()",
+    "names of axes": "def f(x):\n    B, N, F = x.shape\n    return torch.zeros(B, F)",
+    "an error of its own": "def f(x):\n    raise ValueError(f'{type(x).__name__} has {x.shape}')",
+}
+
+
+def look(text: str, before: str = "") -> str:
+    """What is said of a notebook with this answer, which earned points, and perhaps another cell before it."""
+    return suspicious_names([before, text], {SOFTMAX: [text]}, [IMPORTS]).text([SOFTMAX])
+
+
+@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
+def test_honest_cells_reach_for_nothing(text):
+    assert not look("", before=text)
+
+
+@pytest.mark.parametrize("text", HONEST_ANSWERS.values(), ids=HONEST_ANSWERS)
+def test_honest_answers_reach_for_nothing(text):
+    assert not look(text)
+
+
+def test_no_worked_answer_under_a_rule_of_form_reaches_for_anything():
+    ruled = [exercise for exercise in all_exercises() if exercise.rules != Rules()]
+    assert len(ruled) > 10
+    assert not [one.id for one in ruled if look(worked_sources(one.lesson)[one.id])]
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("import autograder.probe.run as r", "autograder.probe"),
+        ("from autograder.grading.worker.inside import requests", "autograder.grading"),
+        ("from autograder import judge, check", "autograder.judge"),
+        ("import autograder\nautograder.probe.probe = None", "autograder.probe"),
+        ("import autograder as a\na.probe.probe", "autograder.probe"),
+        ("%time 1\nfrom autograder.exercises import find", "autograder.exercises"),
+        ("%%time\nfrom autograder.exercises import find", "autograder.exercises"),
+    ],
+)
+def test_the_graders_modules_are_seen(text, name):
+    assert suspicious_names(["x = 1", text], {}, [IMPORTS]).grader == (name,)
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("import ctypes", "ctypes"),
+        ("import sys\nsys.modules['torch']", "sys"),
+        ("__import__('os')", "__import__"),
+        ("import gc\ngc.get_objects()", "gc"),
+        ("frame.f_back.f_globals", ".f_globals"),
+        ("open('/proc/self/maps')", "open"),
+        ("from torch._C import _nn\nimport torch\ntorch._C._nn", "torch._C"),
+        ("torch.overrides.sys", "torch.overrides"),
+        ("t = torch", "torch as a value"),
+        ("getattr(softmax, '__glo' + 'bals__')", "'__glo'"),
+        ("softmax.__globals__", ".__globals__"),
+        ("g = getattr", "getattr"),
+        ("torch.exp = None", "a change of torch.exp"),
+        ("T = torch.Tensor\nT.exp = None", "a change of .exp"),
+        ("exec('1')", "exec"),
+        ("%%bash\nls", "%bash"),
+        ("!ls", "get_ipython"),
+        ("%run other.py", "%run"),
+        ("%%time\n%%time\n%%time\n%%time\n%%time\n1", "magics within magics"),
+        ("-" * 50_000 + "1", "a cell that cannot be read"),
+        ("class T(torch.Tensor):\n    def __torch_function__(cls): pass", "__torch_function__"),
+        ("from torch import *", "all of torch"),
+        ("match x:\n    case list(__class__=c, _hidden=d): pass", "_hidden"),
+    ],
+)
+def test_what_no_cell_needs_is_seen(text, name):
+    assert name in look("", before=text)
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("import numpy as np", "numpy"),
+        ("import autograder", "autograder"),
+        ("softmax = torch.vmap(f)", "torch.vmap"),
+        ("x.register_hook(print)", ".register_hook"),
+        ("getattr(x, name)", "getattr"),
+    ],
+)
+def test_what_no_answer_needs_is_seen_where_it_earned_points(text, name):
+    assert name in look(text)
+    assert not suspicious_names([text], {SOFTMAX: [text]}, [IMPORTS]).text([])
+
+
+def test_a_long_list_is_cut():
+    text = "\n".join(f"import {'long' * 20}{i}" for i in range(50))
+    assert "46 more" in look(text)
+    assert len(look(text)) < 200

@@ -1,0 +1,122 @@
+"""The process of a submission: honest code finds what it needs there. The fork server ends with the program that
+started it, and says nothing of it."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from sandboxed import needs_sandbox, shown
+
+from autograder.errors import PACKAGE
+from autograder.grading.sandbox import sandbox
+from autograder.grading.worker.fork_server import ForkServer, shared_fork_server
+from autograder.grading.worker.session import Session
+
+HONEST = {
+    "await in a cell": "import asyncio\nawait asyncio.sleep(0)\nprint('done')",
+    "an event loop": """
+import asyncio
+async def both():
+    return await asyncio.gather(*(asyncio.to_thread(lambda: 1) for _ in range(2)))
+import threading
+thread = threading.Thread(target=lambda: print("done", asyncio.run(both())))
+thread.start(); thread.join()
+""",
+    "a picture": """
+import matplotlib.pyplot as plt
+plt.plot([1, 2]); plt.savefig("/tmp/x.png"); plt.show(); print("done")
+""",
+    "a program": "import subprocess\nprint(subprocess.run(['echo', 'done'], stdout=-1, stderr=-3, text=True).stdout)",
+    "a shell": "!echo done",
+    "a pool of processes": """
+import multiprocessing
+with multiprocessing.get_context("fork").Pool(2) as pool: print("done", pool.map(abs, [-1, 2]))
+""",
+    "shared numbers": "import multiprocessing\nprint('done', multiprocessing.Value('i', 3).value)",
+    "shared tensors": "import torch\nprint('done', torch.ones(3).share_memory_().sum())",
+    "loaders": """
+import torch
+data = torch.utils.data.DataLoader(torch.arange(4), num_workers=2, multiprocessing_context="fork")
+print("done", [int(x) for x in data])
+""",
+    "files": """
+import shutil, tempfile, os, pathlib
+with tempfile.TemporaryDirectory() as place:
+    pathlib.Path(place, "a").write_text("done"); shutil.copy2(f"{place}/a", f"{place}/b"); os.chmod(f"{place}/b", 0o600)
+    print(open(f"{place}/b").read(), len(open("/dev/zero", "rb").read(5)), file=open("/dev/null", "w")); print("done")
+""",
+}
+
+
+@needs_sandbox
+@pytest.mark.parametrize("code", HONEST.values(), ids=HONEST)
+def test_honest_code_finds_what_it_needs(code):
+    with Session(shared_fork_server()) as session:
+        assert "done" in shown(session.cell(code))
+
+
+@needs_sandbox
+def test_sockets_count_as_memory():
+    with Session(shared_fork_server()) as session:
+        before = session._sandbox.usage()[1]
+        session.cell("import socket; pairs = [socket.socketpair() for _ in range(100)]")
+        assert session._sandbox.usage()[1] - before >= 200 * sandbox.BUFFER
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def waited(holds, seconds: float = 30.0) -> bool:
+    """Whether it holds at last."""
+    until = time.monotonic() + seconds
+    while not (held := holds()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return held
+
+
+STARTS = """
+import os, sys, time
+from autograder.grading.worker import fork_server
+last = "from autograder.grading.worker.inside.server import main"
+assert last in fork_server.START
+fork_server.START = fork_server.START.replace(last, "import time; time.sleep(600)")
+if sys.argv[1] == "before its first line":
+    wait = f"import os, time\\nwhile os.getppid() == {os.getpid()}: time.sleep(0.01)\\n"
+    fork_server.START = wait + fork_server.START
+print(fork_server.ForkServer()._process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
+@pytest.mark.parametrize("when", ["while it imports", "before its first line"])
+def test_the_warm_process_ends_with_the_one_that_started_it(when):
+    """It is held up, so that it does not end by itself."""
+    starter = subprocess.Popen(
+        [sys.executable, "-c", STARTS, when],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+    )
+    warm = int(starter.stdout.readline())
+    starter.kill()
+    starter.wait()
+    starter.stdout.close()
+    assert waited(lambda: has_ended(warm))
+
+
+def test_the_warm_process_shows_nothing_of_its_start(monkeypatch):
+    monkeypatch.setenv("RED_TEAM", "seen")
+    with ForkServer() as server:
+        server.wait_until_warm()
+        for name in ("environ", "cmdline"):
+            text = Path(f"/proc/{server._process.pid}/{name}").read_bytes()
+            assert text.strip(b"\0") in (b"", b"autograder")

@@ -1,0 +1,329 @@
+"""The judge on trial: right answers pass however they are written, wrong ones do not, mistakes are named."""
+
+import json
+import re
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+import torch.nn.functional as F
+from answers import answers
+from judged import (
+    HIDDEN,
+    IDS,
+    PUBLIC,
+    expected_of,
+    is_caught,
+    mistake_verdicts,
+    named,
+    records_of,
+    sample,
+    sampled_verdicts,
+    verdict,
+    worked_answer,
+    wrong_verdicts,
+)
+from torch import nn
+from worked import answer_in, worked_file, worked_sources
+
+from autograder import check
+from autograder.exercises import find
+from autograder.grading.judging.untrusted_records import plain_records
+from autograder.judge import Expected, cases_of, judge
+from autograder.judge.general import GENERAL
+from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT
+from autograder.notebook.check import CheckFailed
+from autograder.probe import probe
+from autograder.schema.case import GRADIENTS
+from autograder.values.pack import pack_cases, unpack_cases
+
+every_exercise = pytest.mark.parametrize("exercise_id", IDS)
+SAMPLED = "a sample of the visible"
+long_checks = pytest.mark.parametrize(
+    "which",
+    [
+        pytest.param(SAMPLED, id="sampled"),
+        pytest.param(PUBLIC, id="visible", marks=pytest.mark.trial),
+        pytest.param(HIDDEN, id="hidden", marks=pytest.mark.trial),
+    ],
+)
+WITH_ANSWERS = [exercise_id for exercise_id in IDS if answers(find(exercise_id))[0]]
+
+
+def stub(*args, **kwargs):
+    raise NotImplementedError()
+
+
+class StubInit(nn.Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        raise NotImplementedError()
+
+
+class StubForward(nn.Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, *args, **kwargs):
+        raise NotImplementedError()
+
+
+@every_exercise
+def test_a_stub_is_not_started_and_has_no_points(exercise_id):
+    for answer in [stub, StubInit] if find(exercise_id).procedure == "class" else [stub]:
+        judged = verdict(exercise_id, answer)
+        assert (judged.state, judged.points, judged.passed) == (NOT_STARTED, 0.0, False), judged
+
+
+@every_exercise
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 8), marks=pytest.mark.trial)], ids=["few", "many"])
+def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
+    exercise, answer = find(exercise_id), worked_answer(exercise_id)
+    for seed in seeds:
+        hidden = seed % 4 == 0
+        cases = cases_of(exercise, str(seed), hidden)
+        records = probe(answer, cases, exercise.procedure)
+        plain_records(records, exercise, cases)  # grading takes them for what the probe writes
+        judged = judge(exercise, cases, records, hidden)
+        assert judged.passed and judged.points == exercise.points, (seed, hidden, judged)
+
+
+@long_checks
+@pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
+def test_right_answers_pass_however_written(exercise_id, which):
+    right, _ = answers(find(exercise_id))
+    assert len(right) >= 4
+    if which == SAMPLED:
+        right, which = {name: right[name] for name in sample(right)}, PUBLIC
+    judged = {name: verdict(exercise_id, answer, which) for name, answer in right.items()}
+    assert not {name: (v.state, v.message) for name, v in judged.items() if not v.passed}
+
+
+@long_checks
+@every_exercise
+def test_every_mistake_is_named_by_its_own_sentence_and_taken_for_no_other(exercise_id, which):
+    exercise = find(exercise_id)
+    assert len(exercise.mistakes) >= 6
+    for mistake, judged in verdicts_on_mistakes(exercise_id, which):
+        assert not judged.passed and judged.mistake == mistake.id, (mistake.id, judged)
+        assert mistake.observation in judged.message and mistake.question in judged.message
+        assert judged.points < exercise.points
+    if which != SAMPLED:
+        assert all(expected_of(exercise_id, *which).mistaken)
+
+
+def verdicts_on_mistakes(exercise_id, which):
+    return sampled_verdicts(exercise_id) if which == SAMPLED else mistake_verdicts(exercise_id, which)
+
+
+@pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
+def test_some_other_wrong_answers_do_not_pass(exercise_id):
+    _, wrong = answers(find(exercise_id))
+    judged = {name: verdict(exercise_id, wrong[name]) for name in sample(wrong)}
+    assert not [name for name, v in judged.items() if v.passed or v.points >= v.max_points]
+
+
+@pytest.mark.trial
+@pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
+def test_other_wrong_answers_do_not_pass_and_most_are_named(exercise_id):
+    judged = wrong_verdicts(exercise_id)
+    assert not [name for name, v in judged.items() if v.passed or v.points >= v.max_points]
+    share = sum(map(named, judged.values())) / max(1, len(judged))
+    assert share >= NAMED_AT_LEAST, sorted(name for name, v in judged.items() if not named(v))
+
+
+NAMED_AT_LEAST = 0.9  # of wrong answers that are written to be none of the known mistakes
+
+
+@pytest.mark.trial
+@pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
+def test_other_wrong_answers_do_not_pass_hidden(exercise_id):
+    exercise, expected = find(exercise_id), expected_of(exercise_id, *HIDDEN)
+    _, wrong = answers(exercise)
+    assert not [name for name, answer in wrong.items() if not is_caught(exercise, expected, answer)]
+
+
+# Messages
+
+
+ZERO_BY_ZERO = "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
+
+
+def all_messages(exercise_id, which):
+    """The messages to wrong answers and to mistakes."""
+    wrong = []
+    if which == PUBLIC:
+        wrong = list(wrong_verdicts(exercise_id).values())
+    elif which == HIDDEN:
+        some = list(answers(find(exercise_id))[1].values())[::8]
+        wrong = [verdict(exercise_id, answer, HIDDEN) for answer in some]
+    return [one.message for one in [*wrong, *(judged for _, judged in verdicts_on_mistakes(exercise_id, which))]]
+
+
+@long_checks
+@every_exercise
+def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id, which):
+    exercise = find(exercise_id)
+    told = (*exercise.mistakes, *exercise.invariants, *GENERAL)
+    texts = {text for one in told for text in (one.observation, one.question)} | {ZERO_BY_ZERO}
+    texts |= {text for words in exercise.needs.values() for text in words}
+    texts |= {case.family for case in expected_of(exercise_id, *HIDDEN).cases}
+    parts = {name for case in expected_of(exercise_id, *HIDDEN).cases for name in case.weights}
+    texts |= parts | {name.partition(".")[0] for name in parts}
+    for message in all_messages(exercise_id, which):
+        lines = message.splitlines()
+        assert 1 <= len(lines) <= 3 and all(len(line) < 320 for line in lines), message
+        assert "Traceback" not in message and "autograder" not in message
+        if which == HIDDEN:
+            left = message
+            for text in sorted(texts, key=len, reverse=True):
+                left = left.replace(text, "")
+            assert not re.search(r"\d", left), message
+
+
+@every_exercise
+def test_cases_survive_the_way_to_another_process(exercise_id):
+    for case, told in zip(
+        cases := expected_of(exercise_id, *HIDDEN).cases, unpack_cases(pack_cases(cases)), strict=True
+    ):
+        assert (told.gradients, told.observe, told.fresh) == (case.gradients, case.observe, case.fresh)
+        for mine, theirs in zip(case.args, told.args, strict=True):
+            if isinstance(mine, torch.Tensor):
+                assert torch.equal(mine, theirs) and mine.dtype == theirs.dtype
+                assert mine.stride() == theirs.stride() or mine.is_contiguous()
+
+
+# Points
+
+
+CUT_OFF = """
+
+_right = {name}
+
+
+def {name}(*args, **kwargs):
+    return _cut(_right(*args, **kwargs))
+"""
+CUT_OFF_CLASS = """
+
+_Right = {name}
+
+
+class {name}(_Right):
+    def forward(self, *args, **kwargs):
+        return _cut(super().forward(*args, **kwargs))
+"""
+CUT = """
+
+def _cut(value):
+    return tuple(map(_cut, value)) if isinstance(value, tuple) else value.detach()
+"""
+
+
+def cut_off(exercise):
+    """A file whose answer is right but for its gradients."""
+    wrapper = CUT_OFF_CLASS if exercise.procedure == "class" else CUT_OFF
+    return worked_file(exercise) + CUT + wrapper.format(name=exercise.name)
+
+
+PARTLY = [
+    exercise_id
+    for exercise_id in IDS
+    if GRADIENTS in find(exercise_id).aspects
+    and find(exercise_id).procedure in ("class", "function")
+    and exercise_id in worked_sources(find(exercise_id).lesson)
+]
+
+
+@pytest.mark.parametrize("exercise_id", PARTLY)
+def test_partial_credit_is_the_sum_of_the_aspects(exercise_id):
+    exercise = find(exercise_id)
+    answer = answer_in(cut_off(exercise), exercise.name)
+    judged = verdict(exercise_id, answer)
+    assert judged.state == PARTLY_RIGHT
+    assert judged.points == exercise.points - exercise.aspects[GRADIENTS] > 0
+    assert judged.points == sum(aspect.points for aspect in judged.aspects)
+
+
+@pytest.mark.parametrize("exercise_id", [PARTLY[0], PARTLY[-1]])
+def test_a_check_and_the_command_line_give_the_same_numbers(exercise_id, tmp_path, capsys):
+    exercise = find(exercise_id)
+    file = tmp_path / "answer.py"
+    file.write_text(cut_off(exercise), encoding="utf-8")
+    command = [sys.executable, "-m", "autograder", "check", exercise_id, str(file), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    row = json.loads(done.stdout)
+    mine = verdict(exercise_id, answer_in(cut_off(exercise), exercise.name))
+    assert done.returncode == 1 and not row["passed"]
+    assert (row["points"], row["max_points"], row["mistake"]) == (mine.points, mine.max_points, mine.mistake)
+    # The line number and the file differ; what is seen and asked does not.
+    assert row["message"].splitlines()[:2] == mine.message.splitlines()[:2]
+    assert check(answer_in(cut_off(exercise), exercise.name), exercise_id) == mine.points
+    assert type(check(worked_answer(exercise_id), exercise_id)) is float
+
+
+def test_a_wrong_answer_raises_with_the_same_words():
+    exercise = find("loops.softmax")
+    answer = exercise.mistakes[0].answer
+    judged = verdict(exercise.id, answer)
+    if judged.state == PARTLY_RIGHT:
+        assert check(answer, exercise.id) == judged.points
+    else:
+        with pytest.raises(CheckFailed, match=re.escape(judged.message.splitlines()[0])):
+            check(answer, exercise.id)
+
+
+def test_a_mistake_is_not_named_for_numbers_that_it_would_get_right():
+    def dot_product_scores(x):
+        return torch.stack([torch.stack([(a @ b).detach() for b in x]) for a in x]) * 1.001
+
+    judged = verdict("loops.dot_product_scores", dot_product_scores)
+    assert judged.points == 0 and judged.mistake is None and "The values are right" not in judged.message
+
+
+def test_the_example_shows_the_mistake_that_is_named():
+    class MultiheadSelfAttention(nn.Module):
+        """Merges its heads wrongly (MHA-33), and raises no ValueError."""
+
+        def __init__(self, d_model, n_heads):
+            super().__init__()
+            self.n_heads = n_heads
+            self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+        def forward(self, x, mask=None):
+            heads = (part(x).unflatten(-1, (self.n_heads, -1)) for part in (self.q_proj, self.k_proj, self.v_proj))
+            mixed = F.scaled_dot_product_attention(*(head.transpose(1, 2) for head in heads), mask)
+            return self.out_proj(mixed.reshape(x.shape))
+
+    judged = verdict("heads.MultiheadSelfAttention", MultiheadSelfAttention)
+    assert judged.mistake == "MHA-33" and "entry [" in judged.message and "ValueError" not in judged.message
+
+
+def test_two_mistakes_at_once_are_both_named():
+    exercise = find("matmul.attention")
+    ids = [mistake.id for mistake in exercise.mistakes]
+    both = exercise.with_both(ids.index("SDPA-01"), ids.index("SDPA-07"))
+    assert verdict(exercise.id, both).mistake == "SDPA-01+SDPA-07"
+
+
+def test_what_an_answer_of_our_own_warns_of_is_not_shown_in_a_graders_thread_either():
+    def warning(scores):
+        warnings.warn("a mistake of a library", stacklevel=2)
+        return torch.softmax(scores, dim=-1)
+
+    expected = Expected(find("loops.softmax"), expected_of("loops.softmax", *PUBLIC).cases[:1])
+    with warnings.catch_warnings(record=True) as seen, ThreadPoolExecutor(1) as pool:
+        warnings.simplefilter("always")
+        (record,) = pool.submit(expected.records_of, warning).result()
+    assert not seen and record["status"] == "answered"
+
+
+def test_the_same_records_give_the_same_verdict():
+    exercise = find("matmul.attention")
+    records = records_of(exercise.id, exercise.mistakes[0].answer)
+    cases = expected_of(exercise.id, *PUBLIC).cases
+    first = judge(exercise, cases, records)
+    assert judge(exercise, cases, records, expected=Expected(exercise, cases)) == first

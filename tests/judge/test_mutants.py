@@ -1,0 +1,13 @@
+"""Slips of the pen in the worked answers: the visible cases see every one that changes what is computed."""
+
+import pytest
+from judged import IDS
+from survivors import EQUIVALENT, is_listed, tried
+
+
+@pytest.mark.trial
+@pytest.mark.parametrize("exercise_id", IDS)
+def test_every_slip_is_seen_that_changes_anything(exercise_id):
+    _, survivors = tried(exercise_id)
+    assert not [what for what in survivors if not is_listed(exercise_id, what)]
+    assert not set(EQUIVALENT.get(exercise_id, {})) - set(survivors)

@@ -1,0 +1,135 @@
+"""check and hint as a learner meets them: in a real kernel, and as nbgrader reads their outputs."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograder.grading.gradebook.graded_notebook import stated_points
+
+SETUP = "import math, torch\nfrom autograder import check, hint"
+RIGHT = """
+def softmax(scores):
+    print("a print of the student's")
+    grown = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
+    return grown / grown.sum(dim=-1, keepdim=True)
+check(softmax)"""
+UNSTABLE = """
+import warnings
+def softmax(scores):
+    warnings.warn("a warning of the student's")
+    grown = torch.exp(scores)
+    return grown / grown.sum(dim=-1, keepdim=True)
+check(softmax)"""
+WRONG = """
+def softmax(scores):
+    grown = torch.exp(scores)
+    return grown / grown.sum(dim=0, keepdim=True)
+check(softmax)"""
+STUB = """
+def softmax(scores):
+    raise NotImplementedError()
+check(softmax)"""
+BROKEN = """
+def softmax(scores):
+    shifted = scores - scores.max(dim=-1).valuess
+    return shifted
+check(softmax)"""
+ASIDE = """
+before = torch.get_rng_state(), torch.are_deterministic_algorithms_enabled(), torch.is_grad_enabled()
+def softmax(scores):
+    torch.manual_seed(0)
+    return torch.rand(3)
+try:
+    check(softmax)
+except Exception as error:
+    pass
+after = torch.get_rng_state(), torch.are_deterministic_algorithms_enabled(), torch.is_grad_enabled()
+bool((before[0] == after[0]).all()) and before[1:] == after[1:]"""
+PARTIAL = """
+from functools import partial
+def helper(scores, axis):
+    grown = (scores - scores.amax(axis, keepdim=True)).exp()
+    return grown / grown.sum(axis, keepdim=True)
+softmax = partial(helper, axis=-1)
+check(softmax, hidden=True)"""
+CELLS = [SETUP, RIGHT, UNSTABLE, WRONG, STUB, BROKEN, ASIDE, PARTIAL, "check(print)", 'check("softmax")',
+         'hint("loops.softmax")\nhint("loops.softmax")', "hint('nothing')", "check(softmax, 'loops.nothing')"]
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """The outputs of every cell, run by a real kernel in a folder of its own."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
+    place = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
+    NotebookClient(notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place).execute()
+    return dict(zip(CELLS, (cell.outputs for cell in notebook.cells), strict=True))
+
+
+def text(cell_outputs):
+    return "\n".join(
+        output.get("text", "") or output.get("data", {}).get("text/plain", "") or "\n".join(output.get("traceback", []))
+        for output in cell_outputs
+    )
+
+
+def test_a_right_answer_shows_a_tick_and_is_a_plain_float(outputs):
+    assert "✓ loops.softmax: right, 7 of 7 points" in text(outputs[RIGHT])
+    assert outputs[RIGHT][-1].data["text/plain"] == "7.0"
+    assert stated_points(outputs[RIGHT], 7.0) == 7.0
+
+
+def test_a_partly_right_answer_gets_part_of_the_points_and_the_reason(outputs):
+    shown = text(outputs[UNSTABLE])
+    assert "partly right, 5 of 7 points (values 3 of 3, numerical stability 0 of 2" in shown
+    assert "What is exp(1000) in float32?" in shown
+    assert stated_points(outputs[UNSTABLE], 7.0) == 5.0
+
+
+@pytest.mark.parametrize("cell", [WRONG, STUB, BROKEN])
+def test_a_wrong_answer_raises_and_shows_only_its_own_few_lines(outputs, cell):
+    error = outputs[cell][-1]
+    assert error.output_type == "error" and error.ename == "CheckFailed"
+    assert 1 <= len(error.traceback) <= 4
+    assert "Traceback" not in text(outputs[cell]) and "autograder/" not in text(outputs[cell])
+    assert stated_points(outputs[cell], 7.0) == 0.0
+
+
+def test_where_the_student_is(outputs):
+    assert "wrong, 0 of 7" in text(outputs[WRONG])
+    assert "not started" in text(outputs[STUB])
+    assert 'It comes next: write it in the cell above' in text(outputs[STUB])
+    assert 'hint("loops.softmax")' in text(outputs[STUB]) and "comes next" not in text(outputs[WRONG])
+    assert "does not run" in text(outputs[BROKEN])
+    assert "shifted = scores - scores.max(dim=-1).valuess" in text(outputs[BROKEN])
+
+
+def test_a_wrong_answer_comes_with_a_picture_with_alt_text(outputs):
+    pictures = [output for output in outputs[WRONG] if "image/png" in output.get("data", {})]
+    assert len(pictures) == 1
+    assert pictures[0].metadata["image/png"]["alt"].startswith("Expected, yours and the difference")
+
+
+def test_nothing_is_printed_on_stderr_and_no_print_of_the_student_is_shown(outputs):
+    streams = [output for cell in CELLS for output in outputs[cell] if output.output_type == "stream"]
+    assert [stream.name for stream in streams if stream.name == "stderr"] == []
+    assert "of the student's" not in text(streams)
+
+
+def test_a_check_leaves_random_streams_and_settings_alone(outputs):
+    assert text(outputs[ASIDE]).endswith("True")
+
+
+def test_any_callable_of_the_right_name_counts_also_hidden(outputs):
+    assert outputs[PARTIAL][-1].data["text/plain"] == "7.0"
+
+
+def test_what_cannot_be_checked_is_said_in_a_sentence(outputs):
+    assert "does not know which exercise" in text(outputs["check(print)"])
+    assert "without quotes" in text(outputs['check("softmax")'])
+    assert "there is no exercise 'loops.nothing'" in text(outputs["check(softmax, 'loops.nothing')"])
+
+
+def test_hints_come_one_after_the_other(outputs):
+    shown = text(outputs[CELLS[10]])
+    assert "Hint 1 of 3" in shown and "Hint 2 of 3" in shown
+    assert "there is no exercise 'nothing'" in text(outputs["hint('nothing')"])

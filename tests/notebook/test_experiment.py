@@ -1,0 +1,161 @@
+"""Training, measuring and looking into a model: the helpers of the lessons' experiments."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+from torch import nn
+
+from autograder.notebook.experiment import (
+    activations,
+    attention_weights,
+    head_weights,
+    limited_threads,
+    peak_memory,
+    seconds,
+    track,
+    train,
+)
+
+CAUSAL = torch.ones(5, 5, dtype=torch.bool).tril()
+
+
+def batches(steps, generator=None):
+    generator = generator or torch.Generator().manual_seed(0)
+    return (torch.randn(8, 3, generator=generator) for _ in range(steps))
+
+
+def loss(model, x):
+    return F.mse_loss(model(x), 2 * x)
+
+
+def linear():
+    torch.manual_seed(0)
+    return nn.Linear(3, 3)
+
+
+def test_training_is_adam_written_out():
+    model, by_hand = linear(), linear()
+    losses = train(model, batches(20), loss, lr=0.05)
+    optimiser, expected = torch.optim.Adam(by_hand.parameters(), 0.05), []
+    for x in batches(20):
+        value = loss(by_hand, x)
+        optimiser.zero_grad()
+        value.backward()
+        optimiser.step()
+        expected.append(value.item())
+    assert losses == pytest.approx(expected, rel=1e-6) and losses[-1] < losses[0]
+    assert torch.allclose(model.weight, by_hand.weight)
+
+
+def test_training_the_same_twice_gives_the_same_losses():
+    assert train(linear(), batches(10), loss) == train(linear(), batches(10), loss)
+
+
+def test_gradients_that_were_there_do_not_count_and_the_mode_stays():
+    fresh, used = linear(), linear().eval()
+    loss(used, torch.ones(8, 3)).backward()
+    assert train(fresh, batches(5), loss) == train(used, batches(5), loss)
+    assert fresh.training and not used.training
+
+
+def test_a_rate_of_zero_changes_nothing_and_a_warm_up_follows_the_step():
+    model, asked = linear(), []
+    train(model, batches(4), loss, lr=lambda step: asked.append(step) or 0.0)
+    assert torch.equal(model.weight, linear().weight) and sorted({*asked}) == [0, 1, 2, 3]
+
+
+def test_the_number_of_threads_comes_back_also_after_an_error():
+    before = torch.get_num_threads()
+    with pytest.raises(ZeroDivisionError), limited_threads(before + 1):
+        assert torch.get_num_threads() == before + 1
+        _ = 1 / 0
+    assert torch.get_num_threads() == before
+    train(linear(), batches(1), lambda model, x: loss(model, x) + (torch.get_num_threads() - 1))
+    assert torch.get_num_threads() == before
+
+
+def test_time_is_that_of_one_call():
+    calls = []
+    assert 0 < seconds(calls.append, "a") < 0.1
+    assert len(calls) >= 3 and set(calls) == {"a"}
+
+
+def test_memory_is_counted_at_its_peak_with_the_result_and_without_the_arguments():
+    x = torch.ones(1000, 250)  # a million bytes
+    assert peak_memory(lambda x: x, x) == 0
+    assert peak_memory(lambda x: (x + 1).sum(), x) == pytest.approx(1e6, rel=0.01)
+    assert peak_memory(lambda x: [x + 1, x + 2, x + 3], x) == pytest.approx(3e6, rel=0.01)
+    # In a chain, two of the three are there at the same time.
+    assert peak_memory(lambda x: (x + 1).exp().log(), x) == pytest.approx(2e6, rel=0.01)
+
+
+def test_memory_grows_with_the_table_of_scores():
+    def attention(q):
+        return torch.softmax(q @ q.T, dim=-1) @ q
+
+    short, long = (peak_memory(attention, torch.ones(n, 4)) for n in (200, 400))
+    assert long / short == pytest.approx(4, rel=0.1)
+
+
+def test_activations_come_in_the_order_in_which_the_parts_run_and_keep_the_gradient():
+    model = nn.Sequential(linear(), nn.ReLU(), linear())
+    x = torch.randn(2, 3)
+    last, middle, first = activations(model, [model[2], model[1], model[0]], x)[::-1]
+    assert torch.equal(first, model[0](x)) and torch.equal(middle, first.relu()) and torch.equal(last, model(x))
+    assert torch.autograd.grad(last.sum(), first)[0].shape == (2, 3)
+    assert not model[0]._forward_hooks
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_weights_of_pytorchs_layers_are_seen(training):
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    model = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False).train(training)
+    x = torch.randn(2, 5, 8)
+    with torch.no_grad():
+        before = model(x)
+    first, *others = attention_weights(model, x)
+    expected = layer.self_attn.train(training)(x, x, x, average_attn_weights=False)[1]
+    assert torch.allclose(first, expected, atol=1e-6) and first.shape == (2, 2, 5, 5) and len(others) == 2
+    with torch.no_grad():
+        assert torch.allclose(model(x), before, atol=1e-6) and model.training is training
+
+
+def test_head_weights_are_those_of_pytorchs_module():
+    torch.manual_seed(0)
+    theirs, mine = nn.MultiheadAttention(8, 2, batch_first=True), nn.Module()
+    mine.q_proj, mine.k_proj = nn.Linear(8, 8), nn.Linear(8, 8)
+    with torch.no_grad():
+        theirs.in_proj_bias.normal_()
+        for part, rows in ((mine.q_proj, slice(0, 8)), (mine.k_proj, slice(8, 16))):
+            part.weight.copy_(theirs.in_proj_weight[rows])
+            part.bias.copy_(theirs.in_proj_bias[rows])
+    x, context, mask = torch.randn(3, 8), torch.randn(5, 8), CAUSAL[2:]
+    expected = theirs(x, context, context, attn_mask=~mask, average_attn_weights=False)[1]
+    assert torch.allclose(head_weights(mine, x, 2, mask, context), expected, atol=1e-6)
+
+
+def test_training_stops_after_so_many_steps():
+    endless = (torch.ones(8, 3) for _ in iter(int, 1))
+    assert len(train(linear(), endless, loss, steps=7)) == 7
+
+
+def test_a_bar_moves_in_a_notebook_and_is_gone_at_the_end():
+    """Outside of a notebook nothing is shown; in a real kernel the page holds no bar when the loop has ended."""
+    assert list(track(range(5))) == [0, 1, 2, 3, 4]
+    code = "import time\nfrom autograder.notebook.experiment import track\n"
+    code += "for step in track(range(3)): time.sleep(0.25)"
+    seen: list[str] = []
+
+    class Watching(NotebookClient):
+        def process_message(self, message, cell, cell_index):
+            if "display" in message["msg_type"]:
+                seen.append(message["content"]["data"]["text/html"])
+            return super().process_message(message, cell, cell_index)
+
+    notebook = new_notebook(cells=[new_code_cell(code)])
+    Watching(notebook, kernel_name="python3").execute()
+    assert any('max="3" value="1"' in shown for shown in seen)
+    assert [output.data["text/html"] for output in notebook.cells[0].outputs] == [""]

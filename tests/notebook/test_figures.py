@@ -1,0 +1,196 @@
+"""The pictures: drawn the same every time, legible, described; and the explorers' fallbacks."""
+
+import base64
+import html
+import io
+import math
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import numpy
+import pytest
+import torch
+from PIL import Image
+
+from autograder.notebook import figures, lessons
+from autograder.notebook.explore import explore
+from autograder.notebook.lessons.loops import weighted_average
+from autograder.notebook.lessons.mqa import cache_sizes, groups_and_memory
+from autograder.notebook.lessons.positions import turned_pairs
+from autograder.notebook.sentence import FEATURES, TOKENS, embed
+
+ROOT = Path(__file__).resolve().parents[2]
+X = embed()
+WEIGHTS = torch.softmax(X @ X.T / 2, dim=-1)
+CAUSAL = torch.ones(5, 5, dtype=torch.bool).tril()
+LOSSES = {"yours": [2.0, 1.0, 0.5], "PyTorch's": [2.0, 1.1, 0.5]}
+DRAWINGS = {
+    "table": lambda: figures.table(X, TOKENS, FEATURES, title="x"),
+    "scores": lambda: figures.scores(X @ X.T, TOKENS),
+    "weights": lambda: figures.weights(WEIGHTS, TOKENS),
+    "attention_maps": lambda: figures.attention_maps(
+        {"free": WEIGHTS, "the mask": CAUSAL}, TOKENS, sums=True
+    ),
+    "mask": lambda: figures.mask(CAUSAL, TOKENS),
+    "bars": lambda: figures.bars(
+        {"head 0": WEIGHTS[0], "head 1": WEIGHTS[1]}, TOKENS, "What the heads see", top=1
+    ),
+    "one_query": lambda: figures.one_query(WEIGHTS[1], X[1], TOKENS, FEATURES, "dog"),
+    "curves": lambda: figures.curves(LOSSES, title="Do they learn alike?", reference={"guessing": 2.08}),
+    "panels": lambda: figures.panels({"loss": LOSSES, "size": LOSSES}, title="Two measures", log_y=["size"]),
+    "expected_and_yours": lambda: figures.expected_and_yours([[1, 2]], [[1, 3]], (0, 1), "x"),
+    "weighted_average": lambda: weighted_average(WEIGHTS[1], X, TOKENS, "dog", FEATURES),
+    "cache_sizes": lambda: cache_sizes({"small": (0.5, 2.0), "large": (1.0, 1.0)}),
+    "groups_and_memory": lambda: groups_and_memory(8, 2, 3.0, 60.0, "8 heads"),
+    "turned_pairs": lambda: turned_pairs(X[1], X[2], [3.0, 1.0, 0.5], 1, "A query and a key one token apart"),
+}
+OF_LESSONS = [
+    name
+    for module in iter_modules(lessons.__path__)
+    for name, made in vars(import_module(f"{lessons.__name__}.{module.name}")).items()
+    if hasattr(made, "__wrapped__")
+]
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_picture_is_drawn_described_and_the_same_again(name):
+    picture = DRAWINGS[name]()
+    assert len(picture.alt) > 40
+    assert picture.png().startswith(b"\x89PNG")
+    assert picture.svg() == DRAWINGS[name]().svg()
+    assert "<dc:date>" not in picture.svg()
+
+
+def test_every_picture_is_drawn_here():
+    assert set(DRAWINGS) == {*figures.__all__, *OF_LESSONS} - {"Picture"}
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_picture_is_as_legible_on_a_dark_page(name):
+    """Its card is opaque: only the corners and the rim let the page through."""
+    picture = Image.open(io.BytesIO(DRAWINGS[name]().png()))
+    alpha = numpy.asarray(picture.convert("RGBA"))[..., 3]
+    assert (alpha[10:-10, 10:-10] == 255).all() and alpha[0, 0] == 0
+
+
+def test_a_picture_shows_itself_with_its_text():
+    picture = DRAWINGS["weights"]()
+    data, metadata = picture._repr_mimebundle_()
+    assert base64.b64decode(data["image/png"]) == picture.png()
+    assert picture.alt in data["text/plain"] and metadata["image/png"]["alt"] == picture.alt
+    assert f'<img alt="{html.escape(picture.alt)}"' in data["text/html"]  # JupyterLab has no text for a PNG
+
+
+def test_a_mask_is_told_in_words():
+    assert "dog may look at the, dog; saw may look at" in DRAWINGS["mask"]().alt
+    assert "the may look at nothing" in figures.mask(CAUSAL & False, TOKENS).alt
+
+
+def test_maps_are_told_by_their_numbers_masks_in_words_and_large_ones_by_the_strongest():
+    told = DRAWINGS["attention_maps"]().alt
+    assert (
+        "free: the: 0.26, 0.16" in told and "the mask: the may look at the; dog may look at the, dog" in told
+    )
+    large = torch.eye(12).roll(1, dims=1)
+    told = figures.attention_maps({"shifted": large}, "abcdefghijkl", framed={"shifted": large > 0}).alt
+    assert (
+        "a looks most at b (1)" in told and "l looks most at a (1)" in told and "12 cells are framed" in told
+    )
+
+
+def test_numbers_of_both_signs_are_coloured_by_sign_and_infinity_is_written():
+    bias = torch.arange(5) - torch.arange(5)[:, None] + torch.where(CAUSAL, 0.0, -torch.inf)
+    assert "the: 0, \u2212\u221e" in figures.attention_maps({"bias": bias}, TOKENS).alt
+    waves = torch.sin(torch.arange(40)[:, None] / torch.arange(1, 33))
+    picture = figures.attention_maps(
+        {"positions": waves}, list(map(str, range(40))), list(map(str, range(32)))
+    )
+    [axes] = picture.figure.axes
+    assert axes.collections[0].get_clim() == (-axes.collections[0].get_clim()[1], waves.abs().max().item())
+    assert len(axes.get_xticklabels()) == 16 and len(axes.get_yticklabels()) <= 16
+
+
+def lines_of(picture):
+    """Label -> the numbers that were drawn; lines without a label are numbered."""
+    return {line.get_label(): line for axes in picture.figure.axes for line in axes.get_lines()}
+
+
+def test_curves_are_told_and_stand_where_x_says():
+    picture = figures.curves(
+        {"a": [1, 4], "b": [2]}, [16, 32], title="Time", xlabel="n", ylabel="ms", log_x=True
+    )
+    assert picture.alt == "Time. ms over n. a: 1 at 16, 4 at 32. b: 2 at 16."
+    assert lines_of(picture)["a"].get_xdata().tolist() == [16, 32]
+    assert figures.curves({"a": torch.ones(3)}, ["x", "y", "z"], title="t").alt.endswith(
+        "a: 1 at x, 1 at y, 1 at z."
+    )
+
+
+def test_several_runs_are_drawn_with_their_mean():
+    lines = lines_of(figures.curves({"three seeds": [[0.0, 1.0], [1.0, 2.0], [2.0, 6.0]]}, title="Seeds"))
+    assert lines["three seeds"].get_ydata().tolist() == [1.0, 3.0] and len(lines) == 4
+
+
+def test_lines_that_coincide_are_both_seen():
+    one, other = lines_of(figures.curves({"a": [1, 2], "b": [1, 2]}, title="t")).values()
+    assert one.get_linewidth() > other.get_linewidth() and other.get_linestyle() == "--"
+
+
+def test_a_line_that_is_not_finite_is_drawn_as_far_as_it_goes():
+    picture = figures.curves({"post-norm": [2.1, math.nan, math.nan], "pre-norm": [2.1, 1.0, 0.1]}, title="t")
+    assert picture.png() and "nan at 2" in picture.alt
+
+
+def test_pictures_leave_their_numbers_alone():
+    values = X.clone().requires_grad_()
+    figures.table(values, TOKENS, FEATURES)
+    assert torch.equal(values, X) and values.grad is None
+
+
+def test_one_word_and_wide_tables_fit():
+    assert figures.weights([[1.0]], ["dog"]).png()
+    assert figures.scores([[1e4, -1e4]], ["dog"], ["saw", "cat"]).png()
+
+
+def test_importing_the_course_does_not_load_matplotlib():
+    program = "import sys, autograder; from autograder import check; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+def _draw(scale, word):
+    return figures.one_query(
+        torch.softmax(scale * (X @ X.T)[TOKENS.index(word)], -1), X[0], TOKENS, FEATURES, word
+    )
+
+
+CHOICES = {"scale": (0.0, 2.0, 0.5, 0.5), "word": ["dog", "saw"]}
+
+
+def test_an_explorer_carries_widget_and_picture():
+    explorer = explore(_draw, **CHOICES)
+    data, _ = explorer._repr_mimebundle_()
+    kind = "application/vnd.jupyter.widget-view+json"
+    view, own = data[kind], explorer.widget()._repr_mimebundle_()[kind]
+    assert view.keys() == own.keys() and view["version_major"] == own["version_major"]
+    assert base64.b64decode(data["image/png"]) == _draw(0.5, "dog").png()
+
+
+def test_the_figure_follows_its_sliders():
+    scale, word, figure = explore(_draw, **CHOICES).widget().children
+    scale.value, word.value = 2.0, "saw"
+    assert figure.value == _draw(2.0, "saw").html()
+
+
+def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    data, _ = explore(_draw, **CHOICES)._repr_mimebundle_()
+    assert set(data) == {"text/html", "image/png", "text/plain"}
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_an_explorer_names_a_choice_it_does_not_understand():
+    with pytest.raises(ValueError, match="scale should be"):
+        explore(_draw, scale=3, word=["dog"])

@@ -1,0 +1,403 @@
+"""The lessons run as plain Python: what they say is so, and what they leave to try is judged rightly."""
+
+import contextlib
+import copy
+import doctest
+import io
+import math
+import re
+import runpy
+from functools import cache
+
+import pytest
+import torch
+from lesson_source import LESSONS, cells, prose, source
+
+from autograder.exercises import all_exercises
+from autograder.notebook.sentence import TOKENS, embed, from_loops
+
+pytestmark = pytest.mark.trial
+
+
+@cache
+def ran(lesson):
+    """The lesson run from top to bottom as plain Python: its names, and what it printed."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        names = runpy.run_path(str(source(lesson)))
+    return names, printed.getvalue()
+
+
+def unfolded(lesson, name):
+    """The function `name` that an answer to unfold of this lesson defines, among the lesson's own names."""
+    told = dict(ran(lesson)[0])
+    exec(re.search(rf"```python\n(def {name}\(.*?)```", prose(lesson), re.S)[1], told)
+    return told[name]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_runs_as_plain_python(lesson):
+    _, printed = ran(lesson)
+    assert "\nProgress: " in printed
+
+
+def numbers_in(text):
+    """Decimal numbers of prose; no links, citations, code or section numbers."""
+    text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`|[Ss]ections? [\d.]+( and [\d.]+)?", " ", text)
+    return set(re.findall(r"(?<![\w.])\d+\.\d+(?![\w.]*\w)", text))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_numbers_in_prose_are_printed_by_a_cell(lesson):
+    _, printed = ran(lesson)
+    unprinted = {
+        n for n in numbers_in(prose(lesson)) if not re.search(rf"(?<![\d.]){re.escape(n)}(?!\d)", printed)
+    }
+    assert not unprinted
+
+
+def whole_numbers_in(text):
+    """Whole numbers of prose of three digits or more, or with a unit; no years, links, citations or code."""
+    text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`", " ", text).replace("{,}", ",")
+    units = "%|million|billion|trillion|[GMK]iB"
+    found = re.findall(rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}})+|\d{{3,}}|\d+(?= (?:{units})))(?!\d)", text)
+    return {number.replace(",", "") for number in found if not re.fullmatch(r"(19|20)\d\d", number)}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_whole_numbers_in_prose_stand_in_a_cell_or_are_printed_by_one(lesson):
+    code = "\n".join(cell.source for cell in cells(lesson) if cell.cell_type == "code")
+    known = (ran(lesson)[1] + code).replace(",", "").replace("_", "")
+    markdown = [cell for cell in cells(lesson) if cell.cell_type == "markdown"]
+    told = [cell.source for cell in markdown if "written:" not in cell.metadata.get("title", "")]
+    numbers = whole_numbers_in("\n\n".join(told))
+    assert not {n for n in numbers if not re.search(rf"(?<![\d.]){n}(?!\d)", known)}
+
+
+def test_whole_numbers_in_finds_those_with_a_unit():
+    text = "In 2017, 99 and 95 % of 123 words, 131,072 of 7 billion, see `400` and [512](https://x.org/1024)."
+    assert whole_numbers_in(text) == {"95", "123", "131072", "7"}
+
+
+def test_numbers_in_finds_the_numbers_of_prose():
+    text = "It is 0.68 (not 1.5): see [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.1, `x.9`."
+    assert numbers_in(text) == {"0.68", "1.5"}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_prints_the_same_on_every_run(lesson):
+    again = io.StringIO()
+    with contextlib.redirect_stdout(again):
+        runpy.run_path(str(source(lesson)))
+    assert again.getvalue() == ran(lesson)[1]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_worked_examples_of_the_stubs_are_right(lesson):
+    names, _ = ran(lesson)
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner(verbose=False)
+    for exercise in all_exercises():
+        if exercise.lesson == lesson:
+            answer = names[exercise.name]
+            assert "Shapes:" in answer.__doc__, exercise.id
+            examples = [
+                test for test in finder.find(answer, exercise.name, globs=dict(names)) if test.examples
+            ]
+            assert examples, f"{exercise.id} has no worked example"
+            for test in examples:
+                runner.run(test)
+    assert runner.failures == 0
+
+
+def test_loops_and_matmul_agree():
+    loops, matmul = ran("01_attention_from_loops")[0], ran("02_attention_as_matmul")[0]
+    x = embed()
+    assert torch.allclose(loops["dot_product_scores"](x) / math.sqrt(4), matmul["attention_scores"](x, x))
+    q, k, v = torch.randn(3, 4), torch.randn(6, 4), torch.randn(6, 5)
+    assert torch.allclose(loops["attention_from_loops"](q, k, v), matmul["attention"](q, k, v), atol=1e-5)
+    assert loops["tokens"] == matmul["tokens"] == list(TOKENS)
+
+
+def test_recorded_output_is_what_the_loops_give():
+    assert torch.allclose(ran("01_attention_from_loops")[0]["output"], from_loops(), atol=5.1e-5)
+
+
+def test_one_pass_is_judged_rightly():
+    try_one_pass = ran("01_attention_from_loops")[0]["try_one_pass"]
+
+    def one_pass(pairs):
+        largest, total, average = torch.tensor(-math.inf), 0.0, 0.0
+        for score, value in pairs:
+            new = torch.maximum(largest, score)
+            shrink, weight = torch.exp(largest - new), torch.exp(score - new)
+            largest, total, average = new, total * shrink + weight, average * shrink + weight * value
+        return average / total
+
+    def overflows(pairs):
+        pairs = [(torch.exp(score), value) for score, value in pairs]
+        return sum(weight * value for weight, value in pairs) / sum(weight for weight, _ in pairs)
+
+    assert "right" in try_one_pass(one_pass)
+    with pytest.raises(AssertionError, match="not finite"):
+        try_one_pass(overflows)
+
+
+def test_merge_and_blocks_are_judged_rightly():
+    names, _ = ran("02_attention_as_matmul")
+    assert "rank is 2" in names["try_merge"](lambda w_q, w_k: w_q @ w_k.T / math.sqrt(w_q.shape[1]))
+    with pytest.raises(AssertionError, match="other scores"):
+        names["try_merge"](lambda w_q, w_k: w_q @ w_k.T)
+
+    def only_queries(q, k, v, size):
+        return torch.cat([names["attention"](block, k, v) for block in q.split(size)])
+
+    assert "right" in names["try_in_blocks"](only_queries)
+    with pytest.raises(AssertionError, match="blocks of 7"):
+        names["try_in_blocks"](lambda q, k, v, size: only_queries(q, k[:size], v[:size], size))
+
+
+def test_masking_and_heads_give_the_numbers_of_the_loops():
+    masking, heads = ran("03_masking")[0], ran("04_heads")[0]
+    x = embed()
+    assert torch.allclose(
+        masking["masked_attention"](x, x, x, torch.ones(5, 5) > 0), from_loops(), atol=5.1e-5
+    )
+    head, module = heads["SelfAttentionHead"](4), heads["MultiheadSelfAttention"](4, 1)
+    for made in (head, module):
+        heads["put_in"](made, torch.eye(4))
+        assert torch.allclose(made(x[None])[0], from_loops(), atol=5.1e-5)
+    assert torch.equal(heads["causal"], masking["causal"])
+    assert masking["tokens"] == heads["tokens"] == list(TOKENS)
+
+
+def test_the_mirror_is_learned_behind_the_mask_and_only_there():
+    names, _ = ran("03_masking")
+    honest, cheat = names["honest_losses"], names["cheat_losses"]
+    assert (honest[:6] - math.log(8)).abs().max() < 0.05 and honest[6:].max() < 0.01
+    assert cheat.max() < 0.01
+
+
+def test_new_words_and_packed_texts_are_judged_rightly():
+    names, _ = ran("03_masking")
+    causal_mask = names["causal_mask"]
+    assert "lower right" in names["try_causal_for_new"](lambda n, m: causal_mask(m)[m - n :])
+    with pytest.raises(AssertionError, match="1 queries and 5 keys"):
+        names["try_causal_for_new"](lambda n, m: causal_mask(m)[:n])
+
+    def packed(text_of):
+        return (text_of[:, None] == text_of) & causal_mask(len(text_of))
+
+    assert "by itself" in names["try_packed_mask"](packed)
+    with pytest.raises(AssertionError, match="text 1 hears"):
+        names["try_packed_mask"](lambda text_of: causal_mask(len(text_of)))
+
+
+def test_two_heads_divide_the_work_and_one_cannot():
+    names, _ = ran("04_heads")
+    x, mask = names["reporters"][2].embed(names["sentence"]), names["mask"]
+    seen = names["head_weights"](names["reporters"][2].attention, x, 2, mask)
+    before = seen[:, range(2, 10), range(1, 9)].mean(dim=-1)
+    first = seen[:, 2:, 0].mean(dim=-1)
+    assert (before.max(), first.max()) > (0.95, 0.95) and before.argmax() != first.argmax()
+    assert names["comparison"].differences == []
+
+
+def _cut(module, n_heads, head_class):
+    """The heads of a multi-head module, one module each."""
+    parts = ("q_proj", "k_proj", "v_proj")
+    heads = [head_class(12, 12 // n_heads) for _ in range(n_heads)]
+    for name in parts:
+        layer = getattr(module, name)
+        for head, weight, bias in zip(
+            heads, layer.weight.chunk(n_heads), layer.bias.chunk(n_heads), strict=True
+        ):
+            getattr(head, name).load_state_dict({"weight": weight, "bias": bias})
+    return heads
+
+
+def test_lists_of_heads_and_silent_heads_are_judged_rightly():
+    names, _ = ran("04_heads")
+    assert "cut in rows" in names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"]))
+    with pytest.raises(AssertionError, match="which rows are whose"):
+        names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"])[::-1])
+
+    def without_head(module, n_heads, h):
+        quiet = copy.deepcopy(module)
+        with torch.no_grad():
+            quiet.out_proj.weight.unflatten(1, (n_heads, -1))[:, h] = 0
+        return quiet
+
+    assert "one head less" in names["try_without_head"](without_head)
+    with pytest.raises(AssertionError, match="every part once"):
+        names["try_without_head"](lambda module, n_heads, h: without_head(module, n_heads, 0))
+
+
+def test_what_each_way_of_trusting_a_module_sees_is_judged_rightly():
+    names, _ = ran("04_heads")
+    right = {"A": {"copy", "train", "draw"}, "B": {"train"}, "C": {"train", "draw"}, "D": set()}
+    assert "right" in names["try_guess"](right)
+    with pytest.raises(AssertionError, match="suspect B is found by train"):
+        names["try_guess"](right | {"B": set()})
+
+
+def test_words_one_by_one_and_partners_are_judged_rightly():
+    names, _ = ran("05_multi_query_attention")
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def step(module, word, cache):
+        keys, values = module.k_proj(word), module.v_proj(word)
+        if cache is not None:
+            keys, values = (torch.cat(pair, dim=1) for pair in zip(cache, (keys, values), strict=True))
+        q = module.q_proj(word).unflatten(-1, (3, 4)).transpose(1, 2)
+        heads = attend(q, keys[:, None].expand(-1, 3, -1, -1), values[:, None].expand(-1, 3, -1, -1))
+        return module.out_proj(heads.transpose(1, 2).flatten(2)), (keys, values)
+
+    def all_again(module, word, cache):
+        words = word if cache is None else torch.cat([cache, word], dim=1)
+        return module(words)[:, -1:], words
+
+    assert "every key computed once" in names["try_step"](step)
+    with pytest.raises(AssertionError, match="keys were computed for 15 words"):
+        names["try_step"](all_again)
+    with pytest.raises(AssertionError, match="word by word gives other numbers"):
+        names["try_step"](lambda module, word, cache: step(module, word, None))
+
+    def partners(weight, n_heads):
+        rows = weight.reshape(n_heads, -1)
+        gaps = torch.cdist(rows, rows).fill_diagonal_(math.inf)
+        return {tuple(sorted((h, gaps[h].argmin().item()))) for h in range(n_heads)}
+
+    assert "twins share" in names["try_partners"](partners)
+    with pytest.raises(AssertionError, match="others are nearly twins"):
+        names["try_partners"](lambda weight, n_heads: [(h, h + 1) for h in range(0, n_heads, 2)])
+
+
+def _alike(names, gradients=True, randomise=True):
+    """A solution of lesson 06, and with less than that a wrong one."""
+
+    def alike(mine, theirs, x):
+        if randomise:
+            names["noisy"](theirs)
+        mine.load_state_dict(theirs.state_dict())
+        given = [x.clone().requires_grad_() for _ in range(2)]
+        outputs = [layer(x) for layer, x in zip((mine, theirs), given, strict=True)]
+        for output in outputs:
+            output.pow(2).sum().backward()
+        pairs = [outputs, [x.grad for x in given]]
+        pairs += [
+            [p.grad for p in pair] for pair in zip(mine.parameters(), theirs.parameters(), strict=False)
+        ]
+        pairs = pairs if gradients else pairs[:1]
+        return all(None not in pair and torch.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in pairs)
+
+    return alike
+
+
+def test_trials_of_a_layer_are_judged_rightly():
+    names, _ = ran("06_decoder_layer")
+    assert "three found" in names["try_alike"](_alike(names))
+    with pytest.raises(AssertionError, match="one_norm got away"):
+        names["try_alike"](_alike(names, gradients=False, randomise=False))
+    with pytest.raises(AssertionError, match="detached got away"):
+        names["try_alike"](_alike(names, gradients=False))
+    with pytest.raises(AssertionError, match="your own layer is right"):
+        names["try_alike"](lambda mine, theirs, x: False)
+
+
+def test_silent_layers_are_judged_rightly():
+    names, _ = ran("06_decoder_layer")
+
+    def silent(layer):
+        with torch.no_grad():
+            for part in (layer.self_attn.out_proj, layer.linear2):
+                part.weight.zero_(), part.bias.zero_()
+
+    def mute(layer):
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter.zero_().requires_grad_(False)
+            layer.norm1.bias.requires_grad_(True)
+
+    assert "the gradient reaches" in names["try_silent"](silent)
+    with pytest.raises(AssertionError, match="still says something"):
+        names["try_silent"](lambda layer: None)
+    with pytest.raises(AssertionError, match="silent for ever"):
+        names["try_silent"](mute)
+
+
+def test_depth_makes_words_alike_without_residuals_and_steps_large_for_post_norm():
+    names, printed = ran("06_decoder_layer")
+    alike = names["alike"]
+    assert min(alike["no residual"][6:]) > 0.98 and max(alike["pre-norm"] + alike["post-norm"]) < 0.6
+    assert names["measured"]["no residual, no norm"][0] < 1e-10
+    last = [float(line.split()[-1]) for line in printed.splitlines() if " steps " in line]
+    assert [loss < 0.1 for loss in last] == [True, True, False, True, False]
+
+
+def test_beams_are_judged_rightly_and_the_unfolded_answer_is_right():
+    names, _ = ran("09_encoder_decoder")
+    beam_search = unfolded("09_encoder_decoder", "beam_search")
+    assert "a beam of 2" in names["try_beam_search"](beam_search)
+    with pytest.raises(AssertionError, match=r"0\.4 times 0\.9"):
+        names["try_beam_search"](lambda *given: beam_search(*given[:-1], 1))
+
+
+def test_a_reversing_model_reads_backwards_and_one_without_the_shift_learns_nothing():
+    names, _ = ran("09_encoder_decoder")
+    assert names["my_losses"][-1] < 0.05 and names["on_line"].min() > 0.6
+    assert names["cheat_losses"][-1] < 0.05 and names["share_right"](names["cheat"]) == 0
+    small, own = names["runs"].values()
+    assert max(run[-1] for run in small) < 0.5 < min(run[-1] for run in own)
+    assert names["comparison"].differences == names["whole"].differences == []
+
+
+def test_layers_that_write_centred_tokens_are_judged_rightly():
+    names, _ = ran("08_normalisation")
+
+    def centred(linear, over=0):
+        new = torch.nn.Linear(linear.in_features, linear.out_features)
+        weight, bias = linear.weight.detach(), linear.bias.detach()
+        new.weight.data, new.bias.data = weight - weight.mean(dim=over, keepdim=True), bias - bias.mean()
+        return new
+
+    assert "right" in names["try_centred"](centred)
+    with pytest.raises(AssertionError, match="a mean other than 0"):
+        names["try_centred"](lambda linear: centred(linear, over=1))
+    with pytest.raises(AssertionError, match="more than the mean"):
+        names["try_centred"](lambda linear: centred(torch.nn.Linear(5, 6)))
+
+
+def test_pre_norm_keeps_the_input_and_bears_a_rate_that_post_norm_does_not():
+    names, _ = ran("08_normalisation")
+    kept = {name: [seed[-1] for seed in seeds] for name, seeds in names["shares"].items()}
+    assert min(kept["pre-norm"]) > 0.25 and max(map(abs, kept["post-norm"] + kept["no norm"])) < 0.1
+    last = {name: [sum(seed[-5:]) / 5 for seed in seeds] for name, seeds in names["losses"].items()}
+    pre, post, warm = last.values()
+    assert max(pre + warm) < 0.3 and min(post) > 1.9
+    nudged = {
+        name: [sum(at) / 3 for at in zip(*seeds, strict=True)] for name, seeds in names["nudged"].items()
+    }
+    assert nudged["post-norm"][-1] > 2 * nudged["pre-norm"][-1] and names["apart"] < 1e-3
+
+
+def test_numbers_of_the_loops_are_found_again_on_every_rung():
+    mqa, decoder = ran("05_multi_query_attention")[0], ran("06_decoder_layer")[0]
+    assert torch.allclose(torch.cat(mqa["outputs"])[4], from_loops()[4], atol=5.1e-5)
+    assert torch.allclose(decoder["added"][4], from_loops()[4], atol=5.1e-5)
+    assert mqa["tokens"] == decoder["tokens"] == list(TOKENS)
+
+
+def test_merges_within_words_and_a_faster_encoder_are_judged_rightly():
+    names, _ = ran("10_tokenisation")
+    within, fast = (unfolded("10_tokenisation", name) for name in ("train_within_words", "fast_encode"))
+    assert "right" in names["try_within_words"](within) and "right" in names["try_fast_encode"](fast)
+    with pytest.raises(AssertionError, match="more than one word"):
+        names["try_within_words"](names["train_bpe"])
+    with pytest.raises(AssertionError, match="other ids"):
+        names["try_fast_encode"](lambda text, merges: list(text.encode()))
+
+
+def test_hugging_face_encodes_alike_and_learns_alike_but_for_ties():
+    names, printed = ran("10_tokenisation")
+    assert names["same"] == names["total"]
+    assert len(re.findall(r"most frequent one in (\d+) of \1 rounds", printed)) == 3

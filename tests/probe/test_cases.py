@@ -1,0 +1,250 @@
+"""What a case can hold and ask: arguments of every kind, scripts of several calls, recorded calls, new modules."""
+
+import pytest
+import torch
+from simple_exercise import exercise_of, verdict_on
+
+from autograder.probe import probe
+from autograder.schema.case import Call, Case, Given, Kept, Module, Optimizer, Seed
+from autograder.schema.exercise import Rules
+from autograder.schema.standard import standard_cases
+from autograder.values.compare import EXACT, difference
+from autograder.values.pack import pack_cases, unpack_cases
+
+X = torch.arange(6.0).reshape(2, 3)
+
+
+def changes(kind):
+    def answer(given):
+        kind(given)
+        return 1
+
+    return answer
+
+
+ARGUMENTS = {
+    "a list": ([1, 2], lambda given: given.append(3)),
+    "a dict": ({"a": 1}, lambda given: given.update(b=2)),
+    "a tensor in a list": ([X.clone()], lambda given: given[0].zero_()),
+    "a module's mode": (Module("Linear", {"in_features": 1, "out_features": 1}), lambda given: given.eval()),
+    "a module's weights": (
+        Module("Linear", {"in_features": 1, "out_features": 1}, {"weight": torch.ones(1, 1)}),
+        lambda given: given.weight.data.zero_(),
+    ),
+}
+
+
+@pytest.mark.parametrize("given, change", ARGUMENTS.values(), ids=ARGUMENTS)
+def test_an_argument_of_any_kind_is_seen_to_be_changed(given, change):
+    case = Case("one", (given,), gradients=False, modes=True)
+    assert verdict_on(lambda given: 1, lambda given: 1, case).passed
+    judged = verdict_on(lambda given: 1, changes(change), case)
+    assert not judged.passed and judged.mistake == "LOOP-19"
+
+
+def test_gradients_reach_through_dicts():
+    case = Case("one", ({"x": X},))
+    right = verdict_on(lambda d: {"y": d["x"] * 2}, lambda d: {"y": d["x"] + d["x"]}, case)
+    cut = verdict_on(lambda d: {"y": d["x"] * 2}, lambda d: {"y": d["x"].detach() * 2}, case)
+    assert right.passed and not cut.passed
+
+
+WORDS = Module(
+    "Words",
+    {},
+    {"table.weight": torch.randn(5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))},
+    """
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(5, 3)
+
+    def forward(self, ids):
+        return self.table(ids)
+""",
+)
+
+
+def test_a_model_on_ids_is_judged_in_float64():
+    case = Case("one", (WORDS, torch.tensor([1, 4])), aspect="float64")
+    assert verdict_on(lambda model, ids: model(ids), lambda model, ids: model(ids), case).passed
+    judged = verdict_on(lambda model, ids: model(ids), lambda model, ids: model.float()(ids), case)
+    assert not judged.passed
+
+
+def test_given_functions_generators_and_optimisers_are_arguments():
+    step = Given("step", "def step(x):\n    return offset + x\n", {"offset": torch.ones(3)})
+    case = Case("one", (step, Seed(3), WORDS, Optimizer("SGD", {"lr": 1.0}, "2")), {"x": X}, gradients=False)
+
+    def reference(step, generator, model, optimizer, x):
+        return step(x) + torch.rand(3, generator=generator), len(optimizer.param_groups[0]["params"])
+
+    [told] = unpack_cases(pack_cases([case]))
+    here, there = probe(reference, [case]), probe(reference, [told])
+    assert difference(here[0]["steps"]["output"], there[0]["steps"]["output"], EXACT) is None
+    assert verdict_on(reference, reference, case).passed
+
+
+def test_calls_of_a_given_function_are_seen():
+    model = Given("model", "def model(ids):\n    return ids + 1\n")
+    case = Case("one", (), {"model": model, "ids": torch.tensor([1])}, calls=("model",), gradients=False)
+    once = verdict_on(lambda model, ids: model(ids), lambda model, ids: model(ids), case)
+    twice = verdict_on(lambda model, ids: model(ids), lambda model, ids: (model(ids), model(ids))[0], case)
+    assert once.passed and not twice.passed and "calls of model" in twice.message
+
+
+class Experts(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.experts = torch.nn.ModuleList(torch.nn.Linear(1, 1, bias=False) for _ in range(2))
+
+    def forward(self, x):
+        return torch.cat([self.experts[0](x[:1]), self.experts[1](x[1:])])
+
+
+class Wasteful(Experts):
+    def forward(self, x):
+        return torch.cat([self.experts[0](x)[:1], self.experts[1](x)[1:]])
+
+
+def test_what_a_part_is_called_with_is_seen():
+    weights = {f"experts.{i}.weight": torch.full((1, 1), 2.0 + i) for i in range(2)}
+    parts = ("experts.0", "experts.1")
+    case = Case("one", (torch.ones(3, 1),), weights=weights, calls=parts)
+    assert verdict_on(Experts, Experts, case, procedure="class").passed
+    assert not verdict_on(Experts, Wasteful, case, procedure="class").passed
+
+
+def test_a_table_of_queries_and_keys_is_seen():
+    q = torch.ones(50, 2)
+    case = Case("one", (q,), gradients=False, observe=True, entries=50 * 50)
+    in_rows = verdict_on(lambda q: q @ q.T @ q, lambda q: torch.stack([row @ q.T @ q for row in q]), case)
+    at_once = verdict_on(lambda q: q @ q.T @ q, lambda q: q @ q.T @ q, case)
+    assert in_rows.passed and not at_once.passed and "table" in at_once.message
+    own_words = verdict_on(lambda q: q @ q.T @ q, lambda q: q @ q.T @ q, case, rules=Rules(large=("a heap", "Why?")))
+    assert own_words.message == "The numbers are right, but on the way a heap is made.\nWhy?"
+
+
+def test_a_script_feeds_on_what_came_back_and_begins_anew_each_time():
+    case = Case(
+        "one",
+        kwargs={"x": X},
+        script=(Call((Kept("x"),), keep="first"), Call((Kept("x"), Kept("first", "total")), keep="next")),
+    )
+
+    def add(x, total=None):
+        return {"total": x if total is None else total + x}
+
+    assert verdict_on(add, add, case).passed
+    assert not verdict_on(add, lambda x, total=None: {"total": x}, case).passed
+
+
+def test_a_training_case_calls_its_answer_once():
+    count = []
+    case = Case("one", (X,), gradients=False, repeats=False)
+    probe(lambda x: count.append(1), [case], watched=False)
+    assert len(count) == 1
+
+
+def test_what_a_script_does_not_show_is_no_part_of_the_result():
+    def make(x):
+        return torch.nn.Linear(3, 1, bias=False).requires_grad_(False), x
+
+    ask = Given("ask", "def ask(made):\n    return made[0].weight.shape[1], made[1]\n")
+    script = (Call((Kept("x"),), keep="made", shown=False), Call((Kept("made"),), to="ask", keep="asked"))
+    case = Case("one", (), {"x": X, "ask": ask}, script=script, gradients=False)
+    assert verdict_on(make, make, case).passed
+    judged = verdict_on(make, lambda x: (make(x)[0], x + 1), case)
+    assert not judged.passed and "asked" in judged.message
+
+
+def test_what_does_not_count_may_be_anything_and_gets_no_gradient():
+    mask = torch.tensor([True, False])
+    case = Case("one", (X,), {"mask": mask}, counts="mask")
+
+    def at_will(number):
+        return lambda x, mask: torch.where(mask[:, None], 2 * x, number * x.sum())
+
+    assert verdict_on(at_will(0.0), at_will(5.0), case).passed
+    assert not verdict_on(at_will(0.0), lambda x, mask: 3 * x, case).passed
+    assert not verdict_on(at_will(0.0), lambda x, mask: at_will(0.0)(x, mask)[:1], case).passed
+    assert not verdict_on(at_will(0.0), lambda x, mask: None, case).passed
+
+
+def test_a_module_is_also_called_under_no_grad():
+    class Recording(Layer):
+        def forward(self, x):
+            return super().forward(x) * (1 if torch.is_grad_enabled() else 2)
+
+    case = Case("one", (X,), weights={"a": torch.ones(3, 2), "b": torch.ones(3, 2)})
+    assert verdict_on(Layer, Layer, case, procedure="class").passed
+    assert not verdict_on(Layer, Recording, case, procedure="class").passed
+
+
+NORMS = {
+    "layer_norm": lambda x: torch.nn.functional.layer_norm(x, (3,)),
+    "native_layer_norm": lambda x: torch.native_layer_norm(x, (3,), None, None, 1e-5)[0],
+    "a kernel": lambda x: torch.ops.aten.layer_norm(x, (3,), None, None, 1e-5),
+    "a module": lambda x: torch.nn.LayerNorm(3)(x),
+    "a module's forward": lambda x: torch.nn.LayerNorm(3).forward(x),
+    "group_norm": lambda x: torch.nn.functional.group_norm(x, 1),
+    "instance_norm": lambda x: torch.nn.functional.instance_norm(x[None])[0],
+    "batch_norm": lambda x: torch.nn.functional.batch_norm(x.T, None, None, training=True).T,
+    "normalize": lambda x: torch.nn.functional.normalize(x - x.mean(-1, keepdim=True), dim=-1) * 3**0.5,
+}
+
+
+@pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
+def test_pytorchs_own_norms_are_seen(norm):
+    def by_hand(x):
+        centred = x - x.mean(-1, keepdim=True)
+        return centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+
+    case = Case("one", (X,), observe=True)
+    rules = Rules(None, ("PyTorch's own norms",))
+    assert verdict_on(by_hand, by_hand, case, rules=rules).passed
+    assert verdict_on(by_hand, norm, case, rules=rules).mistake == "RULE"
+
+
+def test_an_unknown_procedure_is_refused():
+    with pytest.raises(ValueError):
+        probe(len, [Case("one", (X,))], "a ritual")
+    with pytest.raises(ValueError):
+        exercise_of(len, procedure="a ritual")
+
+
+# New modules
+
+
+class Layer(torch.nn.Module):
+    make = staticmethod(torch.randn)
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = (torch.nn.Parameter(type(self).make(3, 2)) for _ in range(2))
+
+    def forward(self, x):
+        return x @ self.a + x @ self.b
+
+
+STARTS = {
+    "randn": (torch.randn, True),
+    "rand": (torch.rand, True),
+    "small": (lambda *shape: torch.randn(shape) * 0.02, True),
+    "zeros": (torch.zeros, False),
+    "ones": (torch.ones, False),
+    "huge": (lambda *shape: torch.randn(shape) * 100, False),
+    "tiny": (lambda *shape: torch.randn(shape) * 1e-5, False),
+    "one draw for all": (lambda *shape: torch.arange(6.0).reshape(shape) / 5, False),
+}
+
+
+@pytest.mark.parametrize("make, learns", STARTS.values(), ids=STARTS)
+def test_new_parameters_are_random(make, learns):
+    weights = {"a": torch.ones(3, 2), "b": torch.zeros(3, 2)}
+    first = Case("one", (X,), weights=weights)
+    answer = type("Answer", (Layer,), {"make": staticmethod(make)})
+    cases = [first, *standard_cases(first, ("new",), ("x",), Layer)]
+    aspects = {"values": 1, "gradients": 1}
+    judged = verdict_on(Layer, answer, *cases, procedure="class", aspects=aspects)
+    assert (judged.passed, judged.points) == (learns, 1 + learns), judged

@@ -1,0 +1,187 @@
+"""Mutants of the worked answers that the visible cases do not tell apart, and those known to compute the same."""
+
+import functools
+import re
+
+from judged import is_caught
+from mutants import mutants
+from worked import answer_in, worked_file, worked_sources
+
+from autograder.exercises import all_exercises
+from autograder.judge import Expected, cases_of
+
+SECONDS = 0.5
+
+# Mutants that compute the same as the worked answer, and why: first those of one kind, wherever they stand,
+SAME_KIND = (
+    (
+        r"torch\.(randn|rand|empty|zeros)\(.* -> self\.",
+        "the values that a parameter starts with are replaced",
+    ),
+    (r"transpose\((-?\d), (-?\d)\).* -> .*transpose\(\2, \1\)", "a pair of axes is swapped in either order"),
+    (r"^raise \w+\(.* -> raise \w+\(", "the words of an error are free"),
+    (
+        r"need_weights=False.*\)\[0\] -> .*\)\[0\]",
+        "the weights come beside the output, which is what is taken",
+    ),
+    (r"\bq\.(shape|size).* -> .*\bk\.(shape|size)", "queries and keys are equally wide by the contract"),
+    (r"(minimum|maximum)\((.+), (.+)\).* -> .*\1\(\3, \2\)", "the smaller of two has no order, nor has the larger"),
+    (r"device=\w+\.device.* -> ", "the machine that runs the tests has one device"),
+    (
+        r"self\.head = nn\.Linear\(.*bias=False\) -> self\.head = nn\.Linear\(",
+        "the head's weight is replaced by that of the embedding",
+    ),
+)
+# then single ones.
+EMPTY_SETS = "a, b = (lse_a.masked_fill(empty, 0.0), lse_b.masked_fill(empty, 0.0))"
+MAXIMUM = "torch.maximum(largest, scores.amax(dim=-1, keepdim=True))"
+START = "largest, total, output = (torch.full_like(q[..., :1], -torch.inf), {}, {})"
+SHARED_EVENLY = "raise ValueError(f'{n_heads} heads cannot share {d_model} features evenly')"
+COSINE = "return peak * (1 + math.cos(math.pi * ({}) / ({}))) / 2"
+SORT = "ordered, order = logits.sort(descending=True"
+FUSED = "heads = F.scaled_dot_product_attention"
+EQUIVALENT = {
+    "loops.dot_product_scores": {
+        "scores[i, j] = (x[i] * x[j]).sum() -> scores[j, i] = (x[i] * x[j]).sum()": "the table is symmetric",
+    },
+    "loops.weighted_sum": {
+        "output = values.new_zeros(weights.shape[0], values.shape[1]) -> "
+        "output = weights.new_zeros(weights.shape[0], values.shape[1])": "both inputs have one type",
+    },
+    "loops.attention_from_loops": {
+        "rows.append(sum((w * v_j for w, v_j in zip(weights, v)))) -> "
+        "rows.append(sum((w * v_j for w, v_j in zip(v, weights))))": "a product has no order",
+    },
+    "mqa.MultiQueryAttention": {
+        f"{FUSED}(q, k.expand_as(q), v.expand_as(q), mask) -> {FUSED}({other}, mask)": (
+            "fused attention lets one head serve all by itself"
+        )
+        for other in ("q, k, v.expand_as(q)", "q, k.expand_as(q), v")
+    },
+    "mqa.pool_kv_heads": {
+        "groups = weight.reshape(n_kv_heads, n_heads // n_kv_heads, -1, d_model) -> "
+        "groups = weight.reshape(n_kv_heads, n_heads // n_kv_heads, d_model, -1)": (
+            "the last two axes are only put together again"
+        ),
+    },
+    "images.attention_rollout": {
+        "same = torch.eye(weights[0].shape[-1]).to(weights[0]) -> same = "
+        "torch.eye(weights[0].shape[-2]).to(weights[0])": (
+            "a table of all tokens against all tokens is square"
+        ),
+    },
+    "rl.DecisionTransformer": {
+        f"steps = actions.shape[1] -> steps = {other}.shape[1]": "all three have one row for each step"
+        for other in ("returns", "states")
+    },
+    "preferences.dpo_step": {
+        "optimizer.zero_grad() -> policy.zero_grad()": "the optimiser holds the policy's parameters",
+    },
+    "encoder.greedy_decode": {
+        "ended = ended | (chosen == eos) -> ended = chosen == eos": "a row that has ended is given eos again and again",
+    },
+    "tokens.train_bpe": {
+        "ids, merges = (list(text.encode('utf-8')), []) -> ids, merges = (text.encode('utf-8'), [])": (
+            "bytes are a row of numbers, too"
+        ),
+    },
+    "lm.next_token_loss": {
+        "places = targets.masked_fill(~counts, 0) -> places = targets.masked_fill(~counts, 1)": (
+            "what is picked there does not count"
+        ),
+    },
+    "lm.learning_rate": {
+        "if step >= total: -> if step > total:": "the cosine ends at 0",
+        f"{COSINE.format('step - warmup', 'total - warmup')} -> {COSINE.format('step - warmup', 'warmup - total')}": (
+            "a cosine is the same to both sides"
+        ),
+        f"{COSINE.format('step - warmup', 'total - warmup')} -> {COSINE.format('warmup - step', 'total - warmup')}": (
+            "a cosine is the same to both sides"
+        ),
+    },
+    "lm.train_step": {"optimizer.zero_grad() -> model.zero_grad()": "the optimiser holds all the model's parameters"},
+    "generation.top_k_logits": {
+        "largest = logits.topk(min(k, logits.shape[-1])).values -> "
+        "largest = logits.topk(min(logits.shape[-1], k)).values": "the smaller of two numbers has no order",
+    },
+    "generation.top_p_logits": {
+        f"{SORT}, stable=True) -> {SORT}{other})": "on a CPU, equal numbers keep their order in any case"
+        for other in ("", ", stable=False")
+    },
+    "generation.speculate": {
+        f"return (len(draft), target_probs[-1]) -> return (len({other}), target_probs[-1])": "all three are as long"
+        for other in ("draft_probs", "u")
+    },
+    "heads.MultiheadCrossAttention": {
+        f"{before} -> {after}": "a ValueError is asked for in self-attention only"
+        for before, after in (
+            ("if d_model % n_heads:", "if n_heads % n_heads:"),
+            ("if d_model % n_heads:", "if d_model % d_model:"),
+            (SHARED_EVENLY, "pass"),
+            (SHARED_EVENLY, SHARED_EVENLY.replace("ValueError(", "").replace(")", "")),
+        )
+    },
+    "mla.MultiheadLatentAttention": {
+        f"self.k_up = nn.Linear(d_latent, d_model, bias=False) -> self.k_up = nn.Linear(d_latent, d_model{bias})": (
+            "a bias of the keys adds the same number to all scores of a query"
+        )
+        for bias in ("", ", bias=True")
+    },
+    "mla.rope_scores": {
+        "return products / math.sqrt(q.shape[-1] + q_rope.shape[-1]) -> "
+        "return products / math.sqrt(q.shape[-1] + k_rope.shape[-1])": "both turned parts are equally wide",
+    },
+    "fast.merge_attention": {
+        "lse = torch.logaddexp(a, b) -> lse = torch.logaddexp(b, a)": "a sum has no order",
+        "empty = torch.maximum(lse_a, lse_b) == -torch.inf -> empty = torch.maximum(lse_b, lse_a) == -torch.inf": (
+            "a maximum has no order"
+        ),
+        **{
+            f"{EMPTY_SETS} -> {EMPTY_SETS.replace(before, after)}": "what stands for empty sets is masked afterwards"
+            for before, after in (
+                ("lse_a.masked_fill(empty, 0.0)", "lse_a"),
+                ("lse_b.masked_fill(empty, 0.0)", "lse_b"),
+                ("lse_a.masked_fill(empty, 0.0)", "lse_a.masked_fill(empty, 1.0)"),
+                ("lse_b.masked_fill(empty, 0.0)", "lse_b.masked_fill(empty, 1.0)"),
+            )
+        },
+    },
+    "fast.tiled_attention": {
+        f"new = {MAXIMUM} -> new = torch.maximum(scores.amax(dim=-1, keepdim=True), largest)": "a maximum has no order",
+        "for start in range(0, k.shape[-2], block): -> for start in range(0, v.shape[-2], block):": (
+            "there are as many values as keys"
+        ),
+        "query = torch.arange(q.shape[-2])[:, None] -> query = torch.arange(v.shape[-2])[:, None]": (
+            "under a causal mask there are as many values as queries"
+        ),
+        **{
+            f"{START.format('0.0', '0.0')} -> {START.format(*other)}": "what is there at first shrinks to 0"
+            for other in (("1.0", "0.0"), ("0.0", "1.0"))
+        },
+    },
+}
+
+
+@functools.cache
+def tried(exercise_id: str) -> tuple[int, tuple[str, ...]]:
+    """How many mutants there are, and which are not told from the worked answer."""
+    exercise = next(exercise for exercise in all_exercises() if exercise.id == exercise_id)
+    source = worked_sources(exercise.lesson).get(exercise.id)
+    if source is None:
+        return 0, ()
+    expected = Expected(exercise, cases_of(exercise))
+    count, survivors = 0, []
+    for what, changed in mutants(source):
+        count += 1
+        try:
+            answer = answer_in(worked_file(exercise, changed), exercise.name)
+        except Exception:
+            continue
+        if not is_caught(exercise, expected, answer, SECONDS):
+            survivors.append(what)
+    return count, tuple(survivors)
+
+
+def is_listed(exercise_id: str, what: str) -> bool:
+    """Whether a mutant is known to compute the same as the worked answer."""
+    return what in EQUIVALENT.get(exercise_id, {}) or any(re.search(kind, what) for kind, _ in SAME_KIND)

@@ -1,0 +1,178 @@
+"""Values that cannot be compared are never right, never unchanged, and never the same as anything."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from judged import PUBLIC, expected_of, records_of, verdict, verdict_on, worked_answer
+from red_team import values
+
+from autograder.exercises import find
+from autograder.judge import Expected
+from autograder.judge.findings import wrong_cases
+from autograder.judge.procedures import results
+from autograder.probe import probe
+from autograder.schema.case import Case
+from autograder.schema.exercise import Exercise, Rules
+from autograder.values.compare import same_value
+from autograder.values.encode import LARGEST_TENSOR, LONGEST_TEXT, MOST_INTS, MOST_ITEMS, encode
+
+nested = []
+for _ in range(10):
+    nested = [nested]
+INCOMPARABLE = {
+    "too large": torch.zeros(1).expand(LARGEST_TENSOR + 1),
+    "sparse": torch.zeros(2, 2).to_sparse(),
+    "without numbers": torch.zeros(2, device="meta"),
+    "a long text": "x" * (LONGEST_TEXT + 1),
+    "a long list": [""] * (MOST_ITEMS + 1),
+    "a very long list of numbers": [0] * (MOST_INTS + 1),
+    "a long dict": {str(i): i for i in range(MOST_ITEMS + 1)},
+    "keys of other types": {frozenset(): 2},
+    "half a character": "\ud800",
+    "a set": {1},
+    "nested deeply": nested,
+    "a large number": 1 << 5000,
+    "a type": int,
+    "within a list": [{1}],
+    "within a dict": {"a": torch.zeros(2).to_sparse()},
+}
+COMPARABLE = [None, True, 3, 2.5, "text", torch.ones(2), [1, "a"], (), {"a": torch.ones(2), "b": None}]
+
+
+@pytest.mark.parametrize("value", INCOMPARABLE.values(), ids=INCOMPARABLE)
+def test_what_cannot_be_compared_is_not_even_the_same_as_itself(value):
+    assert not same_value(encode(value), encode(value))
+
+
+@pytest.mark.parametrize("value", COMPARABLE, ids=str)
+def test_what_can_be_compared_is_the_same_as_itself(value):
+    assert same_value(encode(value), encode(value))
+
+
+def exercise_giving(value) -> Exercise:
+    return replace(find("loops.softmax"), reference=lambda x: value, mistakes=(), rules=Rules())
+
+
+@pytest.mark.parametrize("value", INCOMPARABLE.values(), ids=INCOMPARABLE)
+def test_it_is_never_right_even_if_the_reference_gives_the_same(value):
+    exercise, cases = exercise_giving(value), [Case("one", (torch.ones(2),), gradients=False)]
+    expected = Expected(exercise, cases)
+    assert wrong_cases(exercise, cases, expected.right, probe(exercise.reference, cases)) == {0}
+
+
+@pytest.mark.parametrize("value", COMPARABLE, ids=str)
+def test_what_can_be_compared_is_right(value):
+    exercise, cases = exercise_giving(value), [Case("one", (torch.ones(2),), gradients=False)]
+    expected = Expected(exercise, cases)
+    assert not wrong_cases(exercise, cases, expected.right, probe(exercise.reference, cases))
+
+
+def test_a_dict_with_other_keys_is_wrong():
+    exercise, cases = exercise_giving({"a": 1}), [Case("one", (torch.ones(2),), gradients=False)]
+    assert wrong_cases(exercise, cases, Expected(exercise, cases).right, probe(lambda x: {"b": 1}, cases)) == {0}
+
+
+def softmax_records() -> list[dict]:
+    return records_of("loops.softmax", worked_answer("loops.softmax"))
+
+
+def with_step(records: list[dict], step: str, value: dict) -> list[dict]:
+    first, *others = records
+    return [first | {"steps": first["steps"] | {step: value}}, *others]
+
+
+def after(value: dict) -> dict:
+    return {"kind": "dict", "keys": ["0"], "items": [value]}
+
+
+AFTERWARDS = {
+    "too large": after({"kind": "other", "class": "tensor of shape [3000000], too large to compare"}),
+    "gone": after({"kind": "None"}),
+    "of another class": after(encode(expected_of("loops.softmax", *PUBLIC).cases[0].args[0]) | {"class": "Mine"}),
+    "of another type": after(encode(expected_of("loops.softmax", *PUBLIC).cases[0].args[0].double())),
+    "left out": {"kind": "dict", "keys": [], "items": []},
+    "an error": {"kind": "error", "type": "ValueError", "text": ""},
+    "something else": {"kind": "other", "class": "set"},
+}
+
+
+@pytest.mark.parametrize("value", AFTERWARDS.values(), ids=AFTERWARDS)
+def test_an_input_that_cannot_be_compared_counts_as_changed(value):
+    records = softmax_records()
+    assert verdict_on("loops.softmax", records).passed
+    judged = verdict_on("loops.softmax", with_step(records, "after", value))
+    assert (judged.points, judged.max_points) == (6.0, 7.0)
+    assert "`scores` is not what it was before" in judged.message
+
+
+def test_an_infinite_input_is_not_the_same_as_a_very_large_one():
+    exercise, cases = exercise_giving(1), [Case("one", (torch.tensor([torch.inf, torch.nan]),), gradients=False)]
+    right = Expected(exercise, cases).right
+    assert not wrong_cases(exercise, cases, right, probe(lambda x: 1, cases))
+    assert wrong_cases(exercise, cases, right, probe(lambda x: (x.nan_to_num_(), 1)[1], cases)) == {0}
+
+
+def test_a_gradient_that_cannot_be_compared_is_not_zero():
+    exercise = replace(exercise_giving(0), reference=lambda x: 0 * x)
+    cases = [Case("one", (torch.ones(2),))]
+    right, records = Expected(exercise, cases).right, probe(exercise.reference, cases)
+    assert not wrong_cases(exercise, cases, right, records)
+    gradients = after({"kind": "other", "class": "tensor of shape [3000000], too large to compare"})
+    assert wrong_cases(exercise, cases, right, with_step(records, "gradients", gradients)) == {0}
+
+
+# --- parameters ---------------------------------------------------------------------------------------------
+
+
+def points_of(exercise_id: str, code: str) -> float:
+    names = {}
+    exec(code, names)
+    return verdict(exercise_id, names[find(exercise_id).name]).points
+
+
+def test_the_right_copy_of_the_attacks_is_right():
+    assert points_of("heads.copy_weights", values.RIGHT_COPY) == 5.0
+
+
+ASKING = [values.PARTS_THAT_ASK, values.FORWARDS_THAT_ASK, values.HOOKS_THAT_ASK]
+
+
+@pytest.mark.parametrize("code", ASKING, ids=["parts", "forwards", "hooks"])
+def test_a_target_that_asks_the_source_has_no_points(code):
+    assert points_of("heads.copy_weights", code) == 0.0
+
+
+def test_modules_that_lie_about_their_parameters_count_as_changed():
+    assert points_of("heads.copy_weights", values.LYING_SOURCE) == 4.0
+    assert points_of("decoder.feed_forward", values.LYING_LAYER) == 5.0
+
+
+STATED = {
+    "an output": encode(torch.ones(2, 3)),
+    "yes": encode(True),
+    "nothing": encode({}),
+    "other names": encode({"weight": torch.ones(2)}),
+    "no numbers": None,
+}
+
+
+@pytest.mark.parametrize("stated", STATED.values(), ids=STATED)
+def test_a_process_that_states_a_result_instead_of_parameters_is_wrong(stated):
+    records = records_of("heads.copy_weights", find("heads.copy_weights").reference)
+    assert verdict_on("heads.copy_weights", records).passed
+    for number, record in enumerate(records):
+        names = record["steps"]["output"]["keys"]
+        value = stated or encode(dict.fromkeys(names, "x"))
+        forged = [*records]
+        forged[number] = record | {"steps": record["steps"] | {"output": value, "again": value}}
+        assert not verdict_on("heads.copy_weights", forged).passed
+
+
+def test_a_target_with_larger_parameters_than_the_source_is_not_computed():
+    exercise, cases = find("heads.copy_weights"), expected_of("heads.copy_weights", *PUBLIC).cases[:1]
+    [record] = probe(exercise.reference, cases, exercise.procedure)
+    output = record["steps"]["output"]
+    large = output | {"items": [encode(torch.zeros(100_000, 6)), *output["items"][1:]]}
+    [made] = results(exercise.procedure, cases, [record | {"steps": record["steps"] | {"output": large}}])
+    assert made["status"] == "raised"
