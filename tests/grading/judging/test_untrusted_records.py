@@ -11,9 +11,9 @@ from autograder.values.pack import pack, unpack
 from grading.judging.test_survival import DONE, RETURNED, SOFTMAX
 
 
-def sent(answer, exercise, cases):
+def sent(answer, exercise, cases, seconds=None):
     """The records of an answer as they come out of a sandbox."""
-    return unpack(pack(probe(answer, cases, exercise.procedure, seconds=0.4)))
+    return unpack(pack(probe(answer, cases, exercise.procedure, seconds=seconds)))
 
 
 @pytest.mark.parametrize("exercise", all_exercises(), ids=lambda exercise: exercise.id)
@@ -29,7 +29,7 @@ def test_what_the_probe_writes_is_read(exercise):
 def test_whatever_an_answer_does_is_read(name):
     exercise = find(SOFTMAX)
     cases = cases_of(exercise)[:2]
-    assert len(plain_records(sent((RETURNED | DONE)[name], exercise, cases), exercise, cases)) == 2
+    assert len(plain_records(sent((RETURNED | DONE)[name], exercise, cases, seconds=0.4), exercise, cases)) == 2
 
 
 OTHERS = [None, True, -1, 10**30, 0.5, float("nan"), "", "x", [], {}, {"kind": "error"}, torch.zeros(0), [[]]]
