@@ -11,7 +11,7 @@ A cell's title says what the cell is (see CONTRIBUTING.md):
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.build.marks import (
@@ -21,6 +21,7 @@ from autograder.build.marks import (
     MarkError,
     find_regions,
 )
+from autograder.build.minutes import minutes_of, with_minutes
 from autograder.errors import UserError
 
 # An installed package holds the lessons' sources and pictures (setup.py); otherwise this is a clone.
@@ -88,8 +89,8 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """The cells of the lesson's source, each with its kind. Raises UserError, naming lesson and cell, if
-    a title or a mark is wrong."""
+    """The cells of the lesson's source, each with its kind; the first says how many minutes the lesson takes. Raises
+    UserError, naming lesson and cell, if a title or a mark is wrong."""
     import jupytext
 
     try:
@@ -102,6 +103,9 @@ def read_cells(lesson: Lesson) -> list[Cell]:
         _check_place(lesson, cell, cells, number)
         cells.append(cell)
     _check_complete(lesson, cells)
+    if cells and not cells[0].is_code:
+        minutes = minutes_of([cell.text for cell in cells if not cell.is_code])
+        cells[0] = replace(cells[0], text=with_minutes(cells[0].text, minutes))
     return cells
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from autograder.build.minutes import minutes_of
 from autograder.build.repository import badges, repository
 
 LESSONS = ("<!-- lessons: written by `make build` -->", "<!-- end of lessons -->")
@@ -30,10 +31,19 @@ def _table(root: Path) -> str:
         exercises = exercises_of(lesson)
         built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
         points = sum(exercise.points for exercise in exercises)
-        minutes = sum(exercise.minutes for exercise in exercises)
+        minutes = _minutes(lesson, root)
         hardest = max(exercise.difficulty for exercise in exercises)
         rows.append(f"| {_title(lesson, root)} | {built} | {points} | {minutes} | {'●' * hardest} |")
-    return "\n".join(rows) + "\n\nPoints and minutes of the exercises; reading takes as long again."
+    return "\n".join(rows) + "\n\nPoints of the exercises; minutes of the whole lesson, reading included."
+
+
+def _minutes(lesson: str, root: Path) -> int:
+    from autograder.build.lesson import Lesson, read_cells
+    from autograder.exercises import exercises_of
+
+    if not (root / "solutions" / f"{lesson}.py").exists():
+        return sum(exercise.minutes for exercise in exercises_of(lesson))
+    return minutes_of([cell.text for cell in read_cells(Lesson(lesson, root)) if not cell.is_code])
 
 
 def _title(lesson: str, root: Path) -> str:

@@ -145,6 +145,34 @@ def test_the_explorer_of_a_lesson_is_said_to_be_a_still_picture(lesson_pages):
         assert "This is a still picture" in lesson_pages[name].get_text()
 
 
+def test_long_code_is_folded_and_what_it_prints_is_not(lesson_pages):
+    for lesson in LESSONS:
+        page = lesson_pages[lesson.name]
+        plain = [cell for cell in read_cells(lesson) if cell.is_code and cell.kind == "plain"]
+        folded = {words(block.get_text()) for block in page.select("details.fold div.cell_input")}
+        for cell in plain[1:]:
+            if len(cell.text.splitlines()) > 15:
+                assert words(cell.text) in folded, (lesson.name, cell.text[:60])
+        outputs = page.select("details.fold div.cell_output")
+        assert all("Show the answer" in output.find_parent("details").summary.get_text() for output in outputs)
+
+
+def test_a_card_may_show_another_than_the_first_picture(pages):
+    for lesson, picture in (("05_multi_query_attention", "kv_sharing"), ("06_decoder_layer", "decoder_flow")):
+        (link,) = pages["index.html"].select(f'.ladder a[href="made/lessons/{lesson}.html"]')
+        assert picture in link.find_parent(class_="sd-card").img["src"]
+
+
+def test_a_lesson_takes_as_long_in_its_text_on_its_card_and_in_the_readme(pages, lesson_pages):
+    readme = (ROOT / "README.md").read_text()
+    for lesson in LESSONS:
+        told = re.search(r"You spend about (\d+) minutes", lesson_pages[lesson.name].get_text())[1]
+        (link,) = pages["index.html"].select(f'.ladder a[href="made/lessons/{lesson.name}.html"]')
+        assert f"About {told} minutes." in link.find_parent(class_="sd-card").get_text()
+        row = next(line for line in readme.splitlines() if f"(notebooks/{lesson.name}.ipynb)" in line)
+        assert row.split(" | ")[3] == told, row
+
+
 def test_formulas_are_drawn_by_the_browser_itself(lesson_pages):
     for page in lesson_pages.values():
         assert page.find_all("math") and "$" not in page.get_text().replace("$ ", "")

@@ -1,7 +1,8 @@
 """A lesson as a notebook for readers.
 
 Text and code come from the lesson's source, outputs from the executed notebook. An exercise becomes its stub, its
-hints and a folded cell with answer and check; a written question has its model answer and its marking folded.
+hints and a folded cell with answer and check; a written question has its model answer and its marking folded; long
+code is folded, its output is not.
 """
 
 import ast
@@ -17,6 +18,7 @@ from autograder.build.notebooks import KERNEL, as_text, student_notebook
 from autograder.build.repository import with_address
 from autograder.exercises import find
 
+LONG = 15  # lines; longer code is folded, so that the text can be read on
 LIVE_ONLY = "progress()"  # tells what this learner has done: nothing to read here
 
 
@@ -55,6 +57,8 @@ class _Reader:
         outputs, settings = shown(self.outputs.get(cell.id, []))
         if cell.id == self.first_code:
             settings = _folded("hide-input", "Show the set-up", "Hide the set-up")
+        elif cell.is_code and len(cell.text.splitlines()) > LONG:
+            settings = _merged(settings, _folded("hide-input", "Show the code", "Hide the code"))
         made = [new_code_cell(with_address(cell.text, self.repository), metadata=settings, outputs=outputs)]
         return made + ([new_markdown_cell(_still(cell.text))] if cell.kind == "explore" else [])
 
@@ -77,6 +81,10 @@ def _folded(tag: str, show: str, hide: str) -> dict:
     return {"tags": [tag], "mystnb": {"code_prompt_show": show, "code_prompt_hide": hide}}
 
 
+def _merged(settings: dict, more: dict) -> dict:
+    return {**settings, **more, "mystnb": settings.get("mystnb", {}) | more["mystnb"]}
+
+
 def _stored_outputs(lesson: Lesson) -> dict:
     """Outputs of the executed notebook by cell id; none if it was not executed yet."""
     if not lesson.executed.is_file():
@@ -92,5 +100,3 @@ def _still(code: str) -> str:
     names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     return f"```{{note}}\nThis is a still picture. In the exercise notebook you change {listed}, and it follows.\n```"
-
-

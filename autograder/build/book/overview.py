@@ -3,10 +3,13 @@
 import re
 
 from autograder.build.lesson import Lesson, read_cells
-from autograder.build.pictures import PICTURE
+from autograder.build.minutes import minutes_of
+from autograder.build.pictures import FOLDER, PICTURE
 from autograder.exercises import exercises_of, format_lesson
 
 READ_MORE = "## Read more"
+# The picture of a lesson's card, if another says more about the lesson than its first one.
+CARD_PICTURES = {"05_multi_query_attention": "kv_sharing.svg", "06_decoder_layer": "decoder_flow.svg"}
 ARTICLE = re.compile(r"^- (.*?)(?=^- |\Z)", flags=re.M | re.S)
 
 
@@ -36,15 +39,15 @@ def _ladder(lessons: list[Lesson]) -> str:
 
 
 def _card(lesson: Lesson) -> str:
-    """One rung: the lesson's first picture, its question, what one builds, how long it takes."""
+    """One rung: a picture of the lesson, its question, what one builds, how long it takes."""
     exercises = exercises_of(lesson.name)
-    text = "\n".join(cell.text for cell in read_cells(lesson) if not cell.is_code)
-    minutes = 2 * sum(exercise.minutes for exercise in exercises)
+    texts = [cell.text for cell in read_cells(lesson) if not cell.is_code]
+    text, minutes = "\n".join(texts), minutes_of(texts)
     built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
     return "\n".join(
         [
             f":::{{grid-item-card}} {short_name(lesson)}",
-            *_picture(text),
+            *_picture(text, CARD_PICTURES.get(lesson.name)),
             f":link: made/lessons/{lesson.name}",
             ":link-type: doc",
             "",
@@ -58,11 +61,12 @@ def _card(lesson: Lesson) -> str:
     )
 
 
-def _picture(text: str) -> list[str]:
-    """The options of a card that shows the first picture of a text, if it has one."""
-    match = PICTURE.search(text)
-    if match is None:
+def _picture(text: str, wanted: str | None) -> list[str]:
+    """The options of a card that shows the wanted picture of a text, or its first; none, if there is no picture."""
+    found = {match["path"].removeprefix(FOLDER): match for match in reversed(list(PICTURE.finditer(text)))}
+    if not found:
         return []
+    match = found.get(wanted) or list(found.values())[-1]
     return [f":img-top: {match['path']}", f":img-alt: {' '.join(match['alt'].split())}"]
 
 
