@@ -24,6 +24,8 @@ _DOES = {
 }
 _IS = {"product": "a product", "projection": "a learned projection", "residual": "the residual sum", "sum": "a sum"}
 _LINEAR = ("product", "projection")
+# Where these choose rows, what is computed of them depends on the numbers, and has too many right forms.
+_CHOOSES = {"topk", "sort", "argsort"}
 _TIMES = {0: "not at all", 1: "once", 2: "twice"}
 
 
@@ -42,6 +44,8 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
     if b.outputs() and not a.outputs():
         returned = next((node.label for node in a.nodes.values() if node.kind == "output"), "returns none")
         return [Difference(f"Theirs gives a tensor; yours {returned}.")]
+    if any(node.op in _CHOOSES for walk in (a, b) for node in walk.nodes.values()):
+        return list(_results(a, b))
     items = sequences(a, b)
     steps = SequenceMatcher(None, *([item.kind for item in side] for side in items), autojunk=False).get_opcodes()
     pairs = [

@@ -92,18 +92,25 @@ def _scaled_after(walk, softmax):
 
 
 def _masks(a, b, mine, theirs):
-    if a.nodes[mine].shape is None:
-        return  # each repeat sees other keys, which may be the mask
+    if not _as_many_keys(a.nodes[mine], b.nodes[theirs]):
+        return  # to leave keys out may be the mask
     (before, after), (due, late) = _masks_of(a, mine), _masks_of(b, theirs)
     if due and not before:
         if not after:
             yield "Theirs masks the scores before softmax; yours does not."
         elif not _shared_again(a, mine):
             yield "Theirs masks the scores before softmax; yours masks the weights after it."
-    elif before and not due and not late:
+    elif before and not due and not late and a.nodes[mine].blocked:
         yield "Yours masks the scores before softmax; theirs does not."
     elif due and _blocks_other(a.nodes[mine], b.nodes[theirs]):
         yield "Yours blocks other positions than theirs."
+
+
+def _as_many_keys(mine, theirs):
+    """Are both softmaxes over rows of one length, in every repeat?"""
+    if None in (mine.shape, theirs.shape, mine.dim, theirs.dim):
+        return False
+    return mine.shape[mine.dim] == theirs.shape[theirs.dim]
 
 
 def _masks_of(walk, softmax):

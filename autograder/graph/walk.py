@@ -77,7 +77,8 @@ class Walk:
         """Is it a product of two results, also one by hand: entries multiplied and summed?"""
         node, edges = self.nodes[number], self.into[number]
         if node.op == "sum" or (node.op == "add" and node.times > 1):
-            return any(self.nodes[self.back(edge.source, {"layout"})].role == "times" for edge in edges)
+            ends = [self.back(edge.source, {"layout"}) for edge in edges]
+            return any(end is not None and self.nodes[end].role == "times" for end in ends)
         return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.quiet) > 1
 
     def softmax_of(self, number: int) -> tuple[int | None, int | None] | None:

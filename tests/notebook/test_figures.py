@@ -20,6 +20,7 @@ from autograder.notebook.explore import explore
 from autograder.notebook.lessons.loops import weighted_average
 from autograder.notebook.lessons.mqa import cache_sizes, groups_and_memory
 from autograder.notebook.lessons.positions import turned_pairs
+from autograder.notebook.lessons.tokens import cut_text
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,7 @@ DRAWINGS = {
     "weighted_average": lambda: weighted_average(WEIGHTS[1], X, TOKENS, "dog", FEATURES),
     "cache_sizes": lambda: cache_sizes({"small": (0.5, 2.0), "large": (1.0, 1.0)}),
     "groups_and_memory": lambda: groups_and_memory(8, 2, 3.0, 60.0, "8 heads"),
+    "cut_text": lambda: cut_text({"letters": [b"d", b"og"], "words": [b"dog"]}, "Two ways to cut"),
     "turned_pairs": lambda: turned_pairs(X[1], X[2], [3.0, 1.0, 0.5], 1, "A query and a key one token apart"),
 }
 OF_LESSONS = [

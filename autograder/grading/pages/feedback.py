@@ -76,7 +76,8 @@ def _pictures(exercise: str, result: results.Result) -> list:
     if verdict.get("picture") and not verdict.get("hidden"):
         made.append(_expected_and_yours(json.dumps(verdict["picture"])))
     if exercise in result.graphs:
-        made.append(_graphs(exercise, json.dumps(result.graphs[exercise], sort_keys=True)))
+        graph = json.dumps(result.graphs[exercise], sort_keys=True)
+        made.append(_graphs(exercise, graph, is_right=verdict.get("state") == "right"))
     return [new_output("display_data", data={"text/html": html, "text/plain": ""}) for html in made if html]
 
 
@@ -112,29 +113,34 @@ def _draw_expected_and_yours(data: str) -> str:
 
 
 @lru_cache(500)
-def _graphs(exercise: str, data: str) -> str:
-    """The student's computation beside the reference's, folded where they agree."""
+def _graphs(exercise: str, data: str, is_right: bool) -> str:
+    """The student's computation beside a worked one, folded where nothing is to be mended."""
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
-    return _drawn(_draw_graphs, data, _reference(exercise))
+    return _drawn(_draw_graphs, data, _worked(exercise), is_right)
 
 
-def _draw_graphs(data: str, reference) -> str:
+def _draw_graphs(data: str, worked, is_right: bool) -> str:
     """The data come from the student's process: `from_data` checks every item before anything is drawn."""
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
-    comparison = compared(from_data(json.loads(data)), reference)
-    picture = as_image(comparison.svg(), comparison.alt)
-    picture = f'<div class="wide graphs" tabindex="0">{picture}</div>'
+    mine = from_data(json.loads(data))
+    comparison = compared(mine, worked)
+    alone = is_right and comparison.differences  # a right answer of another structure has nothing to be told
+    shown = mine if alone else comparison
+    picture = f'<div class="wide graphs" tabindex="0">{as_image(shown.svg(), shown.alt)}</div>'
+    if alone:
+        return f"<details><summary>What your code computes</summary>{picture}</details>"
     if comparison.differences:
         return f"<p>What your code computes (yours), beside the reference (theirs):</p>{picture}"
     return f"<details><summary>What your code computes, beside the reference</summary>{picture}</details>"
 
 
 @lru_cache
-def _reference(exercise_id: str):
-    """The drawing of the reference, made once in a process."""
+def _worked(exercise_id: str):
+    """The drawing of the worked answer, made once in a process. A reference may have any form; it is drawn only if
+    there is no worked answer."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -142,7 +148,7 @@ def _reference(exercise_id: str):
 
     exercise = find(exercise_id)
     case = case_to_draw(cases_of(exercise, PUBLIC_SEED, False))
-    drawing = answer_graph(exercise.reference, exercise.procedure, case)
+    drawing = answer_graph(exercise.worked or exercise.reference, exercise.procedure, case)
     drawing.title = exercise.name
     return drawing
 

@@ -99,6 +99,12 @@ def test_a_module_of_the_same_structure_is_folded(folder):
     assert shown(fitted(folder, result, HEADS)).startswith("<details>")
 
 
+def test_a_right_answer_of_another_structure_is_shown_alone(folder):
+    verdict, graph = a_verdict() | {"state": "right"}, graph_of(MultiheadSelfAttention)
+    page = shown(fitted(folder, Result(verdicts={HEADS: verdict}, graphs={HEADS: graph}), HEADS))
+    assert page.startswith("<details><summary>What your code computes</summary>") and "Theirs" not in page
+
+
 @pytest.mark.parametrize(
     "graph",
     [{}, [], {"nodes": "<script>"}, graph_of(MultiheadSelfAttention) | {"title": "<img src=x onerror=alert(1)>\n"}],
@@ -115,12 +121,12 @@ def test_names_of_a_students_own_are_text_in_the_picture(folder):
     assert "<script" not in page
 
 
-def test_the_reference_is_drawn_once(folder):
-    feedback._reference.cache_clear()
+def test_the_worked_answer_is_drawn_once(folder):
+    feedback._worked.cache_clear()
     for scale in (1.0, 2.0):
         graph = graph_of(MultiheadSelfAttention) | {"title": f"heads {scale}"}
         fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS)
-    assert feedback._reference.cache_info().misses == 1
+    assert feedback._worked.cache_info().misses == 1
 
 
 def test_the_page_says_what_was_not_run(folder):
