@@ -306,7 +306,7 @@ from x to the output passes nothing but two plus signs. Post-norm: attention, pl
 norm; both norms stand on the residual line](../images/decoder_flow.svg)
 
 By hand, with the simplest sublayer there is, one that returns what it reads. Pre-norm gives *dog* plus
-the normed *dog*, $(2, -1, 1, 0) + (1.34, -1.34, 0.45, -0.45) = (3.34, -2.34, 1.45, -0.45)$. Post-norm
+the normed *dog*, $(2, -1, 1, 0)$ $+ (1.34, -1.34, 0.45, -0.45)$ $= (3.34, -2.34, 1.45, -0.45)$. Post-norm
 norms the sum, which is twice *dog*; and that you have seen: $(1.34, -1.34, 0.45, -0.45)$, as for *dog*
 itself.
 """
@@ -889,9 +889,11 @@ r"""
 ### Where does the norm go?
 
 1. A token is multiplied by 10 before a LayerNorm. What happens to what comes out, and to the gradient
-that goes back? 2. Follow the residual stream through many layers, once in pre-norm and once in post-norm:
-how large is it, and how much of the input is in it? Why? 3. Why can a norm of a pre-norm layer be folded
-into the linear layer that reads it, and why not so in post-norm?
+   that goes back?
+2. Follow the residual stream through many layers, once in pre-norm and once in post-norm: how large is it,
+   and how much of the input is in it? Why?
+3. Why can a norm of a pre-norm layer be folded into the linear layer that reads it, and why not so in
+   post-norm?
 
 Four to eight sentences are enough.
 

@@ -625,7 +625,7 @@ print("next call reads: bos", *written)
 r"""
 **The formula.** With $r_1 = \text{bos}$
 
-$$r_{i+1} = \operatorname*{arg\,max}_v \; \operatorname{model}(s, r_{1 \ldots i})_{i,v}$$
+$$r_{i+1} = \operatorname{arg\,max}_v \; \operatorname{model}(s, r_{1 \ldots i})_{i,v}$$
 
 - $s$, shape $(B, M)$: the sources; $r_{1 \ldots i}$, shape $(B, i)$: all that has been written so far
 - $\operatorname{model}(\ldots)_{i, v}$: the logit of token $v$ at the last place; of equal ones, the lowest
@@ -731,10 +731,13 @@ print("not shifted, it writes:", *greedy_decode(cheat, src, BOS, EOS, 9)[0].toli
 r"""
 After fifty steps the second model had the far lower loss, and it can do nothing. It has learned to repeat
 the token that it reads. At the first place that is *bos*, which it never read in training: it writes some
-token, and then repeats it to the end. If a loss falls too fast, look for the answer in the input. ## 5.
-Does it read from right to left? Now the promise of the beginning. For every token that is written, the
-decoder's cross-attention says which source tokens it attends to. In an order-preserving task you would see
-a diagonal. Guess what you will see here, then look:
+token, and then repeats it to the end. If a loss falls too fast, look for the answer in the input.
+
+## 5. Does it read from right to left?
+
+Now the promise of the beginning. For every token that is written, the decoder's cross-attention says which
+source tokens it attends to. In an order-preserving task you would see a diagonal. Guess what you will see
+here, then look:
 """
 
 # %%

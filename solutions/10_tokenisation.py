@@ -223,7 +223,7 @@ r"""
 **The formula.** Let $c(a, b)$ be the number of positions at which $b$ follows $a$. Round
 $k = 0, 1, 2, \dots$ finds
 
-$$m_k = \operatorname*{argmax}_{(a, b)} c(a, b)$$
+$$m_k = \operatorname{argmax}_{(a, b)} c(a, b)$$
 
 and replaces this pair everywhere by the new id $256 + k$. Of pairs that are equally frequent, the one that
 appears first in the ids as they are now is taken. If no pair occurs twice, the rounds end. The list

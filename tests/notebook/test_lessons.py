@@ -101,6 +101,11 @@ def test_an_idea_comes_as_question_picture_example_formula_exercise_trap_and_run
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
+def test_headings_and_numbered_points_begin_a_line(lesson):
+    assert not re.search(r"\S #{2,4} |[.?!] \d\. [A-Z]", prose(lesson))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_written_questions_have_answers_of_different_quality(lesson):
     for cell in cells(lesson):
         if cell.metadata.get("title", "").startswith("written:"):

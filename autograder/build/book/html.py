@@ -61,7 +61,7 @@ def _visit_inline(translator, node) -> None:
 
 def _visit_block(translator, node) -> None:
     source = node.astext()
-    pieces = source.split(r"\qquad")
+    pieces = [piece for piece in source.split(r"\qquad") if piece.strip()]
     pieces = pieces if all(map(_is_whole, pieces)) else [source]
     made = "".join(_written(node, block=True, source=piece) for piece in pieces)
     translator.body.append(f'<div class="formula">{made}</div>\n')

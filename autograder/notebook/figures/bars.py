@@ -33,11 +33,11 @@ def draw_bars(
 ) -> None:
     """Upright bars with their numbers on them and a zero line; `top` is the end of the scale."""
     low, high = min(0, *values), max(0, *values) if top is None else top
-    room = 0.16 * (high - low or 1)
+    room, size = 0.16 * (high - low or 1), 9.5 if len(values) <= 6 else 7.5
     ax.bar(range(len(values)), values, color=colour, width=0.68)
     ax.axhline(0, color=GREY, linewidth=0.8)
     for k, value in enumerate(values):
-        ax.text(k, max(value, 0) + room * 0.18, number(value), ha="center", va="bottom", fontsize=9.5)
+        ax.text(k, max(value, 0) + room * 0.18, number(value), ha="center", va="bottom", fontsize=size)
     ax.set(xlim=(-0.6, len(values) - 0.4), ylim=(low - (room * 0.3 if low < 0 else 0), high + room))
     ax.set_xticks(range(len(values)), names)
     ax.set_yticks([])
