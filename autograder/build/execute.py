@@ -113,7 +113,7 @@ def _picture(path: Path):
     from PIL import Image
 
     with Image.open(path) as image:
-        alt, width = image.text.get("Description", path.stem), round(image.width * SCREEN_DPI / DPI)
+        alt, width = image.info.get("Description", path.stem), round(image.width * SCREEN_DPI / DPI)
     data, metadata = shown(path.read_bytes(), alt, width)
     return new_output("display_data", data=data | {"text/plain": f"<picture {path.stem}>"}, metadata=metadata)
 

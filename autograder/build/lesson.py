@@ -97,7 +97,7 @@ def read_cells(lesson: Lesson) -> list[Cell]:
         notebook = jupytext.read(lesson.source, fmt="py:percent")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{lesson.source} cannot be read: {error}.") from None
-    cells = []
+    cells: list[Cell] = []
     for number, raw in enumerate(notebook.cells, start=1):
         cell = _read_cell(lesson, raw, number)
         _check_place(lesson, cell, cells, number)

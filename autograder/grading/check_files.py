@@ -66,9 +66,9 @@ def check_files(
         new_session = partial(Session, server, sandboxed=not why_no_sandbox(), allowance=allowance)
         server.wait_until_warm()
         with ThreadPoolExecutor(count) as pool:
-            check = partial(pool.submit, _check, new_session, questions)
+            check = partial(_check, new_session, questions)
             waiting = [
-                check(os.path.basename(file), source) if isinstance(source, list) else source
+                pool.submit(check, os.path.basename(file), source) if isinstance(source, list) else source
                 for file, source in zip(files, sources, strict=True)
             ]
             for one in waiting:

@@ -135,7 +135,7 @@ def _grade_all(api: NbGraderAPI, folder: Path, todo: list[Submission], secret: s
     lessons = read_lessons(api, folder, dict.fromkeys(one.lesson for one in todo))
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", disable=not todo, file=sys.stderr)
     with bar, Recorder(api) as recorder:
-        kinds = Counter()
+        kinds: Counter[str] = Counter()
         for submission, read, result in _results(read_all(todo, lessons, secret), run):
             result = _record(recorder, submission, read, lessons[submission.lesson], result)
             kinds[_kind(result)] += 1
@@ -157,7 +157,8 @@ def _results(readings: Iterable[tuple], run: Callable) -> Iterator[tuple]:
 
     Submissions are read as they are needed, and only those that were not run before are run.
     """
-    known, running = deque(), {}
+    known: deque[tuple] = deque()
+    running: dict[Submission, Read] = {}
 
     def units():
         for submission, read in readings:
@@ -185,6 +186,7 @@ def _record(
     """Records the result of a submission, and returns it; if that is not possible, Failed."""
     now = read.digest if read else digest(submission)
     if isinstance(result, Result):
+        assert read is not None, "what has a result had been read"
         try:
             recorder.record(submission, now, read.notebook, lesson.source, read.key, result)
             return result

@@ -18,6 +18,7 @@ from autograder.graph.model import (
 )
 from autograder.graph.run import Trace
 from autograder.graph.simplify import simplified
+from autograder.graph.steps import Step
 
 _SPOKEN = {"setitem": "write", "getitem": "pick", "T": "transpose", "mT": "transpose", "invert": "not", "unbind": "row"}
 
@@ -29,7 +30,7 @@ def assembled(trace: Trace) -> tuple[Nodes, Edges]:
     place = {step: number for number, group in enumerate(groups) for step in group}
     links = _links(groups, place)
     inlined = _inlined(groups, links)
-    parameters = {}
+    parameters: dict[int, list[Step]] = {}
     for number, target in inlined.items():
         parameters.setdefault(target, []).append(groups[number][0])
     nodes = [

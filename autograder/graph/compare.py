@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from torch import nn
 
@@ -51,7 +52,7 @@ class Comparison(Shown):
 
 
 def compare(
-    mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: object
+    mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any
 ) -> Comparison:
     """Draws both on the same inputs and says what differs in the mathematics.
 
@@ -61,8 +62,8 @@ def compare(
     """
     for target in (mine, theirs):
         must_be_callable("compare", target, inputs, named, depth)
-    drawings = [draw(_as_taken(target, len(inputs)), *inputs, **named) for target in (mine, theirs)]
-    return compared(*drawings, depth)
+    one, other = (draw(_as_taken(target, len(inputs)), *inputs, **named) for target in (mine, theirs))
+    return compared(one, other, depth)
 
 
 def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Comparison:
@@ -75,7 +76,7 @@ def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Compar
         nodes, edges = side.whole
         nodes = [replace(n, state="differs") if n.id in marked and not n.state else n for n in nodes]
         drawn.append(Drawing(side.title, nodes, edges, side.stopped, depth))
-    return Comparison(*drawn, told)
+    return Comparison(drawn[0], drawn[1], told)
 
 
 def _titled(who, side):

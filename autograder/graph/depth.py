@@ -6,7 +6,7 @@ in them closed. None opens as much as fits on a screen.
 
 from dataclasses import replace
 
-from autograder.graph.model import Edges, Node, Nodes, in_order, plain_text, sources_of
+from autograder.graph.model import Edge, Edges, Node, Nodes, in_order, plain_text, sources_of
 
 MOST_ROWS = 14
 
@@ -23,7 +23,8 @@ def shown(nodes: Nodes, edges: Edges, depth: int | None = None) -> tuple[Nodes, 
 
 def rows(nodes: Nodes, edges: Edges) -> int:
     """How many boxes stand below each other: the longest path."""
-    length, into = {}, sources_of(edges)
+    length: dict[int, int] = {}
+    into = sources_of(edges)
     for node in nodes:
         length[node.id] = 1 + max((length[source] for source in into.get(node.id, ())), default=0)
     return max(length.values(), default=0)
@@ -31,7 +32,7 @@ def rows(nodes: Nodes, edges: Edges) -> int:
 
 def levels(box: str) -> list[str]:
     """"layers.0.self_attn" -> ["layers.0", "layers.0.self_attn"]: a number belongs to the name before it."""
-    found = []
+    found: list[str] = []
     for word in box.split(".") if box else ():
         if found and (word.isdigit() or word == "*"):
             found[-1] += "." + word
@@ -47,7 +48,7 @@ def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
     by_id = {node.id: node for node in nodes}
     parts = {group[0]: _part([by_id[member] for member in group], edges, depth) for group in groups}
     kept = [parts.get(node.id, node) for node in nodes if stands_for.get(node.id, node.id) == node.id]
-    links = {}
+    links: dict[tuple[int, int], Edge] = {}
     for edge in edges:
         ends = stands_for.get(edge.source, edge.source), stands_for.get(edge.target, edge.target)
         if ends[0] != ends[1]:

@@ -47,7 +47,8 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
     if any(node.op in _CHOOSES for walk in (a, b) for node in walk.nodes.values()):
         return list(_results(a, b))
     items = sequences(a, b)
-    steps = SequenceMatcher(None, *([item.kind for item in side] for side in items), autojunk=False).get_opcodes()
+    kinds = [[item.kind for item in side] for side in items]
+    steps = SequenceMatcher(None, kinds[0], kinds[1], autojunk=False).get_opcodes()
     pairs = [
         pair for tag, start, end, begin, stop in steps if tag == "equal"
         for pair in zip(items[0][start:end], items[1][begin:stop])

@@ -6,6 +6,7 @@ refinement. Loops over tokens, keys or heads fold; q, k and v do not, since they
 """
 
 import re
+from typing import Any
 
 from autograder.graph import operations as ops
 from autograder.graph.steps import Step
@@ -17,13 +18,13 @@ _HOPELESS = 1000  # so many different groups can be cut, but not read
 def folded(steps: list[Step], outputs: list) -> list[list[Step]]:
     """Groups of steps, each a list in order; the groups in the order of their first step."""
     chains = _running(steps, outputs)
-    members = {}
+    members: dict[Step, list[Step]] = {}
     for step in steps:
         members.setdefault(chains.get(step, step), []).append(step)
     heads = list(members)
     parents = {head: _outside(members[head], chains) for head in heads}
     classes = _refined(heads, parents, outputs, chains)
-    groups = {}
+    groups: dict[Any, list[Step]] = {}
     for head in heads:
         groups.setdefault(classes[head], []).extend(members[head])
     return list(groups.values())

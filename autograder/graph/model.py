@@ -45,7 +45,8 @@ class Edge:
     places: tuple = ()  # which arguments of `target` it is: ("0",)
 
 
-Nodes, Edges = list[Node], list[Edge]
+Nodes = list[Node]
+Edges = list[Edge]
 
 
 def shape_text(shape: tuple | None) -> str:
@@ -86,7 +87,8 @@ def renumbered(nodes: Nodes, edges: Edges) -> tuple[Nodes, Edges]:
 
 def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
     """The nodes so that each stands after everything that it takes; None if they form a cycle."""
-    into, done, ordered, left = sources_of(edges), set(), [], list(nodes)
+    into, ordered, left = sources_of(edges), [], list(nodes)
+    done: set[int] = set()
     while left:
         ready = next((node for node in left if done.issuperset(into.get(node.id, ()))), None)
         if ready is None:
@@ -99,7 +101,7 @@ def in_order(nodes: Nodes, edges: Edges) -> Nodes | None:
 
 def sources_of(edges: Iterable[Edge]) -> dict[int, list[int]]:
     """For each node with a predecessor: the nodes whose results it takes."""
-    into = {}
+    into: dict[int, list[int]] = {}
     for edge in edges:
         into.setdefault(edge.target, []).append(edge.source)
     return into

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import fields
+from typing import Any
 
 from autograder.errors import UserError
 from autograder.graph.drawing import Drawing
@@ -55,7 +56,7 @@ def _listed(item):
     return [str(value) if isinstance(value, float) and not math.isfinite(value) else value for value in values]
 
 
-def from_data(data: object, depth: int | None = None) -> Drawing:
+def from_data(data: Any, depth: int | None = None) -> Drawing:
     """The drawing that such data describes. Raises `BadGraph`, one sentence, if anything is not as agreed."""
     try:
         _expect(type(data) is dict and set(data) == PARTS)
@@ -80,7 +81,7 @@ def _expect(holds: bool) -> None:
         raise BadGraph(_REFUSED)
 
 
-def _record(kind: type, item: object, checks: tuple[Callable, ...]):
+def _record(kind: type, item: Any, checks: tuple[Callable, ...]):
     """A node or an edge from a list with one value for each field."""
     _expect(type(item) is list and len(item) == len(checks) == len(fields(kind)))
     return kind(*(check(value) for check, value in zip(checks, item)))

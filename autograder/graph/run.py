@@ -42,7 +42,9 @@ class Trace:
 
 def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
     """Runs `target(*inputs, **named)` and returns its Trace."""
-    memo, names, target = {}, {}, as_written(target)
+    memo: dict = {}
+    names: dict = {}
+    target = as_written(target)
     target_name = title_of(target)
     target = copied(target, memo)
     values = {name: copied(value, memo) for name, value in named_arguments(target, inputs, named)}
@@ -50,7 +52,7 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
     owner = getattr(bare, "__self__", bare)
     parts = _name_surroundings(bare, owner, names)
     tracer = Tracer(names)
-    leaves = {}
+    leaves: dict = {}
     for name, value in values.items():
         if isinstance(value, nn.Module):
             _name_parts(value, name, names)
@@ -119,7 +121,7 @@ def title_of(target: object) -> str:
 
 def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[str, object]]:
     """(name, value) of each argument; positional ones are named as in the signature."""
-    names = []
+    names: list[str] = []
     for parameter in _parameters(target):
         if parameter.kind is parameter.VAR_POSITIONAL:
             names += [f"{parameter.name}[{i}]" for i in range(len(inputs) - len(names))]

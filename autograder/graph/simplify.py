@@ -16,7 +16,7 @@ _SIGN = {"add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
 
 def simplified(trace: Trace) -> list[Step]:
     """The steps that a picture shows, in order; their parents are such steps too."""
-    stands_for = {}
+    stands_for: dict[Step, Step] = {}
 
     def now(step):
         while step in stands_for:

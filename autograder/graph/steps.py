@@ -100,7 +100,8 @@ def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
     if op == "layer_norm":
         step.dim = -len(args[1] if len(args) > 1 else kwargs["normalized_shape"])
     if op == "dropout":
-        p, training = (*args[1:3], *(0.5, True)[len(args[1:3]) :])
+        given = args[1:3]
+        p, training = given + (0.5, True)[len(given) :]
         drops = kwargs.get("p", p) and kwargs.get("training", training)
         step.name = "" if drops else "off"
 

@@ -36,11 +36,11 @@ class Tracer(TorchFunctionMode):
         super().__init__()
         self.names = names
         self.steps: list[Step] = []
-        self.failures = []  # (error, step)
+        self.failures: list[tuple[Exception, Step]] = []  # (error, step)
         self.broken: Exception | None = None  # an error of the tracer itself
-        self.classes = {}  # name of a part -> name of its class
+        self.classes: dict[str, str] = {}  # name of a part -> name of its class
         self._known = Provenance()
-        self._left = {}  # steps whose values became plain numbers
+        self._left: dict = {}  # steps whose values became plain numbers
         self._propagation = Propagation()
 
     def __torch_function__(self, function, types, args=(), kwargs=None):

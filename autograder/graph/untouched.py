@@ -6,6 +6,7 @@ Nothing is compiled on the way: the compiler would take the tracer for a part of
 import copy
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import nn
@@ -14,7 +15,7 @@ from autograder import isolation
 from autograder.graph.steps import tensors_in
 
 
-def copied(value: object, memo: dict) -> object:
+def copied(value: Any, memo: dict) -> Any:
     """A copy that can be run without changing the original; what cannot be copied is used as it is."""
     if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
         return value.detach().clone()
@@ -47,7 +48,7 @@ def undisturbed(used: Iterable[nn.Module]) -> Iterator[None]:
                 buffer.copy_(before)
 
 
-def as_written(target: object) -> object:
+def as_written(target: Any) -> Any:
     """What `torch.compile` was given."""
     target = getattr(target, "_torchdynamo_orig_callable", target)
     return getattr(target, "_orig_mod", target) if isinstance(target, nn.Module) else target

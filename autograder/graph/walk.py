@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from autograder.graph.model import Edges, Node, Nodes
+from autograder.graph.model import Edge, Edges, Node, Nodes
 
 _PASSED_ON = {"dropout", "nan_to_num"}
 
@@ -12,8 +12,8 @@ class Walk:
 
     def __init__(self, nodes: Nodes, edges: Edges):
         self.nodes = {node.id: node for node in nodes}
-        self.into = {node.id: [] for node in nodes}
-        self.out = {node.id: [] for node in nodes}
+        self.into: dict[int, list[Edge]] = {node.id: [] for node in nodes}
+        self.out: dict[int, list[Edge]] = {node.id: [] for node in nodes}
         for edge in edges:
             self.into[edge.target].append(edge)
             self.out[edge.source].append(edge)

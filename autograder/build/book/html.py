@@ -48,7 +48,7 @@ def _take_punctuation(app, doctree, docname) -> None:
         place = node.parent.index(node) + 1
         follows = node.parent[place] if place < len(node.parent) else None
         found = PUNCTUATION.match(follows) if isinstance(follows, nodes.Text) else None
-        if found:
+        if follows is not None and found:
             node["punctuation"] = found[0]
             node.parent[place] = nodes.Text(follows[found.end() :])
 

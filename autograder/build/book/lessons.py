@@ -97,6 +97,6 @@ def _still(code: str) -> str:
     """A note on what can be changed in the notebook, below the book's still picture."""
     calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     call = next(call for call in calls if getattr(call.func, "id", "") == "explore")
-    names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords]
+    names = [f"*{word.arg.replace('_', ' ')}*" for word in call.keywords if word.arg]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     return f"```{{note}}\nThis is a still picture. In the exercise notebook you change {listed}, and it follows.\n```"

@@ -63,7 +63,9 @@ def _only(output, kind: str):
 
 def _width(svg: str) -> int:
     """The width of a drawing in pixels of the screen."""
-    number, unit = WIDTH.search(svg).groups()
+    found = WIDTH.search(svg)
+    assert found is not None, "our drawings say how wide they are"
+    number, unit = found.groups()
     return round(float(number) * PIXELS[unit])
 
 
@@ -78,7 +80,7 @@ def _description(png: str) -> str:
     from PIL import Image
 
     with Image.open(io.BytesIO(b64decode(png))) as image:
-        return image.text.get("Description", "")
+        return image.info.get("Description", "")
 
 
 def _in_words(text: str):

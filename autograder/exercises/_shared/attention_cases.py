@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from autograder.schema import FULLY_MASKED, STABILITY, Case, standard_cases
+from autograder.schema.draw import Draw
 
 
 
@@ -86,7 +87,7 @@ class Maker:
     called before, "other weights" (than for inputs of the same sizes) or "no mask after a mask".
     """
 
-    draw: object
+    draw: Draw
     rows: Callable
     init: Callable
     context: bool = False

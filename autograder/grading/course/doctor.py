@@ -95,6 +95,7 @@ def _sandbox() -> Finding:
     if why := why_no_sandbox():
         return Finding("sandbox (bubblewrap)", MISSING, why)
     bwrap = chosen_bwrap()
+    assert bwrap is not None, "else why_no_sandbox would have said so"
     return Finding("sandbox (bubblewrap)", WORKS, f"with {bwrap.path}, {bwrap.origin}.")
 
 

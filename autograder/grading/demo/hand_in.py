@@ -46,6 +46,7 @@ def _typed(teacher: str, stub: str, exercise_id: str, answer: str) -> str:
         return replace_marks(teacher, {})
     exercise = find(exercise_id)
     if mistake := next((one for one in exercise.mistakes if one.id == answer), None):
+        assert exercise.worked is not None, "mistakes are edits of it"
         return edited_source(exercise.worked, mistake.edits)
     first = next(region for region in find_regions(teacher) if region.kind == SOLUTION)
     lines = teacher.split("\n")

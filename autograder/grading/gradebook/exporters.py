@@ -62,7 +62,7 @@ class TableExporter(ExportPlugin):
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
         """The head and the rows below it."""
-        rows = [TABLE_HEAD.split()]
+        rows: list[list] = [TABLE_HEAD.split()]
         for lesson in lessons:
             for student in students:
                 work = _work(gradebook, lesson, student)

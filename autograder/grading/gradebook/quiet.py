@@ -31,7 +31,7 @@ def quiet(logfile: Path) -> Iterator[None]:
 
     handler = _Log(logfile, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    loggers = [log.get_logger(), *map(logging.getLogger, LOUD)]
+    loggers: list = [log.get_logger(), *map(logging.getLogger, LOUD)]
     before = [(logger, logger.handlers[:], logger.propagate, logger.level) for logger in loggers]
     for logger in set(loggers):
         logger.handlers, logger.propagate = [handler], False

@@ -148,6 +148,7 @@ def _worked(exercise_id: str):
 
     exercise = find(exercise_id)
     case = case_to_draw(cases_of(exercise, PUBLIC_SEED, False))
+    assert case is not None, "a student's module was drawn on it"
     drawing = answer_graph(exercise.worked or exercise.reference, exercise.procedure, case)
     drawing.title = exercise.name
     return drawing

@@ -40,4 +40,5 @@ def _start(work: Callable, parent: int) -> None:
 
 
 def _run(item: object):
+    assert _work is not None, "set when the process began"
     return _work(item)

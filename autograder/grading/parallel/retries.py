@@ -37,7 +37,7 @@ def retried(units: Iterable[tuple], attempt: Callable[[Iterator[tuple], bool], I
 def a_few_at_a_time(units: Iterator[tuple], submit: Callable, wait: Callable, most: int) -> Iterator[tuple]:
     """(name, unit, result) of units that are submitted, never more than `most` at once: so a large class takes no more
     memory than a small one."""
-    waiting = {}
+    waiting: dict = {}
     while True:
         for name, unit in islice(units, most - len(waiting)):
             try:

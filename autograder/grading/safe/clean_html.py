@@ -42,7 +42,9 @@ def clean(source: str | bytes) -> str:
     known tags, with every value and text escaped, in time that grows with the length.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
-    made, opened, position = [], [], 0
+    made: list[str] = []
+    opened: list[str] = []
+    position = 0
     while (begin := text.find("<", position)) >= 0:
         made.append(as_text(text[position:begin]))
         position = _tag(text, begin, made, opened)
@@ -54,8 +56,8 @@ def clean(source: str | bytes) -> str:
 def _tag(text: str, begin: int, made: list[str], opened: list[str]) -> int:
     """Adds the tag that begins there to `made`, and returns the place after it."""
     found = TAG.match(text, begin)
-    tag = found[2].lower() if found else None
-    if tag not in TAGS or (not found[1] and len(opened) >= DEEPEST):
+    tag = found[2].lower() if found else ""
+    if not found or tag not in TAGS or (not found[1] and len(opened) >= DEEPEST):
         made.append("&lt;")
         return begin + 1
     position, attributes = found.end(), []

@@ -25,7 +25,7 @@ class Shown:
 
     def plain_outputs(self, outputs: list) -> list[NotebookNode]:
         """nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
-        made = []
+        made: list[NotebookNode] = []
         for output in outputs[:MOST_OUTPUTS]:
             plain = _plain(output) if isinstance(output, dict) else None
             if plain is None:

@@ -70,7 +70,7 @@ def arguments(hidden: tuple[Path, ...]) -> list[str]:
 def _readable() -> tuple[str, ...]:
     """The paths of the host that can be read in the sandbox: the system's libraries, this Python and its packages."""
     packages = [path for path in sys.path if path.endswith("-packages") and os.path.isdir(path)]
-    found = []
+    found: list[str] = []
     for path in (*SYSTEM, *ETC, sys.base_prefix, sys.prefix, *packages):
         covered = any(Path(path).is_relative_to(other) for other in found if not os.path.islink(other))
         if os.path.lexists(path) and not covered:

@@ -19,7 +19,7 @@ def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]
     last = {grade_id_of(cell): number for number, cell in enumerate(nb.cells)}
     for number, cell in enumerate(nb.cells):
         name = grade_id_of(cell)
-        course_cell = course_cells.get(name) if last[name] == number else None
+        course_cell = course_cells.get(name) if name and last[name] == number else None
         cell.metadata = from_dict(course_cell.metadata) if course_cell else NotebookNode()
         if course_cell:
             _restore(cell, course_cell)

@@ -90,7 +90,8 @@ def limited(function: Callable, *args, seconds: int, memory: int):
 
 def _all_of(pipe: int, deadline: float) -> bytes | None:
     """All that is written until the pipe is closed; None if that is too much. Raises TimeoutError."""
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     while True:
         if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
             raise TimeoutError("this machine is too busy to read it")

@@ -93,13 +93,13 @@ class _Reader:
         elif name != "matplotlib":
             yield from self.names_in(text, depth + 1)
 
-    def _is_module_as_value(self, node: ast.Name, parent: ast.AST) -> bool:
+    def _is_module_as_value(self, node: ast.Name, parent: ast.AST | None) -> bool:
         """Whether a module gets another name here."""
         if node.id not in self.modules or not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.Attribute):
             return False
         return isinstance(_object(self.modules[node.id]), types.ModuleType)
 
-    def _of_node(self, node: ast.AST, parent: ast.AST) -> Iterator[str]:
+    def _of_node(self, node: ast.AST, parent: ast.AST | None) -> Iterator[str]:
         match node:
             case ast.Import(names=names):
                 yield from self._not_allowed(alias.name for alias in names)
@@ -120,7 +120,7 @@ class _Reader:
             case ast.MatchClass(kwd_attrs=names):
                 yield from (name for name in names if name.startswith("_") or name in known.FRAMES)
 
-    def _of_lookup(self, node: ast.Name, parent: ast.AST) -> Iterator[str]:
+    def _of_lookup(self, node: ast.Name, parent: ast.AST | None) -> Iterator[str]:
         """The name that a `getattr` or its like looks up."""
         if not (isinstance(parent, ast.Call) and parent.func is node and len(parent.args) > 1):
             yield node.id
@@ -128,13 +128,13 @@ class _Reader:
         name = parent.args[1]
         if isinstance(name, ast.Constant):
             if name.value in known.FRAMES or str(name.value).startswith("_"):
-                yield f".{name.value}"
+                yield f".{name.value!s}"
         elif self._is_answer and not any(isinstance(part, ast.Constant) for part in ast.walk(name)):
             yield node.id
 
-    def _of_attribute(self, node: ast.Attribute, parent: ast.AST) -> Iterator[str]:
+    def _of_attribute(self, node: ast.Attribute, parent: ast.AST | None) -> Iterator[str]:
         root, path = _path(node)
-        full = ".".join([self.modules.get(root, ""), *path])
+        full = ".".join([self.modules.get(root or "", ""), *path])
         if root in self.modules and not isinstance(parent, ast.Attribute):
             yield from self._not_allowed([full])
         if isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -175,7 +175,7 @@ class _Reader:
 
 def _with_parents(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST | None]]:
     """Every node and its parent; of a magic only the call itself."""
-    waiting = [(tree, None)]
+    waiting: list[tuple[ast.AST, ast.AST | None]] = [(tree, None)]
     while waiting:
         node, parent = waiting.pop()
         yield node, parent
@@ -196,7 +196,7 @@ def _magic(node: ast.AST) -> tuple[str, str] | None:
 
 def _path(node: ast.AST) -> tuple[str | None, list[str]]:
     """The name at the root of a chain of attributes, if there is one, and the attributes from there."""
-    path = []
+    path: list[str] = []
     while isinstance(node, ast.Attribute):
         path.insert(0, node.attr)
         node = node.value

@@ -63,7 +63,8 @@ def _cells_of(content: dict) -> list[dict]:
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
     """Cells of nothing but kind, text, grade id and pasted pictures, without empty ones. Raises Refused."""
-    plain_cells, pictures = [], MOST_PICTURES
+    plain_cells: list[dict] = []
+    pictures = MOST_PICTURES
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
         raise Refused(f"the notebook holds more than {MOST_TEXT:,} characters of text")
     for cell in cells:
@@ -87,7 +88,7 @@ def _plain_cell(cell: dict, name: str) -> dict:
         raise Refused(DAMAGED)
     grade_id = grade_id_of(cell)
     metadata = {"nbgrader": {"grade_id": grade_id}} if grade_id and len(grade_id) <= LONGEST_ID else {}
-    more = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    more: dict = {"outputs": [], "execution_count": None} if kind == "code" else {}
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": source} | more
 
 

@@ -11,6 +11,7 @@ the student's own process (autograder.probe.observe), which code with enough rea
 The lists say what is allowed; every other name is reported. No points are taken for a name.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
 
@@ -44,10 +45,10 @@ class SuspiciousNames:
         return SuspiciousNames(tuple(data["grader"]), tuple(data["cells"]), answers)
 
 
-def suspicious_names(cells: list[str], answers: dict[str, list[str]], given: list[str] = ()) -> SuspiciousNames:
+def suspicious_names(cells: list[str], answers: dict[str, list[str]], given: Sequence[str] = ()) -> SuspiciousNames:
     """The suspicious names in the student's cells. `answers` has, by exercise, those of them that its answer needs;
     `given` are the lesson's own cells, whose imports they use."""
-    modules = {}
+    modules: dict[str, str] = {}
     for text in (*given, *cells):
         modules |= imported(text)
     found = {name for text in cells for name in names_in(text, modules, CELLS)}

@@ -118,7 +118,7 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
     """The cells that bind one of these names, and the cells that those need in turn."""
-    behind = set()
+    behind: set[int] = set()
     while found := {i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted}:
         behind |= found
         wanted = wanted.union(*(_uses(texts[i]) for i in found))

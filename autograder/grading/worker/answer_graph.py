@@ -1,14 +1,15 @@
 """The computation graph of an answer on one case: a student's inside the sandbox, the reference's outside."""
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from autograder.graph import Drawing, draw
 from autograder.probe.build import WrongParts, built, live, load_weights
 from autograder.schema.case import Case
 
 
-def answer_graph(answer: Callable, procedure: str, case: Case) -> Drawing:
+def answer_graph(answer: Any, procedure: str, case: Case) -> Drawing:
     """Draws what `answer` computes on the inputs of `case`; for a class, what its instance computes.
 
     Raises what the constructor raises; a forward that fails is drawn up to the failure.

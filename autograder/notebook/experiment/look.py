@@ -1,6 +1,7 @@
 """Look into a model while it runs: outputs of its parts, and the attention weights that its layers do not return."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -49,7 +50,7 @@ def attention_weights(model: nn.Module, *inputs) -> list[Tensor]:
 
 
 def head_weights(
-    module: nn.Module, x: Tensor, n_heads: int, mask: Tensor | None = None, context: Tensor | None = None
+    module: Any, x: Tensor, n_heads: int, mask: Tensor | None = None, context: Tensor | None = None
 ) -> Tensor:
     """(H, N, M): how much each token of `x` attends to each token of `context` (of `x` itself without one).
 

@@ -15,7 +15,7 @@ def seconds(call: Callable, *args, threads: int | None = 1) -> float:
 
     threads: of PyTorch's, None for all
     """
-    times = []
+    times: list[float] = []
     with limited_threads(threads):
         while len(times) < 3 or sum(times) < 0.1:
             _finish()

@@ -55,13 +55,13 @@ def bars(
     charts: title -> values, one for each name
     top: the end of every scale, 1 for weights; if None, each chart fills its own
     """
-    charts = {name: row(values) for name, values in charts.items()}
     lines = -(-len(charts) // 2)
     figure = card(max(0.6 + 2.7 * min(len(charts), 2), 0.105 * len(title) + 0.8), 0.8 + 2.3 * lines, title)
-    for k, (name, values) in enumerate(charts.items()):
+    rows = {name: row(values) for name, values in charts.items()}
+    for k, (name, values) in enumerate(rows.items()):
         ax = axes(figure, 0.3 + 2.7 * (k % 2), 0.45 + 2.3 * (lines - 1 - k // 2), 2.4, 1.7)
         draw_bars(ax, values, names, HEADS_DARK[k % 4], name, top)
-    told = "; ".join(f"{name}: {listed(values)}" for name, values in charts.items())
+    told = "; ".join(f"{name}: {listed(values)}" for name, values in rows.items())
     return Picture(figure, f"{sentence(title)} Bars over {', '.join(names)}: {told}")
 
 

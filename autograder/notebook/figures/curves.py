@@ -100,7 +100,7 @@ def draw_curves(
         mean = _mean(runs)
         for run in runs if len(runs) > 1 else ():
             ax.plot(places[: len(mean)], run, color=colour, linewidth=0.9, alpha=0.4)
-        mark = {"marker": marker, "markersize": 5} if len(mean) <= FEW else {}
+        mark: dict = {"marker": marker, "markersize": 5} if len(mean) <= FEW else {}
         ax.plot(places[: len(mean)], mean, style, color=colour, linewidth=width, label=name, **mark)
         told.append(f"{name}: {_told(mean, names or places)}.")
     for name, level in reference.items():

@@ -48,7 +48,7 @@ def attention_maps(
     sums: the sums of rows and columns are written beside and below
     framed: name -> (N, M) Booleans, True for a cell that is framed
     """
-    keys, maps = keys or queries, {name: rows(values) for name, values in maps.items()}
+    keys, tables = keys or queries, {name: rows(values) for name, values in maps.items()}
     across = min(len(maps), 2 if len(keys) <= FEW else 4)
     cell = _cell_size(across, len(queries), len(keys), SUMS * sums)
     panel = cell * len(keys) + GAP + SUMS * sums
@@ -58,8 +58,8 @@ def attention_maps(
     height = lines * line + 0.8
     figure = card(width, height, title)
     figure.text(0.25 / width, 1 - 0.64 / height, note, fontsize=9.5, color=GREY, va="center")
-    colours, told = _colours(maps), []
-    for k, (name, values) in enumerate(maps.items()):
+    colours, told = _colours(tables), []
+    for k, (name, values) in enumerate(tables.items()):
         bottom = 0.45 + 0.3 * sums + (lines - 1 - k // across) * line
         ax = axes(figure, LEFT + k % across * panel, bottom, cell * len(keys), cell * len(queries))
         told.append(f"{name}: {_draw(ax, values, queries, keys, sums, colours)}")
@@ -97,17 +97,16 @@ def _draw(
     ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple
 ) -> str:
     """Draws one table, and returns it in words."""
-    has_numbers = len(keys) <= FEW
+    has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):
         draw_mask(ax, values, queries, keys, ("True", "False") if has_numbers else None)
         return described(values, queries, keys)
     if has_numbers:
-        draw_table(ax, values, queries, keys, *colours, 8.5)
+        draw_table(ax, values, queries, keys, cmap, low, high, 8.5)
         if sums:
             row_sums(ax, values, len(keys), 8.5)
             column_sums(ax, values, len(values), 8.5)
         return spelled(values, queries)
-    cmap, low, high = colours
     ax.pcolormesh(values, cmap=cmap, vmin=low, vmax=high, edgecolors="#E5E7EB", linewidth=min(0.6, 10 / len(keys)))
     ax.set(xlim=(0, len(keys)), ylim=(len(queries), 0))
     for axis, names in ((ax.xaxis, keys), (ax.yaxis, queries)):
@@ -127,7 +126,7 @@ def _step(names: Sequence[str]) -> int:
 def _frame(ax: Axes, chosen: list) -> list[str]:
     """Frames the cells, and returns their number in words."""
     places = [(i, j) for i, line in enumerate(chosen) for j, is_framed in enumerate(line) if is_framed]
-    look = {"facecolor": "none", "edgecolor": VERMILLION, "linewidth": 1.6}
+    look: dict = {"facecolor": "none", "edgecolor": VERMILLION, "linewidth": 1.6}
     for i, j in places:
         ax.add_patch(Rectangle((j + 0.06, i + 0.06), 0.88, 0.88, **look))
     return [f"{len(places)} cells are framed"]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import wraps
 from html import escape
+from typing import Any
 
 import matplotlib
 import torch
@@ -35,7 +36,7 @@ SIGNED = LinearSegmentedColormap.from_list("byhand-signed", ["#B85000", "#F3B27A
 
 DPI = 130  # of files and of what a notebook stores
 SCREEN_DPI = 92  # at which a cell shows it: sharp also on fine screens
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10.5,
     "text.color": INK,

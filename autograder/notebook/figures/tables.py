@@ -111,13 +111,13 @@ def name_cells(ax: Axes, row_names: Sequence[str], column_names: Sequence[str]) 
 
 def name_axes(ax: Axes) -> None:
     """Says which axis holds the queries and which the keys."""
-    ax.set_xlabel("key: the word looked at", color=GREY, labelpad=6)
-    ax.set_ylabel("query: the word that looks", color=GREY, labelpad=6)
+    ax.set_xlabel("key (attended to)", color=GREY, labelpad=6)
+    ax.set_ylabel("query (attends)", color=GREY, labelpad=6)
 
 
 def row_sums(ax: Axes, values: list, n_columns: int, size: float | None = None) -> None:
     """The sum of each row at its right end."""
-    look = {"ha": "center", "va": "center", "color": GREY, "fontsize": size}
+    look: dict = {"ha": "center", "va": "center", "color": GREY, "fontsize": size}
     ax.text(n_columns + 0.6, -0.3, "sum", **look)
     for i, line in enumerate(values):
         ax.text(n_columns + 0.6, i + 0.5, number(sum(line)), **look)
@@ -125,7 +125,7 @@ def row_sums(ax: Axes, values: list, n_columns: int, size: float | None = None) 
 
 def column_sums(ax: Axes, values: list, n_rows: int, size: float | None = None) -> None:
     """The sum of each column below it."""
-    look = {"va": "center", "color": GREY, "fontsize": size}
+    look: dict = {"va": "center", "color": GREY, "fontsize": size}
     for j, column in enumerate(zip(*values, strict=True)):
         ax.text(j + 0.5, n_rows + 0.35, number(sum(column)), ha="center", **look)
     ax.text(-0.15, n_rows + 0.35, "sum", ha="right", **look)

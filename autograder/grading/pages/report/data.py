@@ -68,8 +68,9 @@ class Lesson:
 def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
     """The lessons in which something was graded, or that one. Raises UserError if there is none."""
     submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
-    outcomes = {submission: last_outcome(submission) for submission in submissions}
-    graded = [submission for submission in submissions if outcomes[submission] is not None]
+    found = {submission: last_outcome(submission) for submission in submissions}
+    outcomes = {submission: outcome for submission, outcome in found.items() if outcome is not None}
+    graded = list(outcomes)
     if not graded:
         what = "of this lesson " if lesson else ""
         raise UserError(f"nothing {what}is graded yet; `python -m autograder grade {folder}` does it.")
@@ -110,5 +111,7 @@ def _kept(folder: Path, key: str) -> Result:
 def _lesson(name: str, works: list[Work], submissions: list[Submission], students: dict[str, str]) -> Lesson:
     handed_in = {submission.student for submission in submissions if submission.lesson == name}
     waiting = handed_in - {work.student for work in works}
-    names = [sorted(students[student] for student in group) for group in (waiting, students.keys() - handed_in)]
-    return Lesson(name, works, *names, works[0].row.max_points)
+    waiting_names, others = (
+        sorted(students[student] for student in group) for group in (waiting, students.keys() - handed_in)
+    )
+    return Lesson(name, works, waiting_names, others, works[0].row.max_points)

@@ -41,7 +41,7 @@ def distribution(totals: list[float], out_of: float) -> Picture:
     ax.set_ylabel("students")
     ax.set_xlim(-0.2 * step, (bars[-1] + 1.1) * step)
     ax.set_ylim(0, 1.18 * max(counts.values(), default=1))
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="y", integer=True)
     spoken = "; ".join(f"{_span(bar, step, out_of)}: {counts[bar]}" for bar in bars if counts[bar])
     return Picture(figure, f"How many students have how many points of {out_of:g}. {spoken}.")
 
@@ -65,9 +65,9 @@ def states(questions: list[Question]) -> Picture:
         left = [start + count for start, count in zip(left, counts)]
     _named(ax, questions)
     ax.set_xlim(0, max([1, *left]))
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     ax.set_xlabel("students")
-    place = {"loc": "upper right", "bbox_to_anchor": (1 - 0.2 / WIDTH, 1 - 0.12 / figure.get_size_inches()[1])}
+    place: dict = {"loc": "upper right", "bbox_to_anchor": (1 - 0.2 / WIDTH, 1 - 0.12 / figure.get_size_inches()[1])}
     figure.legend(ncol=len(STATES), frameon=False, fontsize=9, handlelength=1.0, columnspacing=1.2, **place)
     return Picture(figure, "How the answers to each exercise came out. " + " ".join(map(_spoken_states, questions)))
 

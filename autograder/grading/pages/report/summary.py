@@ -66,7 +66,7 @@ def questions(lesson: Lesson) -> list[Question]:
 
 def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
     earned = [points for work in lesson.works if (points := work.row.points.get(name)) is not None]
-    verdicts = [v for work in lesson.works if (v := work.result.verdicts.get(exercise_id))]
+    verdicts = [v for work in lesson.works if (v := work.result.verdicts.get(exercise_id or ""))]
     shares = defaultdict(list)
     for verdict in verdicts:
         for aspect in verdict["aspects"]:
@@ -83,7 +83,8 @@ def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
 
 def misconceptions(lesson: Lesson) -> list[Misconception]:
     """Known mistakes, the most frequent first. A student counts once for each."""
-    works, exercises = defaultdict(dict), defaultdict(dict)
+    works: dict[str, dict] = defaultdict(dict)
+    exercises: dict[str, dict] = defaultdict(dict)
     for work in lesson.works:
         for exercise_id, verdict in work.result.verdicts.items():
             # Two mistakes at once are named as "A+B".
@@ -165,7 +166,7 @@ def not_started(lesson: Lesson) -> list[Work]:
 def times(lesson: Lesson) -> dict:
     """The seconds that the runs took, in all and by part. A kept result counts with its own time."""
     runs = sorted(((sum(w.result.seconds.values()), w) for w in lesson.works), key=lambda run: -run[0])
-    parts = Counter()
+    parts: Counter[str] = Counter()
     for work in lesson.works:
         parts.update(work.result.seconds)
     seconds = [taken for taken, _ in runs if taken]

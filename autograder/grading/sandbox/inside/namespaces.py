@@ -32,8 +32,9 @@ def _seal_devices(pidfd: int) -> None:
     subtle: bubblewrap cannot, because a device that it mounts read-only is no device any more. The right to do it
     belongs to the user namespace that owns the mounts, which is not the innermost one that is entered at last.
     """
-    pid = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)[1]
-    mounts = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
+    found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
+    assert found is not None, "the kernel writes it for every pidfd"
+    mounts = os.open(f"/proc/{found[1]}/ns/mnt", os.O_RDONLY)
     owner = fcntl.ioctl(mounts, GET_OWNER)
     call("setns", owner, NEW_USER)
     call("setns", mounts, NEW_MOUNT)

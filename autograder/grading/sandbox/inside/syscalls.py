@@ -86,7 +86,7 @@ def _program(machine: str) -> bytes:
         _line(AT_LEAST, OTHER_NUMBERS, 0, 1),
         _line(RETURN, ERRNO | errno.ENOSYS),
     ]
-    rules = [(numbers, [_line(RETURN, ERRNO | errno.EPERM)]) for numbers in REFUSED.values()]
+    rules: list[tuple] = [(numbers, [_line(RETURN, ERRNO | errno.EPERM)]) for numbers in REFUSED.values()]
     rules += [(numbers, [_line(RETURN, ERRNO)]) for numbers in PRETENDED.values()]
     for numbers, body in rules + _rules_of_arguments():
         if numbers[which] is not None:

@@ -34,5 +34,6 @@ def _anonymous_memory() -> list[tuple[int, int]]:
         for line in maps:
             addresses, rights, _, _, _, *name = line.split()
             if rights == "rw-p" and name in ([], ["[heap]"]):
-                ranges.append(tuple(int(end, 16) for end in addresses.split("-")))
+                first, last = addresses.split("-")
+                ranges.append((int(first, 16), int(last, 16)))
     return ranges

@@ -38,4 +38,4 @@ def silence_the_course() -> None:
     course = sys.modules["autograder"]
     for name in course.__all__:
         setattr(course, name, _do_nothing)
-    course.figures = sys.modules["autograder.notebook.figures"]
+    course.__dict__["figures"] = sys.modules["autograder.notebook.figures"]
