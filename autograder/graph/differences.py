@@ -143,8 +143,9 @@ def _unused(a, b):
 
 
 def _parts(walk):
-    """The parts of which parameters are used: named on a box, or beside it."""
-    beside = {node.label.rpartition(".")[0] for node in walk.nodes.values() if node.kind == "parameter"}
+    """The parts of which parameters are used, and parameters of no part: named on a box, or beside it."""
+    labels = [node.label for node in walk.nodes.values() if node.kind == "parameter"]
+    beside = {label.rpartition(".")[0] or label for label in labels}
     return (beside | {n.label.partition(": ")[0] for n in walk.nodes.values() if ": " in n.label}) - {""}
 
 

@@ -243,6 +243,29 @@ def test_another_norm_is_named():
     assert told(nn.RMSNorm(12), nn.LayerNorm(12), X) == ["Theirs normalises with layer_norm, yours with rms_norm."]
 
 
+class OneHead(nn.Module):
+    """Attention with bare matrices, of which `used` are taken for queries, keys and values."""
+
+    def __init__(self, *used):
+        super().__init__()
+        self.used = used
+        for name in ("W_query", "W_key", "W_value"):
+            setattr(self, name, nn.Parameter(torch.ones(12, 4)))
+
+    def forward(self, x):
+        q, k, v = (x @ getattr(self, name) for name in self.used)
+        return attention(q, k, v)
+
+
+@pytest.mark.parametrize(
+    "used, unused",
+    [(("W_query", "W_key", "W_key"), "W_value"), (("W_query", "W_query", "W_value"), "W_key")],
+)
+def test_a_parameter_that_only_theirs_uses_is_named(used, unused):
+    theirs = OneHead("W_query", "W_key", "W_value")
+    assert told(OneHead(*used), theirs, X) == [f"Theirs uses {unused}; yours does not."]
+
+
 def test_an_input_that_only_theirs_uses_is_named():
     assert told(lambda a, b: a.relu(), lambda a, b: (a + b).relu(), X, X) == ["Theirs uses b; yours does not."]
 

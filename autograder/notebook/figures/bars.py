@@ -75,7 +75,7 @@ def one_query(
     """
     weights, output = row(weights), row(output)
     figure = card(6.05, 3.2, title or f"What \u201c{query}\u201d listens to, and hears")
-    draw_bars(axes(figure, 0.25, 0.5, 2.85, 1.75), weights, tokens, BLUE, "weights over the words", top=1)
+    draw_bars(axes(figure, 0.25, 0.5, 2.85, 1.75), weights, tokens, BLUE, "weights over the tokens", top=1)
     colours = [GREEN if value >= 0 else VERMILLION for value in output]
     ax = axes(figure, 3.35, 0.5, 2.45, 1.75)
     draw_bars(ax, output, features, colours, "output, feature by feature")

@@ -44,11 +44,11 @@ def _word(ax: Axes, x: float, y: float, text: str) -> None:
 
 
 def described(allowed: list, row_names: Sequence[str], column_names: Sequence[str]) -> str:
-    """Which row may look at which columns, in words."""
+    """Which row may attend to which columns, in words."""
     lines = []
     for name, line in zip(row_names, allowed, strict=True):
         seen = [column for column, may in zip(column_names, line, strict=True) if may]
-        lines.append(f"{name} may look at {', '.join(seen) or 'nothing'}")
+        lines.append(f"{name} may attend to {', '.join(seen) or 'nothing'}")
     return "; ".join(lines)
 
 
@@ -57,8 +57,8 @@ def mask(
     allowed: Matrix,
     tokens: Sequence[str],
     keys: Sequence[str] | None = None,
-    title: str = "Who may look at whom",
-    rows_are: str = "query: the word that looks",
+    title: str = "Who may attend to whom",
+    rows_are: str = "query (attends)",
 ) -> Picture:
     """A Boolean mask as a table, True where the query of the row may attend to the key of the column."""
     allowed, keys = rows(allowed), keys or tokens
