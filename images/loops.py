@@ -4,9 +4,8 @@ import math
 
 import torch
 from drawing import softmax
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Arc, Rectangle
 
-from autograder.notebook import figures
 from autograder.notebook.figures.bars import draw_bars
 from autograder.notebook.figures.style import (
     BLUE,
@@ -14,6 +13,7 @@ from autograder.notebook.figures.style import (
     INK,
     ORANGE,
     PALE,
+    SIGNED,
     SKY,
     Picture,
     axes,
@@ -22,8 +22,10 @@ from autograder.notebook.figures.style import (
     listed,
     number,
     row,
+    rows,
     styled,
 )
+from autograder.notebook.figures.tables import draw_table, spelled
 from autograder.notebook.lessons.loops import weighted_average
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
@@ -47,7 +49,7 @@ def softmax_steps(scores, tokens, title="From scores to weights") -> Picture:
             figure.text((0.02 + 1.99 * k) / 6.05, 0.5, "\u2192", fontsize=16, ha="center", va="center", color=GREY)
     return Picture(
         figure,
-        f"{title}, three bar charts over the words {', '.join(tokens)}. Scores: "
+        f"{title}, three bar charts over the tokens {', '.join(tokens)}. Scores: "
         f"{listed(scores)}; their exponentials: {listed(exps)}; weights: {listed(shares)}",
     )
 
@@ -65,7 +67,7 @@ def scales(scores, tokens, factors, title="One row of scores, multiplied before 
         draw_bars(axes(figure, left, bottom, 2.5, 1.45), values, tokens, BLUE, name, top=1)
     return Picture(
         figure,
-        f"{title}, one bar chart of weights each over the words {', '.join(tokens)}. " + "; ".join(told),
+        f"{title}, one bar chart of weights each over the tokens {', '.join(tokens)}. " + "; ".join(told),
     )
 
 
@@ -73,7 +75,7 @@ def scales(scores, tokens, factors, title="One row of scores, multiplied before 
 def dot_product(a, b, names, features) -> Picture:
     """Two words multiplied feature by feature, and the products added up."""
     products = [x * y for x, y in zip(a, b, strict=True)]
-    figure = card(6.0, 2.85, f"How alike are \u201c{names[0]}\u201d and \u201c{names[1]}\u201d?")
+    figure = card(6.0, 2.85, f"\u201c{names[0]}\u201d times \u201c{names[1]}\u201d, feature by feature")
     ax = canvas(figure, 0, 0, 6.0, 2.85)
     lines = ((names[0], a, BLUE), (names[1], b, ORANGE), ("product", products, None))
     for i, (name, values, colour) in enumerate(lines):
@@ -99,17 +101,74 @@ def _number_cell(ax, x, y, value, colour):
     ax.text(x + 0.4, y, number(value), ha="center", va="center", fontsize=11)
 
 
+@styled
+def lengths_and_angles(pairs) -> Picture:
+    """Pairs of vectors, (names, a, b) each, as two arrows with their lengths, their angle and their dot product.
+
+    Two vectors of any width lie in one plane, so lengths and angle are drawn as they are.
+    """
+    figure = card(6.05, 3.1, "Length and angle: both count")
+    ax, told = canvas(figure, 0, 0, 6.05, 3.1), []
+    for k, (names, a, b) in enumerate(pairs):
+        dot, long_a, long_b = sum(x * y for x, y in zip(a, b, strict=True)), math.hypot(*a), math.hypot(*b)
+        angle = math.degrees(math.acos(min(1.0, dot / (long_a * long_b))))
+        x, y = 0.45 + 1.9 * k + (0.4 if angle > 90 else 0), 1.02
+        _arrow_of_length(ax, x, y, 0, long_a, names[0], BLUE, 0.07 if angle < 1 else 0)
+        _arrow_of_length(ax, x, y, angle, long_b, names[1], ORANGE, -0.07 if angle < 1 else 0)
+        if angle >= 1:
+            ax.add_patch(Arc((x, y), 0.5, 0.5, theta1=0, theta2=angle, color=GREY, linewidth=1.2))
+        text = f"{number(long_a)} \u00b7 {number(long_b)} \u00b7 cos {angle:.0f}\u00b0"
+        ax.text(1.02 + 1.9 * k, 0.62, text, ha="center", va="center", fontsize=9.5, color=GREY)
+        ax.text(1.02 + 1.9 * k, 0.32, f"= {number(dot)}", ha="center", va="center", fontsize=12, fontweight="bold")
+        told.append(
+            f"{names[0]} of length {number(long_a)} and {names[1]} of length {number(long_b)} at an angle of "
+            f"{angle:.0f} degrees, dot product {number(dot)}"
+        )
+    return Picture(figure, f"Three pairs of arrows: {'; '.join(told)}.")
+
+
+def _arrow_of_length(ax, x, y, angle, length, name, colour, aside):
+    """An arrow from (x, y) with its name at its tip, drawn `aside` of its true place where another would cover it."""
+    turn, size = math.radians(angle), 0.42 * length
+    tip = x + size * math.cos(turn), y + size * math.sin(turn) + aside
+    style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.4, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", tip, (x, y + aside), arrowprops=style)
+    place = (tip[0], tip[1] + (0.16 if aside >= 0 else -0.17))
+    ax.text(*place, name, ha="center", va="center", fontsize=10, color=INK, fontweight="bold")
+
+
+@styled
+def scores_to_fill(scores, tokens, blank) -> Picture:
+    """The score matrix without one row, which is for the reader to fill in."""
+    n, scores = len(tokens), rows(scores)
+    figure = card(2.0 + 0.72 * n, 0.5 * n + 1.45, "Every token scored against every token")
+    ax = axes(figure, 1.4, 0.3, n * 0.72, n * 0.5)
+    high = max(abs(value) for line in scores for value in line)
+    draw_table(ax, scores, tokens, tokens, SIGNED, -high, high)
+    look = {"facecolor": "white", "edgecolor": GREY, "linewidth": 1, "linestyle": "--", "zorder": 4}
+    for j in range(n):
+        ax.add_patch(Rectangle((j, blank), 1, 1, **look))
+        ax.text(j + 0.5, blank + 0.5, "?", ha="center", va="center", fontsize=12, color=GREY, zorder=5)
+    ax.set_xlabel("key (attended to)", color=GREY, labelpad=6)
+    ax.set_ylabel("query (attends)", color=GREY, labelpad=6)
+    given = [k for k in range(n) if k != blank]
+    told = spelled([scores[k] for k in given], [tokens[k] for k in given])
+    return Picture(figure, f"A score matrix, one row per query, one column per key. {told}; {tokens[blank]}: left open")
+
+
 def pictures() -> dict[str, Picture]:
     """Name -> picture."""
     x = embed()
     scores = x @ x.T
     weights = torch.softmax(scores / 2, dim=-1)
-    dog, saw, cat = x[1].tolist(), x[2].tolist(), x[4].tolist()
+    the, dog, saw, _, cat = x.tolist()
+    pairs = ((("the", "the"), the, the), (("dog", "cat"), dog, cat), (("dog", "saw"), dog, saw))
     factors = {"\u00d7 0.1": 0.1, "\u00d7 0.5 (1/\u221a4)": 0.5, "\u00d7 1": 1.0, "\u00d7 3": 3.0}
     return {
         "dot_product_dog_cat": dot_product(dog, cat, ("dog", "cat"), FEATURES),
         "dot_product_dog_saw": dot_product(dog, saw, ("dog", "saw"), FEATURES),
-        "score_matrix": figures.scores(scores, TOKENS, title="Every word scored against every word"),
+        "lengths_and_angles": lengths_and_angles(pairs),
+        "score_matrix": scores_to_fill(scores, TOKENS, blank=1),
         "softmax_steps": softmax_steps(scores[1] / 2, TOKENS),
         "softmax_scale": scales(scores[1], TOKENS, factors),
         "weighted_average": weighted_average(weights[1], x, TOKENS, "dog", FEATURES),

@@ -1,10 +1,11 @@
 """The pictures of lesson 03."""
 
+from itertools import pairwise
+
 import torch
 from drawing import arrow, softmax
 from matplotlib.patches import Rectangle
 
-from autograder.notebook import figures
 from autograder.notebook.figures.bars import draw_bars
 from autograder.notebook.figures.masks import MAY, described, draw_mask
 from autograder.notebook.figures.style import (
@@ -28,35 +29,69 @@ from autograder.notebook.sentence import TOKENS, embed
 
 
 @styled
-def mask_patterns(patterns, tokens, title="Masks: blue may be looked at, hatched may not") -> Picture:
-    """Masks, three in a line; `patterns` maps a name to (mask, a line of explanation)."""
-    n, cell, across = len(tokens), 0.33, 3
+def four_exercises(allowed, tokens, title="A causal mask makes four exercises of one sentence") -> Picture:
+    """A causal mask, and beside each row the token that is to be predicted there."""
+    allowed, n, wide, high = rows(allowed), len(tokens), 0.62, 0.44
+    figure = card(6.0, 3.95, title)
+    ax = axes(figure, 1.1, 0.5, n * wide, n * high)
+    draw_mask(ax, allowed, tokens, tokens, ("True", "False"))
+    ax.set_xlabel("key (attended to)", color=GREY, labelpad=6)
+    ax.set_ylabel("query (attends)", color=GREY, labelpad=6)
+    side = canvas(figure, 0, 0, 6.0, 3.95)
+    left = 1.1 + n * wide
+    side.text(left + 0.45, 0.62 + n * high, "predicts", va="center", fontsize=9.5, color=GREY)
+    for i, answer in enumerate(tokens[1:]):
+        y = 0.5 + (n - i - 0.5) * high
+        arrow(side, (left + 0.08, y), (left + 0.38, y))
+        side.text(left + 0.48, y, answer, va="center", fontweight="bold")
+    text = "the answer to each row is hidden in that row"
+    side.text(1.1, 0.25, text, va="center", fontsize=9.5, color=GREY)
+    told = "; ".join(f"{query} predicts {answer}" for query, answer in pairwise(tokens))
+    return Picture(
+        figure,
+        f"{title}. A table of True and False: {described(allowed, tokens, tokens)}. Beside the rows, the next tokens: "
+        f"{told}.",
+    )
+
+
+@styled
+def mask_patterns(patterns, title="Masks: blue may be attended to, hatched may not") -> Picture:
+    """Masks, three in a line; `patterns` maps a name to (mask, a line of explanation, tokens)."""
+    n, cell, across = 5, 0.33, 3
     wide = high = cell * n
     lines = -(-len(patterns) // across)
     figure = card(6.0, 0.6 + lines * (high + 0.95), title)
-    told = []
-    for k, (name, (allowed, line)) in enumerate(patterns.items()):
+    told, first = [], None
+    for k, (name, (allowed, line, tokens)) in enumerate(patterns.items()):
         allowed = rows(allowed)
         bottom = 0.65 + (lines - 1 - k // across) * (high + 0.95)
-        ax = axes(figure, 0.55 + k % across * (wide + 0.15), bottom, wide, high)
+        # Rows are named in the first column, and where they are other tokens than there.
+        first = tokens if k % across == 0 else first
+        named = k % across == 0 or tokens != first
+        left = 0.55 + k % across * (wide + 0.15) + 0.4 * (tokens != first)
+        ax = axes(figure, left, bottom, wide, high)
         draw_mask(ax, allowed, tokens, tokens)
-        ax.tick_params(labelsize=8.5, labelleft=k % across == 0, pad=2)
+        ax.tick_params(labelsize=8, labelleft=named, pad=2)
         ax.text(n / 2, n + 0.55, name, ha="center", va="center", fontweight="bold")
         ax.text(n / 2, n + 1.2, line, ha="center", va="center", fontsize=9, color=GREY)
         told.append(f"{name} ({line}): {described(allowed, tokens, tokens)}")
+    note = canvas(figure, 0, 0, 6.0, 0.6 + lines * (high + 0.95))
+    note.text(4.6, 0.65 + high / 2, "row: query\ncolumn: key", va="center", fontsize=9.5, color=GREY)
     return Picture(figure, f"{title}. " + ". ".join(told))
 
 
 @styled
 def mask_conventions(allowed, tokens, title="One mask, written in three ways") -> Picture:
-    """The same mask as True = may, as True = may not, and as numbers added to the scores."""
+    """The same mask as True = may attend, as True = blocked, and as numbers added to the scores."""
     allowed = rows(allowed)
     n, width, height = len(tokens), 5.1 / (3 * len(tokens)), 0.42
     panel = width * n + 0.1
-    figure = card(6.0, height * n + 2.0, title)
+    figure = card(6.0, height * n + 2.3, title)
+    note = canvas(figure, 0, 0, 6.0, height * n + 2.3)
+    note.text(0.25, height * n + 1.62, "row: query; column: key", va="center", fontsize=9.5, color=GREY)
     ways = (
-        ("True = may look", "this course, and F.scaled_\ndot_product_attention", "", ("True", "False")),
-        ("True = may NOT look", "nn.MultiheadAttention", "the opposite!", ("False", "True")),
+        ("True = may attend", "this course, and F.scaled_\ndot_product_attention", "", ("True", "False")),
+        ("True = blocked", "nn.MultiheadAttention", "the opposite!", ("False", "True")),
         ("added to the scores", "both accept it", "", ("0", "\u2212\u221e")),
     )
     for k, (name, who, more, words) in enumerate(ways):
@@ -71,9 +106,9 @@ def mask_conventions(allowed, tokens, title="One mask, written in three ways") -
     return Picture(
         figure,
         f"{title}; in all three, {described(allowed, tokens, tokens)}. Left, for F.scaled_dot_product_attention "
-        "and this course: True where a word may look. Middle, for nn.MultiheadAttention: True where it may "
-        "not. Right, a mask of numbers that are added to the scores: 0 where it may, minus infinity where "
-        "it may not.",
+        "and this course: True where a query may attend. Middle, for nn.MultiheadAttention: True where it is "
+        "blocked. Right, a mask of numbers that are added to the scores: 0 where it may attend, minus infinity "
+        "where it is blocked.",
     )
 
 
@@ -97,13 +132,13 @@ def mask_broadcasting(causal, padding, names) -> Picture:
         both = [[c and p for c, p in zip(across, line, strict=True)] for across in causal]
         _small(ax, 3.6 + 1.15 * b, top, both, size)
         ax.text(3.6 + 1.15 * b, top + 0.13, names[b], fontsize=8.5, color=GREY, va="center")
-    _under(ax, 3.6 + (wide + 1.15) / 2, top - wide, "both allow", "(B, 1, N, N)", "one mask a sentence")
+    _under(ax, 3.6 + (wide + 1.15) / 2, top - wide, "both allow", "(B, 1, N, N)", "one mask per sentence")
     note = "An axis of size 1 is repeated as often as the other mask needs."
     ax.text(0.25, 2.82, note, fontsize=9.5, color=GREY, va="center")
     return Picture(
         figure,
         f"A causal mask of shape ({n}, {n}), a triangle, becomes (1, 1, N, N). A padding mask of shape "
-        f"({len(padding)}, {n}), one row a sentence, becomes (B, 1, 1, N). Together they make one mask a "
+        f"({len(padding)}, {n}), one row per sentence, becomes (B, 1, 1, N). Together they make one mask per "
         "sentence, shape (B, 1, N, N): the triangle, and in the shorter sentence the columns of the padding "
         "blocked as well.",
     )
@@ -140,8 +175,12 @@ def mask_before_or_after(scores, allowed, tokens, query) -> Picture:
     after = [w if may else 0.0 for w, may in zip(free, allowed, strict=True)]
     some = iter(softmax([s for s, may in zip(scores, allowed, strict=True) if may]))
     before = [next(some) if may else 0.0 for may in allowed]
-    ways = (("no mask", free, GREY), ("zeroed after softmax", after, ORANGE), ("masked before", before, BLUE))
-    figure = card(6.0, 3.2, f"What \u201c{query}\u201d listens to when it may not look ahead")
+    ways = (
+        ("no mask", free, GREY),
+        ("zeroed after softmax", after, ORANGE),
+        ("masked before softmax", before, BLUE),
+    )
+    figure = card(6.0, 3.2, f"What \u201c{query}\u201d attends to if the future must be hidden")
     for k, (name, values, colour) in enumerate(ways):
         ax = axes(figure, 0.15 + 1.92 * k, 0.45, 1.86, 1.65)
         draw_bars(ax, values, tokens, colour, f"{name}\nsum {number(sum(values))}", top=1)
@@ -154,9 +193,9 @@ def mask_before_or_after(scores, allowed, tokens, query) -> Picture:
 
 @styled
 def padded_batch(sentences) -> Picture:
-    """Sentences of different lengths in one tensor, filled up, and the mask that tells words from fillers."""
+    """Sentences of different lengths in one tensor, filled up, and the mask that tells real tokens from padding."""
     longest, wide = max(map(len, sentences)), 0.74
-    figure = card(6.0, 4.4, "Two sentences in one tensor, one filled up")
+    figure = card(6.0, 4.4, "Two sentences in one tensor, one of them padded")
     ax = canvas(figure, 0, 0, 6.0, 4.4)
     for b, words in enumerate(sentences):
         texts = [*words, *["0"] * (longest - len(words))]
@@ -174,18 +213,18 @@ def padded_batch(sentences) -> Picture:
         (5.4, 3.5, "length"),
     ):
         ax.text(x, y, text, ha="center", va="center", fontsize=9.5, color=GREY)
-    text = "a filler is a word of zeros: it looks like silence, and is not"
+    text = "a padding token is a vector of zeros, and yet it gets attention"
     ax.text(1.2, 0.32, text, fontsize=9.5, color=GREY, va="center")
-    told = "; ".join(f"{' '.join(words)}, {longest - len(words)} fillers" for words in sentences)
+    told = "; ".join(f"{' '.join(words)}, {longest - len(words)} padding tokens" for words in sentences)
     return Picture(
         figure,
-        f"A batch of {len(sentences)} sentences, each {longest} places long: {told}. Below it the mask: True for each "
-        "word, False for each filler. The length says how many are True.",
+        f"A batch of {len(sentences)} sentences, each {longest} positions long: {told}. Below it the mask: True for "
+        "each real token, False for each padding token. The length says how many are True.",
     )
 
 
 def _place(ax, x, y, wide, text, real):
-    """One place of a sentence: pale blue for a word, hatched for a filler."""
+    """One position of a sentence: pale blue for a real token, hatched for padding."""
     if not real:
         return _hatched(ax, x, y, wide, 0.42, text)
     ax.add_patch(Rectangle((x, y), wide, 0.42, facecolor=HEADS[0], edgecolor="white"))
@@ -207,17 +246,18 @@ def pictures() -> dict[str, Picture]:
     x, place = embed(), torch.arange(5)
     causal = place[:, None] >= place
     padding = place < torch.tensor([[5], [3]])
-    patterns = {
-        "none": (causal | True, "all see all"),
-        "causal": (causal, "not ahead"),
-        "padding": (padding[1].expand(5, 5), "not at fillers"),
-        "window": (causal & (place[:, None] - place < 2), "not far back"),
-        "prefix": (causal | (place < 3), "three are given"),
-    }
     sentences = [list(TOKENS), ["the", "cat", "saw"]]
+    padded = [*sentences[1], "pad", "pad"]
+    patterns = {
+        "none": (causal | True, "nothing is hidden", TOKENS),
+        "causal": (causal, "the future is hidden", TOKENS),
+        "window": (causal & (place[:, None] - place < 2), "causal, one token back", TOKENS),
+        "prefix": (causal | (place < 3), "three given, then causal", TOKENS),
+        "padding": (padding[1].expand(5, 5), "padding is hidden", padded),
+    }
     return {
-        "causal_mask": figures.mask(causal, TOKENS, title="A causal mask: nobody looks ahead"),
-        "mask_patterns": mask_patterns(patterns, TOKENS),
+        "causal_mask": four_exercises(causal, TOKENS),
+        "mask_patterns": mask_patterns(patterns),
         "mask_conventions": mask_conventions(causal[:4, :4], TOKENS[:4]),
         "mask_before_or_after": mask_before_or_after(x[1] @ x.T / 2, causal[1], TOKENS, "dog"),
         "padded_batch": padded_batch(sentences),

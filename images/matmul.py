@@ -91,7 +91,7 @@ def loops_and_matmul() -> Picture:
             "i and key j. "
             "Right: q with N rows and D columns times k transposed with D rows and M columns gives all N "
             "by M scores at "
-            "once; the result stands beside q and below k transposed, so that row i of q and column j of k "
+            "once; the result is beside q and below k transposed, so that row i of q and column j of k "
             "transposed meet in the same cell."
         ),
     )
@@ -132,18 +132,18 @@ def self_attention() -> Picture:
 
 
 def _state(ax, x, y, colour):
-    """A small box for what a network holds at one word, with its centre at (x, y)."""
+    """A small box for what a network holds at one token, with its centre at (x, y)."""
     style = {"facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
     ax.add_patch(FancyBboxPatch((x - 0.2, y - 0.17), 0.4, 0.34, boxstyle="round,pad=0,rounding_size=0.08", **style))
 
 
 @styled
 def recurrence(tokens) -> Picture:
-    """A recurrent network passes a state from word to word; attention connects every pair directly."""
+    """A recurrent network passes a state from token to token; attention connects every pair directly."""
     step, right = 0.92, 0.6 + 0.92 * len(tokens)
     figure = card(right, 4.3)
     ax = canvas(figure, 0, 0, right, 4.3)
-    halves = ((2.35, "recurrence: word by word", ORANGE), (0.3, "attention: every pair at once", BLUE))
+    halves = ((2.35, "recurrence: token by token", ORANGE), (0.3, "attention: every pair at once", BLUE))
     for floor, title, colour in halves:
         ax.text(0.3, floor + 1.62, title, fontweight="bold", va="center")
         for k, token in enumerate(tokens):
@@ -160,9 +160,9 @@ def recurrence(tokens) -> Picture:
     return Picture(
         figure,
         (
-            "Above: a recurrent network. Each word feeds one state, and each state feeds the next, in a "
+            "Above: a recurrent network. Each token feeds one state, and each state feeds the next, in a "
             "chain from the "
-            "first word to the last. Below: attention. Every word has an arrow to every output, with no "
+            "first token to the last. Below: attention. Every token has an arrow to every output, with no "
             "arrows between "
             "outputs."
         ),
@@ -226,19 +226,19 @@ def learned_matrices(d_in=4, d_out=4) -> Picture:
         x = 1.35 + 1.18 * k
         squares(ax, x, 2.0, d_in, d_out, 0.25, fill=colour)
         ax.text(x + 0.125 * d_out, 2.23, name, ha="center", va="center", fontweight="bold", fontsize=9.5)
-        text = f"{d_in} \u00b7 {d_out} numbers"
+        text = f"{d_in} \u00b7 {d_out} parameters"
         ax.text(x + 0.125 * d_out, 0.82, text, ha="center", va="center", fontsize=9, color=GREY)
     arrow(ax, (0.85, 1.5), (1.16, 1.5))
     arrow(ax, (4.89, 1.5), (5.2, 1.5))
     ax.text(0.48, 1.5, "x\n(N, d_in)", ha="center", va="center", fontsize=9.5)
     ax.text(5.58, 1.5, "output\n(N, d_out)", ha="center", va="center", fontsize=9.5)
-    text = f"training may change these {3 * d_in * d_out} numbers; the length N does not occur"
+    text = f"training may change these {3 * d_in * d_out} parameters; the length N does not occur"
     ax.text(3.02, 0.33, text, ha="center", va="center", fontsize=9.5, color=GREY)
     return Picture(
         figure,
-        f"A module as a box. Inside are three matrices, W_query, W_key and W_value, of {d_in} by {d_out} numbers each, "
-        f"{3 * d_in * d_out} together. x of shape (N, d_in) goes in, an output of shape (N, d_out) comes out; N does "
-        "not occur in the matrices.",
+        f"A module as a box. Inside are three matrices, W_query, W_key and W_value, of {d_in} by {d_out} parameters "
+        f"each, {3 * d_in * d_out} together. x of shape (N, d_in) goes in, an output of shape (N, d_out) comes out; "
+        "N does not occur in the matrices.",
     )
 
 

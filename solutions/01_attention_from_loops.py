@@ -1,21 +1,27 @@
 # %% [markdown]
 r"""
-# 01 Build attention from two loops: which words should a word listen to?
+# 01 Build attention from two loops: which tokens should a token attend to?
 
-A word alone says little. *Saw* may be a tool or something that happened yesterday; the words around it
-decide. Attention is how a network lets each word look at the others and take from each as much as it finds
-useful.
+*The dog saw the cat. The old saw hangs on the wall.* The same three letters, and both times you knew at once
+which *saw* was meant, because you read the words around it. A network starts with one list of numbers for
+*saw*, whatever the sentence. How can one list become two meanings?
 
-In this lesson you **build** it with nothing but Python loops, so that no step hides inside a library call:
+With **attention**: every token takes something from the others, and from each as much as concerns it. Today's
+language models are built on this one step. It is short enough to be written with two loops.
 
-1. score every pair of words with a dot product,
+In this lesson you will **build** it with nothing but Python loops, so that no step hides inside a library
+call:
+
+1. score every pair of tokens with a dot product,
 2. turn scores into weights with softmax,
-3. mix the words by their weights,
+3. average the tokens by their weights,
 4. put the three together, with the scale that keeps them trainable.
+
+At the end we try it on *saw*. It will fail, in a way that tells us what lesson 02 has to add.
 
 **You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
 
-**You spend** about 75 minutes, more than half of them on the exercises.
+**You spend** about 80 minutes, more than half of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -41,19 +47,18 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
-from autograder.notebook.lessons.loops import weighted_average
+from autograder.notebook.lessons.loops import meanings, weighted_average
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 # %% [markdown]
 r"""
 ## Meet the sentence
 
-The whole course uses one sentence of five words: **the dog saw the cat**. (The field says *token* for what
-we call a word, because real models cut text into pieces that are often shorter. The checks and hints say
-token, too.)
+The whole course uses one sentence of five words: **the dog saw the cat**. A network reads it as five
+**tokens**. Here a token is a word; real models cut text into pieces that are often shorter.
 
-A network knows a word as a list of numbers, its *embedding*. Real embeddings have hundreds of numbers,
-learned from text. Ours have four, chosen by hand, so that you can check everything on paper:
+A network knows a token as a list of numbers, its **embedding**. Real embeddings have hundreds of numbers,
+learned from text. Ours have four **features**, chosen by hand, so that you can check everything on paper:
 
 - **thing**: is it a thing? (positive: yes, negative: rather not)
 - **action**: is it something that happens?
@@ -65,21 +70,23 @@ learned from text. Ours have four, chosen by hand, so that you can check everyth
 tokens = list(TOKENS)
 x = embed(tokens)
 print("shape:", tuple(x.shape), "= (N tokens, D features)")
-figures.table(x, tokens, FEATURES, title="x: one row a word")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
-Two things to notice. *Dog* and *cat* differ in one feature only. And *the* occurs twice with the same four
-numbers: so far, a word does not know where in the sentence it stands. Keep that in mind; it will come back.
+Three things to notice. *Dog* and *cat* differ in one feature only. *The* occurs twice with the same four
+numbers: so far, a token does not know its position in the sentence. And *saw* is already the verb here:
+not a thing, but an action. That is kinder than real life, and it keeps the numbers simple. At the end of
+section 4 we take the kindness back.
 
-## 1. How alike are two words?
+## 1. How strongly do two tokens agree?
 
-**The question.** *Dog* wants to know which words of the sentence concern it. How could two lists of numbers
-tell?
+**The question.** *Dog* has to find out which tokens of the sentence concern it. How could two lists of
+numbers tell?
 
-Multiply them feature by feature and add up. Where both are positive, or both negative, the product is
-positive: they agree. Where the signs differ, it is negative: they disagree. Where one is zero, that feature
-says nothing.
+Multiply them feature by feature and add up. If both numbers are positive, or both negative, the product is
+positive: on this feature the two agree. If the signs differ, it is negative: they disagree. If one of them
+is zero, the feature says nothing.
 
 ![Dog, 2, -1, 1, 0, and cat, 2, -1, -1, 0, multiplied feature by feature: 4, 1, -1, 0, which add up to
 4](../images/dot_product_dog_cat.svg)
@@ -88,49 +95,87 @@ says nothing.
 -4](../images/dot_product_dog_saw.svg)
 
 *Dog* and *cat* agree that they are things and not actions, and disagree about the kind of pet. *Dog* and
-*saw* disagree twice. By hand:
+*saw* disagree twice. The sum is called the **dot product**. By hand, two more: *dog* with itself, and *the*
+with itself.
 """
 
 # %%
-print("dog . cat =", 2 * 2 + (-1) * (-1) + 1 * (-1) + 0 * 0)
-print("dog . saw =", 2 * (-1) + (-1) * 2 + 1 * 0 + 0 * 0)
 print("dog . dog =", 2 * 2 + (-1) * (-1) + 1 * 1 + 0 * 0)
+print("the . the =", 0 * 0 + 0 * 0 + 0 * 0 + 1 * 1)
 
 # %% [markdown]
 r"""
-**The formula.** This number is the *dot product*. For all pairs of words together it makes a table of
-scores:
+Now compare. *The* is exactly like itself, and scores 1. *Dog* and *cat* are not the same, and score 4. So a
+dot product does not measure likeness alone. Draw each vector as an arrow, and you see what else it measures:
+
+![Three pairs of arrows. The with the: both of length 1, angle 0, product 1. Dog with cat: both of length 2.45,
+angle 48 degrees, product 4. Dog with saw: lengths 2.45 and 2.24, angle 137 degrees, product
+-4](../images/lengths_and_angles.svg)
+
+$$a \cdot b = |a| \, |b| \cos\theta$$
+
+- $\theta$: the **angle** between the two arrows. Below 90 degrees they agree and the product is positive, at
+  90 degrees it is zero, above it is negative.
+- $|a|$, $|b|$: their **lengths**, the square root of the sum of squares. If one arrow is twice as long, the
+  score is twice as large.
+
+The angle says *whether* two tokens agree, the lengths say *how much that counts*. One could divide by the
+lengths and keep the angle alone (the **cosine similarity**). Attention keeps the lengths. A long key then draws
+more weight from every query that points its way, and a short one, like *the*, draws little from anybody. So
+length is one more thing that training can use, to mark a token as important.
+"""
+
+# %%
+for a, b in ((0, 3), (1, 4), (1, 2)):
+    long_a, long_b, score = x[a].norm().item(), x[b].norm().item(), (x[a] @ x[b]).item()
+    angle = math.degrees(math.acos(score / (long_a * long_b)))
+    lengths = f"{long_a:.2f} and {long_b:.2f}"
+    print(f"{tokens[a]} . {tokens[b]} = {score:2.0f}: lengths {lengths}, angle {angle:.0f} degrees")
+
+# %% [markdown]
+r"""
+**The formula.** For all pairs of tokens together, dot products make a table of **scores**:
 
 $$S_{ij} = x_i \cdot x_j = \sum_{d=1}^{D} x_{id}\, x_{jd}$$
 
-- $x$, shape $(N, D)$: the embeddings, one row a word; $N$ words of $D$ features
-- $x_i$, shape $(D)$: row $i$ of $x$, the word that looks, called the *query*; $x_j$: the word looked at,
-  called the *key*
-- $S$, shape $(N, N)$: the scores; row $i$ holds how well word $i$ agrees with every word
+- $x$, shape $(N, D)$: the embeddings, one row per token; $N$ tokens of $D$ features
+- $x_i$, shape $(D)$: row $i$ of $x$, the token that *attends*, called the **query**; $x_j$: the token that it
+  *attends to*, called the **key**
+- $S$, shape $(N, N)$: the scores; row $i$ holds how strongly token $i$ agrees with every token
 
-![The score matrix of the sentence: five rows named by the words that look, five columns named by the words
-looked at; the row of dog reads 0, 6, -4, 0, 4](../images/score_matrix.svg)
+**Attends to** is the field's word for it, and the only one that you need: *dog* attends to *cat*.
 
-Find the three numbers that you just saw. Why is the table symmetric? And which row tells you what *saw*
-thinks of *cat*?
+![The score matrix of the sentence: five rows named by the queries, five columns named by the keys. The row of
+dog is left open](../images/score_matrix.svg)
+
+Fill in the row of *dog*; you have met three of its five numbers. Why is the table symmetric? And which row
+tells how strongly *saw* agrees with *cat*?
+
+<details><summary>The answers</summary>
+
+The row of *dog* is 0, 6, -4, 0, 4: *dog* and *the* have no feature in common. The table is symmetric because
+$x_i \cdot x_j$ and $x_j \cdot x_i$ add up the same products. *Saw* attending to *cat* is in the row of *saw*
+and the column of *cat*: -4.
+
+</details>
 
 **Why just this score?** The first attention scored each pair with a small network of its own (Bahdanau et
-al. 2015). A dot product has nothing to learn and costs little, and lesson 02 will compute all of them as
+al. 2015). A dot product has no parameters and costs little, and lesson 02 will compute all of them as
 one matrix product. It has a price as well: long vectors make large scores. Section 4 deals with that.
 
 ### Exercise: `dot_product_scores`
 
-Fill the table with loops over the words: the slow way, in which you see every step. A dot product of two
+Fill the table with loops over the tokens: the slow way, in which you see every step. A dot product of two
 *vectors* may be written as you like; a product of whole *matrices* is what lesson 02 is for.
 """
 
 # %% exercise: loops.dot_product_scores
 def dot_product_scores(x):
-    """The score of every pair of words: S[i, j] = x[i] . x[j].
+    """The score of every pair of tokens: S[i, j] = x[i] . x[j].
 
     Shapes:
-        x: (N, D), one row a word
-        returns: (N, N), row i for the word that looks, column j for the word looked at
+        x: (N, D), one row per token
+        returns: (N, N), row i for the query, column j for the key
 
     >>> dot_product_scores(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
     tensor([[ 5.,  1.],
@@ -161,10 +206,10 @@ r"""
 - *All numbers in a row are equal.* The score of a pair depends on two positions, and one of them never
   moves in the inner loop.
 - *The first column is right and the rest drifts away.* Something is left over from the pair before.
-- *An error, or missing rows, unless there are as many words as features.* One loop counts features where it
-  should count words. Our sentence has 5 words and 4 features, so it notices; a square example would not.
+- *An error, or missing rows, unless there are as many tokens as features.* One loop counts features where it
+  should count tokens. Our sentence has 5 tokens and 4 features, so it notices; a square example would not.
 
-**See it run.** Your function on the sentence:
+**See it run.** Your function on the sentence, with the row of *dog* filled in:
 """
 
 # %%
@@ -175,29 +220,30 @@ figures.scores(scores, tokens, title="Your scores")
 r"""
 ## 2. From scores to weights
 
-**The question.** *Dog* has the scores 0, 6, -4, 0, 4. It wants to listen to the other words *in
-proportion*. But what would "-4 parts of *saw*" mean? We need weights: none negative, and together exactly
-1.
+**The question.** *Dog* has the scores 0, 6, -4, 0, 4. It should attend to every token *in proportion*. But
+what would "-4 parts of *saw*" mean? We need **weights**: none negative, and together exactly 1.
 
 Two steps do it. The exponential makes every score positive and keeps the order. Dividing by the sum makes
-the parts add up to 1. This is *softmax*.
+the parts add up to 1. This is **softmax**.
 
 Here they are for the scores of *dog*, cut in half first (section 4 says why):
 
-![Three bar charts for the five words: the scores 0, 3, -2, 0, 2; their exponentials 1, 20.09, 0.14, 1,
+![Three bar charts for the five tokens: the scores 0, 3, -2, 0, 2; their exponentials 1, 20.09, 0.14, 1,
 7.39; the weights 0.03, 0.68, 0.00, 0.03, 0.25](../images/softmax_steps.svg)
 
-By hand: the exponentials are 1, 20.09, 0.14, 1 and 7.39. They add up to 29.61. So *dog* listens to itself
-with weight 20.09 / 29.61 = 0.68, and to *cat* with 7.39 / 29.61 = 0.25. Even *saw*, at 0.005, is not quite
-zero: softmax never says never.
+*Dog* attends mostly to itself, and with a quarter of its weight to *cat*. Even *saw* is not quite zero:
+softmax never says never.
+
+By hand, the row of *saw*. Its scores, cut in half, are 0, -2, 2.5, 0, -2. The exponentials are 1, 0.14,
+12.18, 1, 0.14 and add up to 14.45. So *saw* attends to itself with 12.18 / 14.45 = 0.84.
 """
 
 # %%
-exponentials = [math.exp(score) for score in (0, 3, -2, 0, 2)]
-print("exponentials:", [round(e, 2) for e in exponentials])
-print("their sum:   ", round(sum(exponentials), 2))
-print("weights:     ", [round(e / sum(exponentials), 2) for e in exponentials])
-print("saw:         ", round(exponentials[2] / sum(exponentials), 3))
+exponentials = [math.exp(score) for score in (0, -2, 2.5, 0, -2)]
+print("scores of saw, halved:", [0, -2, 2.5, 0, -2])
+print("their exponentials:   ", [round(e, 2) for e in exponentials])
+print("their sum:            ", round(sum(exponentials), 2))
+print("weights of saw:       ", [round(e / sum(exponentials), 2) for e in exponentials])
 
 # %% [markdown]
 r"""
@@ -205,11 +251,31 @@ r"""
 
 $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{m=1}^{M} e^{s_m}}$$
 
-- $s$, shape $(M)$: the scores of one query for $M$ words; a whole table $(N, M)$ is $N$ such rows
+- $s$, shape $(M)$: the scores of one query for $M$ keys; a whole table $(N, M)$ is $N$ such rows
 - $e^{s_j}$: positive for every score
-- the sum runs over the same row: one total for each row
+- the sum runs over the same row: one total per row
 
-There is a catch. Computers cannot hold every exponential:
+**Why the exponential,** and not, say, the square? Look at the picture again. *Dog* leads *cat* by one, 3
+against 2, and its exponential is 20.09 / 7.39 = 2.718 times as large. That factor is $e$, and a lead of one
+gives it *wherever the two scores lie*. With squares the same lead would count for much between small scores
+and for next to nothing between large ones:
+"""
+
+# %%
+for low in (2, 12, 102):
+    factor, squares = math.exp(low + 1) / math.exp(low), (low + 1) ** 2 / low**2
+    print(f"{low + 1:3d} against {low:3d}: exp {factor:.3f} times, squares {squares:.2f} times")
+print(f"dog against cat: {math.exp(3):.2f} / {math.exp(2):.2f} = {math.exp(3 - 2):.3f}")
+
+# %% [markdown]
+r"""
+So softmax looks at *differences* between scores, and at nothing else. Two things follow.
+
+- *Multiply* all scores by a number, and every lead grows by it: the weights get sharper. Section 4 lives on
+  that.
+- *Add* a number to all scores, and no lead changes: the weights stay the same.
+
+The second saves us, because computers cannot hold every exponential:
 """
 
 # %%
@@ -219,19 +285,24 @@ print("inf/inf =", (torch.tensor(math.inf) / torch.tensor(math.inf)).item())
 
 # %% [markdown]
 r"""
-A score of 89 is not exotic: long vectors reach it on an ordinary day. Happily, softmax does not care about
-a shift. Subtract the same number $c$ from all scores of a row, and every exponential shrinks by the same
-factor $e^{c}$, which cancels:
+A score of 89 is not exotic: long vectors reach it on an ordinary day. But you may subtract any number $c$ from
+all scores of a row. Every exponential shrinks by the same factor $e^{c}$, which cancels:
 
 $$\frac{e^{s_j - c}}{\sum_m e^{s_m - c}} = \frac{e^{-c}\, e^{s_j}}{e^{-c} \sum_m e^{s_m}}
 = \operatorname{softmax}(s)_j$$
 
-So you may choose $c$ freely. Which $c$ makes sure that no exponential can overflow, and that the sum is
-never zero?
+Which $c$ makes sure that no exponential can overflow, and that the sum is never zero?
+
+<details><summary>The answer</summary>
+
+The largest score of the row. After the shift it is 0 and all others are negative, so every exponential lies
+between 0 and 1. One of them is exactly 1, so the sum is at least 1.
+
+</details>
 
 ### Exercise: `softmax`
 
-Over the last axis, for any number of axes before it, and right even for scores of ten thousand. From
+Over the last axis, for any number of axes before it, and right even for scores of ten thousand. Use
 exponentials and sums, without PyTorch's own softmax family.
 """
 
@@ -270,8 +341,8 @@ r"""
 - *Right for one row, wrong for a square table, and no error.* Without `keepdim` the sums come back as a
   row, not as a column, and broadcasting lines them up with the wrong axis. On a five-by-five table that
   fits, silently. Print the two shapes.
-- *Columns add up to 1 instead of rows.* Then the words compete for being listened to; what we want is that
-  each word divides *its own* attention.
+- *Columns add up to 1 instead of rows.* Then the keys share out the queries. We want the opposite: each query
+  divides *its own* attention.
 - *Fine for most rows, `nan` for one.* Shifting by the mean is not enough: with the scores 0, 0, 0, 400 the
   mean is 100, and the largest is still 300 above it.
 
@@ -284,30 +355,33 @@ row = torch.tensor([0.0, 0.0, 0.0, 400.0])
 above = row.max() - row.mean()
 print(f"mean {row.mean():.0f}, largest {above:.0f} above; its exp:", torch.exp(above).item())
 print("softmax:", softmax(torch.tensor([10000.0, 9999.0, -10000.0])))
-figures.weights(softmax(scores / 2), tokens, title="Who listens to whom?")
+figures.weights(softmax(scores / 2), tokens, title="Which token attends to which?")
 
 # %% [markdown]
 r"""
-Read the row of *dog*: mostly itself, a quarter *cat*. Read the row of *saw*: almost only itself. And both
-rows of *the* are the same, as they must be: two words with the same numbers ask the same question.
+Read the table row by row. *Saw* attends almost only to itself. Both rows of *the* are the same, as they must
+be: two tokens with the same numbers have the same scores.
 
 ## 3. A weighted average
 
-**The question.** *Dog* now knows how much to listen to each word. What does it hear?
+**The question.** *Dog* now has a weight for each token. What does it take from them?
 
-An average of the words, in which each counts as much as its weight. Multiply each word's vector by its
+An average of the tokens, in which each counts as much as its weight. Multiply each token's vector by its
 weight and add up.
 
 ![The weights of the query dog, 0.03 of the, 0.68 of dog, 0.00 of saw, 0.03 of the, 0.25 of cat, lead from
 the five value vectors to the output vector 1.85, -0.92, 0.43, 0.07](../images/weighted_average.svg)
 
-By hand, for the feature *pet* of the output of *dog*: 0.68 times the dog's 1 plus 0.25 times the cat's
-$-1$; the other words have 0 there. That makes 0.43: a dog that has heard of a cat.
+By hand, the feature *thing* of the output of *the*. It gives *dog*, *saw* and *cat* the weight 0.16 each. Their
+*thing* features are 2, -1 and 2; its own is 0. That makes 0.16 times 3, about 0.48: *the*, which said nothing
+about things, now tells that there are some around.
 """
 
 # %%
-w_dog, w_cat = math.exp(3) / sum(exponentials), math.exp(2) / sum(exponentials)
-print("pet feature of dog's output:", round(w_dog * 1 + w_cat * (-1), 2))
+e_the, e_other = math.exp(0.5), math.exp(0)
+w_other = e_other / (2 * e_the + 3 * e_other)
+print("the gives dog, saw and cat each:", round(w_other, 2))
+print("thing feature of its output:    ", round(w_other * (2 - 1 + 2), 2))
 
 # %% [markdown]
 r"""
@@ -316,16 +390,16 @@ r"""
 $$o_i = \sum_{j=1}^{M} w_{ij}\, v_j$$
 
 - $w$, shape $(N, M)$: the weights; row $i$ belongs to query $i$ and adds up to 1
-- $v$, shape $(M, E)$: the *values*, one row for each word listened to, $E$ features
-- $o$, shape $(N, E)$: the output, one row a query
+- $v$, shape $(M, E)$: the **values**, one row per key, $E$ features each
+- $o$, shape $(N, E)$: the output, one row per query
 
-Until now the values were the embeddings themselves. They need not be: what a word *passes on* may differ
-from what it is *found by*. So $E$ may differ from $D$, and $M$ (words listened to) from $N$ (words that
-listen).
+Until now the values were the embeddings themselves. They need not be: what a token *passes on* may differ
+from what it is *found by*.
 
 ### Exercise: `weighted_sum`
 
-With loops again.
+With loops again. There may be more keys than queries, or fewer, so $M$ need not be $N$; and a value may have
+any width $E$.
 """
 
 # %% exercise: loops.weighted_sum
@@ -364,7 +438,7 @@ r"""
 - *Right for a symmetric table, wrong otherwise.* You read column $i$ of the weights where row $i$ belongs
   to query $i$. Our scores are symmetric, our weights are not: compare the entries of (*the*, *dog*) and
   (*dog*, *the*) above.
-- *Only the last word comes through.* The sum is overwritten instead of added to.
+- *Only the last token comes through.* The sum is overwritten instead of added to.
 - *The second call gives something else.* An input was changed in place. A function that borrows your
   tensors should return them as they were.
 
@@ -390,14 +464,28 @@ Look at what softmax does to the same row of scores when they are multiplied fir
 dog and 0.25 for cat. Times 1: 0.88 for dog and 0.12 for cat. Times 3: dog takes
 all](../images/softmax_scale.svg)
 
-Small scores give an almost plain average. Large scores make softmax pick one winner: it *saturates*. Then
+Small scores give an almost plain average. Large scores make softmax pick one winner: it **saturates**. Then
 the weights hardly move when the scores move a little, so the gradient is nearly zero, and what does not
 move cannot learn.
 
-How large are scores? Each is a sum of $d_k$ products, so it should grow with the width $d_k$ of the
-vectors. Let us measure instead of guessing: for each width, 2000 random queries with 16 random keys each,
-all entries independent with mean 0 and variance 1. The gradient is that of a weighted average of random
-numbers with respect to the scores.
+So how large are scores? Call the width of queries and keys $d_k$, and let their entries be random, with mean 0
+and variance 1. By hand for $d_k = 2$: let every entry be 1 or -1, each with the same chance. Then each of the
+two products $q_1 k_1$ and $q_2 k_2$ is 1 or -1, too, and their sum is 2, 0, 0 or -2. The mean is 0 and the
+variance is (4 + 0 + 0 + 4) / 4 = 2.
+"""
+
+# %%
+possible = [first + second for first in (1, -1) for second in (1, -1)]
+print("possible scores:", possible, " variance:", sum(s**2 for s in possible) / 4)
+
+# %% [markdown]
+r"""
+That is the general rule. Each product has mean 0 and variance 1, the variances of independent terms add, so
+**a dot product of width $d_k$ has variance $d_k$**. Its typical size is the root of that, $\sqrt{d_k}$.
+
+Does it hold for other numbers than 1 and -1, and what does it do to learning? Measure: for each width, 2000
+random queries with 16 random keys each, entries drawn from a normal distribution. The gradient is that of a
+weighted average of random numbers with respect to the scores.
 """
 
 # %%
@@ -407,28 +495,29 @@ def measure_saturation(d_k, n_queries=2000, n_keys=16):
     q = torch.randn(n_queries, 1, d_k, generator=generator)
     k = torch.randn(n_queries, n_keys, d_k, generator=generator)
     v = torch.randn(n_queries, n_keys, generator=generator)
-    variance, largest, gradient = {}, {}, {}
+    found = {}
     for name, factor in (("raw", 1.0), ("scaled", 1 / math.sqrt(d_k))):
         s = ((q * k).sum(dim=-1) * factor).requires_grad_()
         w = softmax(s)
         (w * v).sum().backward()
-        variance[f"variance_{name}"] = s.var().item()
-        largest[f"largest_{name}"] = w.max(dim=-1).values.mean().item()
-        gradient[f"gradient_{name}"] = s.grad.norm(dim=-1).mean().item()
-    return {"d_k": d_k, **variance, **largest, **gradient}
+        found[f"variance {name}"], found[f"largest {name}"] = s.var(), w.max(dim=-1).values.mean()
+        found[f"gradient {name}"] = s.grad.norm(dim=-1).mean()
+    return {"d_k": d_k} | {name: value.item() for name, value in found.items()}
 
 
+# %%
 results = [measure_saturation(d_k) for d_k in (4, 16, 64, 256, 1024)]
-print("      variance  largest weight    gradient")
-print(" d_k    raw scaled  raw scaled   raw scaled")
-line = "{:4d}{:7.1f}{:7.2f}{:5.2f}{:7.2f}{:6.3f}{:7.3f}"
-for result in results:
-    print(line.format(*result.values()))
+print("        variance      largest weight   gradient")
+print(" d_k    raw  scaled   raw  scaled   raw  scaled")
+for r in results:
+    shares = f"{r['largest raw']:5.2f}  {r['largest scaled']:6.2f}"
+    sizes = f"{r['variance raw']:6.1f}  {r['variance scaled']:6.2f}"
+    print(f"{r['d_k']:4d} {sizes} {shares} {r['gradient raw']:5.3f}  {r['gradient scaled']:6.3f}")
 
-
+# %%
 def over_widths(key):
     """What was measured for every width, raw and scaled."""
-    return {way: [result[f"{key}_{way}"] for result in results] for way in ("raw", "scaled")}
+    return {way: [result[f"{key} {way}"] for result in results] for way in ("raw", "scaled")}
 
 
 charts = {
@@ -436,7 +525,8 @@ charts = {
     "largest weight of 16": over_widths("largest"),
     "gradient through softmax": over_widths("gradient"),
 }
-widths, title = [result["d_k"] for result in results], "Long vectors, with and without the scale"
+widths = [result["d_k"] for result in results]
+title = "Long vectors, with and without the scale"
 logarithmic = {"log_x": True, "log_y": ["variance of the scores"]}
 figures.panels(charts, widths, title=title, xlabel="width d_k", **logarithmic)
 
@@ -444,34 +534,35 @@ figures.panels(charts, widths, title=title, xlabel="width d_k", **logarithmic)
 r"""
 The variance of a raw score is the width itself, up to chance. At $d_k = 1024$ the largest of 16 weights is
 0.96 on average, and the gradient that gets through has shrunk from 0.290 at width 4 to 0.043. Divided by
-$\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradients stay where they were.
+$\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradients stay the same.
 
-That is the whole secret of the scale. Our words have $d_k = 4$ features, and $\sqrt{4} = 2$: hence the
+That is the whole secret of the scale. Our tokens have $d_k = 4$ features, and $\sqrt{4} = 2$: hence the
 half.
 
-**The formula.** Give the three roles of a word their names. What it looks for is its *query*, what it can
-be found by is its *key*, what it passes on is its *value*. *Attention* makes one output of them for each
-query:
+**The formula.** Give the three roles of a token their names. What it looks for is its **query**, what it can
+be found by is its **key**, what it passes on is its **value**. **Attention** makes one output per query:
 
-$$o_i = \sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqrt{D}}\right) v_j$$
+$$o_i = \sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right) v_j$$
 
-- $q$, shape $(N, D)$: one query for each word that looks; its width $D$ is what papers call $d_k$
-- $k$, shape $(M, D)$: one key for each word that can be found; as wide as a query, or there would be no dot
-  product
-- $v$, shape $(M, E)$: one value for each key
-- $o$, shape $(N, E)$: one output for each query; softmax runs over $j$, the keys
+- $q$, shape $(N, d_k)$: one query per token that attends
+- $k$, shape $(M, d_k)$: one key per token that can be attended to; as wide as a query, or there would be no
+  dot product
+- $v$, shape $(M, d_v)$: one value per key, of any width
+- $o$, shape $(N, d_v)$: one output per query; softmax runs over $j$, the keys
 
 ![A flow chart: q of shape (N, D) and k of shape (M, D) give scores of shape (N, M), softmax over each row
 gives weights, and weights with v of shape (M, E) give the output of shape (N,
 E)](../images/attention_flow.svg)
 
-By hand, for *dog* looking at *cat*: the score 4, divided by 2, is 2; among the scores 0, 3, -2, 0, 2 that
-is the weight 0.25 of section 2.
+The picture, the exercise and its messages have one letter per axis: D is $d_k$, and E is $d_v$.
+
+By hand, *dog* attending to *cat*: the score 4, divided by 2, is 2; you have met its exponential, 7.39, in
+section 2.
 
 ### Exercise: `attention_from_loops`
 
-The three steps together, with loops. You may use your `softmax`. Watch which of the three tensors the width
-$D$ comes from.
+The three steps together, with loops. You may use your `softmax`. There may be more keys than queries or
+fewer, and the values may be wider than the keys or narrower: watch which tensor each size comes from.
 """
 
 # %% exercise: loops.attention_from_loops
@@ -511,25 +602,25 @@ check(attention_from_loops, hidden=True)
 r"""
 **What goes wrong.**
 
-- *No scale, or the scale upside down.* Nothing crashes; the weights are just too sharp. With saturated
-  scores you would not even see a difference in the numbers, which is why a test needs small scores as well.
+- *No scale, or the scale upside down.* Nothing crashes; the weights are just too sharp. If the scores are
+  saturated already, you do not even see a difference in the numbers. So a test needs small scores as well.
 - *The scale from the wrong tensor.* The values may have another width than the keys. Whose vectors meet in
   the dot product?
 - *The square root rounded to a whole number.* With 4 or 64 features nobody notices. With 6 it is wrong.
-- *Keys mixed instead of values.* Invisible as long as all three are the same tensor. Test with three
+- *Keys averaged instead of values.* Invisible as long as all three are the same tensor. Test with three
   different ones.
 
-**See it run.** Every word looks at every word, with its embedding in all three roles:
+**See it run.** Every token attends to every token, with its embedding in all three roles:
 """
 
 # %%
 output = attention_from_loops(x, x, x)
-figures.table(output, tokens, FEATURES, title="Each word after listening")
+figures.table(output, tokens, FEATURES, title="Each token after attention")
 
 # %% [markdown]
 r"""
 Compare with the table at the beginning. *Dog* has become a little less of a dog: its *pet* went from 1 to
-0.43, because it has listened to *cat*. *Saw* is still mostly *saw*, and both *the* still agree.
+0.43, because it has attended to *cat*. *Saw* is still mostly *saw*, and both *the* still agree.
 
 Is it right? The check says so. Ask PyTorch as well, whose own attention is one call:
 """
@@ -542,27 +633,76 @@ print("dog after: ", [round(value, 2) for value in output[1].tolist()])
 
 # %% [markdown]
 r"""
+### And which *saw* is it?
+
+Now the question from the beginning. A network finds an embedding by the spelling of the word. So *saw* the verb
+and *saw* the tool start from the same numbers, and fair numbers would leave it open: a bit of a thing, a bit of
+an action, $(1, 1, 0, 0)$.
+
+Put this fair *saw* into two sentences: *the dog saw the cat*, and *the old saw*. (*Old* is
+$(0, 0, 0, -1)$: no thing, no action, and anything but a small word.) Does attention find out which is which?
+"""
+
+# %%
+the, dog, _, _, cat = x
+saw, old = torch.tensor([1.0, 1, 0, 0]), torch.tensor([0.0, 0, 0, -1])
+sentences = {"the dog saw the cat": [the, dog, saw, the, cat], "the old saw": [the, old, saw]}
+ends = {}
+for name, rows in sentences.items():
+    y = torch.stack(rows)
+    ends[name] = attention_from_loops(y, y, y)[2:3]
+    print(f"{name}: saw becomes", [round(value, 2) for value in ends[name][0].tolist()])
+wanted = {"something that happened": [-1, 2], "a tool": [2, -1]}
+meanings(saw, ends, "The fair saw after attention, in two sentences", wanted)
+
+# %% [markdown]
+r"""
+It does not. In *the old saw* the token stays undecided: 0.58 of a thing, 0.58 of an action. In *the dog saw the
+cat* it even goes the wrong way. It becomes more of a thing, because it attended to two animals and took from
+them what they are.
+
+So this attention blurs: every token moves towards those that agree with it already. Two things are missing.
+*Saw* should be able to look for something *other* than itself ("is there somebody who could have seen?"). And
+*dog* should be able to pass on something *other* than itself ("then you are a verb"). Lesson 02 adds both,
+with three small matrices, and trains them until the same $(1, 1, 0, 0)$ ends in either ring.
+
 ## Explore
 
-Change the scale and choose a word. Before you move the slider, guess: what is left of attention when the
-scale is 0? At which scale does *dog* stop hearing *cat*? What does *the* hear, at any scale?
+Change the scale and choose a token. Before you move the slider, guess: what is left of attention when the
+scale is 0? At which scale does *dog* stop attending to *cat*? And what does *the* attend to, at any scale?
 """
 
 # %% explore
 def look(scale, word):
     row = softmax(scores[tokens.index(word)] * scale)
-    return figures.one_query(row, weighted_sum(row[None], x)[0], tokens, FEATURES, word)
+    title = f"What \u201c{word}\u201d attends to, and its output"
+    return figures.one_query(row, weighted_sum(row[None], x)[0], tokens, FEATURES, word, title)
 
 
 explore(look, scale=(0.0, 3.0, 0.05, 0.5), word=["dog", "saw", "cat", "the"])
 
 # %% [markdown]
 r"""
+<details><summary>What you should find</summary>
+
+At scale 0 all scores are 0, so all weights are equal: a plain average, the same for every token. *Dog* never
+quite stops attending to *cat*: the lead of 2 grows with the scale, and at a scale of 3 the weight
+rounds to zero. *The* attends more and more to the two *the*, and always equally: equal scores have equal
+weights at any scale.
+
+</details>
+
 ## See the whole computation
 
-Here is what your function really does for the first three words, drawn from the run itself. Steps that
-repeat are folded: a box with "× 9" was run nine times, once for each pair of three words. How often would
-it run for five words?
+Here is what your function really does for the first three tokens, drawn from the run itself. Steps that
+repeat are folded: a box with "× 9" was run nine times, once for each pair of three tokens. How often would
+it run for five tokens?
+
+<details><summary>The answer</summary>
+
+25 times, once for each pair of five. Twice the tokens, four times the boxes.
+
+</details>
 """
 
 # %%
@@ -589,8 +729,9 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The dot product adds up, feature by feature, how far the two agree: it is large where
-both are large with the same sign, and negative where they point in opposite directions. It needs no numbers
+**A worked answer.** The dot product adds up, feature by feature, how far the two agree, and how
+much that counts: it is the product of both lengths and the cosine of the angle between them, positive if they
+point the same way and negative if they point in opposite directions. It has no parameters
 of its own, and all pairs together are a single matrix product, which computers do very fast.
 
 It is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
@@ -645,7 +786,7 @@ r"""
 Not graded. The first is for guessing, the second is hard.
 
 **Who saw whom?** Rearrange the sentence to *the cat saw the dog*. Before you run the cell, write down which
-words will have another output than before.
+tokens will have another output than before.
 """
 
 # %%
@@ -658,8 +799,13 @@ for word in ("dog", "saw", "cat"):
 
 # %% [markdown]
 r"""
-Attention as we have it sees a *bag* of words: it cannot tell who saw whom. Real models add to each
-embedding something that depends on its position.
+<details><summary>Why?</summary>
+
+None of them. Neither a score nor a sum knows where a token is: attention as we have it sees a *bag* of
+tokens, and cannot tell who saw whom. Real models add something to each embedding that depends on its
+position. Lesson 07 does.
+
+</details>
 
 **Softmax in one pass.** Suppose that the scores arrive one by one, each with its value, and that you cannot
 keep them. Write `one_pass(pairs)`, which reads every `(score, value)` pair once, keeps only three things
@@ -670,7 +816,7 @@ storing its table of weights.
 
 # %%
 def try_one_pass(one_pass):
-    """Raises AssertionError with a sentence where `one_pass` is not right."""
+    """Raises AssertionError with a sentence if `one_pass` is not right."""
     generator = torch.Generator().manual_seed(0)
     for size in (1.0, 1000.0):
         s = size * torch.randn(20, generator=generator)
@@ -686,50 +832,76 @@ def try_one_pass(one_pass):
 
 # %% [markdown]
 r"""
+<details><summary>One answer</summary>
+
+Keep the largest score so far, and two sums that are shifted by it: that of the exponentials, and that of the
+values times them. If a new score is larger, both sums were shifted by too little: shrink them by one factor.
+
+```python
+def one_pass(pairs):
+    largest, total, mixed = torch.tensor(-math.inf), 0.0, 0.0
+    for score, value in pairs:
+        new = torch.maximum(largest, score)
+        shrink, share = torch.exp(largest - new), torch.exp(score - new)
+        largest, total, mixed = new, total * shrink + share, mixed * shrink + share * value
+    return mixed / total
+```
+
+</details>
+
 ## In practice
 
 - **The same formula.** The original Transformer uses heads of width 64, GPT-3 and Llama 2 of width 128
   (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). They divide their scores by 8 and by about
   11.3.
-- **The largest score is subtracted everywhere.** `torch.softmax` does it for you. In half precision it
-  matters even more: the exponential of 12 is already infinite there.
-- **The table is the cost.** Each word looks at each: for 4096 words that makes 16.8 million scores, for
-  every head of every layer. Twice as many words, four times as many scores.
+- **The largest score is subtracted everywhere.** `torch.softmax` does it for you. In float16 it matters even
+  more, because its largest number is 65504: the exponential of 12 is already infinite. (bfloat16, the other
+  format of 16 bits, reaches as far as float32.)
+- **The table is the cost.** Each token attends to each: 4096 tokens make 16.8 million scores, for
+  every head of every layer. Twice as many tokens, four times as many scores.
 """
 
 # %%
 heads = {"Transformer (2017)": 512 // 8, "GPT-3 175B": 12288 // 96, "Llama 2 7B": 4096 // 32}
 for name, width in heads.items():
     print(f"{name:18s} width {width:3d}, scores / {math.sqrt(width):.1f}")
-print("exp(12) in half precision:", torch.exp(torch.tensor(12.0, dtype=torch.float16)).item())
+for dtype in (torch.float16, torch.bfloat16):
+    largest = torch.finfo(dtype).max
+    power = torch.tensor(12.0, dtype=dtype).exp().item()
+    print(f"{dtype}: largest {largest:.5g}, exp(12) = {power:.0f}")
 huge = torch.softmax(torch.tensor([10000.0, 9999.0]), dim=-1)
 print("softmax of 10000 and 9999:", [round(weight, 2) for weight in huge.tolist()])
 for n in (4096, 8192):
-    print(f"scores for {n} words: {n**2 / 1e6:.1f} million")
+    print(f"scores for {n} tokens: {n**2 / 1e6:.1f} million")
 
 # %% [markdown]
 r"""
 ## Read more
 
-- Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
-  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Where attention in this form begins; look at its
-  pictures of which word looks at which.
-- Luong, Pham, Manning: *Effective Approaches to Attention-based Neural Machine Translation*, 2015,
-  [arXiv:1508.04025](https://arxiv.org/abs/1508.04025). Several ways to score, the dot product among them.
+- Alammar: [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/), 2018. The whole
+  model in pictures, one box at a time. Best as a map of where this course is going.
+- Sanderson (3Blue1Brown): [*Attention in transformers,
+  step-by-step*](https://www.3blue1brown.com/lessons/attention), 2024. Meaning as a direction, and attention as
+  what turns it. Best for seeing it move.
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.1 has today's formula, and a footnote the argument for the scale.
+- Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
+  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Where attention in this form begins; its pictures
+  show which word attends to which.
+- Luong, Pham, Manning: *Effective Approaches to Attention-based Neural Machine Translation*, 2015,
+  [arXiv:1508.04025](https://arxiv.org/abs/1508.04025). Several ways to score, the dot product among them.
 - Phuong, Hutter: *Formal Algorithms for Transformers*, 2022,
   [arXiv:2207.09238](https://arxiv.org/abs/2207.09238). Everything as precise pseudocode with shapes.
 - Olah, Carter: [*Attention and Augmented Recurrent Neural
   Networks*](https://distill.pub/2016/augmented-rnns/), Distill 2016. Attention as a soft, differentiable
   lookup, with moving pictures.
 - Milakov, Gimelshein: *Online normalizer calculation for softmax*, 2018,
-  [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). The answer to the last riddle above.
+  [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). Softmax in one pass, and what it saves.
 - The models named under "In practice": Brown et al. 2020,
   [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Touvron et al. 2023,
   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288).
 
-**Next:** in lesson 02 the loops disappear, the numbers stay, and the words learn what to ask for.
+**Next:** in lesson 02 the loops disappear, the numbers stay, and the tokens learn what to look for.
 """
 
 # %%

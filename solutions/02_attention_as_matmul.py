@@ -1,20 +1,23 @@
 # %% [markdown]
 r"""
-# 02 Turn two loops into one matrix product: how does a word learn what to ask for?
+# 02 Turn two loops into one matrix product: how does a token learn what to look for?
 
-In lesson 01 attention was two loops over words. They show every step, and they are slow. In this lesson the
-loops go, the numbers stay, and something new comes in: each word gets its own question.
+Lesson 01 ended with a failure. A *saw* that might be a tool or a verb, $(1, 1, 0, 0)$, went into two
+sentences, and attention could not tell which was which. At the end of this lesson 48 parameters of your own
+turn the same vector into a verb in the one sentence and a tool in the other.
+
+First the loops go. They show every step, and they are slow.
 
 You will **build**
 
 1. the whole table of scores as one matrix product,
 2. attention in a few lines, for a single sentence or a whole batch, without a loop,
-3. queries, keys and values as three views of the same words,
-4. `SelfAttention`, a module that can learn what to ask for.
+3. queries, keys and values as three views of the same tokens,
+4. `SelfAttention`, a module that can learn what to look for.
 
 **You need** lesson 01, what a matrix product is, and what a class is.
 
-**You spend** about 75 minutes, more than half of them on the exercises.
+**You spend** about 80 minutes, more than half of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -41,24 +44,22 @@ from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
 from autograder.notebook.experiment import seconds, train
+from autograder.notebook.lessons.loops import meanings
 from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 
 # %% [markdown]
 r"""
 ## The sentence again
 
-The same five words with the same four features, and below them what the loops of lesson 01 made of them.
-Whatever we build now must give these numbers again.
+The same five tokens with the same four features. `from_loops()` gives what the loops of lesson 01 made of them.
+Whatever we build now must give those numbers again.
 """
 
 # %%
 tokens = list(TOKENS)
 x = embed(tokens)
 output_from_loops = from_loops()
-figures.table(x, tokens, FEATURES, title="x: one row a word")
-
-# %%
-figures.table(output_from_loops, tokens, FEATURES, title="What the loops of lesson 01 gave")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
@@ -74,7 +75,7 @@ product where they cross. So we want the keys as columns: $k$ turned on its side
 transposed with D rows and M columns gives all N by M scores at once; row i of q and column j of k
 transposed meet in the same cell](../images/loops_and_matmul.svg)
 
-By hand, two queries (*dog*, *saw*) against two keys (*dog*, *cat*). Each number is a row of the left matrix
+By hand, two queries (*dog*, *saw*) and two keys (*dog*, *cat*). Each number is a row of the left matrix
 times a column of the right one:
 
 $$
@@ -106,14 +107,14 @@ r"""
 
 $$S = \frac{q\, k^{\mathsf T}}{\sqrt{D}}$$
 
-- $q$, shape $(\ldots, N, D)$: one query a row
-- $k$, shape $(\ldots, M, D)$: one key a row; $k^{\mathsf T}$, shape $(\ldots, D, M)$, has its last two axes
+- $q$, shape $(\ldots, N, D)$: one query per row; $D$ is the $d_k$ of lesson 01
+- $k$, shape $(\ldots, M, D)$: one key per row; $k^{\mathsf T}$, shape $(\ldots, D, M)$, has its last two axes
   swapped
 - $S$, shape $(\ldots, N, M)$: all scores, already scaled
 - the dots stand for any number of axes in front, equal in $q$ and $k$: none for one sentence, $B$ for a
   batch of $B$ sentences. A matrix product treats them as a stack of matrices, each on its own.
 
-That is why we count axes from the end. The features are axis $-1$ and the words axis $-2$, however high the
+That is why we count axes from the end. The features are axis $-1$ and the tokens axis $-2$, however high the
 stack.
 
 ### Exercise: `attention_scores`
@@ -152,8 +153,8 @@ check(attention_scores, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The right shape, the wrong numbers.* Reshaped where it should be transposed: no error, just other scores.
-- *Fine for one sentence, not for a batch.* `.T` turns all axes round. With a stack you want two of them
+- *The right shape, the wrong numbers.* Reshaped instead of transposed: no error, just other scores.
+- *Fine for one sentence, not for a batch.* `.T` reverses all axes. With a stack you want two of them
   swapped.
 - *Fine for a batch of three axes, wrong for four.* The axes were counted from the front.
 - *The scale of the wrong axis.* The root belongs to the axis over which the dot product adds up.
@@ -163,7 +164,7 @@ r"""
 
 # %%
 print("row of dog:", attention_scores(x, x)[1].tolist())
-figures.scores(attention_scores(x, x), tokens, title="All scores from one product")
+figures.scores(attention_scores(x, x), tokens, title="All scores from one product, scaled")
 
 # %% [markdown]
 r"""
@@ -172,25 +173,25 @@ r"""
 **The question.** The weighted average was a loop too: for each query, add up the values times their
 weights. Is that a matrix product as well?
 
-Look at one number of the output: *dog*, feature *pet*. It is the row of *dog*'s weights times the column of
+Take one number of the output: *dog*, feature *pet*. It is the row of *dog*'s weights times the column of
 the *pet* values. A row times a column, again.
 
 ![The table of weights times the table of values gives the output, with all numbers. The row of dog, 0.03,
 0.68, 0.00, 0.03, 0.25, meets the column pet, 0, 1, 0, 0, -1, and gives
 0.43](../images/weights_times_values.svg)
 
-By hand: in the row of *dog*, the weight of *dog* is 0.6783 and that of *cat* 0.2495. The *pet* values of
-the five words are 0, 1, 0, 0, -1. Row times column: $0.6783 - 0.2495 = 0.4288$, which is what the loops
-gave.
+By hand, another number: *saw*, feature *thing*. In the row of *saw*, both *dog* and *cat* have the weight
+0.0094, and *saw* itself has 0.8429. Their *thing* values are 2, 2 and -1, and the others are 0. Row times
+column: $2 \cdot 0.0094 + 2 \cdot 0.0094 - 0.8429$. Without rounding on the way that is -0.8054, as by the loops.
 """
 
 # %%
-dog = [math.exp(score) for score in (0, 3, -2, 0, 2)]
-weights_of_dog = [e / sum(dog) for e in dog]
-print("weights of dog:\n", [round(w, 4) for w in weights_of_dog])
-heard = sum(w * pet for w, pet in zip(weights_of_dog, (0, 1, 0, 0, -1)))
-print("times the pet values:", round(heard, 4))
-print("from the loops:      ", round(output_from_loops[1, 2].item(), 4))
+exponentials = [math.exp(score) for score in (0, -2, 2.5, 0, -2)]
+weights_of_saw = [e / sum(exponentials) for e in exponentials]
+print("weights of saw:", [f"{w:.4f}" for w in weights_of_saw])
+thing = sum(w * value for w, value in zip(weights_of_saw, (0, 2, -1, 0, 2)))
+print(f"times the thing values: {thing:.4f}")
+print(f"from the loops:         {output_from_loops[2, 0]:.4f}")
 
 # %% [markdown]
 r"""
@@ -200,12 +201,18 @@ $$\operatorname{attention}(q, k, v) =
 \operatorname{softmax}\!\left(\frac{q\, k^{\mathsf T}}{\sqrt{D}}\right) v$$
 
 - $q$, shape $(\ldots, N, D)$; $k$, shape $(\ldots, M, D)$: as before
-- $v$, shape $(\ldots, M, E)$: one value for each key
+- $v$, shape $(\ldots, M, E)$: one value per key
 - softmax over the *keys*, so that every query's weights add up to 1
 - the result, shape $(\ldots, N, E)$
 
-You have earned PyTorch's own `torch.softmax(scores, dim=...)`: you built it in lesson 01. Which axis is the
-one of the keys?
+You have earned PyTorch's own `torch.softmax(scores, dim=...)`: you built it in lesson 01. Which axis of the
+scores is that of the keys, counted from the end?
+
+<details><summary>The answer</summary>
+
+The last one, $-1$: a row belongs to a query, and its entries run over the keys.
+
+</details>
 
 ### Exercise: `attention`
 
@@ -257,15 +264,15 @@ figures.attention_maps(maps, tokens, sums=True)
 
 # %% [markdown]
 r"""
-On the right, *dog* gives away 1.25 shares of attention and *the* only 0.66: the words compete for being
-heard, instead of each dividing its own attention.
+On the right, *dog* gives away 1.25 shares of attention and *the* only 0.66. There each *key* divides itself
+among the queries, instead of each query dividing its attention among the keys.
 
 Two more mistakes, which tests on tame inputs miss:
 
 - *Samples of a batch mix.* Change the second sentence; the output for the first must not move.
-- *Keys in place of values.* Invisible while you test with `attention(x, x, x)`.
+- *Keys instead of values.* Invisible while you test with `attention(x, x, x)`.
 
-**See it run.** Loops and products, the same numbers (those of the loops were kept to four decimals):
+**See it run.** Loops and products give the same numbers (those of the loops were kept to four decimals):
 """
 
 # %%
@@ -273,7 +280,8 @@ output = attention(x, x, x)
 difference = (output - output_from_loops).abs().max().item()
 assert difference < 1e-4, "the product and the loops disagree"
 print("difference to the loops: below 0.0001")
-figures.table(output, tokens, FEATURES, title="One product: the numbers of lesson 01")
+print("dog, by loops:  ", [round(value, 2) for value in output_from_loops[1].tolist()])
+print("dog, by product:", [round(value, 2) for value in output[1].tolist()])
 
 # %% [markdown]
 r"""
@@ -292,8 +300,8 @@ print("dog, sentence 2:", [round(value, 2) for value in both[1, 4].tolist()])
 r"""
 ### What did we gain?
 
-The arithmetic is the same. What differs is how often Python has to speak to PyTorch. Let us fill the table
-of scores three ways: one *pair* of words at a time, one *row* at a time, and all at once.
+The arithmetic is the same. The difference is how often Python has to call PyTorch. Let us fill the table
+of scores three ways: one *pair* of tokens at a time, one *row* at a time, and all at once.
 """
 
 # %%
@@ -318,12 +326,12 @@ ways = {
 }
 for name, way in ways.items():
     print(f"{name:12s} agrees: {torch.allclose(way(x, x), attention_scores(x, x))}")
-print("calls for 256 words:", 256 * 256, "or", 256, "or", 1)
+print("calls for 256 tokens:", 256 * 256, "or", 256, "or", 1)
 
 # %% timing: 02_loops_against_matmul
 sizes = [16, 32, 64, 128, 256]
-words = {n: torch.randn(2, n, 64, generator=torch.Generator().manual_seed(n)) for n in sizes}
-measured = {name: [1000 * seconds(way, *words[n]) for n in sizes] for name, way in ways.items()}
+pairs = {n: torch.randn(2, n, 64, generator=torch.Generator().manual_seed(n)) for n in sizes}
+measured = {name: [1000 * seconds(way, *pairs[n]) for n in sizes] for name, way in ways.items()}
 loops_against_matmul = figures.curves(
     measured,
     sizes,
@@ -337,28 +345,29 @@ loops_against_matmul
 
 # %% [markdown]
 r"""
-Both axes are logarithmic: one step to the right doubles the words, one step up is ten times as long. Read
+Both axes are logarithmic: one step to the right doubles the tokens, one step up is ten times as long. Read
 off how far the lines lie apart on the right, and how steeply each one climbs.
 
-Doubling the words makes four times as many pairs, and the uppermost line pays for each of them with a call.
+Twice the tokens make four times as many pairs, and the uppermost line pays for each pair with a call.
 The product pays once; for a while it hardly notices that the sentence grows. (All three on one core. Run
 the cell: the picture will be your machine's.)
 
-## 3. What is a word looking for?
+## 3. What is a token looking for?
 
-**The question.** Look at the row of *saw* in the weights above: 0.84 on itself. But a verb wants to know
-*who* saw, and *whom*. And *dog* would like to know what it does. So far words find only what is like
-themselves. How can a word ask for something else?
+**The question.** Read the row of *saw* in the weights above: 0.84 on itself. But a verb has to find out
+*who* saw, and *whom*. And *dog* should find out what it does. So far every token finds those that agree with
+it. How can it look for something else?
 
-By not using its embedding as the query. Let a matrix turn the embedding into a question. And while we are
-at it, another one for what a word can be found by, and a third for what it passes on:
+By not using its embedding as the query. Let a matrix make a query of the embedding: a question, such as "is
+there somebody who could have seen?". A second matrix makes the key, which is what a token can be found by.
+And a third one makes the value, which is what it passes on:
 
 ![A flow chart: the input x of shape (N, d_in) is multiplied by W_query, W_key and W_value, each of shape
 (d_in, d_out), which gives queries (what am I looking for), keys (what can I be found by) and values (what
 do I pass on); attention makes of them an output of shape (N, d_out)](../images/self_attention.svg)
 
 By hand: take a `W_query` that swaps the first two features, *thing* and *action*. *Saw* is $(-1, 2, 0, 0)$,
-so its query becomes $(2, -1, 0, 0)$: it asks for a thing that is not an action. Keys and values stay as
+so its query becomes $(2, -1, 0, 0)$: it looks for a thing that is not an action. Keys and values stay as
 they are.
 """
 
@@ -370,22 +379,22 @@ print("query of saw with saw:", 2 * (-1) + (-1) * 2)
 
 # %% [markdown]
 r"""
-*Saw* now scores *dog* and *cat* with 5 and itself with -4. It has learned to ask (well: we told it).
+*Saw* now scores *dog* and *cat* with 5 and itself with -4. It has learned what to look for (well: we told it).
 
 **The formula.**
 
 $$q = x\, W_{\text{query}} \qquad k = x\, W_{\text{key}} \qquad v = x\, W_{\text{value}}$$
 
-- $x$, shape $(\ldots, N, d_{\text{in}})$: one word a row
-- each $W$, shape $(d_{\text{in}}, d_{\text{out}})$: the same for all words, whatever their place
+- $x$, shape $(\ldots, N, d_{\text{in}})$: one token per row
+- each $W$, shape $(d_{\text{in}}, d_{\text{out}})$: the same for all tokens, whatever their position
 - $q$, $k$, $v$, shape $(\ldots, N, d_{\text{out}})$
 
-Words are rows, so the matrix stands on the right. The width may change on the way: $d_{\text{out}}$ need
+Tokens are rows, so the matrix is on the right. The width may change on the way: $d_{\text{out}}$ need
 not be $d_{\text{in}}$.
 
 ### Exercise: `project_qkv`
 
-Three products, given back in the order query, key, value.
+Three products, returned in the order query, key, value.
 """
 
 # %% exercise: matmul.project_qkv
@@ -424,25 +433,25 @@ r"""
 - *Two of the three exchanged.* Swapping queries and keys transposes the scores. Nothing complains, and a
   network could even learn around it, until you load somebody else's weights.
 
-**See it run.** Before and after we gave the words their question:
+**See it run.** Before and after the tokens got a query of their own:
 """
 
 # %%
 q, k, v = project_qkv(x, swap, torch.eye(4), torch.eye(4))
 asked = attention(q, k, torch.eye(5))
 similar = attention(x, x, torch.eye(5))
-print("What saw listens to:")
+print("What saw attends to:")
 for when, of_saw in (("before", similar[2, 1:]), ("after", asked[2, 1:])):
     print(f"{when:6s}", *(f"{token} {weight:.2f}" for token, weight in zip(tokens[1:], of_saw)))
-maps = {"looking for what is like me": similar, "asking with W_query": asked}
+maps = {"x as the query": similar, "x W_query as the query": asked}
 figures.attention_maps(maps, tokens, sums=True)
 
 # %% [markdown]
 r"""
-*Saw* now listens to *dog* with 0.46 and to *cat* with 0.46: it has found its two companions. *Dog* and
-*cat* ask for an action and find *saw*.
+*Saw* now attends to *dog* with 0.46 and to *cat* with 0.46: it has found its two companions. The queries of *dog*
+and *cat* look for an action and find *saw*.
 
-Asking and being asked are two things, so in general the scores are not symmetric. With this swap they still
+To look and to be found are two things, so in general the scores are not symmetric. With this swap they still
 are, because it is its own transpose. With its upper triangle alone they are not:
 """
 
@@ -451,23 +460,40 @@ for name, w_query in (("the swap", swap), ("half of it", swap.triu())):
     q, k, v = project_qkv(x, w_query, torch.eye(4), torch.eye(4))
     s = attention_scores(q, k)
     print(f"{name}: scores symmetric: {torch.equal(s, s.T)}")
-    print(f"    dog asks saw: {s[1, 2]:g}   saw asks dog: {s[2, 1]:g}")
+    print(f"    query dog, key saw: {s[1, 2]:g}   query saw, key dog: {s[2, 1]:g}")
 
 # %% [markdown]
 r"""
-## 4. A module that learns what to ask
+**Has *saw* become an animal?** Its output is nearly the mean of *dog* and *cat*. But in a real model the output
+does not *replace* the token. The layer **adds** it:
+
+$$x_i + \operatorname{attention}(q, k, v)_i$$
+
+(Lesson 06 builds that layer.) So the output is an **adjustment**, and $W_{\text{value}}$ decides which adjustment
+a token hands to those that attend to it. Here it is the identity, so *dog* hands over all of *dog*. It might say
+something more useful, such as "then you are a verb": less *thing*, more *action*.
+"""
+
+# %%
+adjustment = attention(*project_qkv(x, swap, torch.eye(4), torch.eye(4)))[2]
+for name, vector in (("saw", x[2]), ("its output", adjustment), ("their sum", x[2] + adjustment)):
+    print(f"{name:10s}", [round(value, 2) for value in vector.tolist()])
+
+# %% [markdown]
+r"""
+## 4. A module that learns what to look for
 
 **The question.** We chose `W_query` by hand because we know English. How does a network find its matrices?
 
-It makes them *parameters*: numbers that training may change. In PyTorch, a tensor becomes one when it is
+It makes them **parameters**: numbers that training may change. In PyTorch, a tensor becomes one when it is
 wrapped in `nn.Parameter` and stored on the module. The module then knows it by its name, an optimiser finds
 it in `module.parameters()`, and saved weights are put back under that name.
 
 ![A module as a box: x of shape (N, d_in) goes in, an output of shape (N, d_out) comes out. Inside are three
 matrices of 4 by 4 numbers: W_query, W_key and W_value](../images/learned_matrices.svg)
 
-By hand: three matrices for words of width 4 and output of width 4 hold $3 \cdot 4 \cdot 4 = 48$ numbers.
-All of the self-attention's knowledge is in them; how long the sentence is does not matter.
+By hand: three matrices from width 4 to width 4 hold $3 \cdot 4 \cdot 4 = 48$ parameters. All that the module
+knows is in them, and how long the sentence is does not matter.
 
 **The formula.**
 
@@ -479,9 +505,16 @@ $$\operatorname{SelfAttention}(x) = \operatorname{attention}(q, k, v)$$
   these names
 - the scale inside `attention` is $\sqrt{d_{\text{out}}}$, the width in which queries and keys meet
 
-At first the parameters are random. Not zero: what would the gradient of a query be if all keys were zero?
-And not large: remember what lesson 01 says about large scores. Normal numbers divided by
-$\sqrt{d_{\text{in}}}$ keep the size of what goes in.
+At first the parameters are random. Not large: remember what lesson 01 says about large scores. Normal numbers
+divided by $\sqrt{d_{\text{in}}}$ keep the size of what goes in. And not zero: what would the gradient of a
+query be if all keys were zero?
+
+<details><summary>The answer</summary>
+
+Zero. With keys of zero all scores are zero, whatever the query; so nothing changes when the query changes.
+The same holds the other way round. If both matrices start at zero, neither ever leaves.
+
+</details>
 
 ### Exercise: `SelfAttention`
 
@@ -530,15 +563,15 @@ check(SelfAttention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *A plain tensor in place of a parameter.* The output is right and nothing is ever learned: no optimiser
+- *A plain tensor instead of a parameter.* The output is right and nothing is ever learned: no optimiser
   will find it. Print `list(module.parameters())`.
-- *One matrix used twice.* If queries and keys share theirs, every word asks for what it is itself, and we
+- *One matrix used twice.* If queries and keys share theirs, every token looks for what it is itself, and we
   are back before section 3.
 - *The scale of $d_{\text{in}}$.* Queries and keys meet in $d_{\text{out}}$ features.
 - *Work in `__init__` that belongs in `forward`.* What is computed once does not follow when the weights
   change.
 
-**See it run.** With our hand-made question inside, the module gives what the functions gave:
+**See it run.** With our hand-made `W_query` inside, the module gives what the functions gave:
 """
 
 # %%
@@ -546,63 +579,265 @@ torch.manual_seed(0)
 module = SelfAttention(4, 4)
 for name, parameter in module.named_parameters():
     print(f"{name:7s}", tuple(parameter.shape))
-print("numbers in them:", sum(p.numel() for p in module.parameters()))
+print("parameters:", sum(p.numel() for p in module.parameters()))
 module.load_state_dict({"W_query": swap, "W_key": torch.eye(4), "W_value": torch.eye(4)})
 q, k, v = project_qkv(x, swap, torch.eye(4), torch.eye(4))
 print("module = functions:", torch.allclose(module(x), attention(q, k, v), atol=1e-6))
 
 # %% [markdown]
 r"""
-**And does it learn?** Here is a small task that needs attention. A sentence has three to eight words: one
-animal, the rest *the* and *saw* at random. The animal is a *dog* whose *pet* feature is another number each
-time, so that there is no answer to learn by heart. Every word shall report the animal, wherever it stands.
+### One *saw*, two meanings
+
+Now the promise of lesson 01. The fair *saw*, $(1, 1, 0, 0)$, goes into *the dog saw the cat* and into *the old
+saw*. In the first, *saw* plus your module's output should be the verb $(-1, 2, 0, 0)$. In the second it should be
+a tool, $(2, -1, 0, 0)$. Train your own class for that, from three random starts:
 """
 
 # %%
-def animal_sentences(n_words, generator, n_sentences=32):
+the, dog, _, _, cat = x
+saw, old = torch.tensor([1.0, 1, 0, 0]), torch.tensor([0.0, 0, 0, -1])
+seeing, cutting = torch.stack([the, dog, saw, the, cat]), torch.stack([the, old, saw])
+wanted = torch.tensor([[-1.0, 2, 0, 0], [2, -1, 0, 0]])
+
+
+def both_saws(module):
+    """(2, 4): what saw has become in either sentence, the token plus the output."""
+    return torch.stack([sentence[2] + module(sentence)[2] for sentence in (seeing, cutting)])
+
+
+def fresh_module(seed, identity=()):
+    """A module with random matrices; those named in `identity` are the identity, and stay so."""
+    torch.manual_seed(seed)
+    module = SelfAttention(4, 4)
+    for name in identity:
+        nn.init.eye_(module.get_parameter(name)).requires_grad_(False)
+    return module
+
+
+def learn_saw(seed, identity=()):
+    """A module trained on both sentences."""
+    module = fresh_module(seed, identity)
+    train(module, [wanted] * 200, lambda module, goal: F.mse_loss(both_saws(module), goal), lr=0.05)
+    return module
+
+
+# %%
+learned = [learn_saw(seed) for seed in range(3)]
+for module in learned:
+    print([[round(value, 1) + 0.0 for value in each] for each in both_saws(module).tolist()])
+
+# %%
+ends = torch.stack([both_saws(module).detach() for module in learned])
+ends = {"the dog saw the cat": ends[:, 0], "the old saw": ends[:, 1]}
+rings = {"something that happened": wanted[0], "a tool": wanted[1]}
+meanings(saw, ends, "The same saw goes in, two meanings come out", rings)
+
+# %% [markdown]
+r"""
+There they are: one vector, two sentences, two meanings, on all three seeds. A meaning is a *direction*, and the
+output of attention is what pushes the token along it.
+
+Which of the matrices did that? Keep $W_{\text{value}}$ at the identity and train again: then tokens can only pass
+on themselves. Do the same with $W_{\text{key}}$, so that they can only be found by what they are; and with
+$W_{\text{query}}$ *and* $W_{\text{key}}$, which is the attention of lesson 01.
+"""
+
+# %%
+def loss_of(module):
+    return F.mse_loss(both_saws(module), wanted).item()
+
+
+print("loss, seeds 0, 1, 2")
+print("all three learned            ", *(f"{loss_of(module):.1f}" for module in learned))
+kept = {}
+for names in (("W_value",), ("W_key",), ("W_query", "W_key")):
+    title = " and ".join(names)
+    kept[title] = [learn_saw(seed, identity=names) for seed in range(3)]
+    print(f"identity: {title:19s}", *(f"{loss_of(module):.1f}" for module in kept[title]))
+print("thing and action of saw, W_value = identity:")
+for module in kept["W_value"]:
+    print([[round(value, 1) for value in each] for each in both_saws(module)[:, :2].tolist()])
+
+# %% [markdown]
+r"""
+Without $W_{\text{value}}$ nothing helps: *saw* stays at $(1, 1)$ in both sentences, on every seed. The output
+is then a weighted average of the tokens themselves. None of them has a negative *thing*, so no average has
+one either, and *saw* cannot be pushed to the left. A token has to pass on something *other* than itself.
+
+Without $W_{\text{key}}$ nothing is lost. Scores only see the product
+$W_{\text{query}} W_{\text{key}}^{\mathsf T}$, and here $W_{\text{query}}$ can do the work of both. (Why models keep
+two is the first task under "On your own".)
+
+Without *either* of them nothing is lost, which may surprise you. *Saw* then attends to what agrees with it and
+gets another average in each sentence; $W_{\text{value}}$ only has to turn the one into "you are a verb" and the
+other into "you are a tool". Two sentences can be learned by heart. So when does a token need a query of its own?
+
+### When agreeing is not enough
+
+When what it needs does not agree with it. Here is such a task, and it cannot be learned by heart either. A sentence
+has three to eight tokens: one animal, the rest *the* and *saw* at random. The animal is a *dog* whose *pet* feature
+is another number each time. Every token must report the animal, whatever its position.
+"""
+
+# %%
+def animal_sentences(n_tokens, generator, n_sentences=32):
     """Sentences as embeddings, and the embedding of each one's animal."""
-    words = torch.randint(0, 2, (n_sentences, n_words), generator=generator)
-    sentences = embed(["the", "saw"])[words]
+    picked = torch.randint(0, 2, (n_sentences, n_tokens), generator=generator)
+    sentences = embed(["the", "saw"])[picked]
     animals = embed(["dog"] * n_sentences)
     animals[:, 2] = 2 * torch.randn(n_sentences, generator=generator)
-    places = torch.randint(0, n_words, (n_sentences,), generator=generator)
-    sentences[torch.arange(n_sentences), places] = animals
+    positions = torch.randint(0, n_tokens, (n_sentences,), generator=generator)
+    sentences[torch.arange(n_sentences), positions] = animals
     return sentences, animals
 
 
 def loss_of_reports(model, batch):
-    """How far the reports of all words are from the sentence's animal."""
+    """How far the reports of all tokens are from the sentence's animal."""
     sentences, animals = batch
     reports = model(sentences)
     return F.mse_loss(reports, animals[:, None].expand_as(reports))
 
 
-torch.manual_seed(0)
-generator = torch.Generator().manual_seed(0)
-learner = SelfAttention(4, 4)
-batches = (animal_sentences(3 + step % 6, generator) for step in range(500))
-losses = train(learner, batches, loss_of_reports, lr=0.05)
-print(f"loss: {losses[0]:.2f} at first, {sum(losses[-50:]) / 50:.4f} at the end")
-figures.curves({"loss": losses}, title="Learning what to ask")
+def learn_reports(seed, identity=(), make=animal_sentences):
+    """A module trained on fresh sentences, and its losses."""
+    module = fresh_module(seed, identity)
+    generator = torch.Generator().manual_seed(seed)
+    batches = (make(3 + step % 6, generator) for step in range(500))
+    return module, train(module, batches, loss_of_reports, lr=0.05, steps=500)
+
 
 # %%
-with torch.no_grad():
-    short = ["the", "saw", "the", "dog", "saw"]
-    q, k, v = project_qkv(embed(short), learner.W_query, learner.W_key, learner.W_value)
-    learned = attention(q, k, torch.eye(5))
-print("on the dog:", [round(w, 2) for w in learned[:, 3].tolist()])
-figures.weights(learned, short, title="What it learned to look at")
+kinds = {
+    "all three learned": (),
+    "identity: W_value": ("W_value",),
+    "identity: W_query and W_key": ("W_query", "W_key"),
+}
+reporters = {
+    name: [learn_reports(seed, identity) for seed in range(3)] for name, identity in kinds.items()
+}
+print("mean loss of the last 50 steps, seeds 0, 1, 2")
+for name, runs in reporters.items():
+    print(f"{name:28s}", *(f"{sum(losses[-50:]) / 50:.2f}" for _, losses in runs))
+charts = {name: [losses for _, losses in runs] for name, runs in reporters.items()}
+figures.curves(charts, title="Learning what to look for: three seeds each")
 
 # %% [markdown]
 r"""
-Nobody told it where to look. It was told what to *say*, and looking at the animal turned out to be the way
-to say it.
+Now it is the other way round. $W_{\text{value}}$ may stay the identity: what has to be reported *is* the animal. But
+with $W_{\text{query}}$ and $W_{\text{key}}$ at the identity nobody gets there, on any seed. *Saw* and the animal
+disagree, so *saw* gives it next to no weight, and what does not arrive cannot be reported. What has your module
+learned to attend to instead?
+"""
+
+# %%
+def weights_in(module, sentence):
+    """(N, N): what each token of the sentence attends to."""
+    q, k, _ = project_qkv(embed(sentence), module.W_query, module.W_key, module.W_value)
+    return attention(q, k, torch.eye(len(sentence))).detach()
+
+
+short = ["the", "saw", "the", "dog", "saw"]
+for seed, (module, _) in enumerate(reporters["all three learned"]):
+    on_the_dog = weights_in(module, short)[:, 3]
+    print(f"seed {seed}, weights on the dog: ", [round(w, 2) for w in on_the_dog.tolist()])
+agreeing = weights_in(reporters["identity: W_query and W_key"][0][0], short)[:, 3]
+print("both at the identity:       ", [round(w, 2) for w in agreeing.tolist()])
+weights = weights_in(reporters["all three learned"][0][0], short)
+figures.weights(weights, short, title="What it learned to attend to")
+
+# %% [markdown]
+r"""
+Nobody told it where the animal is. It was told what to *report*, and attending to the animal turned out to be the
+way to report it.
+
+So each matrix has its own work: $W_{\text{query}}$ and $W_{\text{key}}$ decide *where* a token gets something from,
+$W_{\text{value}}$ decides *what* it gets there.
+
+## 5. What was there before?
+
+**The question.** How did networks read sentences before 2017, and what does attention do that they could not?
+
+They were **recurrent**. A recurrent network (RNN) reads one token after the other and keeps a **state**, a
+vector of fixed size. Each step makes the next state from the last one and the new token:
+
+$$h_i = \tanh(x_i W + h_{i-1} U + b)$$
+
+- $x_i$: token $i$; $h_i$, shape $(D)$: the state after it; $W$, $U$, $b$: the parameters, the same in every step
+
+![Above, a recurrent network: each token feeds one state, and each state feeds the next, in a chain from the
+first token to the last. Below, attention: every token has an arrow to every output, with no arrows between
+outputs](../images/recurrence.svg)
+
+Attention did not come to replace this; it began as a help for it. In translation, one RNN read the sentence
+and handed its *last* state to another, which wrote (Sutskever et al. 2014). A whole sentence had to fit into
+one vector. Bahdanau et al. (2015) let the writer attend to *all* states of the reader, at every step. Two
+years later, Vaswani et al. (2017) took the recurrence away and kept the attention; hence the title of their
+paper.
+
+What had been wrong with the chain? Everything that the last state knows about the first token went through every
+state in between, and so does the gradient on its way back. Measure it: take the last output, and compare its
+gradient for the *first* token with its gradient for the token *just before* the last one. One number says how
+much a token loses by being far away. (Untrained networks of width 16, 100 random sentences, three seeds.)
+"""
+
+# %%
+def share_of_the_first(make, n, seed):
+    """Gradient for the first token, as a multiple of that for the last but one."""
+    torch.manual_seed(seed)
+    network, sentences = make(16, 16), torch.randn(100, n, 16, requires_grad=True)
+    output = network(sentences.transpose(0, 1) if make is nn.RNN else sentences)
+    last = output[0][-1] if make is nn.RNN else output[:, -1]  # nn.RNN wants the tokens first
+    (gradient,) = torch.autograd.grad(last.sum(), sentences)
+    sizes = gradient.norm(dim=-1).mean(dim=0)
+    return (sizes[0] / sizes[-2]).item()
+
+
+lengths, networks = (5, 10, 20), {"recurrent": nn.RNN, "self-attention": SelfAttention}
+shares = {
+    name: [[share_of_the_first(make, n, seed) for n in lengths] for seed in range(3)]
+    for name, make in networks.items()
+}
+for name, runs in shares.items():
+    means = [sum(values) / 3 for values in zip(*runs)]
+    print(f"{name:14s}", *(f"N = {n}: {mean:.1g}  " for n, mean in zip(lengths, means)))
+
+# %%
+title = "What is left of the gradient for the first token"
+figures.curves(shares, lengths, title=title, xlabel="tokens N", ylabel="share", log_y=True)
+
+# %% [markdown]
+r"""
+In the RNN the first of 20 tokens gets about a millionth of the gradient that the last but one gets. That is what
+"it cannot learn distant relations" means: the signal is there, and far too small. (Gates such as those of the LSTM
+slow the fading and do not end it; with larger weights the gradient explodes instead.) In self-attention the share
+stays near 1, because *any two tokens are one step apart*.
+
+The chain has its merits, too. It knows the order of the tokens without being told, and it needs one state,
+however long the text is. And it has one more price, which shows on a GPU: step $i$ has to wait for step $i -
+1$. Side by side, for $N$ tokens of width $D$:
+
+| | recurrent network | self-attention |
+|---|---|---|
+| work | $N$ steps of about $D^2$ multiplications | $N^2$ pairs of about $D$ multiplications |
+| must be done one after the other | $N$ steps | 1 step |
+| from the first token to the last | $N - 1$ steps | 1 step |
+
+Read the first row for twice as many tokens, and for sentences that are shorter than the vectors are wide. By
+the way, in which row does attention lose?
+
+<details><summary>The answer</summary>
+
+In the first, once the text is long. Twice the tokens are twice the work for the chain and four times the work for
+attention. As long as $N$ is smaller than $D$, attention does even less. (The table leaves out the products with
+the parameters, which attention has as well: $N$ times about $3 D^2$.)
+
+</details>
 
 ## Explore
 
-Blend slowly from "looking for what is like me" (0) to the swapped question (1), and move the *pet* feature
+Blend slowly from "looking for what is like me" (0) to the swapped query (1), and move the *pet* feature
 of *cat*. Guess first: everybody's output changes when *cat* moves, but whose weights change, and whose stay
-as they are? And what happens to *saw* halfway?
+as they are? And what happens to *saw* halfway? (The chart shows the output, which a layer would add.)
 """
 
 # %% explore
@@ -611,9 +846,9 @@ def look(question, pet_of_cat, word):
     moved[4, 2] = pet_of_cat
     w_query = (1 - question) * torch.eye(4) + question * swap
     q, k, v = project_qkv(moved, w_query, torch.eye(4), torch.eye(4))
-    weights, heard = attention(q, k, torch.eye(5)), attention(q, k, v)
-    place = tokens.index(word)
-    return figures.one_query(weights[place], heard[place], tokens, FEATURES, word)
+    weights, mixed = attention(q, k, torch.eye(5)), attention(q, k, v)
+    i, title = tokens.index(word), f"What \u201c{word}\u201d attends to, and its output"
+    return figures.one_query(weights[i], mixed[i], tokens, FEATURES, word, title)
 
 
 words = ["saw", "dog", "cat", "the"]
@@ -621,6 +856,15 @@ explore(look, question=(0.0, 1.0, 0.05, 1.0), pet_of_cat=(-3.0, 3.0, 0.25, -1.0)
 
 # %% [markdown]
 r"""
+<details><summary>What you should find</summary>
+
+*Pet* counts in a score only if both tokens have some of it. So the weights of *dog* and *cat* change, and
+those of *saw* and *the* stay as they are; their outputs change, because the value of *cat* does. Halfway,
+*saw* looks for things and for actions alike. It then scores *dog*, *cat* and itself exactly the same, and
+attends to all of them equally.
+
+</details>
+
 ## See the whole computation
 
 Your module, drawn from a run. Compare it with the long graph of lesson 01: three products, one for each
@@ -628,18 +872,30 @@ role, then scores, scale, softmax, and one product more.
 """
 
 # %%
-draw(module, x)
+draw(SelfAttention(4, 4), x)
+
+# %% [markdown]
+r"""
+And the layer that *adds* its output to the token, as in section 3? `compare` draws two computations side by side,
+marks where they differ, and says so in a sentence:
+"""
+
+# %%
+class Layer(SelfAttention):
+    """The token plus the output."""
+
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+comparison = compare(Layer(4, 4), SelfAttention(4, 4), x)
+comparison
 
 # %% [markdown]
 r"""
 ## Explain it
 
-Before attention, sentences were read by *recurrent* networks: one word after the other, with a state handed
-on from each step to the next.
-
-![Above, a recurrent network: each word feeds one state, and each state feeds the next, in a chain from the
-first word to the last. Below, attention: every word has an arrow to every output, with no arrows between
-outputs](../images/recurrence.svg)
+You have both in front of you now, the chain and the table. Compare them in your own words.
 """
 
 # %% [markdown] written: matmul.recurrence (3 points)
@@ -648,7 +904,7 @@ r"""
 
 1. Name one thing that a recurrent network gets from its construction and that self-attention, as built in
    this lesson, lacks. How would you show that it is missing?
-2. How many steps does information need from the first word to the last, in each of the two? What does that
+2. How many steps does information need from the first token to the last, in each of the two? What does that
    mean for learning?
 3. What does each cost when the sentence gets twice as long, and which one can use a parallel machine?
 
@@ -656,23 +912,23 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** A recurrent network reads in order, so it knows the order. Self-attention treats the
-words as a set: exchange *dog* and *cat*, and every word's output is the same as before, only in another
-place. (The cell with two sentences shows it for *dog*.) Position has to be added to the embeddings. A
+tokens as a set: exchange *dog* and *cat*, and every token's output is the same as before, only at another
+position. (The cell with two sentences shows it for *dog*.) Position has to be added to the embeddings. A
 recurrent network also keeps a state of fixed size, however long the text is, while attention has to keep
 all keys and values.
 
-In the chain, information from the first of $N$ words passes $N - 1$ steps before it meets the last, and so
-does the gradient on its way back; it fades or explodes. In attention any two words meet in one step,
-whatever their distance, which makes far relations as easy to learn as near ones.
+In the chain, information from the first of $N$ tokens passes $N - 1$ steps before it meets the last, and so
+does the gradient on its way back; it fades or explodes. In attention any two tokens meet in one step,
+whatever their distance, so the gradient does not fade with it.
 
-Twice the words mean twice the steps for recurrence but four times the scores for attention. The steps of
+Twice the tokens mean twice the steps for recurrence but four times the scores for attention. The steps of
 recurrence must wait for each other; all scores of attention can be computed at the same time, which is why
 it trains so well on parallel hardware.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
 **1 point** for order (or a state of fixed size) as what recurrence has, with a way to show that attention
-lacks it: permute the words, the outputs are permuted. Half without the demonstration.
+lacks it: permute the tokens, the outputs are permuted. Half without the demonstration.
 
 **1 point** for path length: about $N$ steps against one, with the consequence for gradients or far
 relations. Half for one of the two.
@@ -686,12 +942,12 @@ the tokens and each output just moves with its token. First to last is N-1 steps
 vanish or explode; in attention it's 1 step. Doubling N doubles the RNN's work, but it can't be
 parallelised; attention does 4x the scores, all at once on a GPU."
 
-*One and a half points.* "RNNs know the order of the words and attention doesn't. In an RNN information has
-to go through all the words in between. Attention is quadratic." (Half: no demonstration. Half: no
+*One and a half points.* "RNNs know the order of the tokens and attention doesn't. In an RNN information has
+to go through all the tokens in between. Attention is quadratic." (Half: no demonstration. Half: no
 consequence. Half: one side of the cost.)
 
 *0 points.* "Recurrence has a memory and attention has none, so attention forgets long sentences. That is
-why Transformers need many layers." (It is the other way round: attention keeps every word.)
+why Transformers need many layers." (It is the other way round: attention keeps every token.)
 ### END MARK SCHEME
 """
 
@@ -709,15 +965,15 @@ is saved by keeping two thin matrices?
 
 # %%
 def try_merge(merge):
-    """Raises AssertionError with a sentence where `merge` is not right."""
+    """Raises AssertionError with a sentence if `merge` is not right."""
     generator = torch.Generator().manual_seed(0)
     w_q, w_k = torch.randn(2, 6, 2, generator=generator)
-    words = torch.randn(5, 6, generator=generator)
+    rows = torch.randn(5, 6, generator=generator)
     a = merge(w_q, w_k)
     assert a.shape == (6, 6), f"expected (d_in, d_in) = (6, 6), got {tuple(a.shape)}"
-    q, k, _ = project_qkv(words, w_q, w_k, w_k)
+    q, k, _ = project_qkv(rows, w_q, w_k, w_k)
     want = attention_scores(q, k)
-    assert torch.allclose(words @ a @ words.T, want, atol=1e-4), "other scores"
+    assert torch.allclose(rows @ a @ rows.T, want, atol=1e-4), "other scores"
     return f"right, and its rank is {torch.linalg.matrix_rank(a).item()}"
 
 
@@ -726,15 +982,29 @@ def try_merge(merge):
 
 # %% [markdown]
 r"""
+<details><summary>One answer</summary>
+
+```python
+def merge(w_q, w_k):
+    return w_q @ w_k.T / math.sqrt(w_q.shape[1])
+```
+
+Its rank is at most $d_{\text{out}}$: two thin matrices can only compare so many directions. For width
+$d$ they hold $2\, d\, d_{\text{out}}$ parameters instead of $d^2$, and a key of $d_{\text{out}}$ numbers is made
+once per token and kept. Lesson 04 has many heads, each with its own two thin matrices; lesson 05 lives on how
+small a kept key is.
+
+</details>
+
 **Never the whole table.** For a long text the $(N, M)$ table does not fit into memory. Write `in_blocks(q,
 k, v, size)`, which gives the same output but never holds more than `size` times `size` scores. Blocks of
-queries are easy. Blocks of keys need the idea of the last riddle of lesson 01: what must be corrected when
+queries are easy. Blocks of keys need the idea of the last task of lesson 01: what must be corrected when
 a block brings a new largest score?
 """
 
 # %%
 def try_in_blocks(in_blocks):
-    """Raises AssertionError with a sentence where `in_blocks` is not right."""
+    """Raises AssertionError with a sentence if `in_blocks` is not right."""
     generator = torch.Generator().manual_seed(0)
     q, k, v = 3 * torch.randn(3, 50, 8, generator=generator)
     for size in (7, 50, 64):
@@ -748,22 +1018,75 @@ def try_in_blocks(in_blocks):
 
 # %% [markdown]
 r"""
-**Read weights with care.** Let the animals of section 4 be only real dogs and real cats (*pet* 1 or -1),
-train again, and look where a word looks when the sentence holds a dog, and where when it holds a cat. A
-module can get by with saying "dog" by default and looking for cats only. Does yours? What do weights tell
-you, and what do they not?
+<details><summary>One answer</summary>
+
+For each block of queries, keep the largest score so far and two sums that are shifted by it. A new block of
+keys that brings a larger score shrinks both sums by one factor per query.
+
+```python
+def in_blocks(q, k, v, size):
+    outputs = []
+    for queries in q.split(size):
+        largest = queries.new_full((len(queries), 1), -math.inf)
+        total, mixed = torch.zeros_like(largest), queries.new_zeros(len(queries), v.shape[1])
+        for keys, values in zip(k.split(size), v.split(size)):
+            s = attention_scores(queries, keys)
+            new = torch.maximum(largest, s.max(dim=-1, keepdim=True).values)
+            shrink, share = torch.exp(largest - new), torch.exp(s - new)
+            total = total * shrink + share.sum(dim=-1, keepdim=True)
+            mixed, largest = mixed * shrink + share @ values, new
+        outputs.append(mixed / total)
+    return torch.cat(outputs)
+```
+
+</details>
+
+**Read weights with care.** Let the animals of section 4 be only real dogs and real cats (*pet* 1 or -1), train on
+three seeds, and look what the tokens attend to if the sentence holds a dog, and if it holds a cat. All three modules
+solve the task. Guess first: will all of them attend to the animal? Then run:
 """
+
+# %%
+def dogs_and_cats(n_tokens, generator):
+    """As animal_sentences, with real dogs and real cats only."""
+    sentences, animals = animal_sentences(n_tokens, generator)
+    is_animal = (sentences == animals[:, None]).all(dim=-1)
+    animals[:, 2] = torch.where(torch.rand(len(animals), generator=generator) < 0.5, 1.0, -1.0)
+    sentences[is_animal] = animals
+    return sentences, animals
+
+
+for seed in range(3):
+    module, losses = learn_reports(seed, make=dogs_and_cats)
+    print(f"seed {seed}: loss {sum(losses[-50:]) / 50:.2f};", end=" ")
+    seen = {
+        animal: weights_in(module, ["the", "saw", animal])[:2, 2].mean().item()
+        for animal in ("dog", "cat")
+    }
+    print("; ".join(f"weight on a {animal}: {weight:.2f}" for animal, weight in seen.items()))
 
 # %% [markdown]
 r"""
+What do weights tell you, and what do they not?
+
+<details><summary>What we found</summary>
+
+All three seeds solve the task, each in its own way. One module attends to the animal, be it dog or cat. One
+attends to a cat and hardly at all to a dog: it says "dog" by default and looks for cats only. One does the
+opposite. Weights tell you what is mixed, and not what the answer depends on: the dog that nobody attends to is
+reported all the same. So do not take a map of weights for an explanation; the two papers named at the end argue
+about how far it can be one.
+
+</details>
+
 ## In practice
 
 - **One product for all three.** Real code often keeps the three matrices side by side in one, multiplies
   once and cuts the result in three; GPT-2 does.
-- **Where the numbers are.** In GPT-2 small (width 768, 12 layers) these three matrices hold 1.8 million
-  numbers a layer and 21.2 million in all; in Llama 2 7B (width 4096, 32 layers) 50.3 million a layer and
+- **Where the parameters are.** In GPT-2 small (width 768, 12 layers) these three matrices hold 1.8 million
+  parameters per layer and 21.2 million in all; in Llama 2 7B (width 4096, 32 layers) 50.3 million per layer and
   1.61 billion in all (Radford et al. 2019; Touvron et al. 2023).
-- **The table need not be stored.** For 4096 words and 32 heads, the scores of one single layer would fill
+- **The table need not be stored.** For 4096 tokens and 32 heads, the scores of one single layer would fill
   1.0 GiB in half precision. FlashAttention computes them block by block and keeps none (Dao et al. 2022).
 """
 
@@ -777,9 +1100,9 @@ three = project_qkv(x, side_by_side, swap, swap)[0].split(4, dim=-1)
 one_by_one = project_qkv(x, swap, torch.eye(4), torch.eye(4))
 print("one product = three:", all(map(torch.equal, three, one_by_one)))
 for name, width, layers in (("GPT-2 small", 768, 12), ("Llama 2 7B", 4096, 32)):
-    numbers = 3 * width * width
-    print(f"{name}: {in_words(numbers)} a layer,")
-    print(f"    {in_words(numbers * layers)} in all")
+    count = 3 * width * width
+    print(f"{name}: {in_words(count)} per layer,")
+    print(f"    {in_words(count * layers)} in all")
 print(f"scores of one layer: {4096 * 4096 * 32 * 2 / 2**30:.1f} GiB")
 
 # %% [markdown]
@@ -788,19 +1111,30 @@ r"""
 
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.1 is this lesson; section 4 and its table 1 compare recurrence and attention.
+- Raschka: *Build a Large Language Model (From Scratch)*, Manning 2024, with its
+  [notebooks](https://github.com/rasbt/LLMs-from-scratch). Chapter 3 builds the same module step by step; best
+  if you want every line of code explained slowly.
+- Zhang, Lipton, Li, Smola: [*Dive into Deep
+  Learning*](https://d2l.ai/chapter_attention-mechanisms-and-transformers/index.html). Best for the way from
+  recurrent networks to attention, and for comparing what both cost.
+- Sutskever, Vinyals, Le: *Sequence to Sequence Learning with Neural Networks*, 2014,
+  [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Two recurrent networks and one vector between them.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention on top of recurrence: the step before.
 - Rush et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/). The paper
   and running code, line by line.
+- Jain, Wallace: *Attention is not Explanation*, 2019, [arXiv:1902.10186](https://arxiv.org/abs/1902.10186), and
+  the reply of Wiegreffe, Pinter: *Attention is not not Explanation*, 2019,
+  [arXiv:1908.04626](https://arxiv.org/abs/1908.04626). What weights can tell about a model. Read both.
 - Elhage et al.: [*A Mathematical Framework for Transformer
   Circuits*](https://transformer-circuits.pub/2021/framework/index.html), 2021. What the merged matrix of
-  the first riddle tells about a model.
+  the first task tells about a model.
 - Dao et al.: *FlashAttention*, 2022, [arXiv:2205.14135](https://arxiv.org/abs/2205.14135). The second
-  riddle, for real hardware.
+  task, for real hardware.
 - The models named under "In practice": Radford et al., *Language Models are Unsupervised Multitask
   Learners*, 2019; Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288).
 
-**Next:** in lesson 03 some words may not be looked at: masks.
+**Next:** in lesson 03 some tokens may not be attended to: masks.
 """
 
 # %%

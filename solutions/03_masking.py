@@ -1,24 +1,25 @@
 # %% [markdown]
 r"""
-# 03 Hide words with masks: what may a word not look at?
+# 03 Hide tokens with masks: which tokens may a token attend to?
 
-Until now every word looks at every word. Sometimes that is too much.
+Until now every token **attends to** every token: its query meets all keys, and each value counts with some
+weight. Sometimes that is too much.
 
-A model that *writes* guesses the next word. If it could see the next word, guessing would be copying, and
-it would learn nothing. And when sentences of different lengths share one batch, the short ones are filled
-up with something that is no word at all. Nobody should listen to that.
+A model that *writes* predicts the next token. If it could attend to that token, predicting would be copying,
+and it would learn nothing. And when sentences of different lengths share one batch, the short ones are
+filled up with **padding tokens** that mean nothing at all. No real token should attend to those.
 
-A *mask* says who may look at whom. In this lesson you will **build**
+A **mask** says which query may attend to which key. In this lesson you will **build**
 
 1. the causal mask, which hides the future,
-2. the padding mask, which hides the fillers,
-3. attention that obeys any mask, and stays calm when a word may look at nothing,
-4. the two masks together, for a whole batch.
+2. the padding mask, which hides padding tokens,
+3. attention that obeys any mask, and that copes with a query that may attend to nothing,
+4. both masks in one, for a whole batch.
 
-Then you show that the mask holds: once by pulling at a word, once by training a model that would love to
-cheat.
+At the end you train two models. One stops at a loss of 1.04, the other reaches 0. The one that reaches 0 is
+broken, and the loss itself tells you so. How?
 
-**You need** lesson 02, and a little about truth values: `&` is *and*, `|` is *or*, `~` is *not*.
+**You need** lesson 02, and a little about Booleans: `&` is *and*, `|` is *or*, `~` is *not*.
 
 **You spend** about 75 minutes, more than half of them on the exercises.
 
@@ -47,66 +48,83 @@ from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
 from autograder.notebook.experiment import train
+from autograder.notebook.lessons.masking import facts_about_masking
 from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 
 # %% [markdown]
 r"""
 ## The sentence again
 
-The same five words, the same four features.
+The same five tokens, the same four features.
 """
 
 # %%
 tokens = list(TOKENS)
 x = embed(tokens)
 output_from_loops = from_loops()
-figures.table(x, tokens, FEATURES, title="x: one row a word")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
-## 1. Who may look at whom?
+## 1. Which key may a query attend to?
 
-**The question.** A model reads *the dog saw* and shall guess what comes next. In training we have the whole
-sentence, *the dog saw the cat*, and would like to ask it four questions at once: what follows *the*, what
-follows *the dog*, and so on. How do we keep the answers out of its sight?
+**The question.** A model reads *the dog saw* and has to predict the next token. In training we have the whole
+sentence, *the dog saw the cat*, and want to set four exercises at once: what follows *the*, what follows *the
+dog*, and so on. How do we keep the answers out of its sight?
 
-We write down, for each word, which words it may look at. A word may look at itself and at what came before
-it. That is a table of True and False, a *mask*:
+We write down, for each token, which tokens it may attend to: itself and those before it. That is a table of
+True and False, one row per query and one column per key. It is called a **causal mask**:
 
-![A table of five rows, the words that look, and five columns, the words looked at. True on the diagonal and
-below it, False above: the may look at itself only, cat at all five words](../images/causal_mask.svg)
+![A table of five rows, one per query, and five columns, one per key. True on the diagonal and below it,
+False above. Beside each row is the token to be predicted there: the predicts dog, dog predicts saw, saw
+predicts the, the predicts cat](../images/causal_mask.svg)
 
-By hand, the row of *saw*, the third word: *the* came before it, True; *dog*, True; *saw* itself, True; the
+By hand, the row of *saw*, the third token: *the* comes before it, True; *dog*, True; *saw* itself, True; the
 second *the* comes later, False; *cat*, False.
 
 There are other masks, for other purposes. All of them are such tables:
 
-![Five masks, blue where a word may look. None: everything is blue. Causal: the lower triangle
-with the diagonal. Padding: the first three columns. Window: the diagonal and one cell to its left. Prefix:
-the first three columns and the lower triangle](../images/mask_patterns.svg)
+![Five masks, blue where a query may attend. None: everything is blue. Causal: the diagonal and everything
+below it. Window: the diagonal and one cell to its left. Prefix: the first three columns, and the diagonal and
+everything below it. Padding, for the sentence the cat saw with two padding tokens: the first three
+columns](../images/mask_patterns.svg)
 
-Find the row of *saw* in each of them. Which masks let the first word look at the third?
+- *None*: every token attends to every token, as in lessons 01 and 02.
+- *Window*: causal, and only a few tokens back, here one. Long texts become cheaper.
+- *Prefix*: the first tokens are given, such as a question that the model is to answer. They may all attend to
+  each other. What comes after them is causal.
+- *Padding*: the columns of padding tokens are hidden, in every row (section 2).
+
+Find the row of *saw* in each of them. And which masks let the first token attend to the third?
+
+<details><summary>An answer</summary>
+
+*Saw* is the third token in all five. It may attend to everything (none); to the first three tokens (causal,
+padding, prefix); to *dog* and itself (window).
+
+The first token may attend to the third under none, padding and prefix: the three that let a token look ahead.
+
+</details>
 
 **The formula** of the causal mask:
 
 $$C_{ij} = (j \le i)$$
 
-- $i$: the place of the word that looks (the query); $j$: the place of the word looked at (the key); both
-  count from 0
-- $C$, shape $(N, N)$: True where the key is not later than the query
+- $i$: the position of the query; $j$: the position of the key; both count from 0
+- $C$, shape $(N, N)$: True if the key does not come after the query
 
 ### Exercise: `causal_mask`
 
-A tensor of truth values, whose `dtype` is `torch.bool`.
+A Boolean tensor: its `dtype` is `torch.bool`.
 """
 
 # %% exercise: masking.causal_mask
 def causal_mask(n):
-    """Who may look at whom when nobody may look ahead: C[i, j] = (j <= i).
+    """Which keys a query may attend to if the future is hidden: C[i, j] = (j <= i).
 
     Shapes:
-        n: a whole number, how many words
-        returns: (n, n) of truth values, True = may look
+        n: a whole number, how many tokens
+        returns: (n, n), Boolean, True = may attend
 
     >>> causal_mask(3)
     tensor([[ True, False, False],
@@ -130,10 +148,12 @@ check(causal_mask, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The first row is all False.* A word that may not even look at itself: off by one, on the diagonal.
-- *The triangle upside down.* Ask: who sees the whole sentence, the first word or the last?
-- *Zeros and ones in place of False and True.* They print almost alike, but `~` does not mean *not* for
-  them:
+- *The first row is all False.* Then the first token may not even attend to itself: off by one, at the
+  diagonal.
+- *The triangle is upside down.* Ask yourself: which token may attend to the whole sentence, the first or the
+  last?
+- *Zeros and ones instead of False and True.* They print almost alike, but for whole numbers `~` does not mean
+  *not*:
 """
 
 # %%
@@ -143,84 +163,91 @@ print("-2 and -1 both count as True")
 
 # %% [markdown]
 r"""
-**See it run.** How many pairs of words does your mask leave?
+**See it run.** Your mask makes four exercises out of one sentence. Each row says what is given; the token to
+the right of the arrow is the answer, which the row must not contain:
 """
 
 # %%
 causal = causal_mask(5)
+for row, answer in zip(causal, tokens[1:]):
+    given = [token for token, visible in zip(tokens, row) if visible]
+    print(f"{' '.join(given):12s} -> {answer}")
 print("allowed:", causal.sum().item(), "of", causal.numel(), "pairs")
-figures.mask(causal, tokens, title="Your causal mask")
 
 # %% [markdown]
 r"""
 ### A trap: what does True mean?
 
-In this course True means *may look*. That is the rule of `F.scaled_dot_product_attention`. PyTorch's older
-`nn.MultiheadAttention` means the opposite: there, True is *blocked*. And both also accept numbers that are
-added to the scores, where 0 is *may look*.
+In this course True means *may attend*. That is the rule of `F.scaled_dot_product_attention`. PyTorch's older
+`nn.MultiheadAttention` has the opposite rule: there, True means *blocked*. And both also accept numbers that
+are added to the scores: 0 for *may attend*, $-\infty$ for *blocked*.
 
-![The causal mask of four words, written in three ways. Left, True on and below the diagonal: the rule of
+![The causal mask of four tokens, written in three ways. Left, True on and below the diagonal: the rule of
 F.scaled_dot_product_attention and of this course. Middle, True above the diagonal: the rule of
 nn.MultiheadAttention. Right, 0 on and below the diagonal and minus infinity above it: numbers added to the
 scores](../images/mask_conventions.svg)
 
-No error tells you when you mix them up. Here is what *saw* and *cat* look at when our mask is handed to
-`nn.MultiheadAttention` as it is, and when it is turned round first:
+No error tells you when you mix them up. Here is what *saw* and *cat* attend to if our mask is given to
+`nn.MultiheadAttention` as it is, and if it is inverted first:
 """
 
 # %%
 torch.manual_seed(0)
 module = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
-for name, blocked in (("as it is", causal), ("turned round", ~causal)):
+for name, blocked in (("as it is", causal), ("inverted", ~causal)):
     with torch.no_grad():
         weights = module(x[None], x[None], x[None], attn_mask=blocked)[1][0]
     for word in ("saw", "cat"):
         row = weights[tokens.index(word)]
         seen = [token for token, weight in zip(tokens, row.tolist()) if weight > 0]
-        print(f"{name:12s} {word}: {' '.join(seen) if row.isfinite().all() else 'nan'}")
+        print(f"{name:8s} {word}: {' '.join(seen) if row.isfinite().all() else 'nan'}")
 
 # %% [markdown]
 r"""
-As it is, *saw* looks at the future and at nothing else. *Cat*, the last word, has no future, and its row is
-`nan`: a blocked row looks like this wherever nobody took care of it. We shall take care of it in section 3.
+As it is, *saw* attends to the future and to nothing else. *Cat*, the last token, has no future, and its row is
+`nan`. Section 3 explains where that `nan` comes from, and how your own attention avoids it.
 
 ## 2. Sentences of different lengths
 
-**The question.** Two sentences in one batch: *the dog saw the cat* and *the cat saw*. A tensor has no
-ragged rows, so the second is filled up to five. What do we fill in, and who sees it?
+**The question.** Two sentences in one batch: *the dog saw the cat* and *the cat saw*. All rows of a tensor
+have the same length, so the second sentence is filled up to five tokens. What do we fill in, and who attends
+to it?
 
-![A batch of two sentences, five places each. The second holds the, cat, saw and two fillers of zeros. Below
-it the mask, True for each word and False for each filler, and the lengths 5 and
+![A batch of two sentences, five positions each. The second holds the, cat, saw and two padding tokens of
+zeros. Below it the mask, True for each real token and False for each padding token, and the lengths 5 and
 3](../images/padded_batch.svg)
 
-We fill in zeros. But a filler is not silent by itself! Its key is zero, so its score is 0, and lesson 01
-has shown what softmax makes of a score of 0: the exponential of 0 is 1, a share like any other. By hand,
-for *cat* in *the cat saw* with two fillers: the scores are 0, 3, $-2$, and 0 for either filler.
+We fill in vectors of zeros. But a vector of zeros is not ignored! As a key it scores 0 with every query, and
+lesson 01 has shown what softmax makes of a score of 0: the exponential of 0 is 1, a share like any other.
+
+By hand, for *cat* in *the cat saw* with two padding tokens: the scores are 0, 3, $-2$, and 0 for each padding
+token.
 """
 
 # %%
 exponentials = [math.exp(score) for score in (0, 3, -2, 0, 0)]
 shares = [round(e / sum(exponentials), 2) for e in exponentials]
-print("cat listens to")
-for word, share in zip(("the", "cat", "saw", "filler", "filler"), shares):
-    print(f"  {word:6s} {share}")
-print("share of a hundred fillers:", round(100 / (sum(exponentials[:3]) + 100), 2))
+print("cat attends to")
+for token, share in zip(("the", "cat", "saw", "[pad]", "[pad]"), shares):
+    print(f"  {token:6s} {share}")
+hundred = 100 / (sum(exponentials[:3]) + 100)
+print("share of a hundred padding tokens:", round(hundred, 2))
 
 # %% [markdown]
 r"""
-Each filler gets as much attention as *the*. A hundred of them take 0.82 of all attention. So we need a
-second mask.
+Each padding token gets as much attention as *the*. A hundred of them would take 0.82 of all attention. So we
+need a second mask.
 
-**The formula.** Sentence $b$ has $\ell_b$ real words. Positions count from 0, so position $j$ is one of
-them when $j$ is smaller:
+**The formula.** Sentence $b$ has $\ell_b$ real tokens. Positions count from 0, so position $j$ holds a real
+token if $j$ is smaller than that:
 
 $$P_{bj} = (j < \ell_b)$$
 
-- $\ell$, shape $(B)$: the lengths, one whole number a sentence
-- $P$, shape $(B, \text{max\_len})$: True where position $j$ of sentence $b$ holds a real word; `max_len` is
-  the width $N$ of the batch
+- $\ell$, shape $(B)$: the lengths, one whole number per sentence
+- $P$, shape $(B, \text{max\_len})$: True if position $j$ of sentence $b$ holds a real token; `max_len` is the
+  width $N$ of the batch
 
-A row for each *sentence*, not for each query: whoever looks, a filler is a filler.
+One row per *sentence*, not one per query: whichever token attends, a padding token has nothing to give.
 
 ### Exercise: `padding_mask`
 
@@ -229,12 +256,12 @@ No loop is needed: compare all positions with all lengths at once. Write down th
 
 # %% exercise: masking.padding_mask
 def padding_mask(lengths, max_len):
-    """Which positions hold real words: P[b, j] = (j < lengths[b]).
+    """Which positions hold real tokens: P[b, j] = (j < lengths[b]).
 
     Shapes:
         lengths: (B,) whole numbers
         max_len: a whole number, the width of the batch
-        returns: (B, max_len) of truth values, True = a real word
+        returns: (B, max_len), Boolean, True = a real token
 
     >>> padding_mask(torch.tensor([3, 1]), 4)
     tensor([[ True,  True,  True, False],
@@ -258,25 +285,27 @@ check(padding_mask, hidden=True)
 r"""
 **What goes wrong.**
 
-- *One filler too many.* Positions count from 0: a sentence of three words has the positions 0, 1 and 2.
-- *An error; or no error and a wrong table, when there are as many sentences as places.* The lengths must
-  stand as a column, the positions as a row. Two rows are compared one by one: an error when
-  they differ in length, nonsense when they do not.
-- *True at the fillers.* Then you have built the mask of `nn.MultiheadAttention`.
+- *One padding token too many counts as real.* Positions count from 0: a sentence of three tokens has the
+  positions 0, 1 and 2.
+- *An error; or, with as many sentences as positions, no error and a wrong table.* The lengths have to be a
+  column, the positions a row. Two rows are compared entry by entry: an error if they differ in length,
+  nonsense if they do not.
+- *True for padding tokens.* Then you have built the mask of `nn.MultiheadAttention`.
 
-**See it run.** Our two sentences as a batch:
+**See it run.** Our two sentences as a batch. Your mask picks out what is real:
 """
 
 # %%
 sentences = [tokens, ["the", "cat", "saw"]]
-lengths = torch.tensor([len(words) for words in sentences])
+lengths = torch.tensor([len(sentence) for sentence in sentences])
 batch = torch.zeros(2, 5, 4)
-for b, words in enumerate(sentences):
-    batch[b, : len(words)] = embed(words)
+for b, sentence in enumerate(sentences):
+    batch[b, : len(sentence)] = embed(sentence)
 padding = padding_mask(lengths, 5)
 print("lengths:", lengths.tolist(), " mask:", tuple(padding.shape), "= (B, N)")
-names, keys = ["sentence 0", "sentence 1"], [f"key {j}" for j in range(5)]
-figures.mask(padding, names, keys, title="Real words, and fillers", rows_are="")
+for b, row in enumerate(padding):
+    print(f"sentence {b}:", ["real" if real else "padding" for real in row])
+print("real tokens in the batch:", batch[padding].shape[0])
 
 # %% [markdown]
 r"""
@@ -285,18 +314,18 @@ r"""
 **The question.** We want some weights to be zero. The weights come out of softmax; so why not wait for them
 and set the unwanted ones to zero?
 
-Try it on *dog*, which may look at *the* and at itself:
+Try it on *dog*, which may attend to *the* and to itself:
 
 ![Bar charts of the weights of dog. No mask: 0.03, 0.68, 0.00, 0.03, 0.25. Zeroed after softmax: 0.03, 0.68
 and three zeros, sum 0.71. Masked before softmax: 0.05, 0.95 and three zeros, sum
 1](../images/mask_before_or_after.svg)
 
 By hand: the exponentials of *dog*'s scores are 1 and 20.09 for *the* and *dog*; 0.14, 1 and 7.39 for the
-words after it. Zeroed *after* softmax, what is left is divided by a total in which the hidden words still
-count. The weights add up to 0.71 only.
+tokens after it. Zeroed *after* softmax, what is left has been divided by a total in which the hidden tokens
+still count. The weights add up to 0.71 only.
 
-Worse, the hidden words can still be *felt*: put *saw* in the place of *cat*, and *dog*'s weight on itself
-goes from 0.68 to 0.90, although it may not see that place at all.
+Worse, the hidden tokens still *act*. Put *saw* in the last position instead of *cat*, and *dog*'s weight on
+itself goes from 0.68 to 0.90, although *dog* may not attend to that position at all.
 """
 
 # %%
@@ -305,15 +334,15 @@ for last, score in (("cat", 2), ("saw", -2)):
     exponentials = [math.exp(s) for s in (0, 3, -2, 0, score)]
     shares = [e / sum(exponentials) for e in exponentials]
     kept = " + ".join(f"{share:.2f}" for share in shares[:2])
-    print(f"last word {last}: {kept} = {sum(shares[:2]):.2f}")
+    print(f"last token {last}: {kept} = {sum(shares[:2]):.2f}")
 visible = [math.exp(0), math.exp(3)]
 print("masked before softmax:", [round(e / sum(visible), 2) for e in visible])
 
 # %% [markdown]
 r"""
-So the mask must act before the total is formed. Which score makes a weight exactly zero? Not 0: that is the
-filler's score, and it counts. Not $-100$: real scores can be there too. Only the exponential of $-\infty$
-is zero, whatever the others are. In each row below, the last weight is the hidden word's:
+So the mask has to act before the total is formed. Which score makes a weight exactly zero? Not 0: that is the
+score of a padding token, and it counts. Not $-100$: real scores can be as low as that. Only the exponential
+of $-\infty$ is zero, whatever the others are. In each row below, the last weight belongs to the hidden token:
 """
 
 # %%
@@ -328,20 +357,21 @@ for name, others in (("ordinary", [0.0, 3.0]), ("low", [-99.0, -97.0])):
 r"""
 **The formula.**
 
-$$S_{ij} = \begin{cases} q_i \cdot k_j / \sqrt{D} & \text{where } m_{ij} \text{ is True} \\
--\infty & \text{where it is False} \end{cases}$$
+$$S_{ij} = \begin{cases} q_i \cdot k_j / \sqrt{D} & \text{if } m_{ij} \text{ is True} \\
+-\infty & \text{if it is False} \end{cases}$$
 
 $$o_i = \sum_{j} \operatorname{softmax}_j(S_{ij})\, v_j$$
 
 - $q$, shape $(\ldots, N, D)$; $k$, shape $(\ldots, M, D)$; $v$, shape $(\ldots, M, E)$: as in lesson 02
-- $m$, the mask: any shape that broadcasts to $(\ldots, N, M)$, True = may look; no mask at all means that
-  everybody may look at everybody
-- $o$, shape $(\ldots, N, E)$; and $o_i = 0$ where query $i$ may look at nothing
+- $m$, the mask: any shape that broadcasts to $(\ldots, N, M)$, True = may attend; without a mask every query
+  may attend to every key
+- $o$, shape $(\ldots, N, E)$; and $o_i = 0$ if query $i$ may attend to nothing
 
-### A word that may look at nothing
+### A query that may attend to nothing
 
-Sometimes a whole row of the mask is False: in a sentence of no words, or for a filler that stands before
-the first word. What is the average of nothing? Softmax does not know:
+Sometimes a whole row of the mask is False: in a sentence without tokens, or for a padding token that comes
+before the first real one. Such a query is **fully masked**. What is the average of nothing? Softmax does not
+know:
 """
 
 # %%
@@ -351,11 +381,11 @@ print("because -inf - (-inf) is:", (nothing[0] - nothing[1]).item())
 
 # %% [markdown]
 r"""
-We agree on *zeros*, as the last line of the list says: who hears nothing, passes nothing on. PyTorch's
-`F.scaled_dot_product_attention` does the same.
+(Softmax first subtracts the largest score of the row. Here that is $-\infty$ itself.) We agree on *zeros*, as
+the last line of the list above says. `F.scaled_dot_product_attention` does the same.
 
-Can one not simply replace the `nan` in the output? The numbers would be right. But training also needs the
-*gradient*, and that runs back through the softmax, where the `nan` was born:
+Could we simply replace the `nan` in the output? The output would be right. But training also needs the
+*gradient*, and that runs back through the softmax, where the `nan` arose:
 """
 
 # %%
@@ -368,29 +398,31 @@ print("gradient:          ", q_row.grad.tolist())
 
 # %% [markdown]
 r"""
-One such row is enough. The weights that make queries and keys are shared by all words, so one `nan` reaches
-all of them, and after one step of training the whole model is `nan`. The output looked fine all the while.
+One such row is enough. The weights that make queries and keys are shared by all tokens, so one `nan` reaches
+all of them, and after one training step the whole model is `nan`. The output looked fine all the while.
 
-Multiplying by zero does not help either: zero times `nan` is `nan`. A `nan` has to be *replaced*, and early
-enough. Between scores, weights and output, where is that? And does it matter whether a hidden score is
-replaced by $-\infty$ or has $-\infty$ added to it?
+Multiplying by zero does not help either: zero times `nan` is `nan`. A `nan` has to be *replaced*, in two
+places: on the way forward before the weights meet the values, and on the way back before the gradient
+reaches queries and keys. The second place is easily overlooked, and it depends on how you hide a score. Is it
+*replaced* by $-\infty$, or is $-\infty$ *added* to it? Make a guess; below the exercise you will see the
+difference.
 
 ### Exercise: `masked_attention`
 
-The three steps of lesson 02, and the mask at the right moment. Mind the case without a mask, and the row
-without a word. Leave the caller's mask and tensors as they are.
+The three steps of lesson 02, with the mask at the right moment. Mind the case without a mask, and the fully
+masked query. Leave the caller's mask and tensors as they are.
 """
 
 # %% exercise: masking.masked_attention
 def masked_attention(q, k, v, mask=None):
-    """Scaled dot-product attention in which query i sees key j only where the mask is True.
+    """Scaled dot-product attention; query i attends to key j only if the mask is True there.
 
     Shapes:
         q: (..., N, D)
         k: (..., M, D)
         v: (..., M, E)
-        mask: truth values that broadcast to (..., N, M), True = may look; None hides nothing
-        returns: (..., N, E), zeros for a query that may look at nothing
+        mask: Boolean, broadcasts to (..., N, M), True = may attend; None hides nothing
+        returns: (..., N, E), zeros for a query that may attend to nothing
 
     >>> q, k = torch.zeros(3, 2), torch.zeros(2, 2)
     >>> v = torch.tensor([[4.0, 0.0], [0.0, 8.0]])
@@ -406,7 +438,7 @@ def masked_attention(q, k, v, mask=None):
     if mask is None:
         return torch.softmax(scores, dim=-1) @ v
     weights = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
-    # Once more, for the rows that may look at nothing: softmax made them nan.
+    # Once more, for fully masked queries: softmax made their weights nan.
     return weights.masked_fill(~mask, 0.0) @ v
     ### END SOLUTION
 
@@ -421,17 +453,19 @@ check(masked_attention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The scores are multiplied by the mask.* A hidden word then has the score 0, and you know what that is
+- *The scores are multiplied by the mask.* A hidden token then has the score 0, and you know what that is
   worth.
-- *The vectors of hidden words are set to zero.* The same in other clothes: a zero key has the score 0.
-- *The mask is added to the scores.* True counts as 1, False as 0: everybody is seen, some a little more.
-- *Right without empty rows, `nan` with them.* Where does the first `nan` appear? Print the weights.
-- *Right output, `nan` gradients.* The `nan` was removed too late, after the values came in.
-- *The second call differs.* `masked_fill_`, with the underscore, writes into the tensor itself. If that is
-  the caller's, it stays changed.
+- *The vectors of hidden tokens are set to zero.* The same mistake in another place: a key of zeros scores 0.
+- *The mask is added to the scores.* True counts as 1 and False as 0: every key is attended to, some a little
+  more.
+- *Right without fully masked queries, `nan` with them.* Where does the first `nan` appear? Print the weights.
+- *The right output, `nan` gradients.* Either the `nan` was removed too late, after the values had come in, or
+  $-\infty$ was added.
+- *The second call gives something else.* `masked_fill_`, with the underscore, writes into the tensor itself.
+  If that is the caller's, it stays changed.
 
-**See it run.** First the rung below: with a mask that hides nothing, the numbers of lessons 01 and 02 come
-back.
+**See it run.** First the previous rung of the ladder: with a mask that hides nothing, the numbers of lessons
+01 and 02 come back.
 """
 
 # %%
@@ -446,61 +480,133 @@ print("causal: the same as PyTorch's:", same)
 
 # %% [markdown]
 r"""
-And the weights, seen as in lesson 01 with the identity in place of the values:
+And the weights, made visible as in lesson 01, with the identity instead of the values:
 """
 
 # %%
 weights = masked_attention(x, x, torch.eye(5), causal)
 print("row of dog:", [round(w, 2) for w in weights[1].tolist()])
-figures.weights(weights, tokens, title="Nobody looks ahead")
+figures.weights(weights, tokens, title="No token looks ahead")
 
 # %% [markdown]
 r"""
-The first word can only look at itself, and the last row is as it was without a mask. Something else has
-changed: the two *the*, equal until now, differ. The second one has heard *dog* and *saw*, the first one has
-not. A causal mask tells a word something about its place.
+The first token can only attend to itself, and the last row is as it was without a mask. Something else has
+changed: the two *the*, equal until now, differ. The second one has attended to *dog* and *saw*, the first one
+has not. So a causal mask tells a token something about its position.
 
-And the row that may look at nothing, in values and in gradients:
+Now a fully masked query, in values and in gradients:
 """
 
 # %%
 lonely = causal.clone()
 lonely[2] = False
-words = x.clone().requires_grad_()
-output = masked_attention(words, words, words, lonely)
+given = x.clone().requires_grad_()
+output = masked_attention(given, given, given, lonely)
 output.sum().backward()
-print("saw hears nothing:", output[2].tolist())
-print("all gradients are finite:", words.grad.isfinite().all().item())
+theirs = F.scaled_dot_product_attention(x, x, x, attn_mask=lonely)
+print("output for saw, fully masked:", output[2].tolist())
+print("PyTorch's output for it:     ", theirs[2].tolist())
+print("all gradients are finite:", given.grad.isfinite().all().item())
 
 # %% [markdown]
 r"""
-## 4. Two masks at once
+### Five ways to hide a score
 
-**The question.** A batch of sentences for a model that writes: nobody may look ahead, *and* nobody may look
-at fillers. One mask is $(N, N)$, the other $(B, N)$. How do the two meet?
-
-PyTorch lines shapes up *from the right*. An axis of size 1 is repeated as often as the other side needs;
-this is *broadcasting*. So each mask gets axes of size 1 until every axis stands over its own kind:
-
-![A causal mask, a triangle of shape (N, N), becomes (1, 1, N, N). A padding mask, one row a sentence, shape
-(B, N), becomes (B, 1, 1, N). Both together give one mask a sentence, shape (B, 1, N, N): the triangle, and
-for the shorter sentence the last two columns hidden as well](../images/mask_broadcasting.svg)
-
-By hand, two places of *the cat saw* with its two fillers, and the positions they may look at:
-
-| who looks | causal mask | padding mask | both |
-|---|---|---|---|
-| *cat*, position 1 | 0, 1 | 0, 1, 2 | 0, 1 |
-| a filler, position 4 | 0, 1, 2, 3, 4 | 0, 1, 2 | 0, 1, 2 |
-
-For *cat* the causal mask decides, for the filler the padding mask.
+In other people's code you will meet all of these: a hidden score *filled* with 0, with $-100$, with $-10^9$,
+or with $-\infty$, and $-\infty$ *added* to it. We examine each in four respects. How much weight does a
+hidden key keep, with ordinary scores and with low ones? What are the weights of a fully masked query? If we
+set those to zero afterwards, is the gradient finite? And does it run in float16, which large models use to
+save memory?
 """
 
 # %%
-by_padding = {0, 1, 2}
-for who, place in (("cat", 1), ("filler", 4)):
-    by_order = set(range(place + 1))
-    print(f"{who} at position {place} may look at:", sorted(by_order & by_padding))
+def add_infinity(scores, mask):
+    return scores + torch.zeros_like(scores).masked_fill(~mask, -math.inf)
+
+
+ways_to_hide = {
+    "fill with 0": lambda scores, mask: scores.masked_fill(~mask, 0.0),
+    "fill with -100": lambda scores, mask: scores.masked_fill(~mask, -100.0),
+    "fill with -1e9": lambda scores, mask: scores.masked_fill(~mask, -1e9),
+    "add -inf": add_infinity,
+    "replace by -inf": lambda scores, mask: scores.masked_fill(~mask, -math.inf),
+}
+ordinary, low = torch.tensor([0.0, 3, 2]), torch.tensor([-99.0, -97, 2])
+last_hidden, all_hidden = torch.arange(3) < 2, torch.arange(3) < 0
+
+
+def examine(hide):
+    """The weights, the gradient and the float16 scores that one way of hiding gives."""
+    rows = [torch.softmax(hide(scores, last_hidden), dim=-1) for scores in (ordinary, low)]
+    scores = ordinary.clone().requires_grad_()
+    empty = torch.softmax(hide(scores, all_hidden), dim=-1)
+    empty.masked_fill(~all_hidden, 0.0).sum().backward()
+    try:
+        in_half = hide(ordinary.half(), last_hidden)
+    except RuntimeError:
+        in_half = None
+    weights, grad = [row[2].item() for row in rows], scores.grad.tolist()
+    return {"weights": weights, "empty": empty.tolist(), "grad": grad, "half": in_half}
+
+
+examined = {name: examine(hide) for name, hide in ways_to_hide.items()}
+print("largest number in float16:", torch.finfo(torch.float16).max)
+print("fill with 0, the hidden weight:", round(examined["fill with 0"]["weights"][0], 2))
+facts_about_masking(examined)
+
+# %% [markdown]
+r"""
+Read it row by row:
+
+- **0** leaks always, $-100$ as soon as the real scores are low.
+- **$-10^9$** does not leak, and many good courses and models use it. But float16 ends at 65,504, so there it
+  is an error (`torch.finfo(scores.dtype).min` is the usual way out). And a fully masked query silently gets the
+  average of all that it must *not* attend to, a third of each key here. No `nan` warns you.
+- **Adding $-\infty$** is right wherever some key is visible. For a fully masked query the gradient is `nan`,
+  even after the weights have been set to zero.
+- **Replacing by $-\infty$** gives `nan` weights for a fully masked query, which you see and can set to zero.
+  Then values *and* gradient are right. That is the worked answer: one fill before softmax, one after it.
+
+Why does adding lose the gradient, and replacing not?
+
+<details><summary>An answer</summary>
+
+On the way back, softmax multiplies by its own weights. For a fully masked query these are `nan`, so what it
+hands on is `nan`, even though zero came in.
+
+Adding passes a gradient on as it is: the derivative of $s + c$ with respect to $s$ is 1. So the `nan` reaches
+queries and keys. `masked_fill` does not: its result does not depend on the score that it has overwritten, so
+it sends back a plain zero there. It *writes* that zero; it does not multiply by it.
+
+</details>
+
+## 4. Two masks at once
+
+**The question.** A batch of sentences for a model that writes: no token may attend to a later one, *and* none
+to a padding token. One mask is $(N, N)$, the other $(B, N)$. How do the two meet?
+
+PyTorch lines shapes up *from the right*. An axis of size 1 is repeated as often as the other side needs; this
+is **broadcasting**. So each mask gets axes of size 1 until every axis lines up with its own kind:
+
+![A causal mask, a triangle of shape (N, N), becomes (1, 1, N, N). A padding mask, one row per sentence, shape
+(B, N), becomes (B, 1, 1, N). Together they give one mask per sentence, shape (B, 1, N, N): the triangle, and
+for the shorter sentence the last two columns hidden as well](../images/mask_broadcasting.svg)
+
+By hand, two positions of *the cat saw* with its two padding tokens, and the positions they may attend to:
+
+| query | causal mask | padding mask | both |
+|---|---|---|---|
+| *cat*, position 1 | 0, 1 | 0, 1, 2 | 0, 1 |
+| a padding token, position 4 | 0, 1, 2, 3, 4 | 0, 1, 2 | 0, 1, 2 |
+
+For *cat* the causal mask decides, for the padding token the padding mask.
+"""
+
+# %%
+real = {0, 1, 2}
+for token, position in (("cat", 1), ("[pad]", 4)):
+    not_later = set(range(position + 1))
+    print(f"{token} at position {position} may attend to:", sorted(not_later & real))
 
 # %% [markdown]
 r"""
@@ -509,8 +615,8 @@ r"""
 $$A_{b,0,i,j} = C_{ij} \wedge P_{bj}$$
 
 - $C$, shape $(N, N)$: the causal mask; $P$, shape $(B, N)$: the padding mask; $\wedge$: and
-- $A$, shape $(B, 1, N, N)$: one mask a sentence, for query $i$ and key $j$. The axis of size 1 will be the
-  one of the heads, from lesson 04 on: all heads share the mask.
+- $A$, shape $(B, 1, N, N)$: one mask per sentence, for query $i$ and key $j$. From lesson 04 on, the axis of
+  size 1 is the axis of the heads: all heads share the mask.
 
 ### Exercise: `combine_masks`
 
@@ -519,12 +625,12 @@ Which axis of the padding mask counts sentences, and which counts keys?
 
 # %% exercise: masking.combine_masks
 def combine_masks(causal, padding):
-    """One mask a sentence, True where both masks allow: A[b, 0, i, j] = C[i, j] and P[b, j].
+    """One mask per sentence, True if both masks allow it: A[b, 0, i, j] = C[i, j] and P[b, j].
 
     Shapes:
-        causal: (N, N) of truth values
-        padding: (B, N) of truth values, True = a real word
-        returns: (B, 1, N, N) of truth values
+        causal: (N, N), Boolean
+        padding: (B, N), Boolean, True = a real token
+        returns: (B, 1, N, N), Boolean
 
     >>> causal = torch.tensor([[True, False], [True, True]])
     >>> combine_masks(causal, torch.tensor([[True, False]]))
@@ -548,14 +654,14 @@ check(combine_masks, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Or in place of and.* Then a word needs only one of two permissions.
-- *Rows in place of columns.* Padding hides what is looked *at*, the keys: the last axis. On the wrong axis,
-  fillers may not look, and everybody may look at fillers.
-- *Fine for two sentences of five words, silently wrong for five of five.* Without the new axes, $(B, N)$
-  lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every
-  sentence. Test with different sizes, then with equal ones.
+- *Or instead of and.* Then a query needs only one of two permissions.
+- *Rows instead of columns.* Padding hides what is attended *to*, the keys: the last axis. On the wrong axis,
+  padding tokens may not attend, and every token may attend to padding.
+- *Fine for two sentences of five tokens, silently wrong for five of five.* Without the new axes, $(B, N)$
+  lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every sentence.
+  Test with different sizes, then with equal ones.
 
-**See it run.** The short sentence must get, inside the batch, what it gets alone:
+**See it run.** Inside the batch, the short sentence must get what it gets alone:
 """
 
 # %%
@@ -574,35 +680,35 @@ print("  with no mask:        ", torch.allclose(unmasked[1, :3], alone, atol=1e-
 
 # %% [markdown]
 r"""
-The causal mask alone is enough here: the fillers stand *behind* the words, so it hides them from every real
-word. That is why a missing padding mask can go unnoticed for a long time. Put the fillers in *front*, as
-models that write in batches do, and it shows.
+Here the causal mask alone is enough: the padding tokens come *after* the real ones, so it hides them from
+every real token. That is why a missing padding mask can go unnoticed for a long time. Put the padding in
+*front*, as models do when they write several texts at once, and it shows.
 
-Fillers in front also make rows that may look at nothing:
+Padding in front also makes fully masked queries:
 """
 
 # %%
 left = combine_masks(causal, padding.flip(1))
-print("rows that may look at nothing:", (~left[1, 0].any(dim=-1)).sum().item())
-names = ["filler", "filler", "the", "cat", "saw"]
-figures.mask(left[1, 0], names, title="Fillers in front, and nobody looks ahead")
+print("queries that may attend to nothing:", (~left[1, 0].any(dim=-1)).sum().item())
+names = ["[pad]", "[pad]", "the", "cat", "saw"]
+title = "Padding in front, and no token looks ahead"
+figures.mask(left[1, 0], names, title=title, rows_are="query (attends)")
 
 # %% [markdown]
 r"""
-## 5. Pull at a word: does the future leak?
+## 5. Change a token: does the future leak?
 
 A mask that looks right is not yet a mask that *is* right. Here is a test that needs no reference at all:
-change a later word a little, and watch the outputs before it. If one of them moves, something leaks.
-PyTorch can do it for all words at once: the *Jacobian* holds how strongly every output depends on every
-input.
+change a later token a little, and watch the outputs before it. If one of them moves, something leaks. PyTorch
+can do it for all tokens at once: the **Jacobian** holds how strongly every output depends on every input.
 
-We try no mask, weights zeroed after softmax, and your `masked_attention`. Five words make ten pairs of an
-output and a later word; how many of them leak?
+We try no mask, weights zeroed after softmax, and your `masked_attention`. Five tokens make ten pairs of an
+output and a later token; how many of them leak?
 """
 
 # %%
 def influence(attend):
-    """(N, N): how strongly the output of row i depends on the word of column j."""
+    """(N, N): how strongly the output of row i depends on the token of column j."""
     jacobian = torch.autograd.functional.jacobian(attend, x)
     return jacobian.pow(2).sum(dim=(1, 3)).sqrt() / 2
 
@@ -624,18 +730,18 @@ maps = {name: influence(way) for name, way in ways.items()}
 for name, table in maps.items():
     leaks = (table.triu(1) > 1e-6).sum().item()
     print(f"{name:13s} {leaks:2d} of 10 pairs leak")
-title = "Whose output moves when a word changes?"
-note = "row: the output that moves; column: the word that changes; framed: a later word"
+title = "Which output moves when a token changes?"
+note = "row: the output that moves; column: the token that changes; framed: a later token"
 framed = {name: table.triu(1) > 1e-6 for name, table in maps.items()}
 figures.attention_maps(maps, tokens, title=title, note=note, framed=framed)
 
 # %% [markdown]
 r"""
-Zeroed after softmax, the weights above the diagonal are zero, every single one. And yet the framed cells
-are not: the future comes in through the total of softmax. Only the mask before softmax keeps it out. (The
-numbers are halved to fit the colours.)
+If the weights are zeroed after softmax, those above the diagonal are zero, every single one. And yet the
+framed cells are not: the future comes in through the total of softmax. Only the mask before softmax keeps it
+out. (The numbers are halved to fit the colours.)
 
-The same test, without any calculus. Change *cat* into *saw* and look who notices:
+The same test without any calculus: change *cat* into *saw* and see which outputs move.
 """
 
 # %%
@@ -644,23 +750,30 @@ changed[4] = embed(["saw"])[0]
 print("how far each output moves")
 for name, way in ways.items():
     moved = (way(changed) - way(x)).abs().amax(dim=-1)
-    print(f"{name:13s}", " ".join(f"{step:.2f}" for step in moved.tolist()))
+    print(f"{name:13s}", " ".join(f"{distance:.2f}" for distance in moved.tolist()))
 
 # %% [markdown]
 r"""
-Zeroed after softmax, *dog* and *saw* notice what they must not know. (Both *the* do not, for a reason that
-is no merit of the mask: *the* scores *cat* and *saw* alike, with 0.)
+Zeroed after softmax, the outputs of *dog* and *saw* depend on a token that they must not know. Neither *the*
+moves. Is that thanks to the mask?
+
+<details><summary>An answer</summary>
+
+No. *The* scores *cat* and *saw* alike, with 0, so the total of its softmax stays the same. A test with one
+changed token can miss a leak; the Jacobian above has found it.
+
+</details>
 
 ## 6. A task that proves the mask
 
-Now let a model try to cheat. The task: six random symbols, then the same six in reverse. Guess each next
+Now let a model try to cheat. The task: six random symbols, then the same six in reverse. Predict each next
 symbol.
 
-- In the *first half* nothing can be known. There are eight symbols; whoever guesses pays $\ln(8) = 2.08$.
-- In the *second half* everything can be known, by whoever looks back to the mirrored place. The price is 0.
+- In the *first half* nothing can be known. There are eight symbols, so guessing has a loss of $\ln(8) = 2.08$.
+- In the *second half* everything can be known, by attending to the mirrored position. The loss can be 0.
 
-A model with a right causal mask must reach these two numbers, no more and *no less*. A lower loss in the
-first half is not a better model. It is a leak.
+A model with a right causal mask must reach these two numbers, no more and *no less*. A lower loss in the first
+half is not a better model. It is a leak.
 """
 
 # %%
@@ -668,86 +781,156 @@ SYMBOLS, HALF, START = "abcdefgh", 6, 8
 
 
 def mirrored(n_sequences, generator):
-    """(n_sequences, 13): a start sign, six random symbols, the six in reverse."""
+    """(n_sequences, 13): a start symbol, six random symbols, the six in reverse."""
     half = torch.randint(0, len(SYMBOLS), (n_sequences, HALF), generator=generator)
     return torch.cat([torch.full((n_sequences, 1), START), half, half.flip(1)], dim=1)
 
 
 class Mirror(nn.Module):
-    """Guesses the next symbol with one attention; every symbol knows its place."""
+    """Predicts the next symbol with one attention; every symbol knows its position."""
 
-    def __init__(self, causal, width=32):
+    def __init__(self, mask, width=32):
         super().__init__()
-        self.causal = causal
-        self.symbol, self.place = nn.Embedding(9, width), nn.Embedding(13, width)
+        self.mask = mask
+        self.symbol, self.position = nn.Embedding(9, width), nn.Embedding(13, width)
         self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
-        self.guess = nn.Linear(width, len(SYMBOLS))
+        self.predict = nn.Linear(width, len(SYMBOLS))
 
     def attend(self, sequence, values=None):
         n = sequence.shape[1]
-        x = self.symbol(sequence) + self.place(torch.arange(n))
-        mask = causal_mask(n) if self.causal else None
+        x = self.symbol(sequence) + self.position(torch.arange(n))
         values = self.value(x) if values is None else values
-        return masked_attention(self.query(x), self.key(x), values, mask)
+        return masked_attention(self.query(x), self.key(x), values, self.mask(n))
 
     def forward(self, sequence):
-        return self.guess(self.attend(sequence))
+        return self.predict(self.attend(sequence))
+
+
+def nothing_hidden(n):
+    return torch.ones(n, n, dtype=torch.bool)
 
 
 example = mirrored(1, torch.Generator().manual_seed(1))[0].tolist()
 spelled = ["^" if s == START else SYMBOLS[s] for s in example]
 print("a sequence:", " ".join(spelled))
-print("guessing costs", round(math.log(8), 2))
+print("the loss of guessing:", round(math.log(8), 2))
 
 # %%
-def loss_by_place(model, sequences):
-    """The mean loss at each of the twelve places to predict."""
-    guesses = model(sequences[:, :-1]).transpose(1, 2)
-    return F.cross_entropy(guesses, sequences[:, 1:], reduction="none").mean(dim=0)
+def loss_by_position(model, sequences):
+    """The mean loss at each of the twelve positions to predict."""
+    logits = model(sequences[:, :-1]).transpose(1, 2)
+    return F.cross_entropy(logits, sequences[:, 1:], reduction="none").mean(dim=0)
 
 
-def trained(causal, steps=600):
-    """A trained Mirror, and its loss at each place of 2000 fresh sequences."""
-    torch.manual_seed(0)
-    generator = torch.Generator().manual_seed(0)
-    model, batches = Mirror(causal), (mirrored(64, generator) for _ in range(steps))
-    train(model, batches, lambda model, sequences: loss_by_place(model, sequences).mean())
+def trained(mask, steps=200, seed=0):
+    """A trained Mirror, and its loss at each position of 2000 fresh sequences."""
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    model, batches = Mirror(mask), (mirrored(64, generator) for _ in range(steps))
+
+    def learning_rate(step):
+        return 0.01 * (1 - step / steps)  # smaller and smaller steps, so that the losses settle
+
+    def mean_loss(model, batch):
+        return loss_by_position(model, batch).mean()
+
+    train(model, batches, mean_loss, learning_rate, steps=steps)
     with torch.no_grad():
-        return model, loss_by_place(model, mirrored(2000, generator))
+        return model, loss_by_position(model, mirrored(2000, generator)).abs()
 
 
-honest, honest_losses = trained(causal=True)
-cheat, cheat_losses = trained(causal=False)
-print("the loss after training")
-for name, losses in (("causal mask", honest_losses), ("no mask", cheat_losses)):
-    first, second = losses[:HALF].mean().item(), losses[HALF:].mean().item()
-    print(f"{name:12s} first half {first:.2f}, second {abs(second):.2f}")
-losses = {"causal mask": honest_losses, "no mask": cheat_losses.abs()}
-places = [f"s{i}" for i in (*range(1, 7), *range(6, 0, -1))]
-title, guessing = "How hard is each next symbol?", {"guessing: 2.08": math.log(8)}
-figures.curves(losses, places, title=title, xlabel="the symbol to predict", reference=guessing)
+plans = {"causal mask": causal_mask, "no mask": nothing_hidden}
+runs = {name: [trained(mask, seed=seed) for seed in range(3)] for name, mask in plans.items()}
+(honest, honest_losses), (cheat, cheat_losses) = (seeds[0] for seeds in runs.values())
+parts = {"first half": slice(HALF), "second half": slice(HALF, 12), "all": slice(12)}
+for name, seeds in runs.items():
+    print(f"{name}: the loss after training, three seeds")
+    for part, of in parts.items():
+        print(f"  {part:11s}", *(f"{losses[of].mean().item():.2f}" for _, losses in seeds))
+losses = {name: [losses for _, losses in seeds] for name, seeds in runs.items()}
+positions = [f"s{i}" for i in (*range(1, 7), *range(6, 0, -1))]
+title, guessing = "How hard is each next symbol? Three seeds", {"guessing: 2.08": math.log(8)}
+figures.curves(losses, positions, title=title, xlabel="the symbol to predict", reference=guessing)
 
 # %% [markdown]
 r"""
-With the mask: 2.08, then nothing, just as it must be. Without it the loss is zero everywhere, which looks
-wonderful and is worthless. To see how worthless, let both models *write*: they get the first half and must
-continue alone, one symbol at a time. Now there is no future to peep at.
+With the mask: 2.08 in the first half and 0 in the second, just as it has to be, together 1.04. Without it the
+loss is zero everywhere. That is what the beginning of this lesson promised: a loss below 1.04 is *impossible*
+without seeing the answers.
+
+How much is the cheat worth? Let both models *write*: they get the first half and must continue alone, one
+symbol at a time. Now there is no future to look up. A model that guesses would get all six symbols right
+once in 262,144 times.
 """
 
 # %%
-with torch.no_grad():
-    fresh = mirrored(1000, torch.Generator().manual_seed(2))
-    for name, model in (("causal mask", honest), ("no mask", cheat)):
-        written = fresh[:, : HALF + 1]
+def written_by(model, fresh):
+    """(n, 6): what the model writes after the first half, one symbol at a time."""
+    text = fresh[:, : HALF + 1]
+    with torch.no_grad():
         for _ in range(HALF):
-            following = model(written)[:, -1].argmax(dim=-1, keepdim=True)
-            written = torch.cat([written, following], dim=1)
-        right = (written == fresh).all(dim=1).float().mean().item()
-        print(f"{name:12s} {100 * right:3.0f} % of 1000 mirrors right")
+            following = model(text)[:, -1].argmax(dim=-1, keepdim=True)
+            text = torch.cat([text, following], dim=1)
+    return text[:, HALF + 1 :]
+
+
+fresh = mirrored(1000, torch.Generator().manual_seed(2))
+print(f"guessing: one in {len(SYMBOLS) ** HALF:,}")
+correct = {}
+for name, seeds in runs.items():
+    correct[name] = [written_by(model, fresh) == fresh[:, HALF + 1 :] for model, _ in seeds]
+    whole = [100 * right.all(dim=1).float().mean().item() for right in correct[name]]
+    print(f"{name}: all six right, three seeds:", *(f"{share:.0f} %" for share in whole))
 
 # %% [markdown]
 r"""
-And where do the two look, on the sequence printed above? The rows are the places that guess.
+The model with the mask writes its mirrors without a slip. The cheat, with the better loss, is far from that:
+what it had relied on is gone. Yet it writes more than chance would give. Where does that come from? Look at
+the six symbols one by one, and at two of its weights: that of the *next* position, in training, where it could see
+it; and that of the *mirrored* position, in writing, where it cannot.
+"""
+
+# %%
+def looked_up(model, sequences):
+    """Mean weights: of the next position in training, of the mirrored one in writing."""
+    with torch.no_grad():
+        training = model.attend(sequences[:, :-1], torch.eye(12)).mean(dim=0)
+        following = [training[HALF + k, HALF + k + 1].item() for k in range(HALF - 1)]
+        mirrored_one = []
+        for k in range(HALF):
+            given = sequences[:, : HALF + 1 + k]
+            writing = model.attend(given, torch.eye(HALF + 1 + k)).mean(dim=0)
+            mirrored_one.append(writing[-1, HALF - k].item())
+    return following, mirrored_one
+
+
+def in_percent(values):
+    return " ".join(f"{100 * value:4.0f}" for value in values)
+
+
+for seed, (model, _) in enumerate(runs["no mask"]):
+    following, mirrored_one = looked_up(model, fresh)
+    print(f"no mask, seed {seed}: in percent, for each of the six symbols")
+    print("  written right              ", in_percent(correct["no mask"][seed].float().mean(dim=0)))
+    print("  training: the next one     ", in_percent(following), "  --")
+    print("  writing: the mirrored one  ", in_percent(mirrored_one))
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+In the second half every answer is in *two* positions: in the next one, where it must not be seen, and in the
+mirrored one of the first half, which is allowed. During training both were visible, and nothing asked the model to
+prefer the mirrored one; for several symbols it attended to the next one.
+
+When it writes, that position does not exist yet, and softmax divides the attention among what is left. If the
+mirrored position was second in line, it now gets nearly everything, and the symbol is right all the same. If
+something else was, the model can only guess, and one guess in eight is right. (The very last symbol never had a
+next position, so there it had to learn the mirror.)
+
+</details>
+
+Where do the two models attend, on the sequence printed above?
 """
 
 # %%
@@ -755,31 +938,37 @@ with torch.no_grad():
     inputs = torch.tensor([example[:-1]])
     maps = {"causal mask": honest.attend(inputs, torch.eye(12))[0]}
     maps["no mask"] = cheat.attend(inputs, torch.eye(12))[0]
-figures.attention_maps(maps, spelled[:-1], title="Where the next symbol is looked up")
+note = "row: the position that predicts (query); column: where it attends (key)"
+title = "Where the next symbol is looked up"
+figures.attention_maps(maps, spelled[:-1], title=title, note=note)
 
 # %% [markdown]
 r"""
 Left, the second half walks back through the first: the mirror, found by training alone. In the first half
-there is nothing to find, and so it looks at the start sign, which tells nothing. Right, the first half
-looks straight at what it is supposed to guess: at the next place, or at its copy in the second half.
+there is nothing to find, so it attends to the start symbol, which tells nothing. Right, the first half attends
+straight to what it is supposed to predict: to the next position, or to its copy in the second half.
 
 **Take it along.** A loss that is too good is the commonest symptom of a leaking mask. Build yourself a task
 whose best possible loss you know, and be suspicious on *both* sides of it.
 
 ## Explore
 
-Choose a pattern and its size: how far a window reaches, how long a prefix is, how many real words a padded
-sentence has. Guess first: which size of the window makes the causal mask? With which padding does *dog*
-forget *cat*? When do the two *the* agree? And what is left of a sentence of size 0?
+Choose a pattern and its size: how far a window reaches, how long a prefix is, how many real tokens a padded
+sentence has. Predict first:
+
+- Which size of the window makes the causal mask?
+- With which padding does *dog* give no weight to *cat*?
+- In which patterns do the two *the* get the same row?
+- What is left of a padded sentence of size 0?
 """
 
 # %% explore
 def look(pattern, size):
-    place = torch.arange(5)
+    position = torch.arange(5)
     patterns = {
         "causal": causal_mask(5),
-        "window": causal_mask(5) & (place[:, None] - place < size),
-        "prefix": causal_mask(5) | (place < size),
+        "window": causal_mask(5) & (position[:, None] - position < size),
+        "prefix": causal_mask(5) | (position < size),
         "padding": padding_mask(torch.tensor([size]), 5).expand(5, 5),
     }
     both = combine_masks(patterns["causal"], patterns["padding"][:1])
@@ -795,13 +984,42 @@ explore(look, pattern=kinds, size=(0, 5, 1, 2))
 
 # %% [markdown]
 r"""
+<details><summary>Answers</summary>
+
+- Size 5: no token of this sentence is more than four positions back.
+- Any size up to 4: *cat* is at position 4, so it counts as padding unless the size is 5.
+- Equal tokens get equal rows if they may attend to the same keys. With padding alone every row sees the same
+  columns, so there they always agree. With a prefix of 3 the first *the* sees three tokens and the second
+  four; from size 4 on both see the same. With causal masks and windows they differ, except where nothing is
+  left (size 0), or nothing but the first token (causal and padding, size 1). In a window of size 1 each sees
+  only itself: a weight of 1, but in different columns.
+- Only fully masked queries: every weight is 0, and so is the output. No `nan`.
+
+</details>
+
 ## See the whole computation
 
-Your function on the sentence with the causal mask. Where does the mask come in?
+Your function on the sentence with the causal mask. At which step does the mask come in?
 """
 
 # %%
 draw(masked_attention, x, x, x, causal)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+At least once between the scaled scores and softmax. In the worked answer it comes in twice: before softmax,
+where hidden scores become $-\infty$, and after it, where the `nan` of fully masked queries becomes 0.
+
+</details>
+
+Now two of the three ways of section 5. `compare` draws both, marks where they differ, and says so in a sentence:
+"""
+
+# %%
+comparison = compare(zeroed_after, masked_before, x)
+comparison
 
 # %% [markdown]
 r"""
@@ -827,7 +1045,7 @@ remaining weights do not add up to 1, so the output is too small; and they depen
 information about the future leaks into the output and its gradient although no hidden value is ever added.
 
 A hidden key must contribute nothing to the total, and the exponential is zero only at $-\infty$. A score of
-0 contributes 1, as much as any neutral word. A number like $-100$ works only as long as all allowed scores
+0 contributes 1, as much as any neutral token. A number like $-100$ works only as long as all allowed scores
 are far above it.
 
 Dividing again by what is left is the same on paper: the common total cancels. On a computer it can fail: if
@@ -843,18 +1061,18 @@ leak). Half for one of them.
 **1 point** for $-\infty$: only its exponential is zero; 0 counts as 1, and a finite fill fails for low
 scores. Half for one of the two.
 
-**1 point** for: equal in exact arithmetic, fails when allowed weights underflow (or: for empty rows). Half
-for "the same" or for "it goes wrong" with no reason.
+**1 point** for: equal in exact arithmetic, fails if allowed weights underflow (or: for fully masked rows).
+Half for "the same" or for "it goes wrong" without a reason.
 
 **Sample answers.**
 
-*3 points.* "After softmax the hidden words have already been counted in the denominator, so the rest sums
-to less than 1 and changes when a future word changes. exp(-inf) = 0 exactly, exp(0) = 1, exp(-100) is only
+*3 points.* "After softmax the hidden tokens have already been counted in the denominator, so the rest sums
+to less than 1 and changes when a future token changes. exp(-inf) = 0 exactly, exp(0) = 1, exp(-100) is only
 small compared with normal scores. Renormalising gives the same fraction mathematically, but if the hidden
 score is huge the visible weights are 0 in floating point and you get 0/0."
 
 *One and a half points.* "The weights would not sum to one any more. -inf because the softmax of it is 0,
-with 0 the word would still get weight 1 before normalising. Renormalising fixes it." (Half: no leak. Half:
+with 0 the token would still get weight 1 before normalising. Renormalising fixes it." (Half: no leak. Half:
 nothing against finite numbers. Half: no limit named.)
 
 *Half a point.* "Softmax must come last because its rows add up to 1, and we use -inf because that is the
@@ -868,15 +1086,15 @@ r"""
 
 Not graded, and harder than they look.
 
-**New words only.** A model that writes has kept the keys of three words. Two new words arrive: two queries
-meet five keys. Write `causal_for_new(n_queries, n_keys)`: the queries are the *last* words of the sentence.
-Where does the triangle sit? (PyTorch's shortcut `is_causal=True` puts it elsewhere when the two numbers
+**New tokens only.** A model that writes has kept the keys of three tokens. Two new tokens arrive: two queries
+meet five keys. Write `causal_for_new(n_queries, n_keys)`: the queries are the *last* tokens of the sentence.
+In which corner is the triangle? (PyTorch's shortcut `is_causal=True` puts it elsewhere if the two numbers
 differ. Try it.)
 """
 
 # %%
 def try_causal_for_new(causal_for_new):
-    """Raises AssertionError with a sentence where `causal_for_new` is not right."""
+    """Raises AssertionError with a sentence if `causal_for_new` is not right."""
     generator = torch.Generator().manual_seed(0)
     for new, n in ((1, 5), (2, 5), (5, 5), (3, 4)):
         size = f"{new} queries and {n} keys"
@@ -886,8 +1104,8 @@ def try_causal_for_new(causal_for_new):
         all_at_once = masked_attention(q, k, v, causal_mask(n))
         last = masked_attention(q[-new:], k, v, mask)
         same = torch.allclose(last, all_at_once[-new:], atol=1e-6)
-        assert same, f"{size}: not what the last words hear when all are computed at once"
-    return "right: the triangle sits at the lower right"
+        assert same, f"{size}: not what the last tokens get when all are computed at once"
+    return "right: the triangle is at the lower right"
 
 
 # def causal_for_new(n_queries, n_keys): ...
@@ -895,25 +1113,39 @@ def try_causal_for_new(causal_for_new):
 
 # %% [markdown]
 r"""
-**Several texts in one row.** Instead of filling short texts up, one can write them behind each other into
-one row. Then nobody may look into another text. Write `packed_mask(text_of)`: `text_of` says for each
-position to which text it belongs, like `[0, 0, 0, 1, 1, 2]`; the mask is causal inside each text.
+<details><summary>An answer</summary>
+
+The new queries are the last rows of the full causal mask:
+
+```python
+def causal_for_new(n_queries, n_keys):
+    return causal_mask(n_keys)[n_keys - n_queries :]
+```
+
+The triangle is at the lower right: the last query sees everything. `is_causal=True` puts it at the upper
+left, as if the two new tokens were the *first* ones, and then the first of them may attend to one key only.
+
+</details>
+
+**Several texts in one row.** Instead of padding short texts, one can put them one after the other into one
+row. Then no token may attend to another text. Write `packed_mask(text_of)`: `text_of` says for each position
+which text it belongs to, for instance `[0, 0, 0, 1, 1, 2]`; the mask is causal inside each text.
 """
 
 # %%
 def try_packed_mask(packed_mask):
-    """Raises AssertionError with a sentence where `packed_mask` is not right."""
+    """Raises AssertionError with a sentence if `packed_mask` is not right."""
     pieces = [["the", "dog", "saw"], ["the", "cat"], ["saw", "the", "dog", "saw"]]
     text_of = torch.tensor([number for number, piece in enumerate(pieces) for _ in piece])
     mask = packed_mask(text_of)
-    assert mask.shape == (9, 9) and mask.dtype == torch.bool, "a square of truth values is due"
+    assert mask.shape == (9, 9) and mask.dtype == torch.bool, "a square Boolean mask is expected"
     row = embed([word for piece in pieces for word in piece])
     together = masked_attention(row, row, row, mask)
     for number, piece in enumerate(pieces):
         y = embed(piece)
         alone = masked_attention(y, y, y, causal_mask(len(piece)))
         same = torch.allclose(together[text_of == number], alone, atol=1e-6)
-        assert same, f"text {number} hears something that it does not hear alone"
+        assert same, f"text {number} gets another output than alone"
     return "right: every text is by itself"
 
 
@@ -922,30 +1154,77 @@ def try_packed_mask(packed_mask):
 
 # %% [markdown]
 r"""
-**Break it.** Train `Mirror` with a mask whose diagonal is off by one in either direction. Before you run
-it, write down both losses that you expect, for the first and the second half.
+<details><summary>A hint</summary>
+
+Two conditions: the key is not later, and it belongs to the same text. For the second, compare `text_of` as a
+column with `text_of` as a row, like positions and lengths in section 2.
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def packed_mask(text_of):
+    same_text = text_of[:, None] == text_of
+    return same_text & causal_mask(len(text_of))
+```
+
+</details>
+
+**Break it.** Train `Mirror` with a mask whose diagonal is off by one, in either direction. *One too many*: each
+token may attend to the next one as well. *One too few*: no token may attend to itself. Before you run the cell,
+write down the losses that you expect in the first half, at the symbol right after the middle (the model has to
+repeat the symbol that it is just reading), and at the five after that.
 """
+
+# %%
+off_by_one = {
+    "one too many": lambda n: causal_mask(n + 1)[1:, :n],
+    "one too few": lambda n: causal_mask(n).tril(-1),
+}
+broken = {name: [trained(mask, seed=s)[1] for s in range(3)] for name, mask in off_by_one.items()}
+parts = {"first half": slice(HALF), "after the middle": HALF, "the rest": slice(HALF + 1, 12)}
+for name, seeds in broken.items():
+    print(f"{name}: mean losses, three seeds")
+    for part, of in parts.items():
+        print(f"  {part:16s}", *(f"{losses[of].mean().item():.2f}" for losses in seeds))
 
 # %% [markdown]
 r"""
+<details><summary>What you should find</summary>
+
+*One too many*: the answer is always in sight. The loss goes to 0 in both halves, as without any mask. One cell per
+row is leak enough.
+
+*One too few*: the first half costs the loss of guessing, as before, and most of the second half costs nothing. Did
+you write 2.08 for the symbol right after the middle? No query may attend to the position where that symbol is. But
+it costs much less than guessing, on every seed, because the *query* is made of that very symbol. What the model
+attends to depends on the query, and where it attends shows in the output. So a mask hides a token's key and value,
+and not its query. (The first row is fully masked, gets zeros, and does no harm.)
+
+</details>
+
 ## In practice
 
-- **Who uses which.** GPT and its relatives are causal. BERT has a padding mask only: it reads both ways
-  (Devlin et al. 2019). T5 was tried with causal, full and prefix masks side by side (Raffel et al. 2020).
-- **Windows.** Mistral 7B lets a word look back 4096 words in each of its 32 layers. Layer by layer, what a
-  word knows can come from up to 131,072 words back (Jiang et al. 2023).
-- **Half of the work is blocked.** Of the 16.8 million pairs of 4096 words a causal mask leaves 8.4 million.
+- **Who uses which.** GPT and its relatives are causal. BERT has a padding mask only: it reads in both
+  directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
+- **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what
+  reaches a token can come from up to 131,072 tokens back (Jiang et al. 2023).
+- **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.
-- **Masks take memory as well.** The mask of eight sentences of 4096 words, a byte a truth value, fills 128
-  MiB. That is why PyTorch has `is_causal=True`, which needs none.
+- **Masks take memory as well.** A causal mask for 4096 tokens, one byte per Boolean, takes 16 MiB, the same
+  for every sentence of a batch. Combined with the padding of eight sentences it takes 128 MiB. So
+  `F.scaled_dot_product_attention` has `is_causal=True`, which needs no mask at all. By its documentation it
+  must not be given a padding mask beside it; padding at the end makes that unnecessary (section 4).
 """
 
 # %%
 n = 4096
 print(f"pairs: {n * n / 1e6:.1f} million")
 print(f"left by a causal mask: {n * (n + 1) // 2 / 1e6:.1f} million")
-print(f"Mistral's reach: {32 * 4096:,} words")
-print(f"a mask of eight sentences: {8 * n * n / 2**20:.0f} MiB")
+print(f"Mistral's reach: {32 * 4096:,} tokens")
+print(f"a causal mask: {n * n / 2**20:.0f} MiB")
+print(f"with the padding of eight sentences: {8 * n * n / 2**20:.0f} MiB")
 q, k, v = torch.randn(3, 1, 1, 6, 4, generator=torch.Generator().manual_seed(0))
 shortcut = F.scaled_dot_product_attention(q, k, v, is_causal=True)
 mine = masked_attention(q, k, v, causal_mask(6))
@@ -957,18 +1236,26 @@ r"""
 
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.3: the causal mask in one sentence, set to minus infinity inside the softmax.
-- Devlin et al.: *BERT*, 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805). What one can learn when
-  nothing but fillers is hidden.
+- Rush, Huang et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/). The
+  paper line by line with code. Best for seeing masks at work in a whole model; find its fill in your table.
+- Zhang, Lipton, Li, Smola: *Dive into Deep Learning*, [section
+  11.3](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-scoring-functions.html). Best
+  on softmax with lengths of sentences; it fills with $-10^6$, so ask what a sentence of length 0 gets.
+- Raschka: [*Build a Large Language Model (From Scratch)*](https://github.com/rasbt/LLMs-from-scratch),
+  chapter 3. Best on the causal mask in the code of a GPT, with dropout added.
+- Devlin et al.: *BERT*, 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805). What can be learned if
+  nothing but padding is hidden.
 - Raffel et al.: *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, 2020,
   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Section 3.2 draws and compares the mask patterns.
 - Beltagy, Peters, Cohan: *Longformer*, 2020, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150). Windows,
-  windows with gaps, and a few words that see everything.
+  windows with gaps, and a few tokens that attend to everything.
 - Jiang et al.: *Mistral 7B*, 2023, [arXiv:2310.06825](https://arxiv.org/abs/2310.06825). A window in a
-  model of today, and how far it reaches over many layers.
+  model in use, and how far it reaches over many layers.
 - PyTorch: [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html).
-  The convention that this course follows, with a reference written out in Python.
+  The convention that this course follows. The Python code on that page *adds* $-\infty$, so for a fully
+  masked query it gives `nan`, where the function itself gives zeros.
 
-**Next:** in lesson 04 a word asks several questions at once: heads.
+**Next:** in lesson 04 one token asks several questions at once: heads.
 """
 
 # %%

@@ -17,7 +17,8 @@ from PIL import Image
 
 from autograder.notebook import figures, lessons
 from autograder.notebook.explore import explore
-from autograder.notebook.lessons.loops import weighted_average
+from autograder.notebook.lessons.loops import meanings, weighted_average
+from autograder.notebook.lessons.masking import facts_about_masking
 from autograder.notebook.lessons.mqa import cache_sizes, groups_and_memory
 from autograder.notebook.lessons.positions import turned_pairs
 from autograder.notebook.lessons.tokens import cut_text
@@ -44,6 +45,12 @@ DRAWINGS = {
     "panels": lambda: figures.panels({"loss": LOSSES, "size": LOSSES}, title="Two measures", log_y=["size"]),
     "expected_and_yours": lambda: figures.expected_and_yours([[1, 2]], [[1, 3]], (0, 1), "x"),
     "weighted_average": lambda: weighted_average(WEIGHTS[1], X, TOKENS, "dog", FEATURES),
+    "meanings": lambda: meanings(
+        [1, 1], {"the dog saw": [[-1, 2], [-1, 1.9]], "the old saw": [[2, -1]]}, "Two meanings", {"a tool": [2, -1]}
+    ),
+    "facts_about_masking": lambda: facts_about_masking(
+        {"fill with 0": {"weights": [0.05, 1], "empty": [0.5, 0.5], "grad": [0, 0], "half": None}}
+    ),
     "cache_sizes": lambda: cache_sizes({"small": (0.5, 2.0), "large": (1.0, 1.0)}),
     "groups_and_memory": lambda: groups_and_memory(8, 2, 3.0, 60.0, "8 heads"),
     "cut_text": lambda: cut_text({"letters": [b"d", b"og"], "words": [b"dog"]}, "Two ways to cut"),

@@ -122,29 +122,61 @@ def test_recorded_output_is_what_the_loops_give():
     assert torch.allclose(ran("01_attention_from_loops")[0]["output"], from_loops(), atol=5.1e-5)
 
 
+def test_attention_as_it_is_leaves_a_fair_saw_undecided():
+    ends = ran("01_attention_from_loops")[0]["ends"]
+    seen, tool = (ends[name][0] for name in ("the dog saw the cat", "the old saw"))
+    assert seen[0] > seen[1] and abs(tool[0] - tool[1]) < 1e-6
+
+
 def test_one_pass_is_judged_rightly():
     try_one_pass = ran("01_attention_from_loops")[0]["try_one_pass"]
-
-    def one_pass(pairs):
-        largest, total, average = torch.tensor(-math.inf), 0.0, 0.0
-        for score, value in pairs:
-            new = torch.maximum(largest, score)
-            shrink, weight = torch.exp(largest - new), torch.exp(score - new)
-            largest, total, average = new, total * shrink + weight, average * shrink + weight * value
-        return average / total
 
     def overflows(pairs):
         pairs = [(torch.exp(score), value) for score, value in pairs]
         return sum(weight * value for weight, value in pairs) / sum(weight for weight, _ in pairs)
 
-    assert "right" in try_one_pass(one_pass)
+    assert "right" in try_one_pass(unfolded("01_attention_from_loops", "one_pass"))
     with pytest.raises(AssertionError, match="not finite"):
         try_one_pass(overflows)
 
 
+def test_one_saw_becomes_two_meanings_if_values_are_learned():
+    names, _ = ran("02_attention_as_matmul")
+    lost = {name: [names["loss_of"](module) for module in kept] for name, kept in names["kept"].items()}
+    assert max(map(names["loss_of"], names["learned"])) < 0.01 and min(lost.pop("W_value")) > 1.3
+    assert max(map(max, lost.values())) < 0.01
+    for module in names["kept"]["W_value"]:
+        assert (names["both_saws"](module)[:, :2] - 1).abs().max() < 0.1
+
+
+def test_what_does_not_agree_is_found_if_queries_and_keys_are_learned():
+    names, printed = ran("02_attention_as_matmul")
+    ends = {
+        name: [sum(losses[-50:]) / 50 for _, losses in runs] for name, runs in names["reporters"].items()
+    }
+    assert min(ends.pop("identity: W_query and W_key")) > 0.6 and max(map(max, ends.values())) < 0.01
+    for module, _ in names["reporters"]["all three learned"]:
+        assert names["weights_in"](module, names["short"])[:, 3].min() > 0.95
+    real = re.findall(r"loss 0.00; weight on a dog: (.*); weight on a cat: (.*)", printed)
+    assert sorted((float(dog) > 0.9, float(cat) > 0.9) for dog, cat in real) == [
+        (False, True),
+        (True, False),
+        (True, True),
+    ]
+
+
+def test_the_gradient_fades_in_a_chain_and_not_in_attention():
+    names, _ = ran("02_attention_as_matmul")
+    recurrent, attention = names["shares"].values()
+    assert max(run[-1] for run in recurrent) < 1e-5
+    assert 0.8 < min(map(min, attention)) <= max(map(max, attention)) < 1.3
+    assert ["adds an input back" in told for told in names["comparison"].differences] == [True]
+
+
 def test_merge_and_blocks_are_judged_rightly():
     names, _ = ran("02_attention_as_matmul")
-    assert "rank is 2" in names["try_merge"](lambda w_q, w_k: w_q @ w_k.T / math.sqrt(w_q.shape[1]))
+    assert "rank is 2" in names["try_merge"](unfolded("02_attention_as_matmul", "merge"))
+    assert "right" in names["try_in_blocks"](unfolded("02_attention_as_matmul", "in_blocks"))
     with pytest.raises(AssertionError, match="other scores"):
         names["try_merge"](lambda w_q, w_k: w_q @ w_k.T)
 
@@ -170,26 +202,47 @@ def test_masking_and_heads_give_the_numbers_of_the_loops():
     assert masking["tokens"] == heads["tokens"] == list(TOKENS)
 
 
+def test_one_way_to_hide_a_score_is_right_once_fully_masked_rows_are_zeroed():
+    examined = ran("03_masking")[0]["examined"]
+    leaks = {name for name, facts in examined.items() if any(facts["weights"])}
+    assert leaks == {"fill with 0", "fill with -100"}
+    assert {name for name, facts in examined.items() if facts["half"] is None} == {"fill with -1e9"}
+    assert {name for name, facts in examined.items() if any(map(math.isnan, facts["grad"]))} == {"add -inf"}
+    silent = {name for name, facts in examined.items() if not any(map(math.isnan, facts["empty"]))}
+    assert silent == {"fill with 0", "fill with -100", "fill with -1e9"}
+
+
 def test_the_mirror_is_learned_behind_the_mask_and_only_there():
     names, _ = ran("03_masking")
-    honest, cheat = names["honest_losses"], names["cheat_losses"]
-    assert (honest[:6] - math.log(8)).abs().max() < 0.05 and honest[6:].max() < 0.01
-    assert cheat.max() < 0.01
+    honest, cheat = names["runs"].values()
+    for _, losses in honest:
+        assert (losses[:6] - math.log(8)).abs().max() < 0.01 and losses[6:].max() < 0.01
+    assert max(losses.max() for _, losses in cheat) < 0.01
+    written = {
+        name: [right.all(dim=1).float().mean() for right in seeds] for name, seeds in names["correct"].items()
+    }
+    assert min(written["causal mask"]) > 0.99 and max(written["no mask"]) < 0.3
+    for (model, _), right in zip(names["runs"]["no mask"], names["correct"]["no mask"], strict=True):
+        _, mirrored = names["looked_up"](model, names["fresh"])
+        each = right.float().mean(dim=0).tolist()
+        assert [share > 0.99 for share in each] == [weight > 0.9 for weight in mirrored]
+
+
+def test_a_mask_that_is_off_by_one_shows_in_the_losses():
+    many, few = ran("03_masking")[0]["broken"].values()
+    assert max(losses.max() for losses in many) < 0.01
+    for losses in few:
+        assert (losses[:6] - math.log(8)).abs().max() < 0.01 and losses[7:].max() < 0.05 < 0.5 < losses[6] < 1.5
 
 
 def test_new_words_and_packed_texts_are_judged_rightly():
     names, _ = ran("03_masking")
-    causal_mask = names["causal_mask"]
-    assert "lower right" in names["try_causal_for_new"](lambda n, m: causal_mask(m)[m - n :])
+    assert "lower right" in names["try_causal_for_new"](unfolded("03_masking", "causal_for_new"))
     with pytest.raises(AssertionError, match="1 queries and 5 keys"):
-        names["try_causal_for_new"](lambda n, m: causal_mask(m)[:n])
-
-    def packed(text_of):
-        return (text_of[:, None] == text_of) & causal_mask(len(text_of))
-
-    assert "by itself" in names["try_packed_mask"](packed)
-    with pytest.raises(AssertionError, match="text 1 hears"):
-        names["try_packed_mask"](lambda text_of: causal_mask(len(text_of)))
+        names["try_causal_for_new"](lambda n, m: names["causal_mask"](m)[:n])
+    assert "by itself" in names["try_packed_mask"](unfolded("03_masking", "packed_mask"))
+    with pytest.raises(AssertionError, match="text 1 gets another output"):
+        names["try_packed_mask"](lambda text_of: names["causal_mask"](len(text_of)))
 
 
 def test_two_heads_divide_the_work_and_one_cannot():

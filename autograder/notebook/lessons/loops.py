@@ -1,23 +1,27 @@
-"""A figure of lesson 01."""
+"""Figures of lessons 01 and 02."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.patches import Rectangle
 
 from autograder.notebook.figures.style import (
     BLUE,
+    GREEN,
     GREY,
     INK,
     SIGNED,
+    VERMILLION,
     Matrix,
     Picture,
     Vector,
+    axes,
     canvas,
     card,
     listed,
     number,
     row,
     rows,
+    sentence,
     styled,
 )
 from autograder.notebook.figures.tables import is_dark
@@ -68,3 +72,46 @@ def _strip(ax, x: float, y: float, values: list[float], high: float) -> None:
         ink = "white" if is_dark(shade) else INK
         place = (x + 0.205 + 0.42 * e, y)
         ax.text(*place, number(value), ha="center", va="center", fontsize=9, color=ink)
+
+
+@styled
+def meanings(
+    start: Vector,
+    ends: Mapping[str, Matrix],
+    title: str,
+    targets: Mapping[str, Vector] | None = None,
+    features: Sequence[str] = ("thing", "action"),
+    word: str = "saw",
+) -> Picture:
+    """What becomes of one vector in several sentences: arrows in the plane of its first two features.
+
+    start: the vector that goes in, the same in every sentence
+    ends: sentence -> the (R, D) vectors that come out, one row per run; an arrow leads to each
+    targets: meaning -> the vector that would mean just this, drawn as a ring
+    """
+    start, targets = row(start), {name: row(target) for name, target in (targets or {}).items()}
+    figure = card(6.0, 4.3, title)
+    ax = axes(figure, 0.95, 0.75, 4.75, 2.95)
+    for name, target in targets.items():
+        ax.plot(*target[:2], "o", markersize=22, markerfacecolor="none", markeredgecolor=GREY, markeredgewidth=1.2)
+        ax.annotate(name, target[:2], xytext=(16, -3), textcoords="offset points", color=GREY, fontsize=9.5)
+    told = []
+    for (name, found), colour in zip(ends.items(), (BLUE, VERMILLION, GREEN)):
+        found = rows(found)
+        for end in found:
+            style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", end[:2], start[:2], arrowprops=style)
+        ax.plot([], [], color=colour, linewidth=2, label=name)
+        told.append(f"{name}: to {' and '.join(f'({listed(end[:2])})' for end in found)}")
+    ax.plot(*start[:2], "o", color=INK, markersize=8)
+    ax.annotate(word, start[:2], xytext=(8, 6), textcoords="offset points", fontweight="bold")
+    ax.set(xlim=(-1.7, 3.2), ylim=(-1.6, 2.7), xlabel=features[0], ylabel=features[1])
+    ax.axhline(0, color=GREY, linewidth=0.6)
+    ax.axvline(0, color=GREY, linewidth=0.6)
+    ax.grid(alpha=0.25, color=GREY)
+    ax.legend(loc="upper right", frameon=False, fontsize=9.5)
+    return Picture(
+        figure,
+        f"{sentence(title)} Arrows from {word} at ({listed(start[:2])}), by {features[0]} and {features[1]}. "
+        f"{'; '.join(told)}.",
+    )
