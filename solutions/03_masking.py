@@ -692,7 +692,7 @@ left = combine_masks(causal, padding.flip(1))
 print("queries that may attend to nothing:", (~left[1, 0].any(dim=-1)).sum().item())
 names = ["[pad]", "[pad]", "the", "cat", "saw"]
 title = "Padding in front, and no token looks ahead"
-figures.mask(left[1, 0], names, title=title, rows_are="query (attends)")
+figures.mask(left[1, 0], names, title=title)
 
 # %% [markdown]
 r"""

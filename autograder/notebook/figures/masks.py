@@ -58,7 +58,6 @@ def mask(
     tokens: Sequence[str],
     keys: Sequence[str] | None = None,
     title: str = "Who may attend to whom",
-    rows_are: str = "query (attends)",
 ) -> Picture:
     """A Boolean mask as a table, True where the query of the row may attend to the key of the column."""
     allowed, keys = rows(allowed), keys or tokens
@@ -67,5 +66,4 @@ def mask(
     ax = axes(figure, left, 0.3, 0.72 * len(keys), 0.5 * len(allowed))
     draw_mask(ax, allowed, tokens, keys, ("True", "False"))
     name_axes(ax)
-    ax.set_ylabel(rows_are, color=GREY, labelpad=6)
     return Picture(figure, f"{title}. A table of True and False: {described(allowed, tokens, keys)}")
