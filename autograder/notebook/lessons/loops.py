@@ -89,22 +89,23 @@ def meanings(
     ends: sentence -> the (R, D) vectors that come out, one row per run; an arrow leads to each
     targets: meaning -> the vector that would mean just this, drawn as a ring
     """
-    start, targets = row(start), {name: row(target) for name, target in (targets or {}).items()}
+    begin = tuple(row(start)[:2])
+    rings = {name: tuple(row(target)[:2]) for name, target in (targets or {}).items()}
     figure = card(6.0, 4.3, title)
     ax = axes(figure, 0.95, 0.75, 4.75, 2.95)
-    for name, target in targets.items():
-        ax.plot(*target[:2], "o", markersize=22, markerfacecolor="none", markeredgecolor=GREY, markeredgewidth=1.2)
-        ax.annotate(name, target[:2], xytext=(16, -3), textcoords="offset points", color=GREY, fontsize=9.5)
+    for name, target in rings.items():
+        ax.plot(*target, "o", markersize=22, markerfacecolor="none", markeredgecolor=GREY, markeredgewidth=1.2)
+        ax.annotate(name, target, xytext=(16, -3), textcoords="offset points", color=GREY, fontsize=9.5)
     told = []
     for (name, found), colour in zip(ends.items(), (BLUE, VERMILLION, GREEN)):
-        found = rows(found)
-        for end in found:
+        reached = [tuple(end[:2]) for end in rows(found)]
+        for end in reached:
             style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
-            ax.annotate("", end[:2], start[:2], arrowprops=style)
+            ax.annotate("", end, begin, arrowprops=style)
         ax.plot([], [], color=colour, linewidth=2, label=name)
-        told.append(f"{name}: to {' and '.join(f'({listed(end[:2])})' for end in found)}")
-    ax.plot(*start[:2], "o", color=INK, markersize=8)
-    ax.annotate(word, start[:2], xytext=(8, 6), textcoords="offset points", fontweight="bold")
+        told.append(f"{name}: to {' and '.join(f'({listed(end)})' for end in reached)}")
+    ax.plot(*begin, "o", color=INK, markersize=8)
+    ax.annotate(word, begin, xytext=(8, 6), textcoords="offset points", fontweight="bold")
     ax.set(xlim=(-1.7, 3.2), ylim=(-1.6, 2.7), xlabel=features[0], ylabel=features[1])
     ax.axhline(0, color=GREY, linewidth=0.6)
     ax.axvline(0, color=GREY, linewidth=0.6)
