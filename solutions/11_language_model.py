@@ -2,20 +2,27 @@
 r"""
 # 11 Train a language model: how does a network learn to guess the next token?
 
-All the parts are there: tokens, embeddings, positions, layers under a causal mask. In this lesson they
-become a model that writes. You will **build**
+Two small GPTs learn the same task. Their code differs in a single digit. After a few seconds one of them has
+a mean loss of 1.05, the other 0.00. Which one would you choose? The 0.00 is a mistake of the most dangerous
+kind in this field: it raises no error, and it makes the number better. By section 4 you can prove it from the
+loss alone. By section 5 you can read what it costs.
+
+All the parts are there from earlier lessons: tokens, embeddings, positions, layers under a causal mask. Now
+they become a model that writes. You will **build**
 
 1. the data: windows of a long text, and for each token the one that follows it,
-2. the loss: how surprised the model is by what really comes,
+2. the loss: how surprised the model is by the token that really comes,
 3. the model, a small GPT,
-4. one step of training, and how long that step should be.
+4. one step of training, and the learning rate of that step.
 
-Then you train it on a task that proves its mask, and on a text.
+Then you prove its mask, and train it on a text until it writes: on the Python reference, a file of your own,
+or Shakespeare. That takes about a minute on two cores, and its loss gets lines to be compared with, so that
+you know what a number like 2.0 means.
 
 **You need** lessons 06 and 10: a layer under a causal mask, and what a token is. You may use PyTorch's
-layers and its softmax, but not its cross-entropy where you build that.
+layers and its softmax, but not its cross-entropy in the exercise that builds it.
 
-**You spend** about 90 minutes, most of them on the exercises.
+**You spend** about 100 minutes, most of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -42,52 +49,86 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import limited_threads, track
+from autograder.notebook.lessons.lm import fetch_shakespeare, loss_between, read_text
 
 # %% [markdown]
 r"""
 ## 1. What is there to predict?
 
-**The question.** Nobody has marked what is right and what is wrong in a text. What can a model be asked, so
+**The question.** Nobody has marked what is right and what is wrong in a text. What can you ask a model so
 that the text itself holds the answer?
 
-*What comes next?* Every place of a text is a question, and the token behind it is the answer:
+*What comes next?* Every position of a text is a question, and the next token is its answer. A long text is
+cut into **windows** that a model can read at once; the **targets** are the same tokens, one position later:
+
+![A text of eight tokens, 3 1 4 1 5 9 2 6, cut into two windows. Window 0 has the inputs 3 1 4 and the targets
+1 4 1, window 1 the inputs 1 5 9 and the targets 5 9 2. The last two tokens fill no
+window](../images/next_token_windows.svg)
+
+A window of three tokens asks three questions, not one: what follows 3, what follows 3 1, and what follows
+3 1 4? The causal mask lets one call of the model answer all of them.
+
+By hand: seven of these eight tokens have a successor, so there are $\lfloor 7 / 3 \rfloor = 2$ windows of
+three. The token 2 is a target but never an input, and 6 is neither.
 """
 
 # %%
 ids = torch.tensor([3, 1, 4, 1, 5, 9, 2, 6])
-columns = [f"place {i}" for i in range(7)]
-figures.table([ids[:-1].tolist(), ids[1:].tolist()], ["given", "asked"], columns)
+print("windows:", (len(ids) - 1) // 3)
+for start in (0, 3):
+    print("inputs", ids[start : start + 3].tolist(), "targets", ids[start + 1 : start + 4].tolist())
 
 # %% [markdown]
 r"""
-By hand: of these eight tokens seven have one that follows them. In windows of three tokens, the first
-window holds 3, 1, 4 with the targets 1, 4, 1; the second 1, 5, 9 with the targets 5, 9, 2. For a third
-window there is too little left, so 2 is a target but no input, and 6 is neither.
+### One number for a guess
 
-How surprised is a model that gives the right token the probability $p$? $-\log p$: nothing if it is sure,
-more and more the less it believed in it. With two equally likely tokens it is $\log 2 = 0.69$.
+The model answers with a probability for every token of the vocabulary. How good was the answer? Only one of
+these probabilities matters: $p$, the one it gave to the token that really came. The **surprise** is $-\log
+p$:
+
+![The curve of minus log p over p, falling from above 4 to 0. Marked: one of ten digits, 2.30; one of four
+words, 1.39; a coin, 0.69; certain, 0](../images/surprise.svg)
+
+The **loss** is the mean surprise, called **cross-entropy**. It can be turned back into a number of choices: a
+model with a loss of $L$ is as unsure as if it guessed among $e^L$ equally likely tokens. That number, $e^L$,
+is the **perplexity**.
+
+By hand, for *the dog saw the cat*. A model that knows nothing gives each of the four words $1/4$: a surprise
+of $\log 4 = 1.39$ at every position. Now let a model know which word follows which. After *the* comes *dog*
+or *cat*, $1/2$ each; *saw* follows *dog* and *the* follows *saw*, without exception. The four surprises
+are $0.69, 0, 0, 0.69$, and their mean is $0.35$. Nobody can do better who sees only the word before.
 """
 
 # %%
-print([(ids[i : i + 3].tolist(), ids[i + 1 : i + 4].tolist()) for i in (0, 3)])
-print(f"log 2 = {math.log(2):.2f}")
+surprises = [-math.log(p) for p in (1 / 2, 1, 1, 1 / 2)]
+mean = sum(surprises) / 4
+print(f"knows nothing: {math.log(4):.2f}, perplexity {math.exp(math.log(4)):.0f}")
+print("knows the pairs:", [f"{abs(surprise):.2f}" for surprise in surprises], f"mean {mean:.2f}")
+print(f"perplexity of {mean:.2f}: {math.exp(mean):.2f}")
 
 # %% [markdown]
 r"""
-**The formula.** With $n = \lfloor (T - 1) / \ell \rfloor$ windows of length $\ell$ of a text $t_0, \dots,
-t_{T-1}$,
+**The formula.** A text $t_0, \dots, t_{T-1}$ has $n = \lfloor (T - 1) / \ell \rfloor$ windows of length
+$\ell$:
 
-$$\text{inputs}_{w, i} = t_{w \ell + i} \qquad \text{targets}_{w, i} = t_{w \ell + i + 1}$$
+$$\text{inputs}_{w, i} = t_{w \ell + i}$$
 
-and with logits $z$ of the model for each place the loss is the mean over all places that count:
+$$\text{targets}_{w, i} = t_{w \ell + i + 1}$$
 
-$$L = \frac{1}{|C|} \sum_{(b, n) \in C} -\log \frac{e^{z_{b, n, y_{b, n}}}}{\sum_v e^{z_{b, n, v}}}$$
+With the model's logits $z$, shape $(B, N, V)$, and targets $y$, shape $(B, N)$, the loss is
 
-$C$ are the places whose target is not the number `ignore`, by which one marks padding.
+$$L = \frac{1}{|C|} \sum_{(b, n) \in C} -\log p_{b, n}$$
+
+$$p_{b, n} = \frac{e^{z_{b, n, y_{b, n}}}}{\sum_v e^{z_{b, n, v}}}$$
+
+- $w = 0, \dots, n - 1$: the window; $i = 0, \dots, \ell - 1$: the position in it
+- $V$: the size of the vocabulary; $v$ runs over it
+- $C$: the positions that count, those whose target is not the number `ignore`, which marks padding
 
 ### Exercise: `split_into_windows`
 
-Windows do not overlap; what fills no window is dropped.
+Windows do not overlap, and tokens that fill no window are dropped.
 """
 
 # %% exercise: lm.split_into_windows
@@ -125,7 +166,7 @@ check(split_into_windows, hidden=True)
 r"""
 ### Exercise: `next_token_loss`
 
-One number for the whole batch. Softmax and its relatives are at hand; `cross_entropy` and `nll_loss` are
+One number for the whole batch. Softmax and its relatives may be used; `cross_entropy` and `nll_loss` are
 what you build.
 """
 
@@ -163,63 +204,79 @@ check(next_token_loss, hidden=True)
 r"""
 **What goes wrong.**
 
-- *No shift.* If each token is its own target, the model has only to copy it, and the loss falls to 0 in no
-  time.
-- *Softmax twice.* The loss makes probabilities of logits by itself. Given probabilities, it stays far from
-  0 however sure the model is.
-- *A mean over everything.* Places that do not count belong neither into the sum nor into the number it is
-  divided by.
+- *No shift.* If each token is its own target, the model only has to copy what it reads, and the loss falls
+  to 0 in no time.
+- *Softmax twice.* The loss turns logits into probabilities by itself. If you hand it probabilities, they are
+  taken for logits between 0 and 1, and the loss stays far from 0 however sure the model is.
+- *A mean over everything.* A position that does not count must be missing from the sum *and* from the number
+  that the sum is divided by.
 
-**See it run.** A model that knows nothing finds all words equally likely; one that is sure of the right
-ones has no loss:
+**See it run.** Three models and four words: one knows nothing, one is sure and right, one is sure and wrong.
+The last line is the second model again, with a softmax too many.
 """
 
 # %%
 targets = torch.tensor([[2, 0, 1]])
-sure = 5.0 * F.one_hot(targets, 4)
-unsure = next_token_loss(torch.zeros(1, 3, 4), targets)
-print(f"knows nothing: {unsure:.2f}, log 4 = {math.log(4):.2f}")
-print(f"sure and right: {next_token_loss(sure, targets):.2f}")
-print(f"sure and wrong: {next_token_loss(sure, (targets + 1) % 4):.2f}")
+sure = 10.0 * F.one_hot(targets, 4)
+answers = {
+    "knows nothing": torch.zeros(1, 3, 4),
+    "sure and right": sure,
+    "sure and wrong": sure.roll(1, dims=-1),
+    "sure and right, softmax twice": sure.softmax(dim=-1),
+}
+for name, logits in answers.items():
+    print(f"{name:30s} {next_token_loss(logits, targets):5.2f}")
 
 # %% [markdown]
 r"""
+Being sure and wrong costs far more than not knowing. That is why a trained model hedges.
+
 ## 2. Which parts does a GPT have?
 
-**The question.** You have built each of its parts. In which order does a token pass them, and which of them
-is used twice?
+**The question.** You have built each of its parts. In which order does a token pass through them, and which
+of them is used twice?
 
-The parts and their shapes, for a vocabulary of 11 words and 8 positions:
+![A column of boxes: ids, token_embedding, plus position_embedding, layers under a causal mask, norm, head. A
+double arrow joins token_embedding and head: they are the same parameter](../images/gpt_flow.svg)
+
+The **head** turns a vector of $d_{\text{model}}$ features into one logit per token of the vocabulary: the
+dot product of the vector with that token's row. The embedding has a row per token too. A GPT uses *one*
+table for both (Press and Wolf 2017), which is called **weight tying**. It is not two tables that start with
+equal entries but one parameter, which receives gradients from both ends.
+
+By hand, for a vocabulary of 11 tokens, 8 positions and 6 features: the token table has $11 \cdot 6 = 66$
+entries, the position table $8 \cdot 6 = 48$. An untied head would need another 66. For GPT-2 the same sum
+is 50,257 tokens times 768 features: almost 39 million parameters saved, of 163 million.
 """
 
 # %%
-sizes = [[11, 6], [8, 6], [6, 6], [11, 6]]
-figures.table(sizes, ["words", "places", "layers", "head"], ["rows", "columns"])
+print(f"token table {11 * 6}, position table {8 * 6}, untied head {11 * 6}")
+table, layer, last = 50_257 * 768, 12 * 768**2 + 13 * 768, 2 * 768
+gpt2 = table + 1024 * 768 + 12 * layer + last
+print(f"GPT-2: table {table / 1e6:.0f} million, model {gpt2 / 1e6:.0f} million,", end=" ")
+print(f"untied {(gpt2 + table) / 1e6:.0f} million")
 
 # %% [markdown]
 r"""
-By hand: the table of words holds $11 \cdot 6 = 66$ numbers. The head turns a vector of 6 features into 11
-logits, which takes as many. Row $v$ of the one describes word $v$ when it is read; row $v$ of the other
-when it is to be written. A GPT uses *one* table for both (Press and Wolf 2017): not two with the same
-numbers, but one parameter, which learns from both sides.
-"""
+**The formula.** With layers $f_1, \dots, f_L$ under a causal mask,
 
-# %%
-print(11 * 6)
+$$x_n = E_{t_n} + P_n$$
 
-# %% [markdown]
-r"""
-**The formula.** With $E$ the table of words, $P$ that of positions, and layers $f_1, \dots, f_L$ under a
-causal mask,
+$$h = \operatorname{norm}\bigl(f_L(\cdots f_1(x))\bigr)$$
 
-$$x_n = E_{t_n} + P_n \qquad h = \operatorname{norm}(f_L(\cdots f_1(x))) \qquad z_n = E\, h_n$$
+$$z_n = E\, h_n$$
 
-Each $f$ is the layer of lesson 06: norms before the sublayers, exact GELU, no dropout. PyTorch has it as
-`nn.TransformerEncoderLayer(..., norm_first=True)`; *encoder* is only its name, the mask makes it causal.
+- $E$, shape $(V, d_{\text{model}})$: the token table; $t_n$ is the id at position $n$
+- $P$, shape $(\text{max\_len}, d_{\text{model}})$: the position table, learned as in lesson 07
+- $x$ and $h$: shape $(B, N, d_{\text{model}})$; $z$: logits, shape $(B, N, V)$
+
+Each $f$ is the layer of lesson 06: pre-norm, exact GELU, no dropout. PyTorch has it as
+`nn.TransformerEncoderLayer(..., norm_first=True)`. Do not let the name *encoder* mislead you: under a causal
+mask it is the decoder layer of a GPT.
 
 ### Exercise: `GPT`
 
-The mask of these layers says True where a token may *not* look.
+The mask of these layers is True at the positions that a token may *not* attend to.
 """
 
 # %% exercise: lm.GPT
@@ -230,8 +287,7 @@ class GPT(nn.Module):
         token_embedding: nn.Embedding(vocab_size, d_model)
         position_embedding: nn.Embedding(max_len, d_model)
         layers: nn.ModuleList of n_layers nn.TransformerEncoderLayer(d_model, n_heads, d_ff,
-        dropout=0.0,
-            activation="gelu", batch_first=True, norm_first=True)
+            dropout=0.0, activation="gelu", batch_first=True, norm_first=True)
         norm: nn.LayerNorm(d_model)
         head: nn.Linear(d_model, vocab_size) without bias; its weight is that of token_embedding
     Shapes:
@@ -284,13 +340,14 @@ check(GPT, hidden=True)
 r"""
 **What goes wrong.**
 
-- *No mask.* Then every token sees the one it should predict, the loss falls to 0, and the model cannot
-  write.
-- *The same numbers instead of the same parameter.* `head.weight.data = ...` makes two parameters that share
-  their memory for a while; an optimiser holds both, and moving the model to another device parts them.
-- *Layers in a plain list.* PyTorch does not find them, so they are never trained.
+- *No mask.* Each token sees the very token that it should predict. The loss falls to 0, and the model cannot
+  write (section 4).
+- *Equal values instead of the same parameter.* `head.weight.data = ...` makes two parameters that share
+  memory for a while. The optimiser holds both, and moving the model to another device separates them.
+- *Layers in a plain list.* PyTorch does not find their parameters, so they are never trained.
 
-**See it run.** Change the last token: no output before it moves.
+**See it run.** Change the last token: only its own output may move. Then a first look at the loss of a fresh
+model.
 """
 
 # %%
@@ -298,50 +355,117 @@ torch.manual_seed(0)
 model = GPT(11, 8, 6, 2, 12, n_layers=2)
 one, other = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1, 2, 3, 9]])
 moved = (model(one) - model(other)).abs().amax(dim=-1)[0]
-print("places that move:", [place for place, size in enumerate(moved.tolist()) if size > 1e-6])
-print("numbers of the model:", sum(parameter.numel() for parameter in model.parameters()))
+print("positions that move:", [n for n, size in enumerate(moved.tolist()) if size > 1e-6])
+print("parameters:", sum(parameter.numel() for parameter in model.parameters()))
+
+# %%
+def fresh(*sizes, seed, scale=0.02):
+    """A new GPT whose two tables are `scale` times as large as PyTorch makes them."""
+    torch.manual_seed(seed)
+    model = GPT(*sizes)
+    with torch.no_grad():
+        for part in (model.token_embedding, model.position_embedding):
+            part.weight.mul_(scale)
+    return model
+
+
+noise = torch.randint(0, 100, (16, 33), generator=torch.Generator().manual_seed(0))
+for scale in (1, 0.02):
+    first = fresh(100, 32, 64, 4, 128, 2, seed=0, scale=scale)(noise[:, :-1])
+    print(f"tables times {scale}: loss {next_token_loss(first, noise[:, 1:]).item():.1f}")
+print(f"log 100 = {math.log(100):.1f}")
 
 # %% [markdown]
 r"""
+A fresh model knows nothing, so its loss should be $\log V$. With PyTorch's embeddings, whose entries have
+the spread 1, it is many times higher: the logits are dot products of large vectors, and the model is sure of
+wrong tokens before it has seen anything. GPT-2 starts its tables with a spread of 0.02, and from here on so
+do we. **The first loss that you print is a test**: if it is not about $\log V$, stop and look.
+
+Your GPT as it runs, drawn from a call. Find the token table: two arrows leave it.
+"""
+
+# %%
+draw(model, one)
+
+# %% [markdown]
+r"""
+Is it the model that others build? PyTorch has the stack of layers with its last norm ready-made, as
+`nn.TransformerEncoder`. With the mask that PyTorch makes for it, and the token table as its head:
+"""
+
+# %%
+class Theirs(nn.Module):
+    def __init__(self, vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
+        super().__init__()
+        how = {"dropout": 0.0, "activation": "gelu", "batch_first": True, "norm_first": True}
+        layer = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **how)
+        stack = {"norm": nn.LayerNorm(d_model), "enable_nested_tensor": False}
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.stack = nn.TransformerEncoder(layer, n_layers, **stack)
+
+    def forward(self, ids):
+        x = self.tokens(ids) + self.positions.weight[: ids.shape[1]]
+        mask = nn.Transformer.generate_square_subsequent_mask(ids.shape[1])
+        return F.linear(self.stack(x, mask=mask, is_causal=True), self.tokens.weight)
+
+
+theirs, untied = Theirs(11, 8, 6, 2, 12, n_layers=2), GPT(11, 8, 6, 2, 12, n_layers=2)
+print("differences:", compare(model, theirs, one).differences or "none")
+untied.head.weight = nn.Parameter(untied.head.weight.detach().clone())  # equal, and yet two
+print("untied head:", compare(model, untied, one).differences)
+
+# %% [markdown]
+r"""
+The same computation as theirs. And where the head has a parameter of its own, the comparison says so, although
+its entries are equal and the numbers do not show it yet.
+
 ## 3. How does it learn?
 
-**The question.** A step follows the gradient downhill. How long should it be at the beginning, in the
-middle and at the end; and what if a gradient is suddenly very large?
+**The question.** A step follows the gradient downhill. How large should it be at the beginning, in the
+middle and at the end? And what if one gradient is suddenly enormous?
 
-The length of a step while training goes on, for 4 steps of warmup and 12 in all:
+Start small, because the first gradients of a fresh model point anywhere and Adam's averages are still empty:
+that is the **warm-up**. End small too, so that the model settles. In between, the learning rate follows half
+a cosine. Against sudden gradients, their **norm** is limited: all gradients of the model are taken as
+one long vector, and if it is too long it is shortened. That is **clipping**.
+
+![Two charts with the gradient (3, 4). Clipped as a whole to length 1 it becomes (0.6, 0.8) and keeps its
+direction. Clipped entry by entry it becomes (1, 1), which points
+elsewhere](../images/clipped_together.svg)
+
+By hand: with a peak of 1 and a warm-up of 4 steps out of 12, the first step has the learning rate $1/4$ (not
+0: a step of 0 would be wasted), the fourth has 1. Step 8 is half way down the cosine and has $1/2$. And
+clipping: the gradient $(3, 4)$ has the norm 5. With a limit of 1 it becomes $(0.6, 0.8)$. A gradient shorter
+than the limit stays as it is.
 """
 
 # %%
-drawn = [(step + 1) / 4 for step in range(4)]
-drawn += [(1 + math.cos(math.pi * step / 8)) / 2 for step in range(9)]
-figures.table([drawn], ["rate"], [str(step) for step in range(13)], title="Rates of the steps")
+rates = [(step + 1) / 4 for step in range(4)]
+rates += [(1 + math.cos(math.pi * step / 8)) / 2 for step in range(9)]
+print("steps 0, 3, 8 and 12:", [round(rates[step], 2) for step in (0, 3, 8, 12)])
+print("clipped:", [part / math.hypot(3, 4) for part in (3, 4)])
+title = "Warm-up over 4 steps, then half a cosine"
+figures.curves({"learning rate": rates}, title=title, ylabel="learning rate")
 
 # %% [markdown]
 r"""
-By hand: with a peak of 1, the first of four steps of warmup has the rate $1/4$ (not 0, it would learn
-nothing), the fourth the rate 1. Half way down, at step 8, the cosine is 0 and the rate $1/2$.
-
-And clipping: a gradient $(3, 4)$ has the norm 5. With a limit of 1 it becomes $(0.6, 0.8)$: shorter, in the
-same direction. A gradient shorter than the limit stays as it is.
-"""
-
-# %%
-print([round(rate, 2) for rate in (drawn[0], drawn[3], drawn[8])])
-print([number / math.hypot(3, 4) for number in (3, 4)])
-
-# %% [markdown]
-r"""
-**The formula.** With $w$ steps of warmup, $T$ steps in all and a peak $\eta$ (Loshchilov and Hutter 2017):
+**The formula.** With $w$ steps of warm-up, $T$ steps in all and the peak $\eta$ (Loshchilov and Hutter
+2017), step $s$ has the learning rate
 
 $$\eta_s = \begin{cases} \eta\,(s + 1) / w & s < w \\
-\tfrac{1}{2}\,\eta\,\bigl(1 + \cos(\pi\,(s - w) / (T - w))\bigr) & w \le s < T \\ 0 & s \ge T \end{cases}$$
+\tfrac{1}{2}\,\eta\,(1 + \cos \pi r_s) & w \le s < T \\ 0 & s \ge T \end{cases}$$
 
-And of the gradients $g$ of all parameters together (Pascanu et al. 2013):
-$g \leftarrow g \cdot \min(1, \text{max\_norm} / \lVert g \rVert)$.
+$$r_s = \frac{s - w}{T - w}$$
+
+and the gradients $g$ of all parameters together become (Pascanu et al. 2013)
+
+$$g \leftarrow g \cdot \min\bigl(1,\; \text{max\_norm} / \lVert g \rVert\bigr)$$
 
 ### Exercise: `learning_rate`
 
-Three parts, one question each.
+Three cases, one line each.
 """
 
 # %% exercise: lm.learning_rate
@@ -381,7 +505,7 @@ check(learning_rate, hidden=True)
 r"""
 ### Exercise: `train_step`
 
-Here `F.cross_entropy` may be used. The model keeps the mode in which it comes.
+Here `F.cross_entropy` may be used. The model stays in the mode in which you find it.
 """
 
 # %% exercise: lm.train_step
@@ -426,67 +550,388 @@ check(train_step, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Old gradients.* `backward` adds to what is in `.grad`. Without `zero_grad` the second step goes the way
-  of the first once more.
-- *Clipped too late.* After the step, a short gradient helps nobody.
-- *Each parameter by itself.* The norm of all gradients together is what counts; else the direction changes.
+- *Old gradients.* `backward` adds to what is in `.grad`. Without `zero_grad` the second step takes the first
+  one once more.
+- *Clipped too late.* After the step, a shorter gradient helps nobody.
+- *Each parameter by itself.* The norm of all gradients together is what counts; otherwise the direction
+  changes, as in the picture.
 
-**See it run.** Sequences of six random digits and the same digits backwards: the first half cannot be
-predicted, the second can. A model whose mask leaks would do better than chance in the first half.
+**See it run.** The whole training loop is now six lines. Let a model learn one window by heart: if even that
+fails, nothing else needs to be tried.
 """
 
 # %%
+def taught(model, batches, steps, peak, watch=None):
+    """Trains the model, and returns the loss before each step; watch(step) may look on."""
+    optimizer, losses = torch.optim.Adam(model.parameters()), []
+    with limited_threads(1):  # products this small are no faster on two threads
+        for step in track(range(steps)):
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate(step, steps // 10, steps, peak)
+            losses.append(train_step(model, optimizer, *next(batches)))
+            if watch is not None:
+                watch(step)
+    return losses
+
+
+def the_same(window):
+    while True:
+        yield window
+
+
+window = split_into_windows(ids, 7)
+model = fresh(10, 8, 32, 4, 64, 2, seed=0)
+losses = taught(model, the_same(window), 50, 0.01)
+print(f"first loss {losses[0]:.1f} (log 10 = {math.log(10):.1f}), last loss {losses[-1]:.2f}")
+print("said:  ", model(window[0]).argmax(dim=-1)[0].tolist())
+print("target:", window[1][0].tolist())
+
+# %% [markdown]
+r"""
+## 4. Can a loss be too good?
+
+**The question.** A leaking mask raises no error, and it makes the loss *better*. How do you catch a mistake
+that looks like success?
+
+Train on something whose best possible loss you know. Six random digits, then the same six backwards:
+
+![Twelve digits, 7 2 9 4 0 5 and then 5 0 4 9 2 7. Arcs join each digit of the first half with its twin in the
+second. The first half cannot be known: loss 2.30 per digit. The second can be copied: loss
+0](../images/reversal_test.svg)
+
+By hand: eleven digits are predicted. Five of them are pure chance and cost $\log 10 = 2.30$ each, however
+clever the model; six can be copied and cost nothing. The mean is $5 \cdot 2.30 / 11 = 1.05$. **Over many texts,
+no honest model can go below that.** If one does, it has seen the answer.
+
+Three honest models, from three seeds, and three that leak. The leak is one digit of code: `triu(diagonal=2)`
+in the place of `triu(diagonal=1)`, so that each token also attends to the one after it.
+"""
+
+# %%
+class Leaky(GPT):
+    """Your GPT, its parts unchanged, under a mask that is off by one."""
+
+    def forward(self, ids):
+        n = ids.shape[1]
+        x = self.token_embedding(ids) + self.position_embedding.weight[:n]
+        blocked = torch.ones(n, n, dtype=torch.bool, device=ids.device).triu(diagonal=2)
+        for layer in self.layers:
+            x = layer(x, src_mask=blocked)
+        return self.head(self.norm(x))
+
+
 def reversals(count, generator):
     digits = torch.randint(0, 10, (count, 6), generator=generator)
     return torch.cat((digits, digits.flip(1)), dim=1)
 
 
-def by_place(model, texts):
-    """The mean loss at each place."""
-    with torch.no_grad():
-        logits = model(texts[:, :-1])
-    targets = texts[:, 1:]
-    return [next_token_loss(logits[:, [i]], targets[:, [i]]).item() for i in range(11)]
+def reversal_batches(seed):
+    generator = torch.Generator().manual_seed(seed)
+    while True:
+        texts = reversals(32, generator)
+        yield texts[:, :-1], texts[:, 1:]
 
 
-threads = torch.get_num_threads()
-torch.set_num_threads(1)  # products this small are slower on two cores than on one
-torch.manual_seed(0)
-generator = torch.Generator().manual_seed(1)
-model = GPT(10, 12, 32, 4, 64, n_layers=2)
-optimizer = torch.optim.Adam(model.parameters())
-steps = 400
-for step in range(steps):
-    for group in optimizer.param_groups:
-        group["lr"] = learning_rate(step, 40, steps, 0.01)
-    texts = reversals(64, generator)
-    train_step(model, optimizer, texts[:, :-1], texts[:, 1:])
-losses = by_place(model, reversals(500, generator))
-torch.set_num_threads(threads)
-print("first half: ", *(f"{loss:.1f}" for loss in losses[:5]), f"(chance: {math.log(10):.1f})")
-print("second half:", *(f"{loss:.1f}" for loss in losses[5:]))
+# %%
+kinds = {"causal mask": [], "off by one": []}
+for name, runs in kinds.items():
+    for seed in range(3):
+        model = fresh(10, 12, 32, 4, 64, 2, seed=seed)
+        model.__class__ = GPT if name == "causal mask" else Leaky
+        runs.append((model, taught(model, reversal_batches(seed), 200, 0.01)))
+floor = 5 * math.log(10) / 11
+print(f"the best honest loss: 5 * {math.log(10):.2f} / 11 = {floor:.2f}")
+for name, runs in kinds.items():
+    print(f"{name:11s} last losses of the seeds:", *(f"{losses[-1]:.2f}" for _, losses in runs))
+lines = {name: [losses for _, losses in runs] for name, runs in kinds.items()}
+title = "Six digits and their reversal, three seeds each"
+figures.curves(lines, title=title, reference={"the best honest loss": floor})
 
 # %% [markdown]
 r"""
-In the first half the model is as surprised as chance, and in the second it is much less: it has learned
-what can be learned, and it does not look ahead.
+The honest models end on the floor. The others fall through it. Position by position it becomes plain, and one
+more measurement is worth making: the loss of a model that reads **one token at a time**, as a writer does, so
+that there *is* no token after the one it is at.
+"""
+
+# %%
+def at_once(model, texts):
+    """The mean loss at each of the eleven positions that are predicted, all from one call."""
+    with torch.no_grad():
+        logits = model(texts[:, :-1])
+    return [next_token_loss(logits[:, [n]], texts[:, [n + 1]]).item() for n in range(11)]
+
+
+def one_at_a_time(model, texts):
+    """The same, but for each position the model is given only what stands before it."""
+    with torch.no_grad():
+        last = [model(texts[:, : n + 1])[:, -1:] for n in range(11)]
+    return [next_token_loss(last[n], texts[:, [n + 1]]).item() for n in range(11)]
+
+
+texts = reversals(500, torch.Generator().manual_seed(99))
+places = {}
+for name, runs in kinds.items():
+    for way in (at_once, one_at_a_time):
+        found = [way(model, texts) for model, _ in runs]
+        label = f"{name}, {way.__name__.replace('_', ' ')}"
+        print(f"{label:26s}", *(f"{sum(run) / 11:.2f}" for run in found))
+        places[label] = found
+title = "The loss at each position, unseen digits, three seeds"
+options = {"xlabel": "digit that is predicted (0 is given)", "reference": {"log 10": math.log(10)}}
+figures.curves(places, list(range(1, 12)), title=title, **options)
+
+# %% [markdown]
+r"""
+This is the **reversal test**, and it is a proof in both directions. In the first half the honest model is as
+surprised as chance: it does not look ahead. In the second half it is not surprised at all, so the mask does
+not block too much: the model attends to digits up to ten positions back, and copies them. And it does not
+matter whether it reads all at once or one token at a time.
+
+The other model has a loss of 0 at once, and one token at a time it is *worse than guessing*: in the first half
+its loss is more than three times $\log 10$. It has learned to be sure of what it sees, and now it is sure of wrong
+digits.
+
+Why not simply look at what the models write? Give them six new digits, and let them write the rest:
+"""
+
+# %%
+def finish(model, ids, n_new):
+    """Adds the likeliest next token n_new times."""
+    with torch.no_grad():
+        for _ in range(n_new):
+            ids = torch.cat((ids, model(ids)[:, -1:].argmax(dim=-1)), dim=1)
+    return ids
+
+
+for name, runs in kinds.items():
+    written = [finish(model, texts[:, :6], 6) for model, _ in runs]
+    shares = [(found == texts).all(dim=1).float().mean() for found in written]
+    print(f"{name:11s} texts without a mistake:", *(f"{share:.0%}" for share in shares))
+honest, leaky = (runs[0][0] for runs in kinds.values())
+print("the two graphs:", compare(honest, leaky, texts[:1, :4]).differences)
+
+# %% [markdown]
+r"""
+Because that is a matter of luck. In the second half a digit can be known in two ways, from its twin and from
+the token ahead, and each of the leaking models has learned some mixture of both: one of them writes nearly
+everything right, another almost nothing. **A good sample does not prove a mask. A loss below the floor
+disproves it.** Nothing needs to be written for that, and the comparison of the graphs says what to repair.
+
+Not every text has such a floor. But every causal model can be asked the second question: is its loss the same
+at once and one token at a time? If not, tokens reach it that it should not see.
+
+## 5. Does it write?
+
+**The question.** A text is not made of random digits, and nobody knows the best possible loss. Then what
+does a loss of 2.0 mean? Is it good?
+
+Compare it with models that do no more than count. A table of **unigrams**, single characters, always predicts
+their frequencies in the whole text. A table of **bigrams**, pairs of neighbours, looks at one character and
+predicts what usually follows, as in the example by hand of section 1. Both are language models: they take ids
+and give logits, the logarithms of their counts. So your own `next_token_loss` can judge them on the end of the
+text, which nobody has counted or trained on. On the text that they counted, their mean surprise follows from
+the counts alone. It is called the **entropy** of its unigrams or bigrams.
+
+By default the text is the language reference that ships with Python (its length depends on the version). For
+a text of your own, put the name of a file into `own_text`. For the complete works of Shakespeare call
+`fetch_shakespeare()` in a cell of your own, once, with a network: it says what to do next.
+"""
+
+# %%
+own_text = None  # or the name of a file, such as "my_diary.txt"
+text = read_text(own_text)
+characters = sorted(set(text))
+number_of = {character: number for number, character in enumerate(characters)}
+text_ids = torch.tensor([number_of[character] for character in text])
+n_seen = max(len(text) * 9 // 10, len(text) - 50_000)
+seen, unseen = text_ids[:n_seen], text_ids[n_seen:]
+print(f"about {len(text) // 1000} thousand characters, {len(characters)} different ones")
+print(text[:200])
+
+# %%
+size = len(characters)
+bigrams = torch.ones(size, size)  # from 1 on: a pair that was never seen is not impossible
+bigrams.index_put_((seen[:-1], seen[1:]), torch.ones(len(seen) - 1), accumulate=True)
+unigrams = bigrams.sum(dim=0).expand(size, size)
+tables = {"uniform": torch.ones(size, size), "unigrams": unigrams, "bigrams": bigrams}
+inputs, targets = split_into_windows(unseen, 32)
+levels = {}
+for name, table in tables.items():
+    surprises = -torch.log_softmax(table.log(), dim=-1)
+    entropy = (surprises * bigrams).sum() / bigrams.sum()
+    levels[name] = next_token_loss(table.log()[inputs], targets).item()
+    print(f"{name:8s} entropy {entropy:.1f}, loss on unseen text {levels[name]:.1f}:", end=" ")
+    print(f"one of about {math.exp(levels[name]):.0f} characters")
+print(f"a loss of 2.0: one of about {math.exp(2.0):.0f}")
+
+# %% [markdown]
+r"""
+One character of context halves the number of characters to choose among. That is the level to beat.
+
+Now the GPT: two layers, 96 features, windows of 32 characters. Each round cuts the windows at another
+position, so that the model meets every character at every distance from the start of a window.
+"""
+
+# %%
+from textwrap import fill
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def batches(ids, length, count, generator):
+    """Windows without end, in another order and cut at another position in every round."""
+    while True:
+        start = torch.randint(length, (), generator=generator)
+        inputs, targets = split_into_windows(ids[start:], length)
+        for rows in torch.randperm(len(inputs), generator=generator).split(count):
+            yield inputs[rows].to(device), targets[rows].to(device)
+
+
+def write(model, start, n_new, seed):
+    """Draws n_new characters, one at a time, from the model's own probabilities."""
+    ids = torch.tensor([[number_of[character] for character in start]])
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for _ in range(n_new):
+            chances = model(ids[:, -32:].to(device))[:, -1].softmax(dim=-1).cpu()
+            ids = torch.cat((ids, torch.multinomial(chances, 1, generator=generator)), dim=1)
+    return "".join(characters[number] for number in ids[0].tolist())
+
+
+def held_out(model, every=1):
+    """The loss at each position of a window, on windows that nobody trained on."""
+    some, asked = inputs[::every].to(device), targets[::every].to(device)
+    with torch.no_grad():
+        logits = model(some)
+    return [next_token_loss(logits[:, [n]], asked[:, [n]]).item() for n in range(32)]
+
+
+# %%
+def watch(step):
+    if step % 50 == 49:
+        unseen_losses.append(sum(held_out(gpt, every=4)) / 32)
+    if step in (99, 399, STEPS - 1):
+        told(f"the GPT after {step + 1} steps", gpt, seed=step)
+
+
+def told(name, model, seed):
+    lines = [fill(line, 78) for line in write(model, start, 200, seed).splitlines() if line.strip()]
+    print(f"--- {name} ---", *lines, "", sep="\n")
+
+
+def as_model(table):
+    return lambda ids: table.log()[ids.cpu()]
+
+
+STEPS, unseen_losses = 1500, []
+start = "\n" if "\n" in number_of else text[0]
+gpt = fresh(size, 32, 96, 4, 384, 2, seed=0).to(device)
+for name in ("unigrams", "bigrams"):
+    told(f"the table of {name}", as_model(tables[name]), seed=1)
+told("a fresh GPT", gpt, seed=1)
+shuffled = torch.Generator().manual_seed(0)
+losses = taught(gpt, batches(seen, 32, 32, shuffled), STEPS, 0.006, watch)
+
+# %% [markdown]
+r"""
+Read the texts from top to bottom. What does the model know after a hundred steps, and what after four hundred:
+letters, syllables, words, the look of a line? In the end most of what it writes are words, or might be; it does
+not make sense, but it is the right language. And it is a text that nobody has written: each character was
+drawn from your model's probabilities.
+
+The loss tells the same story against its levels:
+"""
+
+# %%
+steps = list(range(50, STEPS + 1, 50))
+trained = [sum(losses[step - 50 : step]) / 50 for step in steps]
+lines = {"text it is trained on": trained, "text it has not seen": unseen_losses}
+print(f"a fresh model: {losses[0]:.1f}, log {size} = {math.log(size):.1f}")
+for name, level in levels.items():
+    passed = [step for step, loss in zip(steps, unseen_losses) if loss < level]
+    print(f"below the level of {name!r} at step", passed[0] if passed else "... not yet")
+title = "A GPT learns a text, character by character"
+loss_between(lines, steps, levels, title)
+
+# %% [markdown]
+r"""
+Read the plot from above. A fresh model begins at the level of one who knows nothing. Within the first fifty
+steps it has passed the unigrams: it knows more than which characters are frequent. Some hundred steps later it
+passes the bigrams, and goes on.
+
+No model that sees one character at a time gets below the bigrams by more than a trace. So one that does **uses
+more of its past**, which is what attention is for. You can see it, too. At the start of a window the GPT has
+one character to go by, like the table; at the end it has 32:
+"""
+
+# %%
+in_window = {"the GPT": held_out(gpt)}
+first, later = in_window["the GPT"][0], in_window["the GPT"][-8:]
+print(f"with one character of context it loses {first:.1f}, at the end {sum(later) / 8:.1f}")
+options = {"xlabel": "characters that it can see", "reference": {"bigrams": levels["bigrams"]}}
+title = "The loss over the length of the context, unseen text"
+figures.curves(in_window, list(range(1, 33)), title=title, **options)
+
+# %% [markdown]
+r"""
+With one character the GPT is no better than the table. The loss of 2.0 from the beginning of this section is what
+two or three characters give. From five or six on the curve hardly falls any more: so far the model has learned
+to spell words, not to follow a sentence. (The line is a little rough because every position is judged on other
+characters of the text.)
+
+How low could it go? Shannon (1951) let people guess English text letter by letter, and found between 0.6 and
+1.3 bits per letter. A loss in bits is the loss in natural logarithms divided by $\log 2$, so people
+reach between 0.42 and 0.90 on the scale of this plot (for a plainer alphabet).
+"""
+
+# %%
+for bits in (0.6, 1.3):
+    print(f"Shannon's readers: {bits} bits = {bits * math.log(2):.2f}")
+
+# %% [markdown]
+r"""
+And the mask that is off by one? Train it on the same text, a hundred steps long:
+"""
+
+# %%
+cheat = fresh(size, 32, 96, 4, 384, 2, seed=0).to(device)
+cheat.__class__ = Leaky
+cheat_losses = taught(cheat, batches(seen, 32, 32, torch.Generator().manual_seed(0)), 100, 0.006)
+print(f"its loss after 100 steps: {cheat_losses[-1]:.1f}, your GPT's then: {losses[99]:.1f}")
+told("the model that looks ahead", cheat, seed=1)
+
+# %% [markdown]
+r"""
+Far below the best that people reach, after seconds. If you met this number in your own training, you would now
+know what to think of it.
 
 ## Explore
 
-Move the warmup and look at the rates.
+Move the warm-up and the peak. At which step is the learning rate highest? How long a warm-up makes half of
+all steps smaller than half the peak?
 """
 
 # %% explore
 def look(warmup, peak):
-    rates = [learning_rate(step, warmup, 10, peak) for step in range(11)]
-    steps = [str(step) for step in range(11)]
-    return figures.table([rates], ["rate"], steps, title=f"Warmup: {warmup}")
+    rates = [learning_rate(step, warmup, 40, peak) for step in range(41)]
+    title = f"{warmup} steps of warm-up, peak {peak:g}"
+    return figures.curves({"rate": rates}, title=title, ylabel="learning rate")
 
 
-explore(look, warmup=(0, 9, 1, 3), peak=[1.0, 0.5, 2.0])
+explore(look, warmup=(0, 39, 1, 4), peak=[0.01, 0.005, 0.02])
 
 # %% [markdown]
 r"""
+<details><summary>An answer</summary>
+
+The peak is reached at step $w - 1$, the last of the warm-up, and kept at step $w$, where the cosine begins.
+As for the second question: whatever the warm-up, about half of it lies below half the peak, and so does half
+of the cosine. So the share of small steps is always about a half. Warm-up moves the small steps, it does not
+add any.
+
+</details>
+
 ## Explain it
 
 In your own words, for somebody who reads a curve of the loss.
@@ -496,24 +941,24 @@ In your own words, for somebody who reads a curve of the loss.
 r"""
 ### What does the loss tell?
 
-1. A new model with a vocabulary of $V$ words has a loss of about $\log V$. Why? What do you suspect if it
+1. A new model with a vocabulary of $V$ tokens has a loss of about $\log V$. Why? What do you suspect if it
    is much higher, and what if it is much lower?
 2. The loss falls to almost 0 within the first hundred steps on a text that is not repeated. Name two
    mistakes that do this.
-3. Why is one table used for reading and for writing words, and what does that save?
+3. Why is one table used for reading and for writing tokens, and what does that save?
 
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** A model that knows nothing gives each word the probability $1/V$, and $-\log(1/V) =
-\log V$. Much higher: its first logits are large, so it is sure of wrong words; its start is too wide. Much
-lower: it sees the answer.
+**A worked answer.** A model that knows nothing gives each token the probability $1/V$, and $-\log(1/V) =
+\log V$. Much higher: its first logits are large, so it is sure of wrong tokens; its initial weights are too
+large. Much lower: it sees the answer.
 
-The answer leaks: the mask is missing or upside down, or the targets are not shifted, so that each token is
-its own target.
+The answer leaks: the mask is missing or inverted, or the targets are not shifted, so that each token is its
+own target.
 
-Both tables describe words in the same space: what is read as alike should be written as alike. It saves $V
-\cdot d_{\text{model}}$ numbers, in small models a large share of all, and each word learns from both uses.
+Both tables describe tokens in the same space: tokens that are read alike should be written alike. It saves
+$V \cdot d_{\text{model}}$ parameters, a large share of a small model, and each row learns from both uses.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -521,7 +966,7 @@ Both tables describe words in the same space: what is read as alike should be wr
 
 **1 point** for: a leak through the mask, and targets without a shift. Half for one.
 
-**1 point** for: the same space of words, and the number of parameters saved. Half for one.
+**1 point** for: the same space of tokens, and the number of parameters saved. Half for one.
 
 **Sample answers.**
 
@@ -543,20 +988,129 @@ r"""
 
 Not graded.
 
-- **A text of your own.** Take any text file, encode it with lesson 10's tokeniser or letter by letter, cut
-  it with `split_into_windows`, keep the last tenth for testing, and train. Which share of the loss do
-  single frequencies explain, which share pairs of tokens?
-- **Break the mask.** Take the mask out and train on the reversals again. What does the first half say?
+**A longer table.** A table of pairs is beaten. What about one that knows three characters, or five? How many
+rows would it need, and why would it fail on text that it has not seen?
 
+<details><summary>An answer</summary>
+
+With $V$ characters, a table that looks at $k$ of them has $V^k$ rows of $V$ counts; for a hundred characters
+and $k = 5$ that is ten thousand million rows. Most rows never occur in the text. Of those that occur in
+unseen text, many were never counted, and there the table knows nothing at all. A network shares what it has
+learned between contexts that are *alike*. (With good rules for falling back on shorter tables, counts of five
+characters are strong on a short text. Try to beat them: it takes a larger model and more than a minute.)
+
+</details>
+
+**A test for any model.** The reversal test needs training. Write `looks_ahead(model, ids)`, which needs none:
+True if the logits at some position depend on a token behind it, False otherwise. It gets any model that takes
+ids (here below 10) and gives logits, and one text, shape (1, N). Which tokens do you have to change?
+"""
+
+# %%
+def try_looks_ahead(looks_ahead):
+    """Raises AssertionError with a sentence if `looks_ahead` is not right."""
+    honest, leaky = (runs[0][0] for runs in kinds.values())
+    ids = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
+
+    def first_sees_second(ids):
+        return torch.cat((leaky(ids)[:, :1], honest(ids)[:, 1:]), dim=1)
+
+    def centred(ids):
+        return honest(ids) - honest(ids).mean(dim=1, keepdim=True)
+
+    given = ids.clone()
+    assert not looks_ahead(honest, ids), "your own GPT is honest"
+    for name, model in (("off by one", leaky), ("minus a mean over the positions", centred)):
+        assert looks_ahead(model, ids), f"{name}: this model got away"
+    assert looks_ahead(first_sees_second, ids), "only position 0 looks ahead, and got away"
+    assert torch.equal(ids, given), "the ids that were given have changed"
+    return "right: three found, and nobody suspected without reason"
+
+
+# def looks_ahead(model, ids): ...
+# try_looks_ahead(looks_ahead)
+
+# %% [markdown]
+r"""
+<details><summary>A hint</summary>
+
+Change one token. At which positions may the logits move, and at which must they stay?
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def looks_ahead(model, ids):
+    with torch.no_grad():
+        before = model(ids)
+        for n in range(1, ids.shape[1]):
+            changed = ids.clone()
+            changed[:, n] = (changed[:, n] + 1) % 10
+            if not torch.allclose(model(changed)[:, :n], before[:, :n], atol=1e-5):
+                return True
+    return False
+```
+
+To change the last token alone is not enough: where only position 0 looks ahead, and only at position 1,
+nothing would move. The mean over the positions is a leak that has nothing to do with a mask; normalising over
+the wrong axis is how it gets into real code.
+
+</details>
+
+**A short memory.** Give `Leaky` a mask under which each token attends only to itself and the five tokens
+before it. At which positions does the reversal test notice that the digits are out of reach? And why may a
+model of two layers pass all the same?
+
+<details><summary>An answer</summary>
+
+Digit $k$ (from 0) is predicted at position $k - 1$, and its twin is at position $11 - k$: a distance of $2k -
+12$. For the digits 6, 7 and 8 that is 0, 2 and 4, within reach; for 9, 10 and 11 it is 6, 8 and 10, too far
+for one layer. Two layers can hand a digit on: the first one carries it five positions further, the second one
+fetches it from there, ten positions in all. Stacked short windows see further than one, which lesson 15 makes
+use of.
+
+</details>
+
+**A larger model.** Double the width, or the layers, or the steps. Which of the three lowers the unseen loss
+most for the time that it takes? And what does it mean that the two curves of the plot part?
+
+<details><summary>What you may find</summary>
+
+The model is still learning when it stops, so more steps help at once. The curves part for two reasons. The
+model remembers some of what it has read more than once; and the last tenth of a book is about something else
+than the rest. Against the first help more text or a smaller model; against the second, text on all subjects.
+
+</details>
+"""
+
+# %% [markdown]
+r"""
 ## In practice
 
-- Batches are random windows, so that windows begin at other places in every round; ours do not overlap, so
-  that each token counts once.
-- AdamW and weight decay, a warmup of some hundred to some thousand steps, a limit of 1 for the gradient:
-  most language models are trained in this way.
-- With mixed precision, the loss is scaled before `backward`, and gradients are scaled back before they are
-  clipped.
+- **Sizes.** GPT-3 has 175 billion parameters and was trained on 300 billion tokens, with a warm-up over the
+  first 375 million tokens, a cosine down to a tenth of the peak, and gradients clipped at a norm of 1 (Brown
+  et al. 2020, appendix B).
+- **How much text?** Hoffmann et al. (2022) found that for a given amount of computation a model should see
+  about 20 tokens per parameter. By that rule our model should see some five million characters; it has seen
+  less than a third of that, and many of them more than once.
+- **Batches** are random windows of one endless stream of documents, with a token between them that says that
+  one has ended. Each token is used about once: there is more text than time.
+- **AdamW**, Adam with weight decay, is the usual optimiser. With mixed precision in float16 the loss is
+  scaled up before `backward`, and the gradients are scaled back before they are clipped; bfloat16 needs
+  neither.
+- **The first loss** and the memorised window of section 3 are what many people check first in a new training
+  code. Most faults show there."""
 
+# %%
+print(f"GPT-3: 300 billion tokens, 175 billion parameters: {300 / 175:.1f} tokens per parameter")
+print(f"warm-up: {375 / 300_000:.2%} of the tokens, the first 375 million")
+parameters = sum(parameter.numel() for parameter in gpt.parameters())
+print(f"ours: {parameters:,} parameters, times 20: {20 * parameters / 1e6:.1f} million")
+print(f"and it has seen {STEPS * 32 * 32 / 1e6:.1f} million characters")
+
+# %% [markdown]
+r"""
 ## Read more
 
 - Radford et al.: *Improving Language Understanding by Generative Pre-Training*, 2018,
@@ -565,17 +1119,23 @@ Not graded.
 - Press, Wolf: *Using the Output Embedding to Improve Language Models*, 2017,
   [arXiv:1608.05859](https://arxiv.org/abs/1608.05859). Why one table for reading and writing is better than
   two.
+- Shannon: *Prediction and Entropy of Printed English*, 1951,
+  [doi:10.1002/j.1538-7305.1951.tb01366.x](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x). Tables of
+  letters, pairs and triples, and people as language models.
 - Loshchilov, Hutter: *SGDR*, 2017, [arXiv:1608.03983](https://arxiv.org/abs/1608.03983). The cosine, at
   first with warm restarts.
 - Pascanu, Mikolov, Bengio: *On the difficulty of training recurrent neural networks*, 2013,
   [arXiv:1211.5063](https://arxiv.org/abs/1211.5063). Gradients that explode, and how clipping their norm
   helps.
+- Brown et al.: *Language Models are Few-Shot Learners*, 2020,
+  [arXiv:2005.14165](https://arxiv.org/abs/2005.14165). Appendix B is the recipe, one page long.
 - Kaplan et al.: *Scaling Laws for Neural Language Models*, 2020,
-  [arXiv:2001.08361](https://arxiv.org/abs/2001.08361). How the loss falls with parameters, data and
-  computation.
+  [arXiv:2001.08361](https://arxiv.org/abs/2001.08361), and Hoffmann et al.: *Training Compute-Optimal Large
+  Language Models*, 2022, [arXiv:2203.15556](https://arxiv.org/abs/2203.15556). How the loss falls with
+  parameters, text and computation, and how the second corrects the first.
 - Karpathy: [*nanoGPT*](https://github.com/karpathy/nanoGPT). A GPT and its training in two short files.
 
-**Next:** in lesson 12 the model writes, one token after the other.
+**Next:** in lesson 12 the model learns to write faster, and you choose how bold it may be.
 """
 
 # %%

@@ -2,18 +2,23 @@
 r"""
 # 12 Let a model write: how does one token after the other become a text?
 
-A trained model gives, for each place of a text, logits for the token that comes next. To write is to choose
-one of them, put it behind the text, and ask again. In this lesson you will **build**
+A trained model gives, for each position of a text, logits for the token that comes next. To write is to
+choose one token, append it, and ask again. That sounds like three lines of code, and it is three lines of
+code. They waste almost all of their work: to write 1000 tokens, they compute 500,500. And once that is
+repaired, a large model still reads all of its weights for every single token.
 
-1. attention with a cache, so that nothing is computed twice,
-2. three ways to choose: the k likeliest tokens, the fewest that reach a probability of p, and a draw from
-   what is left,
+By the end of this lesson you will have removed both wastes, and nobody who reads the text can tell. In this
+lesson you will **build**
+
+1. attention with a **cache**, so that nothing is computed twice,
+2. three ways to choose: the k most probable tokens, the fewest that reach a probability of p, and a draw
+   from what is left,
 3. the loop that writes,
-4. speculation: a small model drafts, a large one checks several tokens at once.
+4. **speculative decoding**: a small model drafts, a large one checks several tokens in one call.
 
 **You need** lesson 04 for the heads, lesson 05 for what a cache is, and lesson 11 for the model. All chance
 comes from outside: where a random number is needed, it is an argument `u` between 0 and 1. So every result
-can be checked.
+can be checked exactly.
 
 **You spend** about 95 minutes, most of them on the exercises.
 
@@ -41,43 +46,60 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import seconds, track, train
+from autograder.notebook.lessons.generation import WORDS, as_text, is_good, sentences, what_is_left
 
 # %% [markdown]
 r"""
 ## 1. What has to be computed for a new token?
 
-**The question.** Three tokens are in the cache, two new ones come at once. Which keys may each of the new
-ones see?
+**The question.** The model has read a long text and writes the next token. Does it have to read all of the
+text again? Under a causal mask, no token ever sees what comes later. So all the keys and values are what they
+were a step ago, in every layer. Keep them, and only the new token is left to compute:
 
-Rows are the new tokens, columns all keys, 1 stands for *may look*:
+![Six steps of writing, one row per step. Without a cache each step computes all tokens again, 21 in all. With
+a cache each step computes the new token alone, 6 in all, and reads the others](../images/computed_again.svg)
+
+By hand, for 6 tokens: $1 + 2 + \dots + 6 = 21$ without a cache, 6 with one. For $n$ tokens it is
+$n (n + 1) / 2$ against $n$; for 1000 of them 500,500 against 1000.
+"""
+
+# %%
+for n in (6, 1000):
+    print(f"{n} tokens: {n * (n + 1) // 2} computed without a cache, {n} with one")
+
+# %% [markdown]
+r"""
+New tokens do not always come one at a time. A prompt comes as a whole (the **prefill**), and so does the
+draft of section 4. Then the new tokens need a causal mask among themselves, and all of them see the cache.
+The triangle of lesson 03 is still there, but it starts at the lower right:
+
+![The mask of two new tokens over five keys, three of them from the cache. Right: 1 1 1 1 0 and 1 1 1 1 1.
+Wrong, with the triangle at the upper left: 1 0 0 0 0 and 1 1 0 0 0](../images/offset_triangle.svg)
+
+By hand: the first new token is the fourth of the text, so it attends to 4 keys. The second attends to all 5.
 """
 
 # %%
 seen, new = 3, 2
-may_look = torch.ones(new, seen + new).tril(diagonal=seen)
-columns = ["old 0", "old 1", "old 2", "new 0", "new 1"]
-figures.table(may_look, ["new 0", "new 1"], columns, title="Two new tokens beside a cache of three")
+may_attend = torch.ones(new, seen + new).tril(diagonal=seen)
+print("keys seen by each new token:", [int(row.sum()) for row in may_attend])
+print(may_attend.int().tolist())
 
 # %% [markdown]
 r"""
-By hand: the first new token is the fourth of the text, so it sees the keys 0 to 3. The second sees all
-five. The triangle of lesson 03 is still there, only that it begins 3 columns to the right.
-"""
+**The formula.** Let $x$ be $N$ new tokens and $(K, V)$ a cache of $M$ tokens in each head; $[\,;\,]$ puts
+one after the other:
 
-# %%
-print([int(row.sum()) for row in may_look])
+$$K' = [K; x W_k] \qquad V' = [V; x W_v]$$
 
-# %% [markdown]
-r"""
-**The formula.** For new tokens $x$ with $N$ rows and a cache $(K, V)$ of $M$ rows in each head, with
-$[\,;\,]$ for *one behind the other*:
-
-$$K' = [K; x W_k] \qquad V' = [V; x W_v] \qquad
-o_i = \operatorname{softmax}\left(
+$$o_i = \operatorname{softmax}\left(
 \frac{q_i K_{\le M + i}'^{\mathsf T}}{\sqrt{d_{\text{head}}}}\right) V'_{\le M + i}$$
 
-with $i = 0, \dots, N - 1$. What comes back is the output and $(K', V')$, which is the cache of the next
-call. The old one stays as it is: somebody else may want to go on from it.
+- $x$, shape $(B, N, d_{\text{model}})$: new tokens only; $i = 0, \dots, N - 1$
+- $K$, $V$, shape $(B, H, M, d_{\text{head}})$; $K'$, $V'$ have $M + N$ rows
+- what comes back is the output and $(K', V')$, the cache for the next call. The old one stays as it is:
+  somebody else may want to go on from it.
 
 ### Exercise: `CachedSelfAttention`
 
@@ -144,69 +166,191 @@ r"""
 
 - *A triangle from the upper left.* With a cache it hides what has long been written.
 - *No mask at all.* With one new token there is nothing to hide, so nobody notices, until a prompt of
-  several comes.
+  several tokens comes and each of them reads the future.
 - *The new ones in front.* Then the cache is out of order, and the next triangle hides the wrong keys.
+- *A cache that is written into.* Two texts that go on from the same prompt then overwrite each other.
 
-**See it run.** A text at once, in two parts, and token by token: the same numbers.
+**See it run.** A text at once, in two parts, and token by token: the same outputs.
 """
 
 # %%
 torch.manual_seed(0)
 module, x = CachedSelfAttention(8, 2), torch.randn(1, 6, 8)
 at_once, _ = module(x)
-for lengths in ((6,), (4, 2), (1, 1, 1, 1, 1, 1)):
+for parts in ((6,), (4, 2), (1, 1, 1, 1, 1, 1)):
     outputs, cache = [], None
-    for part in x.split(list(lengths), dim=1):
+    for part in x.split(list(parts), dim=1):
         output, cache = module(part, cache)
         outputs.append(output)
     same = torch.allclose(torch.cat(outputs, dim=1), at_once, atol=1e-6)
-    print(f"in parts of {lengths}: the same {same}, cache of {cache[0].shape[2]}")
+    print(f"in parts of {parts}: the same {same}, cache of {cache[0].shape[2]}")
 
 # %% [markdown]
 r"""
+Draw a call with four tokens in the cache and two new ones. Where do the old keys and values come in, and where
+does the new cache leave?
+"""
+
+# %%
+_, full = module(x[:, :4])
+draw(module, x[:, 4:], full)
+
+# %% [markdown]
+r"""
+And the first mistake of the list, beside yours. Does a text without a cache tell them apart? Does one with a
+cache?
+"""
+
+# %%
+class UpperLeft(CachedSelfAttention):
+    """Your attention, but for a triangle from the upper left."""
+
+    def forward(self, x, cache=None):
+        q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        q, k, v = (t.unflatten(-1, (2, -1)).transpose(1, 2) for t in (q, k, v))  # two heads
+        if cache is not None:
+            k, v = torch.cat((cache[0], k), dim=2), torch.cat((cache[1], v), dim=2)
+        triangle = torch.ones(q.shape[2], k.shape[2]).tril().bool()
+        heads = F.scaled_dot_product_attention(q, k, v, triangle)
+        return self.out_proj(heads.transpose(1, 2).flatten(2)), (k, v)
+
+
+theirs = UpperLeft(8, 2)
+theirs.load_state_dict(module.state_dict())
+for name, given in (("all at once", (x,)), ("two behind a cache of four", (x[:, 4:], full))):
+    gap = (module(*given)[0] - theirs(*given)[0]).abs().max().item()
+    print(f"{name}: outputs up to {gap:.2f} apart")
+    print("    ", *compare(module, theirs, *given).differences or ["No difference."])
+
+# %% [markdown]
+r"""
+All at once, the two are the same computation: whoever tests a cached attention without a cache finds nothing.
+
+A model has one such attention in each layer, and so one cache per layer. Here is a small GPT whose layers
+keep them. A token's position is the number of tokens before it, those in the cache included: forget that,
+and every new token believes it is the first.
+"""
+
+# %%
+class Block(nn.Module):
+    """A GPT layer around your attention."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = CachedSelfAttention(d_model, n_heads)
+        self.network = nn.Sequential(
+            nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)
+        )
+
+    def forward(self, x, cache=None):
+        heard, cache = self.attention(self.norm1(x), cache)
+        x = x + heard
+        return x + self.network(self.norm2(x)), cache
+
+
+class Writer(nn.Module):
+    """A GPT of such layers: (B, N) ids and the caches so far -> (B, N, V) logits and new caches."""
+
+    def __init__(self, vocab_size, max_len, d_model=32, n_heads=4, n_layers=2):
+        super().__init__()
+        self.token = nn.Embedding(vocab_size, d_model)
+        self.position = nn.Embedding(max_len, d_model)
+        self.blocks = nn.ModuleList(Block(d_model, n_heads) for _ in range(n_layers))
+        self.norm, self.head = nn.LayerNorm(d_model), nn.Linear(d_model, vocab_size)
+
+    def forward(self, ids, caches=None):
+        before = 0 if caches is None else caches[0][0].shape[2]
+        x, new = self.token(ids) + self.position(torch.arange(before, before + ids.shape[1])), []
+        for k, block in enumerate(self.blocks):
+            x, cache = block(x, caches and caches[k])
+            new.append(cache)
+        return self.head(self.norm(x)), new
+
+# %% [markdown]
+r"""
+How long does *one more token* take, as the text grows? For time alone a model need not be trained. Without
+a cache it computes the whole text; with one, the last token.
+"""
+
+# %% timing: 12_time_per_token
+torch.manual_seed(0)
+large = Writer(100, 1024, d_model=128, n_layers=4).eval()
+text_lengths = [64, 128, 256, 512, 1024]
+milliseconds = {"without a cache": [], "with a cache": []}
+with torch.no_grad():
+    for n in text_lengths:
+        ids = torch.randint(0, 100, (1, n))
+        _, caches = large(ids[:, :-1])
+        milliseconds["without a cache"].append(1000 * seconds(large, ids))
+        milliseconds["with a cache"].append(1000 * seconds(large, ids[:, -1:], caches))
+time_per_token = figures.curves(
+    milliseconds,
+    text_lengths,
+    title="One more token, as the text grows",
+    xlabel="tokens so far",
+    ylabel="milliseconds",
+    log_x=True,
+    log_y=True,
+)
+time_per_token
+
+# %% [markdown]
+r"""
+Both axes count in factors. Without a cache, one token more soon costs more than twice the time for a text twice
+as long. With a cache, a text sixteen times as long costs about twice the time: one token goes through the
+layers, and all that grows is what its attention reads. (Run the cell: the picture will be your machine's.)
+
 ## 2. Which token comes next?
 
-**The question.** The model gives every token of the vocabulary some probability. Always to take the
-likeliest makes dull texts that repeat themselves; to draw from all of them lets nonsense through now and
-then. What lies between?
+**The question.** The model gives every token of the vocabulary some probability. Always taking the most
+probable one makes dull texts that repeat themselves; drawing from all of them lets nonsense through now and
+then, because thousands of improbable tokens together are not so improbable. What is in between?
 
-Four tokens and their probabilities:
+**Cut the tail**, then draw. **Top-k** keeps the $k$ most probable tokens. **Top-p** keeps as many as are
+needed to reach a probability of $p$ together, few where the model is sure, many where it is not:
+
+![Two bar charts of six tokens. A sure model: p = 0.9 keeps two tokens, k = 3 one more. An unsure model: p =
+0.9 keeps five, k = 3 cuts three good ones](../images/two_tails.svg)
+
+And a **draw** from what is left: lay the probabilities end to end, and see where a random number falls.
+
+![The probabilities of a, b, c and d laid end to end from 0 to 1: a up to 0.1, b up to 0.6, c up to 0.75, d up
+to 1. The number u = 0.65 falls on c](../images/end_to_end.svg)
+
+By hand, with $a$ 0.1, $b$ 0.5, $c$ 0.15, $d$ 0.25: the two most probable are *b* and *d*. To reach
+$p = 0.7$ one needs *b* and *d*, together 0.75: the same two. To reach 0.8 one needs *c* as well. And
+$u = 0.65$ lies between 0.6 and 0.75: it is *c*.
 """
 
 # %%
 probs = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
 logits = probs.log()
-figures.table(probs, ["probability"], ["a", "b", "c", "d"])
-
-# %% [markdown]
-r"""
-By hand: the two likeliest are *b* and *d*. To reach $p = 0.7$, one needs *b* with 0.5 and *d*, together
-0.75: the same two. To reach 0.8 one needs *c* as well.
-
-And a draw: laid end to end, *a* goes up to 0.1, *b* to 0.6, *c* to 0.75, *d* to 1. The number $u = 0.65$
-falls on *c*.
-"""
-
-# %%
+print("probabilities:", [round(share, 2) for share in probs[0].tolist()])
 print("ends:", [round(end, 2) for end in probs.cumsum(-1)[0].tolist()])
 falling = probs.sort(descending=True).values
-print("sums from the likeliest on:", [round(end, 2) for end in falling.cumsum(-1)[0].tolist()])
-print("u and p:", 0.65, 0.7, 0.8)
+print("sums from the most probable on:", [round(end, 2) for end in falling.cumsum(-1)[0].tolist()])
+needed = {p: (falling.cumsum(-1) < p).sum().item() + 1 for p in (0.7, 0.8)}
+print("tokens needed to reach p:", needed)
+print("0.65 falls on", "abcd"[int((probs.cumsum(-1) < 0.65).sum())])
 
 # %% [markdown]
 r"""
+The third dial is the **temperature** $\tau$. It divides the logits before the softmax: a low one makes large
+differences larger, and the model surer; a high one makes all tokens more alike.
+
 **The formula.** For one row of logits $z$ with probabilities $\pi = \operatorname{softmax}(z)$, where
-$z_{(k)}$ is the $k$-th largest and $r$ runs over the tokens in falling order (of equal ones the lower id
-first):
+$z_{(k)}$ is the $k$-th largest:
 
 $$\text{top-k: } z_v \to -\infty \text{ if } z_v < z_{(k)}$$
 
-$$\text{top-p: } z_v \to -\infty \text{ if those before it reach } p, \text{ but for the first}$$
+$$\text{top-p: } z_v \to -\infty \text{ if } \sum_{w \text{ before } v} \pi_w \ge p$$
 
-$$\text{draw: } \min \{ v : \sum_{w \le v} \operatorname{softmax}(z / \tau)_w > u \}
-\text{ with the temperature } \tau$$
+$$\text{draw: } \min \Bigl\{ v : \sum_{w \le v} \operatorname{softmax}(z / \tau)_w > u \Bigr\}$$
 
-At $\tau = 0$ the largest logit wins. What is $-\infty$ has the probability 0 and is never drawn.
+- *before*: in falling order of the logits, of equal ones the lower id first. The first one always stays
+- $u$, in $[0, 1)$: the random number. At $\tau = 0$ the largest logit wins, whatever $u$
+- what is at $-\infty$ has probability 0 and is never drawn
 
 ### Exercise: `top_k_logits`
 
@@ -247,7 +391,7 @@ check(top_k_logits, hidden=True)
 r"""
 ### Exercise: `top_p_logits`
 
-Sorting tells you the order; the mask has to come back to where the tokens were.
+Sorting tells you the order; the mask has to find its way back to where the tokens were.
 """
 
 # %% exercise: generation.top_p_logits
@@ -292,6 +436,9 @@ r"""
 
 Lay the probabilities end to end and see where u falls. What if rounding leaves the last sum a little below
 1?
+
+Nothing is random in here: the same logits and the same u give the same token, on every machine. So a draw can
+be judged exactly, one by one, and you can repeat every text of this lesson.
 """
 
 # %% exercise: generation.sample
@@ -333,67 +480,61 @@ r"""
 
 - *The mask stays sorted.* With logits that happen to be sorted already, nobody notices.
 - *Nothing is left.* If the favourite alone exceeds p and is dropped, the softmax of what is left is NaN.
-- *Dropped tokens get 0.* The logit 0 is a probability like any other; beside negative logits even a large
-  one.
+- *Dropped tokens get the logit 0.* That is a logit like any other; beside negative ones even the largest.
 - *The temperature multiplies.* A cold model should be surer, not wilder.
 
-**See it run.** A thousand draws, evenly spaced, from the four tokens:
+**See it run.** A thousand values of u, evenly spaced, for the four tokens. Because u is given, the shares are
+exact:
 """
 
 # %%
 u = (torch.arange(1000) + 0.5) / 1000
-for name, kept in (
-    ("all", logits),
-    ("k = 2", top_k_logits(logits, 2)),
-    ("p = 0.8", top_p_logits(logits, 0.8)),
-    ("temperature 0.5", logits / 0.5),
-):
+ways = {
+    "all": logits,
+    "k = 2": top_k_logits(logits, 2),
+    "p = 0.8": top_p_logits(logits, 0.8),
+    "temperature 0.5": logits / 0.5,
+}
+shares = []
+for name, kept in ways.items():
     drawn = sample(kept.expand(1000, -1), u)
-    counts = torch.bincount(drawn, minlength=4).tolist()
-    print(f"{name:16s}", *(f"{count / 1000:.2f}" for count in counts))
+    shares.append((torch.bincount(drawn, minlength=4) / 1000).tolist())
+    print(f"{name:16s}", *(f"{share:.2f}" for share in shares[-1]))
+names = ["all", "k = 2", "p = 0.8", "\u03c4 = 0.5"]
+figures.table(shares, names, list("abcd"), "Shares of 1000 draws")
 
 # %% [markdown]
 r"""
 ## 3. How does a text grow?
 
-**The question.** A model has read a prompt. Which of its many logits are used, what does it read in the
-next step, and could one ask it for several tokens at a time?
+**The question.** A model has read a prompt of three tokens. It gives three rows of logits. Which of them is
+needed, what does it read in the next step, and what if the text becomes longer than it can read?
 
-Logits for three tokens of a prompt, in a vocabulary of three words. Only the last row speaks about the
-fourth token:
+![Four boxes in a row: ids (B, N), model (B, N, V), last row (B, V), choose (B,). An arrow leads from choose
+back to the ids: one token longer, once more](../images/writing_loop.svg)
+
+By hand: the rows below are the logits for a prompt of three tokens, in a vocabulary of three. Only the last
+row has seen the whole prompt. It is largest at word 2, so the text goes on with 2. A model that reads at most
+three tokens then drops the first and reads the last three.
 """
 
 # %%
 rows = torch.tensor([[0.2, 1.0, 0.1], [0.9, 0.3, 0.5], [0.1, 0.4, 2.0]])
-figures.table(rows, ["place 0", "place 1", "place 2"], ["word 0", "word 1", "word 2"])
-
-# %% [markdown]
-r"""
-By hand: the last row is largest at word 2, so the text goes on with 2. A model that reads at most three
-tokens then drops the first one and reads the last three.
-
-And speculation: a small model proposes a token with the probability $q = 0.5$, the large one would take it
-with $p = 0.2$. It is accepted while $u < p / q = 0.4$, so it comes with $0.5 \cdot 0.4 = 0.2$, just as the
-large model wants. What is missing elsewhere is drawn from what the large model has more of: $\max(0, p -
-q)$, made to sum to 1.
-"""
-
-# %%
 print("goes on with", rows[-1].argmax().item())
-print(f"accepted below {0.2 / 0.5}, comes with {0.5 * 0.2 / 0.5}")
+names = ["position 0", "position 1", "position 2"]
+figures.table(rows, names, ["word 0", "word 1", "word 2"], "Logits for a prompt of three tokens")
 
 # %% [markdown]
 r"""
-**The formula.** With a draft $t_1, \dots, t_K$ of the small model (probabilities $q_i$) that the large one
-(probabilities $p_i$) checks in a single call, $n$ is the number of tokens before the first with $u_i \ge
-p_i(t_i) / q_i(t_i)$, and the next token is drawn from
+**The formula.** With $t$ for the ids so far, and the model reading at most the last $L$ of them,
 
-$$p' = \begin{cases} p_{K + 1} & n = K \\ r \,/ \sum_v r_v, \quad r = \max(0, p_{n + 1} - q_{n + 1}) & n < K
-\end{cases}$$
+$$t_{N+1} = \operatorname{choose}\bigl(\operatorname{model}(t_{N-L+1}, \dots, t_N)_{\text{last}}\bigr)$$
+
+- $t$, shape $(B, N)$; the logits of the last position, shape $(B, V)$; the new tokens, shape $(B)$
 
 ### Exercise: `generate`
 
-`choose` gets (B, V) logits and gives B tokens: your `sample`, for instance, behind one of the filters.
+`choose` gets (B, V) logits and gives B tokens: your `sample`, for instance, after one of the filters.
 """
 
 # %% exercise: generation.generate
@@ -434,6 +575,176 @@ check(generate, hidden=True)
 
 # %% [markdown]
 r"""
+**What goes wrong.**
+
+- *Logits of the first position*, or of all positions at once: only the last row has seen the whole text.
+- *The beginning is kept.* A model that reads ten tokens needs the last ten of a text, not the first.
+- *Gradients.* Without `no_grad` every step keeps all its intermediate results, for a backward pass that
+  never comes.
+
+**See it run.** Train a writer, in seconds. Its language is a small grammar: sentences like *the old dogs
+near the cat sleep*. The verb agrees with the *first* noun, whatever comes between, and that is hard: the
+word just before the verb may say the opposite. `is_good` tells whether a sentence keeps the grammar.
+"""
+
+# %%
+generator = torch.Generator().manual_seed(0)
+print(*(as_text(ids) for ids in sentences(3, generator)), sep="\n")
+print("good:", is_good("the dogs near the cat sleep ."), is_good("the dogs near the cat sleeps ."))
+
+
+def loss_of_words(model, batch):
+    logits, _ = model(batch[:, :-1])
+    return F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+
+
+torch.manual_seed(0)
+writer = Writer(len(WORDS), 24)
+batches = (sentences(48, generator) for _ in range(300))
+losses = train(writer, batches, loss_of_words, lr=0.005, steps=300)
+print(f"loss: {losses[0]:.1f} at first, about {sum(losses[-20:]) / 20:.1f} in the end")
+
+
+def write(n, seed, choose, n_new=10):
+    """n sentences from their beginning; choose(logits, u) picks the tokens."""
+    us = iter(torch.rand(n_new, n, generator=torch.Generator().manual_seed(seed)))
+    start = torch.zeros(n, 1, dtype=torch.long)
+    ids = generate(lambda ids: writer(ids)[0], start, n_new, lambda z: choose(z, next(us)))
+    return [as_text(row) for row in ids]
+
+
+def at(temperature, cut=lambda z: z):
+    """A way to choose: the temperature first, then the cut, then the draw."""
+    return lambda z, u: sample(cut(z / temperature), u)
+
+
+for temperature in (0.01, 1, 4):
+    written = write(200, 0, at(temperature))
+    print(f"temperature {temperature}: {len(set(written))} different ones of 200, for instance")
+    print(*(f"    {text}" for text in written[:3]), sep="\n")
+
+# %% [markdown]
+r"""
+Near 0 it writes the same few sentences over and over. At 4 little of the grammar is left. Which dial gives sentences
+that are good *and* different? Write 200 sentences at each temperature, on three seeds: once from all tokens,
+once with top-k, once with top-p (the temperature first, then the cut).
+"""
+
+# %%
+dials = {
+    "all tokens": lambda z: z,
+    "k = 3": lambda z: top_k_logits(z, 3),
+    "p = 0.9": lambda z: top_p_logits(z, 0.9),
+}
+temperatures = [0.0625, 0.125, 0.25, 0.5, 1, 2, 4]
+good = {name: [[] for _ in range(3)] for name in dials}
+fresh = {name: [[] for _ in range(3)] for name in dials}
+for temperature in track(temperatures):
+    for name, cut in dials.items():
+        for seed in range(3):
+            right = [text for text in write(200, seed, at(temperature, cut)) if is_good(text)]
+            good[name][seed].append(len(right) / 200)
+            fresh[name][seed].append(len(set(right)) / 200)
+options = {"xlabel": "temperature", "log_x": True}
+title = "How many of 200 sentences keep the grammar? Three seeds"
+figures.curves(good, temperatures, title=title, ylabel="share that is good", **options)
+
+# %%
+title = "How many good sentences are not told twice? Three seeds"
+figures.curves(fresh, temperatures, title=title, ylabel="good and different", **options)
+
+# %% [markdown]
+r"""
+Up to temperature 1 nearly all sentences are good, whatever the dial. Beyond it, drawing from *all* tokens loses
+the grammar first, because each step may pick any word, and top-k bears the most heat. Then look at the second
+picture: a cold model says little that is new, a hot one little that is right, and in between there is a broad
+best. Here top-k pays for its safety: it cuts good words as well, wherever more than three would do. No dial
+gives everything; each moves you along a trade.
+
+And the same text with a cache? The loop is the same, but it gives the model only the newest token.
+"""
+
+# %%
+def generate_cached(model, ids, n_new, choose):
+    """As generate, but each token goes through the model once."""
+    with torch.no_grad():
+        logits, caches = model(ids)
+        for _ in range(n_new):
+            token = choose(logits[:, -1])
+            ids = torch.cat((ids, token[:, None]), dim=1)
+            logits, caches = model(token[:, None], caches)
+    return ids
+
+
+def with_draws(us):
+    """A way to choose by the next of these random numbers."""
+    us = iter(us)
+    return lambda z: sample(z, next(us))
+
+
+us = torch.rand(10, 200, generator=torch.Generator().manual_seed(5))
+start = torch.zeros(200, 1, dtype=torch.long)
+both = []
+for loop, model in ((generate, lambda ids: writer(ids)[0]), (generate_cached, writer)):
+    both.append(loop(model, start, 10, with_draws(us)))
+print(f"the same tokens with and without a cache: {torch.equal(*both)}")
+
+# %% [markdown]
+r"""
+## 4. Can a large model write several tokens in one call?
+
+**The question.** With its cache, a large model computes one token per step, and for that one token it reads
+every weight from memory. The reading takes the time, not the arithmetic (lesson 05). If *five* tokens were
+known, one call could check all five while it reads the weights once. But they are not known. What if
+somebody guesses them?
+
+A small model, the **draft**, writes $K$ tokens. The large one, the **target**, reads all of them in one call
+and so knows its own probabilities at every position. Some of the draft is accepted. How, such that the text
+is distributed *exactly* as if the target had written it alone?
+
+![Bars for a, b, c, d. The draft q is 0.4, 0.3, 0.2, 0.1. Accepted is the smaller of p and q, together 0.65.
+The rest, 0.2 for b and 0.15 for d, is drawn anew, and the sum is p: 0.1, 0.5, 0.15,
+0.25](../images/accept_or_redraw.svg)
+
+Where the draft proposes a token *too often*, throw some of its proposals away. Where it proposes one too
+seldom, make up for it in a second draw.
+
+By hand. The draft proposes *a* with $q = 0.4$; the target wants it with $p = 0.1$. Accept it with
+probability $p / q = 0.25$: then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft
+proposes *b* with 0.3, the target wants 0.5: always accept it, and 0.2 are missing. In all, $0.1 + 0.3 + 0.15
++ 0.1 = 0.65$ are accepted. The remaining 0.35 of the time, draw from what is missing, $(0, 0.2, 0, 0.15)$
+divided by 0.35.
+"""
+
+# %%
+p, q = torch.tensor([0.1, 0.5, 0.15, 0.25]), torch.tensor([0.4, 0.3, 0.2, 0.1])
+both, missing = torch.minimum(p, q), (p - q).clamp(min=0)
+for name, values in (("target", p), ("draft", q), ("both", both)):
+    print(f"{name:6s}", [round(value, 2) for value in values.tolist()])
+print(f"a is accepted with {p[0] / q[0]:.2f}, comes with {q[0] * p[0] / q[0]:.1f}")
+print(f"accepted: {both.sum():.2f}, rejected: {1 - both.sum():.2f}")
+print("missing:", [round(m, 2) for m in missing.tolist()])
+together = both + (1 - both.sum()) * missing / missing.sum()
+print("accepted and redrawn:", [round(share, 2) for share in together.tolist()])
+
+# %% [markdown]
+r"""
+That is a proof, and it needs no more than these two lines. A token $v$ comes by acceptance with
+$q_v \cdot \min(1, p_v / q_v) = \min(p_v, q_v)$. It comes by the second draw with
+$\max(0, p_v - q_v)$, because a rejection happens exactly as often as something is missing. And
+$\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad draft costs time, never quality.
+
+**The formula.** With a draft $t_1, \dots, t_K$ (probabilities $q_i$) that the target (probabilities $p_i$)
+checks in one call, $n$ is the number of tokens before the first with $u_i \ge p_i(t_i) / q_i(t_i)$. The next
+token is drawn from
+
+$$p' = \begin{cases} p_{K + 1} & n = K \\ r \,/ \sum_v r_v & n < K \end{cases}$$
+
+$$r = \max(0, p_{n + 1} - q_{n + 1})$$
+
+If all $K$ are accepted, the target's last row gives one more token for nothing. So a call yields $n + 1$
+tokens, at least one and at most $K + 1$.
+
 ### Exercise: `speculate`
 
 How many tokens of the draft stay, and from what is the next one drawn?
@@ -480,51 +791,198 @@ check(speculate, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Logits of the first place*, or of all places at once: only the last row knows the whole text.
-- *The beginning is kept.* A model that reads ten tokens needs the last ten of a text, not the first.
-- *Drawn from p after a rejection.* Then the small model's favourites come too often: they had their chance
-  already.
-- *Later tokens of the draft.* They were written behind the one that is thrown away, and go with it.
+- *Drawn from p after a rejection.* Then the draft's favourites come too often: they had their chance already.
+- *Later tokens of the draft are kept.* They were written after the one that is thrown away, and go with it.
+- *Shifted by one.* If $p_i$ is taken from the row after the token instead of the row before it, the texts look
+  fine and are distributed wrongly.
 
-**See it run.** Two distributions over four words, and 20,000 rounds of a draft of one token. Which share
-does each word have in the end?
+**See it run.** First the four letters, with a draft of one token: 3000 draws on each of three seeds. *Right* is
+your `speculate`. *Plain* are draws from $p$ itself, to see how much is chance. *Wrong* makes the first mistake
+of the list.
 """
 
 # %%
-p, q = torch.tensor([[0.1, 0.5, 0.15, 0.25]]), torch.tensor([[0.4, 0.3, 0.2, 0.1]])
-generator, rounds = torch.Generator().manual_seed(0), 20_000
-drafts = torch.multinomial(q[0], rounds, replacement=True, generator=generator)
-u, again = torch.rand(2, rounds, generator=generator)
-counts, accepted = torch.zeros(4), 0
-for i in range(rounds):
-    n, rest = speculate(p.expand(2, -1), q, drafts[i : i + 1], u[i : i + 1])
-    accepted += n
-    first = drafts[i] if n else sample(rest[None].log(), again[i : i + 1])[0]
-    counts[first] += 1
-print("share of each word:", [round(share, 2) for share in (counts / rounds).tolist()])
-print(f"accepted: {accepted / rounds:.2f}, as it should be: {torch.minimum(p, q).sum():.2f}")
+def one_letter(seed, redraw_from_p=False, rounds=3000):
+    """The share of each letter, and the share of accepted drafts."""
+    generator = torch.Generator().manual_seed(seed)
+    u = torch.rand(3, rounds, generator=generator)
+    drafts, counts, accepted = sample(q.log().expand(rounds, -1), u[0]), torch.zeros(4), 0
+    for i in range(rounds):
+        n, rest = speculate(p.expand(2, -1), q[None], drafts[i : i + 1], u[1, i : i + 1])
+        rest = p if redraw_from_p else rest
+        accepted += n
+        counts[drafts[i] if n else sample(rest.log()[None], u[2, i : i + 1])[0]] += 1
+    return counts / rounds, accepted / rounds
+
+
+def plain_draws(seed, rounds=3000):
+    u = torch.rand(rounds, generator=torch.Generator().manual_seed(seed))
+    return torch.bincount(sample(p.log().expand(rounds, -1), u), minlength=4) / rounds, 0
+
+
+ways = {
+    "plain": plain_draws,
+    "right": one_letter,
+    "wrong": lambda seed: one_letter(seed, redraw_from_p=True),
+}
+letters, accepted, gaps = {"target": p, "draft": q}, {}, {}
+for name, way in ways.items():
+    runs, accepted[name] = zip(*(way(seed) for seed in track(range(3))))
+    letters |= {f"{name}, {seed}": run for seed, run in enumerate(runs)}
+    gaps[name] = [(run - p).abs().max().item() for run in runs]
+    print(f"{name}: largest gap to p, seed by seed:", *(f"{gap:.3f}" for gap in gaps[name]))
+print("accepted:", *(f"{share:.2f}" for share in accepted["right"]))
+title = "Four letters: target, draft, and 3000 draws each"
+figures.table(torch.stack(list(letters.values())), list(letters), list("abcd"), title)
 
 # %% [markdown]
 r"""
-The shares are those of the large model, although most words were written by the small one.
+Speculation is as close to $p$ as plain draws are: what is left is chance. The mistake is several times as far
+off, on every seed, and always in the same direction: too much of *a* and *c*, which the draft proposes too
+often. And about 0.65 of the drafts are accepted, as the sum above says.
 
+Now the writer itself. Its draft is the cheapest
+there is: a **bigram** table, which knows only how often one word follows another. It cannot know which noun
+came first, so at the verb it errs as often as not.
+"""
+
+# %%
+counted = torch.full((len(WORDS), len(WORDS)), 0.1)  # no pair is impossible
+for row in sentences(2000, torch.Generator().manual_seed(9)):
+    counted.index_put_((row[:-1], row[1:]), torch.tensor(1.0), accumulate=True)
+bigrams = counted / counted.sum(dim=1, keepdim=True)
+remembered = {}
+
+
+def target(text):
+    """The large model's probabilities after this text (computed once and remembered)."""
+    if text not in remembered:
+        with torch.no_grad():
+            logits, _ = writer(torch.tensor([text]))
+        remembered[text] = torch.softmax(logits[0, -1], dim=-1)
+    return remembered[text]
+
+
+def one_call(text, K, u):
+    """What one call of the large model adds to a text; u: 2 K + 1 random numbers."""
+    longer = list(text)
+    for k in range(K):
+        longer.append(sample(bigrams[longer[-1]].log()[None], u[k : k + 1]).item())
+    ends = range(len(text), len(text) + K + 1)
+    p = torch.stack([target(tuple(longer[:end])) for end in ends])
+    draft = torch.tensor(longer[len(text) :])
+    n, rest = speculate(p, bigrams[longer[len(text) - 1 : -1]], draft, u[K:-1])
+    return [*draft[:n].tolist(), sample(rest.log()[None], u[-1:]).item()]
+
+# %% [markdown]
+r"""
+Which word comes after *the dogs near the cat*? The target knows: a plural verb. Draw the next word 3000 times
+by speculation, on three seeds.
+"""
+
+# %%
+prompt = tuple(WORDS.index(word) for word in "<s> the dogs near the cat".split())
+verbs = [WORDS.index(verb) for verb in ("sleep", "sing", "wait", "sleeps", "sings", "waits")]
+
+
+def shares_of_verbs(seed):
+    us = torch.rand(3000, 7, generator=torch.Generator().manual_seed(seed))
+    counts = torch.zeros(len(WORDS))
+    for u in track(us):
+        counts[one_call(prompt, 3, u)[0]] += 1
+    return (counts / 3000)[verbs].tolist()
+
+
+drawn = {"target": target(prompt)[verbs].tolist(), "draft": bigrams[prompt[-1], verbs].tolist()}
+drawn |= {f"seed {seed}": shares_of_verbs(seed) for seed in range(3)}
+for seed in range(3):
+    gap = max(abs(a - b) for a, b in zip(drawn["target"], drawn[f"seed {seed}"]))
+    print(f"seed {seed}: largest gap to the target {gap:.3f}")
+title = "The next word: the target, its draft, and 3000 draws each"
+figures.table(list(drawn.values()), list(drawn), [WORDS[verb] for verb in verbs], title)
+
+# %% [markdown]
+r"""
+The draft is little help here: many of its proposals are no verb at all, and most of the others have the wrong
+number. Yet the rows of the seeds agree with the target's. A bad draft costs time, never quality.
+
+So the text is the same. And the time? Count the calls of the target, for sentences written with drafts of
+different lengths, on three seeds:
+"""
+
+# %%
+def tokens_per_call(K, seed, n=60):
+    """How many tokens a call of the large model brings, over n sentences."""
+    generator, tokens, calls = torch.Generator().manual_seed(seed), 0, 0
+    for _ in range(n):
+        text = [0]
+        while WORDS.index(".") not in text:
+            text += one_call(text, K, torch.rand(2 * K + 1, generator=generator))
+            calls += 1
+        tokens += text.index(WORDS.index("."))
+    return tokens / calls
+
+
+drafts = [1, 2, 3, 4, 6]
+rates = [[tokens_per_call(K, seed) for K in track(drafts)] for seed in range(3)]
+for seed, rate in enumerate(rates):
+    print(f"seed {seed}:", *(f"K = {K}: {value:.1f}" for K, value in zip(drafts, rate)), sep="  ")
+title = "Tokens per call of the large model, three seeds"
+options = {"xlabel": "length of the draft, K", "ylabel": "tokens per call"}
+figures.curves({"bigram draft": rates}, drafts, title=title, reference={"no draft": 1}, **options)
+
+# %% [markdown]
+r"""
+A table of word pairs, which costs next to nothing, and from two drafted tokens on the large model is called
+less than half as often. Longer drafts help less and less: everything after the first rejection is thrown away,
+and a sentence ends before a long draft does.
+
+How much can one expect? If each token is accepted with probability $\alpha$, independently, a call brings
+$1 + \alpha + \dots + \alpha^K = (1 - \alpha^{K+1}) / (1 - \alpha)$ tokens on average (Leviathan, Kalman and
+Matias 2023). For $\alpha = 0.8$ and $K = 4$ that is 3.36.
+"""
+
+# %%
+print(f"alpha 0.8, K 4: {(1 - 0.8**5) / (1 - 0.8):.2f} tokens per call")
+
+# %% [markdown]
+r"""
 ## Explore
 
-Turn the temperature, k and p, and look at what is left of a distribution.
+Turn the temperature, k and p, and look at what is left of the writer's distribution after a prompt (pale:
+as the model gives it). Guess first: after *the dogs near the cat*, how hot must it be before a wrong word has
+a chance? Which k and which p keep the three right verbs, and nothing else? At which temperature does one of
+the two stop doing so?
 """
 
 # %% explore
-def look(temperature, k, p):
-    some = torch.tensor([[2.0, 1.0, 0.5, 0.0, -1.0, -3.0]]) / temperature
-    left = torch.softmax(top_p_logits(top_k_logits(some, k), p), dim=-1)
-    words = [f"word {i}" for i in range(6)]
-    return figures.table(left, ["left"], words, title=f"k = {k}, p = {p:.2f}")
+prompts = ["the dogs near the cat", "the", "the old bird", "the dogs"]
 
 
-explore(look, temperature=(0.2, 3.0, 0.1, 1.0), k=(1, 6, 1, 6), p=(0.05, 1.0, 0.05, 0.9))
+def look(after, temperature, k, p):
+    ids = tuple(WORDS.index(word) for word in f"<s> {after}".split())
+    before = target(ids)
+    kept = top_p_logits(top_k_logits(before.log()[None] / temperature, k), p)
+    left, some = torch.softmax(kept, dim=-1)[0], before.argsort(descending=True)[:9]
+    note = f"temperature {temperature:.1f}, k = {k}, p = {p:.2f}"
+    title = f"After \u201c{after}\u201d: the nine most probable words"
+    return what_is_left(before[some], left[some], [WORDS[i] for i in some], title, note)
+
+
+dials = {"temperature": (0.2, 3.0, 0.1, 2.0), "k": (1, 19, 1, 19), "p": (0.05, 1.0, 0.05, 0.9)}
+explore(look, after=prompts, **dials)
 
 # %% [markdown]
 r"""
+<details><summary>An answer</summary>
+
+Up to a temperature of 1 hardly anything but the three right verbs has a chance; at 3 every third word is another
+one. k = 3 keeps the three at any temperature, because no temperature changes the order of the words. p =
+0.9 keeps the same three while it is not too hot. As the others gain, more and more of them are needed to reach
+0.9: the same p means another cut.
+
+</details>
+
 ## Explain it
 
 In your own words, for somebody who has a model and wants a text.
@@ -580,37 +1038,150 @@ not the tail. One. Nothing: why the large one is not called as often.)
 r"""
 ## On your own
 
-Not graded.
+Not graded, and harder than they look.
 
-- **Write with a cache.** Build a GPT of lesson 11 from layers that use your `CachedSelfAttention`, and let
-  `generate` feed it one token at a time. Which position does a new token have?
-- **Beams.** Keep the b likeliest texts instead of one. Where do they all begin to look alike?
+**A cache after a rejection.** The target has read the whole draft, so its caches hold keys and values of
+tokens that were then rejected. Write `shorten(caches, length)`, which gives the caches as they were after
+the first `length` tokens. Why is no token computed again?
+"""
 
+# %%
+def try_shorten(shorten):
+    """Raises AssertionError with a sentence if `shorten` is not right."""
+    ids = sentences(4, torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        (_, short), (_, long) = writer(ids[:, :6]), writer(ids)
+        cut = shorten(long, 6)
+        assert long[0][0].shape[2] == ids.shape[1], "the caches that were given have changed"
+        assert cut[0][0].shape == short[0][0].shape, f"cut to {tuple(cut[0][0].shape)}"
+        after = [writer(ids[:, :1], caches)[0] for caches in (cut, short)]
+    assert torch.allclose(*after, atol=1e-5), "the next token sees other keys or values"
+    return "right: as if the rest had never been read"
+
+
+# def shorten(caches, length): ...
+# try_shorten(shorten)
+
+# %% [markdown]
+r"""
+<details><summary>A hint</summary>
+
+A cache has shape (B, H, M, d_head). Which axis counts tokens?
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def shorten(caches, length):
+    return [(keys[:, :, :length], values[:, :, :length]) for keys, values in caches]
+```
+
+Under the causal mask a token's keys and values depend on the tokens before it only. What was rejected came
+later, so nothing that is kept has ever seen it.
+
+</details>
+
+**First the temperature or first the cut?** Take $\tau = 2$ and $p = 0.85$ for the four letters of section 2.
+Which letters stay if the temperature comes first, and which if the cut does? And with top-k instead?
+"""
+
+# %%
+for name, kept in (
+    ("temperature, then cut", top_p_logits(logits / 2, 0.85)),
+    ("cut, then temperature", top_p_logits(logits, 0.85) / 2),
+):
+    letters = [letter for letter, z in zip("abcd", kept[0]) if z.isfinite()]
+    print(f"{name} at p = 0.85:", "".join(letters))
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+Temperature 2 makes the probabilities more alike, so more tokens are needed to reach 0.85: all four stay. With
+the cut first, *a* has gone before the temperature comes. For top-k the order does not matter: the temperature
+never changes which tokens are the largest. So with top-p, "temperature 2, p 0.85" means different things in
+different programs.
+
+</details>
+
+**How long a draft pays?** Let a call of the draft model take the share $c$ of the time of a call of the
+target. Then $K$ draft calls and one of the target take $cK + 1$. Which K is best for $\alpha = 0.8$ and
+$c = 0.05$? For $c = 0.3$?
+"""
+
+# %%
+def speed_up(alpha, c, K):
+    return (1 - alpha ** (K + 1)) / (1 - alpha) / (c * K + 1)
+
+
+lines = {f"c = {c}": [speed_up(0.8, c, K) for K in range(1, 17)] for c in (0.05, 0.3)}
+for name, line in lines.items():
+    print(f"{name}: best at K = {line.index(max(line)) + 1}, {max(line):.2f} times as fast")
+options = {"xlabel": "length of the draft, K", "ylabel": "times as fast"}
+title = "What speculation brings, alpha = 0.8"
+figures.curves(lines, list(range(1, 17)), title=title, reference={"no draft": 1}, **options)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+The cell above prints it. A draft that costs almost nothing may be long; one that costs a third of the target
+should be short, and even then it hardly pays. A draft model is therefore chosen much smaller than its target,
+or built into it.
+
+</details>
+"""
+
+# %% [markdown]
+r"""
 ## In practice
 
-- A cache is made for the longest text at once and filled, not put together anew for every token.
-- Texts of different lengths in one batch are padded at the left, so that the last token of each stands at
-  the end.
-- Temperature first, then top-k, then top-p is the usual order.
-- The seed alone does not make a text repeatable: rounding differs between batch sizes and machines.
+- **Two phases.** A prompt is read in one call (*prefill*, limited by arithmetic); then the answer is written
+  token by token (*decode*, limited by reading weights and caches). Services measure both: the time to the
+  first token, and the time per token after it.
+- **Where the cache is kept.** A cache is not put together anew for each token: it has room for the tokens to
+  come. vLLM gives each text small pages of memory as it grows, like an operating system (Kwon et al. 2023).
+- **Which dials.** GPT-2's published samples were drawn with k = 40 (Radford et al. 2019). Holtzman et al.
+  (2020) recommend top-p between 0.9 and 1. Newer filters keep what is not too far below the favourite, as
+  *min-p* does (Nguyen et al. 2024).
+- **Speculation.** The two papers that found it report texts written two to three times as fast, with models of
+  11 and 70 billion parameters (Leviathan et al. 2023; Chen et al. 2023). Medusa puts the draft into the
+  model itself, as further heads (Cai et al. 2024).
+- **The same seed, another text.** Sums are rounded differently in batches of other sizes, so two tokens that
+  are nearly tied can swap, and from there on the texts differ.
+"""
 
+# %%
+print("GPT-2: k = 40; models sped up: T5-XXL of 11 billion, Chinchilla of 70 billion parameters")
+print("top-p of 0.9 keeps at least", 0.9, "of the probability")
+
+# %% [markdown]
+r"""
 ## Read more
 
 - Holtzman et al.: *The Curious Case of Neural Text Degeneration*, 2020,
-  [arXiv:1904.09751](https://arxiv.org/abs/1904.09751). Why the likeliest text is a bad text, and top-p.
+  [arXiv:1904.09751](https://arxiv.org/abs/1904.09751). Why the most probable text is a bad text, and top-p.
 - Fan, Lewis, Dauphin: *Hierarchical Neural Story Generation*, 2018,
   [arXiv:1805.04833](https://arxiv.org/abs/1805.04833). Stories, written with top-k.
 - Leviathan, Kalman, Matias: *Fast Inference from Transformers via Speculative Decoding*, 2023,
-  [arXiv:2211.17192](https://arxiv.org/abs/2211.17192). The proof that the distribution stays the same is
-  half a page.
+  [arXiv:2211.17192](https://arxiv.org/abs/2211.17192). The proof of section 4, and when drafts pay.
 - Chen et al.: *Accelerating Large Language Model Decoding with Speculative Sampling*, 2023,
   [arXiv:2302.01318](https://arxiv.org/abs/2302.01318). The same idea at the same time, on a very large
   model.
 - Pope et al.: *Efficiently Scaling Transformer Inference*, 2022,
   [arXiv:2211.05102](https://arxiv.org/abs/2211.05102). What limits writing, and how caches are spread over
   many chips.
+- Kwon et al.: *Efficient Memory Management for Large Language Model Serving with PagedAttention*, 2023,
+  [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). How a service keeps thousands of caches.
+- Nguyen et al.: *Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs*, 2024,
+  [arXiv:2407.01082](https://arxiv.org/abs/2407.01082). A cut that follows the favourite.
+- Cai et al.: *Medusa*, 2024, [arXiv:2401.10774](https://arxiv.org/abs/2401.10774). A model that drafts for
+  itself.
 
-**Next:** in lesson 13 the cache becomes smaller still: one short vector for all heads.
+**You have built it.** A model writes, each token is computed once, several come per call, and the text is
+distributed as if nothing had been done. In lesson 13 the cache becomes smaller still: one short vector for
+all heads.
 """
 
 # %%

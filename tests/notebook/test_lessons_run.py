@@ -454,3 +454,65 @@ def test_hugging_face_encodes_alike_and_learns_alike_but_for_ties():
     names, printed = ran("10_tokenisation")
     assert names["same"] == names["total"]
     assert len(re.findall(r"most frequent one in (\d+) of \1 rounds", printed)) == 3
+
+
+def test_a_loss_below_the_floor_proves_a_leak_and_a_good_sample_proves_nothing():
+    names, _ = ran("11_language_model")
+    honest, honest_slow, leaky, leaky_slow = names["places"].values()
+    chance = math.log(10)
+    for run in honest + honest_slow:
+        assert max(abs(loss - chance) for loss in run[:5]) < 0.1 and max(run[5:]) < 0.1
+    assert max(map(max, leaky)) < 0.1
+    assert min(sum(run[:5]) / 5 for run in leaky_slow) > 3 * chance
+    assert names["compare"](names["honest"], names["leaky"], names["texts"][:1, :4]).differences
+
+
+def test_a_small_gpt_uses_more_of_its_past_than_a_table_of_pairs():
+    names, _ = ran("11_language_model")
+    level, at = names["levels"]["bigrams"], names["in_window"]["the GPT"]
+    assert names["unseen_losses"][-1] < level - 0.7 and abs(at[0] - level) < 0.2 and max(at[5:]) < level - 0.7
+    assert names["cheat_losses"][-1] < 0.42 < 2 < names["losses"][99]
+
+
+def test_a_test_for_any_model_is_judged_rightly_and_the_unfolded_answer_is_right():
+    names, _ = ran("11_language_model")
+    looks_ahead = unfolded("11_language_model", "looks_ahead")
+    assert "three found" in names["try_looks_ahead"](looks_ahead)
+    with pytest.raises(AssertionError, match="is honest"):
+        names["try_looks_ahead"](lambda model, ids: True)
+
+    def last_only(model, ids):
+        changed = torch.cat((ids[:, :-1], 9 - ids[:, -1:]), dim=1)
+        return not torch.equal(model(changed)[:, :-1], model(ids)[:, :-1])
+
+    with pytest.raises(AssertionError, match="only position 0"):
+        names["try_looks_ahead"](last_only)
+
+
+def test_shortened_caches_are_judged_rightly_and_the_unfolded_answer_is_right():
+    names, _ = ran("12_generation")
+    assert "right" in names["try_shorten"](unfolded("12_generation", "shorten"))
+    with pytest.raises(AssertionError, match="cut to"):
+        names["try_shorten"](lambda caches, length: caches)
+    with pytest.raises(AssertionError, match="other keys or values"):
+        names["try_shorten"](lambda caches, length: [tuple(t[:, :, -length:] for t in pair) for pair in caches])
+
+
+def test_speculation_keeps_the_distribution_and_saves_calls():
+    names, printed = ran("12_generation")
+    assert "with and without a cache: True" in printed
+    gaps, drawn = names["gaps"], names["drawn"]
+    assert max(gaps["right"]) < 0.03 and min(gaps["wrong"]) > 0.04
+    for seed in range(3):
+        pairs = zip(drawn["target"], drawn[f"seed {seed}"], strict=True)
+        assert max(abs(a - b) for a, b in pairs) < 0.03
+    assert all(2 < rate[1] < rate[-1] for rate in names["rates"])
+
+
+def test_a_cut_tail_bears_heat_and_every_dial_has_its_price():
+    names, _ = ran("12_generation")
+    at = {t: k for k, t in enumerate(names["temperatures"])}
+    good = {name: [run[at[2]] for run in runs] for name, runs in names["good"].items()}
+    assert max(good["all tokens"]) < 0.7 < 0.85 < min(good["k = 3"] + good["p = 0.9"])
+    fresh = {name: [run[at[0.5]] for run in runs] for name, runs in names["fresh"].items()}
+    assert max(fresh["k = 3"]) < 0.75 < 0.8 < min(fresh["all tokens"] + fresh["p = 0.9"])
