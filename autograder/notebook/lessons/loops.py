@@ -113,6 +113,6 @@ def meanings(
     ax.legend(loc="upper right", frameon=False, fontsize=9.5)
     return Picture(
         figure,
-        f"{sentence(title)} Arrows from {word} at ({listed(start[:2])}), by {features[0]} and {features[1]}. "
+        f"{sentence(title)} Arrows from {word} at ({listed(begin)}), by {features[0]} and {features[1]}. "
         f"{'; '.join(told)}.",
     )
