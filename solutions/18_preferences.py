@@ -2,18 +2,27 @@
 r"""
 # 18 Learn from preferences: what can be learned from "this one rather than that"?
 
+Copies of one small language model are tuned to the same preference, by the same pairs and in the same number
+of steps, but with different losses. One number says how often each of them finds the preferred answer of a new pair.
+Does it also tell you which of them can still speak its language? In section 4 you will plot the number that
+does.
+
 Nobody can say by how many points an answer is good. But of two answers, people can say which they prefer.
 Out of many such pairs a language model can be tuned, without a model of rewards and without letting it write
-in training: *direct preference optimisation*. In this lesson you will **build**
+during training: **direct preference optimisation**, DPO. In this lesson you will **build**
 
-1. how likely a model finds a whole answer,
+1. the log-probability of a whole answer,
 2. the loss that compares two answers, and two models,
-3. how often the tuned model agrees with people,
+3. the accuracy: how often the tuned model agrees with people,
 4. one step of training.
 
-**You need** lesson 11 (a language model and its loss).
+Then you tune a model of a few thousand parameters with three values of $\beta$, and watch what it gains and
+how far it drifts.
 
-**You spend** about 70 minutes.
+**You need** lesson 11 (a language model and its loss). From lesson 12 on PyTorch's cross-entropy may be used,
+too.
+
+**You spend** about 75 minutes, more than half of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -39,34 +48,63 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import limited_threads, track, train
+from autograder.notebook.lessons.preferences import price, tuning
 
 # %% [markdown]
 r"""
+## The way to a preference, long and short
+
+A language model that has read a lot of text can continue any text: with a helpful answer, with a rude one, or
+with another question. **Preference tuning** moves it towards the answers that people prefer. The first way
+that worked on a large scale takes two trainings: a **reward model** learns from the pairs to give points, and
+then the language model writes answers and learns by reinforcement, as in lesson 17, to get many points
+(Ouyang et al. 2022). DPO takes one:
+
+![Two ways from pairs of answers to a tuned model. Above: pairs, reward model, the policy writes and learns by
+reinforcement, tuned policy. Below, DPO: pairs, one loss, tuned policy. Both use a frozen copy of the model,
+the reference](../images/two_ways.svg)
+
+The model that is tuned is called the **policy**, and a frozen copy of it as it was before is the
+**reference**. Both ways need the reference, and this lesson is mostly about what for.
+
 ## 1. How likely is an answer?
 
-**The question.** A language model gives a probability for each next token. How likely does it find an
-answer of several tokens, given the prompt?
+**The question.** A language model gives a probability for each next token. How likely does it find a whole
+answer, given the prompt?
 
-The product of the probabilities of its tokens, each after all that comes before; in logarithms, a sum. The
-prompt does not count, and neither does padding: they were not the model's choice. The logits at a place
-speak of the token *after* it.
+The product of the probabilities of its tokens, each given everything before it; in logarithms, a sum. Only
+the tokens of the answer count. The prompt and the padding were not the model's choice. And beware of the
+shift: the logits at a position speak about the *next* token.
 
-By hand: a prompt of one token, an answer of two, with the probabilities 0.5 and 0.25. Together 0.125, as
-logarithms $-0.693 - 1.386 = -2.079$.
+![A row of six tokens: two of the prompt in grey, three of the answer in blue, one of padding. An arrow leads
+from the token before each answer token to that token, with its probability: 0.5, 0.25 and 0.8. Their
+logarithms add up to -2.30](../images/answer_log_prob.svg)
+
+By hand, the answer of the picture: $0.5 \cdot 0.25 \cdot 0.8 = 0.1$. As logarithms, $-0.69 - 1.39 - 0.22 =
+-2.30$. Every further token makes an answer less likely, so that long answers have log-probabilities of minus
+several hundred. As probabilities they would all be 0 in a computer. That is why one adds logarithms.
 """
 
 # %%
-logs = [math.log(0.5), math.log(0.25)]
-print(f"0.5 * 0.25 = {0.5 * 0.25}")
-print(f"logarithms {logs[0]:.3f} and {logs[1]:.3f}, together {sum(logs):.3f}")
-shares = torch.tensor([[0.5, 0.25]])
-figures.table(shares, ["probability"], ["token 1", "token 2"], title="an answer of two tokens")
+shares = [0.5, 0.25, 0.8]
+logs = [math.log(share) for share in shares]
+print(f"product of {shares}: {math.prod(shares):.1f}")
+print("logarithms", [f"{log:.2f}" for log in logs], f"sum {sum(logs):.2f}")
+print("0.5 to the power of 2000:", 0.5**2000, f"its logarithm: {2000 * math.log(0.5):.0f}")
 
 # %% [markdown]
 r"""
-**The formula.** With the answer's places $\mathcal A$, of which the very first token of a text is never one:
+**The formula.** For one row of the batch, with the answer's positions $\mathcal A$,
 
-$$\log p = \sum_{n \in \mathcal A,\; n \ge 1} \log \operatorname{softmax}(\text{logits}_{n - 1})_{\text{id}_n}$$
+$$\log p = \sum_{n \in \mathcal A,\; n \ge 1} \log \operatorname{softmax}(z_{n - 1})_{t_n}$$
+
+- $z$: logits, shape $(B, N, V)$; $z_{n-1}$ are those at the position before $n$
+- $t$: ids, shape $(B, N)$
+- $\mathcal A$: where the mask `answer`, shape $(B, N)$, is True. Nothing comes before the first token of a
+  text, so position 0 never counts
+
+The result has shape $(B)$: one number per row.
 
 ### Exercise: `sequence_log_prob`
 """
@@ -100,58 +138,88 @@ check(sequence_log_prob)
 ### BEGIN HIDDEN TESTS
 check(sequence_log_prob, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
-- *No shift.* At its own place a token has been seen already.
-- *A mean.* Then a long answer of likely tokens counts no more than a short one. (Some losses do so; this
-  one does not.)
+- *No shift.* The logits at a token's own position have seen that token already.
+- *A mean instead of a sum.* Then the length of an answer no longer matters. Some losses want that; this one
+  is derived from the probability of the whole answer.
+- *Probabilities multiplied, logarithm last.* The product of a long answer is 0, and its logarithm minus
+  infinity.
 
-**See it run.** The same answer, with more and more padding behind it:
+**See it run.** The same answer with more and more padding after it. Padding must not change anything:
 """
 
 # %%
 logits = torch.randn(1, 8, 5, generator=torch.Generator().manual_seed(0))
 ids = torch.tensor([[3, 1, 4, 1, 0, 0, 0, 0]])
-for places in (4, 6, 8):
-    answer = torch.arange(places)[None] % 4 > 1
-    answer[:, 4:] = False
-    print(places, f"{sequence_log_prob(logits[:, :places], ids[:, :places], answer).item():.4f}")
+answer = torch.tensor([[False, False, True, True, False, False, False, False]])
+for n in (4, 6, 8):
+    value = sequence_log_prob(logits[:, :n], ids[:, :n], answer[:, :n]).item()
+    print(f"{n} tokens: {value:.4f}")
 
 # %% [markdown]
 r"""
 ## 2. Which loss compares two answers?
 
-**The question.** Make the preferred answer likelier, and the other less likely: why not just that?
+**The question.** Make the preferred answer likelier and the other one less likely: why not just that?
 
-Because a model can do so by forgetting how to write. So what counts is how much likelier an answer has
-become *compared with the model as it was*, the reference. That is the reward which is implicit in the
-policy; $\beta$ says how dear it is to move. The loss is that of a classifier which names the better answer
-by the difference of the two rewards.
+Because there is no end to it. The logarithm of a probability can fall for ever, and pushing the rejected
+answer down is easiest by breaking whatever it is made of: words, grammar, the end of a sentence. So let
+something decide when it is enough, and let it be measured not by the probability itself but by how far it has
+*moved* since the reference:
 
-By hand, with $\beta = 0.1$: the chosen answer has gained 2 in its logarithm, the rejected one has lost 1.
-The margin is $0.1 \cdot (2 - (-1)) = 0.3$, the probability of being right 0.574, the loss 0.554. A policy
-that has not moved yet has the margin 0 and the loss 0.693.
+![A table of four log-probabilities. Policy: chosen -10, rejected -13. Reference: chosen -12, rejected -12.
+The gains are 2 and -1, their difference 3, times beta 0.1 a margin of
+0.3](../images/four_log_probs.svg)
+
+The **gain** of an answer is the policy's log-probability minus the reference's. Times $\beta$ it is called
+the **implicit reward**: DPO treats the policy *as if* it were a reward model. The difference of the two
+rewards is the **margin**. A sigmoid turns the margin into the probability that the chosen answer is the
+better one, and the loss is the surprise, as in lesson 11.
+
+By hand, with $\beta = 0.1$: the chosen answer has gained $2$, the rejected one has lost $1$. The margin is
+$0.1 \cdot (2 - (-1)) = 0.3$, its sigmoid $0.574$, the loss $0.554$. A policy that has not moved has margin 0
+and loss $\log 2 = 0.693$.
 """
 
 # %%
-margin = 0.1 * (2 - (-1))
+margin = 0.1 * ((-10 - -12) - (-13 - -12))
 right = 1 / (1 + math.exp(-margin))
-print(f"beta 0.1: margin {margin:.1f}, probability {right:.3f}, loss {-math.log(right):.3f}")
-print(f"a policy that has not moved: loss {math.log(2):.3f}")
-gains = torch.tensor([[2.0, -1.0]])
-figures.table(gains, ["gained"], ["chosen", "rejected"], title="since the reference")
+print(f"margin {margin:.1f}, probability {right:.3f}, loss {-math.log(right):.3f}")
+print(f"not moved: loss {math.log(2):.3f}")
 
 # %% [markdown]
 r"""
-**The formula** (Rafailov et al. 2023, equation 7). With the log-probabilities of policy $\pi$ and reference
-$\rho$ of the chosen answer $c$ and the rejected one $r$:
+When is it enough? The loss falls to 0 as the margin grows, and its gradient fades with it:
 
-$$L = -\operatorname{mean} \log \sigma\bigl(\beta\, [(\pi_c - \rho_c) - (\pi_r - \rho_r)]\bigr)$$
+![The curve of minus log sigmoid over the margin, from 4 at -4 to almost 0 at 4, with the slope at three
+margins: -0.98 at -4, -0.50 at 0, -0.02 at 4](../images/dpo_curve.svg)
 
-Logarithms of long answers lie far apart: $\sigma$ may be 0 in the computer, and its logarithm must be finite
-all the same.
+A pair that is right by a margin of 4 pulls with a fiftieth of the force with which a pair pulls that is wrong
+by as much. So a margin of about 4 is where learning ends, and **$\beta$ decides how far the model must move
+to get there**: the difference of the gains must reach $4 / \beta$. With $\beta = 0.1$ the chosen answer must
+become $e^{40}$ times likelier relative to the rejected one, with $\beta = 1$ only $e^4 = 55$ times."""
+
+# %%
+for margin in (-4, 0, 4):
+    print(f"margin {margin:2d}: slope {-1 / (1 + math.exp(margin)):.2f}")
+print(f"e^4 = {math.exp(4):.0f}, e^40 = {math.exp(40):.1e}")
+
+# %% [markdown]
+r"""
+**The formula** (Rafailov et al. 2023, equation 7). With the log-probabilities $\pi_c, \pi_r$ of the chosen
+and the rejected answer under the policy, and $\rho_c, \rho_r$ under the reference:
+
+$$L = -\operatorname{mean}_b\, \log \sigma\bigl(\beta\, [(\pi_c - \rho_c) - (\pi_r - \rho_r)]\bigr)$$
+
+- $\pi_c, \pi_r, \rho_c, \rho_r$: each of shape $(B)$, one number per pair
+- $\sigma(m) = 1 / (1 + e^{-m})$; $\beta > 0$
+
+Log-probabilities of long answers may lie thousands apart. Then $\sigma$ is 0 in a computer, and its logarithm
+must be finite all the same.
 
 ### Exercise: `dpo_loss`
 """
@@ -182,54 +250,55 @@ check(dpo_loss)
 ### BEGIN HIDDEN TESTS
 check(dpo_loss, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
-- *The sign of the reference.* A reference that preferred the chosen answer already leaves less to praise.
-- *`log(sigmoid(x))` in two steps.* At a margin far below zero the first gives 0, the second minus
-  infinity.
+- *Chosen and rejected exchanged*, or a sign of the reference. The loss still falls in training, towards the
+  wrong side. At the first step, where policy and reference agree, nothing shows it: the loss is 0.693 either
+  way.
+- *`log(sigmoid(x))` in two steps.* Far below zero the first gives 0, the second minus infinity.
+- *A sum over the pairs.* Then the learning rate depends on the batch size.
 
-**See it run.** The loss, and how hard it pulls, for a pair that is wrong by far, undecided, right by far:
+**See it run.** The loss, and how hard it pulls, for a pair that is wrong by far, undecided, and right by far:
 """
 
 # %%
-for gained in (-100.0, 0.0, 100.0):
+zero = torch.zeros(1)
+for gained in (-100.0, 0.0, 100.0, -1e5):
     policy = torch.tensor([gained], requires_grad=True)
-    loss = dpo_loss(policy, torch.zeros(1), torch.zeros(1), torch.zeros(1))
+    loss = dpo_loss(policy, zero, zero, zero)
     loss.backward()
-    print(f"gained {gained:.0f}: loss {loss.item():.3f}, gradient {policy.grad.item():.6f}")
-
-# %% explore
-def look(chosen, rejected):
-    gained = [torch.tensor([value]) for value in (chosen, rejected)]
-    loss = dpo_loss(*gained, torch.zeros(1), torch.zeros(1)).item()
-    names = ["chosen", "rejected", "loss"]
-    return figures.table([[chosen, rejected, loss]], ["pair"], names, title="beta = 0.1")
-
-
-explore(look, chosen=(-20.0, 20.0, 1.0, 2.0), rejected=(-20.0, 20.0, 1.0, -1.0))
+    print(f"gained {gained:7.0f}: loss {loss.item():9.3f}, gradient {policy.grad.item():.6f}")
 
 # %% [markdown]
 r"""
+The pull is never stronger than $\beta$, however wrong a pair may be.
+
 ## 3. Does it agree with people?
 
-**The question.** The loss falls. Is that good? Which number can be understood?
+**The question.** The loss falls. Which number can be understood without a formula?
 
 The share of pairs in which the chosen answer has the greater implicit reward. A policy that has not moved
-prefers nobody, so a tie is no success.
+prefers neither, so a tie does not count as right.
 
-By hand: three pairs, with the rewards (2, -1), (0, 0) and (1, 3). One of three is right.
-"""
+By hand: three pairs with the gains (2, -1), (0, 0) and (1, 3). One of three is right: the second is a tie,
+and in the third the rejected answer has gained more."""
 
 # %%
 pairs = torch.tensor([[2.0, -1], [0, 0], [1, 3]])
 print("right:", [bool(chosen > rejected) for chosen, rejected in pairs])
-figures.table(pairs, ["a", "b", "c"], ["chosen", "rejected"], title="implicit rewards")
+names = ["pair a", "pair b", "pair c"]
+figures.table(pairs, names, ["chosen", "rejected"], title="Gains since the reference")
 
 # %% [markdown]
 r"""
-**The formula.** The share of pairs with $\pi_c - \rho_c > \pi_r - \rho_r$.
+**The formula.** With $[\,\cdot\,]$ for 1 if true and 0 if not,
+
+$$\text{accuracy} = \operatorname{mean}_b\, \bigl[\pi_c - \rho_c > \pi_r - \rho_r\bigr]$$
+
+All four have shape $(B)$, as before. $\beta$ is missing: a positive factor does not change which is greater.
 
 ### Exercise: `preference_accuracy`
 """
@@ -259,43 +328,51 @@ check(preference_accuracy)
 ### BEGIN HIDDEN TESTS
 check(preference_accuracy, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
-- *No reference.* Short answers are likelier than long ones before any training; that is no merit of the
+- *No reference.* A short answer is likelier than a long one before any training; that is no merit of the
   policy.
+- *$\ge$ instead of $>$.* Then the untrained policy is right about everything.
 
-**See it run.** Before anything is learned:
+**See it run.** Before anything is learned, and after a gain for one side of each pair:
 """
 
 # %%
 same = torch.tensor([-3.0, -8.0])
-print("a policy that is the reference:", preference_accuracy(same, same - 1, same, same - 1))
+print("the reference itself:", preference_accuracy(same, same - 1, same, same - 1))
+gain = torch.tensor([1.0, -1.0])
+print("one pair right:", preference_accuracy(same + gain, same - 1, same, same - 1))
 
 # %% [markdown]
 r"""
-## 4. What does one step of training do?
+## 4. What does training change?
 
 **The question.** Two models, two answers: four numbers for every pair. Which of them may the gradient reach?
 
-Those of the policy. The reference says how it was, and stays as it is: it needs no gradients.
+Those of the policy. The reference says how things were and stays as it is: no gradients, no change. In the
+table of section 2 only the upper row can move.
 
-By hand, with a single number $w$ as the policy, a reference of 0, $\beta = 1$ and a learning rate of 1: the
-loss is $-\log \sigma(w)$, its gradient at $w = 0$ is -0.5, so after the step $w = 0.5$.
-"""
+By hand, with a single number $w$ as the gain of the chosen answer, $\beta = 1$ and plain gradient descent
+with a learning rate of 1: the loss is $-\log \sigma(w)$, its slope at $w = 0$ is $-0.5$, so after the step $w
+= 0.5$. There the slope is only $-0.38$."""
 
 # %%
 w = torch.zeros(1, requires_grad=True)
-dpo_loss(w, torch.zeros(1), torch.zeros(1), torch.zeros(1), beta=1.0).backward()
-print("gradient:", w.grad.item(), "after the step:", (w - w.grad).item())
-steps = torch.tensor([[0.0, -w.grad.item()]])
-figures.table(steps, ["w"], ["before", "after"], title="one step")
+for _step in range(2):
+    dpo_loss(w, zero, zero, zero, beta=1.0).backward()
+    print(f"w = {w.item():.1f}: slope {w.grad.item():.2f}")
+    w = (w - w.grad).detach().requires_grad_()
+steps = torch.tensor([0.0, 0.5, w.item()])
+figures.bars({"w": steps}, ["before", "step 1", "step 2"], "Two steps of gradient descent")
 
 # %% [markdown]
 r"""
-**The formula.** With the parameters $\theta$ of the policy, one step of the optimiser along
-$\nabla_\theta L$, and no step from old gradients. What comes back is the loss before the step.
+**The formula.** With the parameters $\theta$ of the policy, one step of the optimiser along $\nabla_\theta
+L$. The log-probabilities are those of `sequence_log_prob`: $\pi$ from the policy's logits, $\rho$ from the
+reference's. What comes back is the loss before the step.
 
 ### Exercise: `dpo_step`
 """
@@ -346,6 +423,7 @@ check(dpo_step)
 ### BEGIN HIDDEN TESTS
 check(dpo_step, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 (The answer above repeats what the first two exercises have built, so that it can be judged by itself. Yours
@@ -353,38 +431,309 @@ may call them.)
 
 **What goes wrong.**
 
-- *Old gradients.* Backward adds to what is there; clear it before, not only after.
-- *The policy as its own reference.* Then nothing ever moves away from anything.
+- *Old gradients.* `backward` adds to what is there. Clear the gradients before it.
+- *The policy is its own reference.* `reference = policy` is the same object, and the gains are always 0. A
+  frozen copy is `copy.deepcopy(policy)`.
+- *Gradients through the reference.* If both models share an embedding, the frozen one gets gradients, too.
+  Compute its logits under `torch.no_grad()`.
 
-**See it run.** A small model that knows the token before, and a preference: answers of the token 3 rather
-than of the token 1. Thirty steps:
+**See it run.** First the language. Its tokens are the ten digits in a circle, and a text is a **walk**: each
+digit is one above or one below the digit before it, each with probability 1/2 (after 9 comes 0 or 8). Seven
+digits per text. A small model learns it from 300 batches. Nobody can do better than $\log 2$ per token, as
+you know from lesson 11:"""
+
+# %%
+class Small(nn.Module):
+    """A GPT of one layer, for texts of up to seven digits."""
+
+    def __init__(self, width=16):
+        super().__init__()
+        options = {"dropout": 0.0, "batch_first": True, "norm_first": True}
+        self.token, self.position = nn.Embedding(10, width), nn.Embedding(7, width)
+        self.layer = nn.TransformerEncoderLayer(width, 2, 2 * width, **options)
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 10)
+
+    def forward(self, ids):
+        n = ids.shape[1]
+        future = torch.ones(n, n, dtype=torch.bool).triu(1)
+        x = self.token(ids) + self.position.weight[:n]
+        return self.head(self.norm(self.layer(x, src_mask=future)))
+
+
+# %%
+def walks(count, generator, first=None):
+    """Texts of seven digits; with `first`, (count, 1), they begin with these."""
+    if first is None:
+        first = torch.randint(0, 10, (count, 1), generator=generator)
+    steps = 2 * torch.randint(0, 2, (count, 6), generator=generator) - 1
+    return torch.cat((first, first + steps.cumsum(dim=1)), dim=1) % 10
+
+
+# %%
+def loss_of_text(model, texts):
+    return F.cross_entropy(model(texts)[:, :-1].flatten(0, 1), texts[:, 1:].flatten())
+
+
+def speaker(seed):
+    """A model that has learned to speak in walks."""
+    torch.manual_seed(seed)
+    model, generator = Small(), torch.Generator().manual_seed(seed)
+    losses = train(model, (walks(64, generator) for _ in range(300)), loss_of_text, steps=300)
+    print(f"seed {seed}: loss {sum(losses[-20:]) / 20:.2f}")
+    return model
+
+
+print(f"the best possible: {math.log(2):.2f}")
+references = [speaker(seed) for seed in range(3)]
+print("parameters:", sum(parameter.numel() for parameter in references[0].parameters()))
+draw(references[0], walks(2, torch.Generator().manual_seed(0)))
+
+# %% [markdown]
+r"""
+Then the preference. Let people like it when it goes up. A pair is two walks from the same first digit; the
+one that rises more often is the chosen one. The first digit is the prompt, the other six are the answer. Two
+hundred pairs to learn from, and others to test on:"""
+
+# %%
+def rises(texts):
+    """How often each text goes up."""
+    return ((texts[:, 1:] - texts[:, :-1]) % 10 == 1).sum(dim=1)
+
+
+def preferences(count, generator):
+    """(chosen, rejected), each (count, 7): pairs of walks that rise a different number of times."""
+    one = walks(4 * count, generator)
+    other = walks(4 * count, generator, one[:, :1])
+    differ = rises(one) != rises(other)
+    one, other = one[differ][:count], other[differ][:count]
+    first = (rises(one) > rises(other))[:, None]
+    return torch.where(first, one, other), torch.where(first, other, one)
+
+
+pairs, tests = (preferences(200, torch.Generator().manual_seed(seed)) for seed in (10, 11))
+ordinary = walks(200, torch.Generator().manual_seed(12))
+is_answer = torch.arange(7) > 0
+for chosen, rejected in list(zip(*pairs))[:3]:
+    print(chosen.tolist(), "rather than", rejected.tolist())
+
+# %% [markdown]
+r"""
+What should be watched? The gains and the accuracy on the test pairs. And the **drift**: by how much the
+policy has become worse at *ordinary* texts, those which were not chosen by anybody. It is the mean of
+$\rho - \pi$ per token, an estimate of the Kullback-Leibler divergence from the reference to the policy. (Papers
+mostly measure the other direction, on texts that the policy writes. Both are 0 if nothing has changed, and grow
+with what has.)
+
+By hand: if the policy goes up with probability 0.9 instead of 0.5, half of the ordinary tokens become
+likelier by $\log(0.9 / 0.5) = 0.59$, and half less likely by $\log(0.5 / 0.1) = 1.61$. The drift is $(1.61 -
+0.59) / 2 = 0.51$. That is what the preference costs. More than that is paid for nothing."""
+
+# %%
+up, down = math.log(0.9 / 0.5), math.log(0.5 / 0.1)
+print(f"up with 0.9 instead of 0.5: likelier by {up:.2f}, down: less likely by {down:.2f}")
+print(f"drift {(down - up) / 2:.2f}")
+
+# %%
+def answers(model, texts):
+    """The log-probabilities of all tokens but the first, one number per text."""
+    with torch.no_grad():
+        return sequence_log_prob(model(texts), texts, is_answer.expand(len(texts), -1))
+
+
+def measured(policy, reference):
+    """Of the test pairs: gains of both sides, accuracy; of ordinary texts: the drift per token."""
+    sides = [answers(model, texts) for model in (policy, reference) for texts in tests]
+    drift = (answers(reference, ordinary) - answers(policy, ordinary)).mean().item() / 6
+    gains = [(sides[k] - sides[k + 2]).mean().item() for k in (0, 1)]
+    return {
+        "gain of the chosen": gains[0],
+        "gain of the rejected": gains[1],
+        "accuracy": preference_accuracy(*sides),
+        "drift": drift,
+    }
+
+
+# %% [markdown]
+r"""
+One hundred steps for each $\beta$, on three seeds. And beside them what section 2 asked about: **just push**,
+the chosen answers up and the rejected ones down, without a sigmoid and so without an end."""
+
+# %%
+def push_step(policy, optimizer, chosen, rejected):
+    """One step that only makes chosen answers likelier and rejected ones less likely."""
+    everything = is_answer.expand(len(chosen), -1)
+    sides = [sequence_log_prob(policy(texts), texts, everything) for texts in (rejected, chosen)]
+    optimizer.zero_grad()
+    (sides[0] - sides[1]).mean().backward()
+    optimizer.step()
+
+
+# %%
+import copy
+
+
+def tuned(reference, beta, seed, steps=100):
+    """A copy of the reference after tuning, and what was measured every ten steps."""
+    policy, generator = copy.deepcopy(reference), torch.Generator().manual_seed(seed)
+    optimizer, seen = torch.optim.Adam(policy.parameters(), lr=0.003), []
+    everything = is_answer.expand(32, -1)
+    for step in track(range(steps + 1)):
+        if step % 10 == 0:
+            seen.append(measured(policy, reference))
+        rows = torch.randint(0, len(pairs[0]), (32,), generator=generator)
+        chosen, rejected = (side[rows] for side in pairs)
+        if beta is None:
+            push_step(policy, optimizer, chosen, rejected)
+        else:
+            given = (chosen, rejected, everything, everything)
+            dpo_step(policy, reference, optimizer, *given, beta=beta)
+    return policy, seen
+
+
+# %%
+betas = {"just push": None, "beta 0.05": 0.05, "beta 0.5": 0.5, "beta 5": 5.0}
+with limited_threads(1):  # products this small are slower on two threads than on one
+    runs = {
+        name: [tuned(reference, beta, seed) for seed, reference in enumerate(references)]
+        for name, beta in betas.items()
+    }
+for key in ("accuracy", "drift", "gain of the chosen", "gain of the rejected"):
+    for name, seeds in runs.items():
+        print(f"{key:20s} {name:10s}", *(f"{seen[-1][key]:7.2f}" for _, seen in seeds))
+
+# %%
+def lines(key):
+    return {name: [[at[key] for at in seen] for _, seen in seeds] for name, seeds in runs.items()}
+
+
+steps = list(range(0, 101, 10))
+keys = ("accuracy", "gain of the chosen", "gain of the rejected", "drift")
+charts = {key: lines(key) for key in keys}
+tuning(charts, steps, title="Tuned to rise: what is gained, and what is paid")
+
+# %% [markdown]
+r"""
+Read the charts together. By the accuracy alone all four look like a success: each of them is right about nine
+of ten new pairs or more, on every seed. Now look at the drift. For *just push* it is more than twenty times
+as large as for $\beta = 5$, and its line goes on climbing to the end, as that of $\beta = 0.05$ does. That of
+$\beta = 5$ is flat after some forty steps: the margins are reached, and nothing pulls any more.
+
+The gains hold a surprise. The *chosen* answer has become less likely, too, in all twelve runs. The loss does
+not mind: the rejected answer has fallen further, and only the difference counts. For $\beta = 5$ the fall is
+small, and some of it must be, because a chosen walk also goes down here and there. For the others it is not
+small: a gain of -10 means that the answer which people prefer has become $e^{10}$ times less likely. Where
+has the probability gone? To texts that are in none of the pairs, about which the loss says nothing.
+
+<details><summary>What the formula says about the four lines</summary>
+
+The pull of a pair on the policy is $\beta\,\sigma(-\text{margin})$, and the margin is $\beta$ times the
+difference of the gains. It fades once that difference is about $4 / \beta$: $0.8$ for $\beta = 5$, $8$ for
+$\beta = 0.5$, and $80$ for $\beta = 0.05$. The first is passed within a few steps, the last is not reached in
+a hundred. *Just push* has no end at all: every pair pulls as hard at the end as at the beginning. Between
+$\beta = 0.05$ and *just push* there is therefore little difference for as long as the margins are small. Adam
+makes that even more so: it divides each gradient by its usual size, so that a constant factor such as $\beta$
+does not make the steps smaller.
+
+</details>
+
+But how large a drift is harmless? The last word has the model. Let each of them write: how often do its texts
+go up, and how often up *or* down, as all texts of its language do? The rest is nonsense.
 """
 
 # %%
-torch.manual_seed(0)
-policy, reference = nn.Embedding(5, 5), nn.Embedding(5, 5)
-reference.load_state_dict(policy.state_dict())
-optimizer = torch.optim.Adam(policy.parameters(), lr=0.05)
-chosen, rejected = torch.randint(0, 5, (2, 16, 6))
-chosen[:, 3:], rejected[:, 3:] = 3, 1
-answer = (torch.arange(6) > 2).expand(16, -1)
-
-
-def log_probs_of(model):
+def say(model, count, seed=0):
+    """Texts that the model writes, each token drawn from its probabilities."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(0, 10, (count, 1), generator=generator)
     with torch.no_grad():
-        return [sequence_log_prob(model(ids), ids, answer) for ids in (chosen, rejected)]
+        for _ in range(6):
+            chances = model(ids)[:, -1].softmax(dim=-1)
+            ids = torch.cat((ids, torch.multinomial(chances, 1, generator=generator)), dim=1)
+    return ids
 
 
-for step in range(31):
-    if step % 15 == 0:
-        sides = (*log_probs_of(policy), *log_probs_of(reference))
-        loss, share = dpo_loss(*sides).item(), preference_accuracy(*sides)
-        print(f"after {step} steps: loss {loss:.3f}, right {share}")
-    dpo_step(policy, reference, optimizer, chosen, rejected, answer, answer)
+written = {"reference": [say(reference, 500) for reference in references]}
+written |= {name: [say(policy, 500) for policy, _ in seeds] for name, seeds in runs.items()}
+for name, texts in written.items():
+    moves = [(text[:, 1:] - text[:, :-1]) % 10 for text in texts]
+    up = " ".join(f"{(move == 1).float().mean():4.0%}" for move in moves)
+    legal = " ".join(f"{((move == 1) | (move == 9)).float().mean():4.0%}" for move in moves)
+    print(f"{name:10s} up {up}   up or down {legal}   {texts[0][0].tolist()}")
+
+# %% [markdown]
+r"""
+One line per way, three seeds each, and at the end the first text of seed 0. Here is the answer to the
+question of the beginning. Two of the four, *just push* and $\beta = 0.05$, have unlearned their language: on
+each seed at least a fifth of their steps, and on most seeds nearly half or more, are no steps at all. They
+nearly always tell which of two *given* answers is preferred, and cannot write one themselves. With $\beta =
+0.05$ the model even goes up less often, on two of the three seeds, than before it was tuned to go up. With
+$\beta = 0.5$ it does rise, but what does not rise is almost all nonsense: it has unlearned to go down. With
+$\beta = 5$ it goes up in four of five steps and more, and nearly all the others go down.
+
+How good is that? A model that goes up with the same probability $p$ everywhere, and writes no nonsense, has
+the drift of the example by hand, $-\tfrac12 \log\,(4 p (1 - p))$. That is what rising so often costs. Here it
+is as a line, and each tuned model as a mark:
+"""
+
+# %%
+def up_share(texts):
+    return (((texts[:, 1:] - texts[:, :-1]) % 10) == 1).float().mean().item()
+
+
+points = {
+    name: [(up_share(text), seen[-1]["drift"]) for text, (_, seen) in zip(written[name], seeds)]
+    for name, seeds in runs.items()
+}
+price(points, "What the models have gained, and what they have paid")
+
+# %% [markdown]
+r"""
+To the right is what was wanted, upwards is what it costs. With $\beta = 5$ all three marks lie on the line or
+close above it: hardly anything was paid in vain. All others lie far above. Accuracy and loss cannot tell you
+that. The drift can, which is why everybody who tunes a model plots it.
+
+## Explore
+
+A policy that goes up with probability $p$ and down with $1 - p$, and otherwise speaks the language. For a
+pair whose answers differ by some number of rises, what does the loss say about each $p$, and what is the
+drift? Find the $p$ at which the loss has fallen to about 0.1, for $\beta = 0.5$ and for $\beta = 5$."""
+
+# %% explore
+def look(beta, more_rises):
+    chances = [0.5 + 0.02 * k for k in range(25)]
+    gains = [torch.tensor([more_rises * math.log(p / (1 - p))]) for p in chances]
+    losses = [dpo_loss(gain, zero, zero, zero, beta=beta).item() for gain in gains]
+    drifts = [-math.log(4 * p * (1 - p)) / 2 for p in chances]
+    title = f"beta {beta:g}, {more_rises} rises apart"
+    lines = {"loss of the pair": losses, "drift per token": drifts}
+    return figures.curves(lines, chances, title=title, xlabel="probability of going up", ylabel="")
+
+
+explore(look, beta=[0.5, 0.05, 5.0], more_rises=(1, 6, 1, 2))
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+For two rises apart the difference of the gains is $2 \log(p / (1 - p))$. With $\beta = 5$ a loss of 0.1 is
+reached at about $p = 0.56$, where the drift is hardly to be seen; with $\beta = 0.5$ at about $p = 0.90$,
+with a drift of about 0.5 per token; with $\beta = 0.05$ the loss is still 0.5 at $p = 0.98$, and goes on
+pulling.
+
+</details>
+"""
+
+# %%
+print("a margin of 4 at gains apart by", [round(4 / beta, 1) for beta in (5, 0.5, 0.05)])
+for beta, p in ((5, 0.56), (0.5, 0.90), (0.05, 0.98)):
+    loss = math.log(1 + math.exp(-beta * 2 * math.log(p / (1 - p))))
+    print(f"beta {beta}: p {p:.2f}, loss {loss:.1f}, drift {-math.log(4 * p * (1 - p)) / 2:.1f}")
 
 # %% [markdown]
 r"""
 ## Explain it
+
+In your own words.
 """
 
 # %% [markdown] written: preferences.what_a_reference_is_good_for (3 points)
@@ -399,16 +748,16 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** Without a reference, the loss knows only which answer is likelier. A policy could
-push the rejected answer down without end and forget how to write; and pairs in which the chosen answer is
+**A worked answer.** Without a reference, the loss only knows which answer is likelier. A policy could push
+the rejected answer down without end and forget how to write; and pairs in which the chosen answer is
 likelier anyway would count as learned. With a reference, only what has changed counts.
 
-A larger beta makes the same gain count for more, so that the loss is satisfied by a smaller step away from the
-reference. One would choose it if few preferences are known, or the reference is already good.
+With a larger beta the same gain counts for more, so the loss is satisfied by a smaller move away from the
+reference. One would choose it if there are few or noisy preferences, or if the reference is already good.
 
-The loss knows only the difference of two gains. If the rejected answer falls by more than the chosen one, the
-difference grows all the same. That is no fault of the code: the probability goes to answers of which no
-pair speaks.
+The loss only knows the difference of two gains. If the rejected answer falls by more than the chosen one, the
+difference grows all the same. That is not a fault of the code: the probability goes to answers that are in
+none of the pairs.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -424,11 +773,12 @@ pair speaks.
 prior differences. Higher beta = stronger implicit KL penalty, use it with noisy or little data. DPO only
 fixes the margin; rejected drops faster than chosen, mass moves elsewhere."
 
-*One and a half points.* "The reference keeps the model from drifting. Beta is the temperature. The loss is about
-the difference." (One. Nothing on which way. Half: not where the probability goes, nor whether it is a
+*One and a half points.* "The reference keeps the model from drifting. Beta is the temperature. The loss is
+about the difference." (One. Nothing on which way. Half: not where the probability goes, nor whether it is a
 fault.)
 
-*0 points.* "The reference is the model that is trained. A larger beta learns faster, and the code must be wrong."
+*0 points.* "The reference is the model that is trained. A larger beta learns faster, and the code must be
+wrong."
 ### END MARK SCHEME
 """
 
@@ -438,31 +788,145 @@ r"""
 
 Not graded.
 
-**Drift.** Measure, for several $\beta$, how far the policy of section 4 has moved from its reference on
-tokens that are in no pair.
+**People who disagree.** Exchange chosen and rejected in a quarter of the training pairs. What does that do to
+the accuracy on the test pairs, and to the drift? And which of the two values of $\beta$ suffers more? Guess,
+then run:
+"""
 
-**Length.** Make the chosen answers longer than the rejected ones. Does the policy learn the token, or the
-length?
+# %%
+agreed, swapped = pairs, torch.arange(200)[:, None] % 4 == 0
+pairs = tuple(torch.where(swapped, agreed[1 - k], agreed[k]) for k in range(2))
+with limited_threads(1):
+    for beta in (0.5, 5.0):
+        seeds = [tuned(reference, beta, seed) for seed, reference in enumerate(references)]
+        ends = [(seen[-1]["accuracy"], seen[-1]["drift"]) for _, seen in seeds]
+        told = "; ".join(f"accuracy {a:.2f}, drift {drift:.2f}" for a, drift in ends)
+        print(f"beta {beta:g}: {told}")
+pairs = agreed
+print(f"log(0.75 / 0.25) = {math.log(0.75 / 0.25):.2f}")
 
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+If three of four people prefer the rising answer, the best prediction is a probability of 3/4, so the sum of
+the losses is smallest at the margin $\log(0.75 / 0.25) = 1.10$, not at infinity. Certain preferences pull for
+ever; divided ones come to rest. So the drift is far smaller than before, for both.
+
+The accuracy falls on every seed, and more so for $\beta = 5$. There a difference of the gains of $1.10 / 5$
+is enough for the loss: what the model learns about rising is hardly larger than what it picks up by chance
+from two hundred pairs. A large $\beta$ is cheap and cautious; with noisy pairs it can be too cautious.
+
+</details>
+
+**Length.** Let the chosen answers be longer than the rejected ones. (Pad, and use the masks.) Does the policy
+learn to rise, or to be long?
+
+<details><summary>An answer</summary>
+
+Whatever tells the two sides of the pairs apart is learned. If length does, the gradient raises every token of
+the longer answer, whichever way it goes. In practice chosen answers *are* longer on average, and models tuned
+on them write longer answers (Singhal et al. 2023); some later losses divide by the length for this reason.
+
+</details>
+
+**Half the memory.** The reference never changes, and neither do its log-probabilities of the pairs. Write a
+step that needs no second model: `stored_step(policy, optimizer, chosen, rejected, before_chosen,
+before_rejected)`, where the last two hold what the reference had said, one number per pair. It returns the
+loss before the step.
+"""
+
+# %%
+def try_stored_step(step):
+    """Raises AssertionError with a sentence if `step` is not right."""
+    chosen, rejected = (side[:8] for side in pairs)
+    before = [answers(references[0], texts) for texts in (chosen, rejected)]
+    mine, theirs = (copy.deepcopy(references[1]) for _ in range(2))
+    everything = is_answer.expand(8, -1)
+    for _ in range(2):
+        given = (theirs, references[0], torch.optim.SGD(theirs.parameters(), lr=0.1))
+        expected = dpo_step(*given, chosen, rejected, everything, everything)
+        optimizer = torch.optim.SGD(mine.parameters(), lr=0.1)
+        loss = step(mine, optimizer, chosen, rejected, *before)
+        assert abs(loss - expected) < 1e-4, f"expected a loss of {expected:.4f}, got {loss:.4f}"
+        both = zip(mine.parameters(), theirs.parameters())
+        assert all(torch.allclose(a, b, atol=1e-5) for a, b in both), "the policy moved elsewhere"
+    return "right: the same steps, and one model"
+
+
+# def stored_step(policy, optimizer, chosen, rejected, before_chosen, before_rejected): ...
+# try_stored_step(stored_step)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+Compute $\rho_c$ and $\rho_r$ of all pairs once, before training, with `answers(reference, ...)`. Then the
+reference may be deleted.
+
+```python
+def stored_step(policy, optimizer, chosen, rejected, before_chosen, before_rejected):
+    everything = is_answer.expand(len(chosen), -1)
+    now = [sequence_log_prob(policy(texts), texts, everything) for texts in (chosen, rejected)]
+    loss = dpo_loss(*now, before_chosen, before_rejected)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+```
+
+</details>
+"""
+
+# %% [markdown]
+r"""
 ## In practice
 
-- **Where pairs come from.** People compare two answers of one model; often another model compares.
-- **Half of the parameters.** The reference is often the policy with small added layers switched off, so that
-  only one model is in memory.
-- **Other losses** put a margin, a mean over tokens, or no reference in the place of what you built.
+- **Where pairs come from.** People compare two answers of one model; often another model compares, or a
+  program does (tests pass or fail). Pairs sampled from the model that is to be tuned work better than foreign
+  ones: the loss can only speak about answers that are in the pairs.
+- **$\beta$ is small.** Rafailov et al. used 0.1 in most of their experiments, and 0.5 for summaries, with a
+  learning rate of $10^{-6}$; the preferences of Llama 3 were learned with 0.1, too (Grattafiori et al. 2024).
+  With steps that small, training ends long before the margins are reached. In this lesson, with a rate of $3
+  \cdot 10^{-3}$, it is $\beta$ alone that holds the policy back.
+- **First imitate, then prefer.** The reference is usually a model that has been tuned by imitation on good
+  answers (supervised fine-tuning). If the chosen answers are unlikely for the reference, DPO has little to
+  work with.
+- **Two models, one memory.** If only small added layers are tuned (LoRA), switching them off gives the
+  reference.
+- **The chosen answer must not fall.** Llama 3 added a fifth of the usual loss of lesson 11 on the chosen
+  answers, to keep them likely (Grattafiori et al. 2024); DPO-Positive punishes their fall (Pal et al. 2024).
+- **Relatives.** IPO (Azar et al.) replaces the sigmoid by a square, which ends at a finite margin even for
+  certain preferences. SimPO (Meng et al. 2024) drops the reference and divides by the length.
+- **Long answers win.** Part of what preference tuning gains is length alone (Singhal et al. 2023).
+"""
 
+# %% [markdown]
+r"""
 ## Read more
 
 - Rafailov et al.: *Direct Preference Optimization*, 2023,
-  [arXiv:2305.18290](https://arxiv.org/abs/2305.18290). From rewards to the loss of section 2, in one derivation.
+  [arXiv:2305.18290](https://arxiv.org/abs/2305.18290). From rewards to the loss of section 2, in one
+  derivation.
 - Christiano et al.: *Deep Reinforcement Learning from Human Preferences*, 2017,
-  [arXiv:1706.03741](https://arxiv.org/abs/1706.03741). Learning from comparisons of two, before language models.
+  [arXiv:1706.03741](https://arxiv.org/abs/1706.03741). Learning from comparisons of two, before language
+  models.
 - Ouyang et al.: *Training language models to follow instructions with human feedback*, 2022,
-  [arXiv:2203.02155](https://arxiv.org/abs/2203.02155). The way with a model of rewards.
+  [arXiv:2203.02155](https://arxiv.org/abs/2203.02155). The long way, with a reward model.
 - Azar et al.: *A General Theoretical Paradigm to Understand Learning from Human Preferences*, 2023,
   [arXiv:2310.12036](https://arxiv.org/abs/2310.12036). What the loss does when a preference is certain.
-- Rafailov et al.: *From r to Q\**, 2024, [arXiv:2404.12358](https://arxiv.org/abs/2404.12358). Why both
-  answers can become less likely.
+- Rafailov et al.: *From r to Q\**, 2024, [arXiv:2404.12358](https://arxiv.org/abs/2404.12358). The same loss
+  read token by token.
+- Razin et al.: *Unintentional Unalignment: Likelihood Displacement in Direct Preference Optimization*, 2024,
+  [arXiv:2410.08847](https://arxiv.org/abs/2410.08847). Where the probability goes if the chosen answer loses
+  it.
+- Tajwar et al.: *Preference Fine-Tuning of LLMs Should Leverage Suboptimal, On-Policy Data*, 2024,
+  [arXiv:2404.14367](https://arxiv.org/abs/2404.14367). When pairs of the model's own answers are worth their
+  price.
+- The other work named above: Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783);
+  Pal et al. 2024, [arXiv:2402.13228](https://arxiv.org/abs/2402.13228); Meng et al. 2024,
+  [arXiv:2405.14734](https://arxiv.org/abs/2405.14734); Singhal et al. 2023,
+  [arXiv:2310.03716](https://arxiv.org/abs/2310.03716).
 
 **Next:** in lesson 19 the tokens are pieces of an image.
 """

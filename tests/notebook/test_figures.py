@@ -17,6 +17,7 @@ from PIL import Image
 
 from autograder.notebook import figures, lessons
 from autograder.notebook.explore import explore
+from autograder.notebook.lessons.images import image_row
 from autograder.notebook.lessons.loops import meanings, weighted_average
 from autograder.notebook.lessons.masking import facts_about_masking
 from autograder.notebook.lessons.generation import what_is_left
@@ -24,6 +25,7 @@ from autograder.notebook.lessons.lm import loss_between
 from autograder.notebook.lessons.loops import weighted_average
 from autograder.notebook.lessons.mqa import cache_sizes, groups_and_memory
 from autograder.notebook.lessons.positions import turned_pairs
+from autograder.notebook.lessons.preferences import price, tuning
 from autograder.notebook.lessons.tokens import cut_text
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
@@ -57,6 +59,11 @@ DRAWINGS = {
     "cache_sizes": lambda: cache_sizes({"small": (0.5, 2.0), "large": (1.0, 1.0)}),
     "groups_and_memory": lambda: groups_and_memory(8, 2, 3.0, 60.0, "8 heads"),
     "cut_text": lambda: cut_text({"letters": [b"d", b"og"], "words": [b"dog"]}, "Two ways to cut"),
+    "image_row": lambda: image_row(
+        torch.ones(2, 1, 4, 4), ["one", "two"], "Two images", patch=2, shares=torch.eye(4)[:2], note="a note"
+    ),
+    "price": lambda: price({"one way": [(0.6, 0.1), (0.8, 0.4)]}, "Gained and paid"),
+    "tuning": lambda: tuning({"gain": LOSSES, "drift": LOSSES}, [0, 10, 20], "Two charts"),
     "turned_pairs": lambda: turned_pairs(X[1], X[2], [3.0, 1.0, 0.5], 1, "A query and a key one token apart"),
     "loss_between": lambda: loss_between(LOSSES, [50, 100, 150], {"bigrams": 1.5}, "Is it below the level?"),
     "what_is_left": lambda: what_is_left([0.5, 0.3, 0.2], [0.6, 0.4, 0], ["a", "b", "c"], "What a dial leaves"),

@@ -516,3 +516,45 @@ def test_a_cut_tail_bears_heat_and_every_dial_has_its_price():
     assert max(good["all tokens"]) < 0.7 < 0.85 < min(good["k = 3"] + good["p = 0.9"])
     fresh = {name: [run[at[0.5]] for run in runs] for name, runs in names["fresh"].items()}
     assert max(fresh["k = 3"]) < 0.75 < 0.8 < min(fresh["all tokens"] + fresh["p = 0.9"])
+def test_accuracy_does_not_tell_which_policy_has_lost_its_language():
+    names, _ = ran("18_preferences")
+    ends = {name: [seen[-1] for _, seen in seeds] for name, seeds in names["runs"].items()}
+    assert min(at["accuracy"] for seeds in ends.values() for at in seeds) > 0.85
+    assert max(at["gain of the chosen"] for seeds in ends.values() for at in seeds) < 0
+    for push, small, middle, large in zip(*ends.values(), strict=True):
+        assert push["drift"] > small["drift"] > 2 * middle["drift"] > 10 * large["drift"]
+
+    def legal(text):
+        moves = (text[:, 1:] - text[:, :-1]) % 10
+        return ((moves == 1) | (moves == 9)).float().mean()
+
+    share = {name: [legal(text) for text in texts] for name, texts in names["written"].items()}
+    assert max(share["just push"] + share["beta 0.05"]) < 0.8 and min(share["beta 5"]) > 0.95
+    assert min(up for up, _ in names["points"]["beta 5"]) > 0.75
+
+
+def test_a_step_without_a_second_model_is_judged_rightly():
+    names, _ = ran("18_preferences")
+    stored = unfolded("18_preferences", "stored_step")
+    assert "one model" in names["try_stored_step"](stored)
+    with pytest.raises(AssertionError, match="expected a loss of"):
+        names["try_stored_step"](lambda *given: stored(*given[:4], given[5], given[4]))
+
+
+def test_a_vision_transformer_reads_digits_and_knows_where_a_patch_is_by_its_position_alone():
+    names, printed = ran("19_images")
+    assert min(names["scores"]) > 95 and max(map(names["right"], names["bags"])) < 80
+    assert "the twin's logits for scrambled digits = the model's for whole ones: True" in printed
+    assert names["comparison"].differences == ["Yours masks the scores before softmax; theirs does not."]
+
+
+def test_erasing_what_the_rollout_points_at_hurts_more_than_erasing_at_random():
+    for nothing, least, random, most, _ in ran("19_images")[0]["left"]:
+        assert nothing > least > random > most
+
+
+def test_stretched_positions_are_judged_rightly():
+    names, _ = ran("19_images")
+    assert "right" in names["try_stretched"](unfolded("19_images", "stretched"))
+    with pytest.raises(AssertionError, match="from left to right"):
+        names["try_stretched"](lambda table, n: names["F"].interpolate(table.mT, size=n * n + 1).mT)

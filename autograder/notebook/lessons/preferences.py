@@ -1,0 +1,61 @@
+"""The figures of lesson 18: how tuning goes on, and what each tuned model has gained and paid for it."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from autograder.notebook.figures.curves import LOOKS, draw_curves
+from autograder.notebook.figures.style import GREY, Picture, axes, card, number, sentence, styled
+
+
+def cheapest(p: float) -> float:
+    """The drift per token of a policy that goes up with probability p, down with 1 - p, and writes nothing else."""
+    return -math.log(4 * p * (1 - p)) / 2
+
+
+@styled
+def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], title: str) -> Picture:
+    """Charts of curves over the steps, two in a line, with one legend for all.
+
+    charts: name of the chart -> its lines, as for `figures.curves`; the lines have the same names in every chart
+    """
+    lines, told = -(-len(charts) // 2), []
+    figure = card(6.4, 1.6 + 2.1 * lines, title)
+    for k, (name, runs) in enumerate(charts.items()):
+        ax = axes(figure, 0.75 + 2.95 * (k % 2), 1.25 + 2.1 * (lines - 1 - k // 2), 2.4, 1.4)
+        told.append(f"{name}: {draw_curves(ax, runs, steps, False, False, {})}")
+        ax.set_title(name, fontsize=10.5, pad=8)
+        ax.set_xlabel("step", fontsize=9.5, labelpad=2)
+        ax.tick_params(labelsize=9.5)
+    wide, high = figure.get_size_inches()
+    place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, 0.65 / high)}
+    figure.legend(*ax.get_legend_handles_labels(), ncols=2, frameon=False, fontsize=9.5, borderpad=0, **place)
+    return Picture(figure, f"{sentence(title)} {len(charts)} charts over the steps of training. {' '.join(told)}")
+
+
+@styled
+def price(points: Mapping[str, Sequence[tuple[float, float]]], title: str) -> Picture:
+    """Drift over the share of steps that go up: a mark for each tuned model, and the line of the cheapest drift.
+
+    points: name of a way -> (share, drift) of each of its models, from three seeds for instance; up to five ways
+    """
+    figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.3, title)
+    ax = axes(figure, 0.95, 1.25, 4.75, 2.3)
+    shares = [k / 200 for k in range(100, 199)]
+    ax.plot(shares, [cheapest(p) for p in shares], color=GREY, linewidth=1.6, linestyle=":", label="cheapest drift")
+    told = []
+    for k, (name, pairs) in enumerate(points.items()):
+        colour, marker = LOOKS[k % len(LOOKS)][:2]
+        ax.plot(*zip(*pairs, strict=True), marker, color=colour, markersize=8, alpha=0.85, label=name)
+        told.append(f"{name}: " + ", ".join(f"up {number(x)}, drift {number(y)}" for x, y in pairs))
+    ax.set(xlabel="share of written steps that go up", ylabel="drift per token", yscale="log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.set(xlim=(0.4, 1.0), ylim=(0.05, 20))
+    ax.grid(alpha=0.25, color=GREY)
+    wide, high = figure.get_size_inches()
+    place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, 0.75 / high)}
+    figure.legend(ncols=3, frameon=False, fontsize=9.5, borderpad=0, **place)
+    return Picture(
+        figure,
+        f"{sentence(title)} Drift per token over the share of steps that go up, with a line for the cheapest drift "
+        f"of each share, from 0 at 0.5 to 0.51 at 0.9. {'; '.join(told)}.",
+    )
