@@ -106,14 +106,14 @@ def test_a_picture_shows_itself_with_its_text():
 
 
 def test_a_mask_is_told_in_words():
-    assert "dog may look at the, dog; saw may look at" in DRAWINGS["mask"]().alt
+    assert "dog may attend to the, dog; saw may attend to" in DRAWINGS["mask"]().alt
     assert "the may look at nothing" in figures.mask(CAUSAL & False, TOKENS).alt
 
 
 def test_maps_are_told_by_their_numbers_masks_in_words_and_large_ones_by_the_strongest():
     told = DRAWINGS["attention_maps"]().alt
     assert (
-        "free: the: 0.26, 0.16" in told and "the mask: the may look at the; dog may look at the, dog" in told
+        "free: the: 0.26, 0.16" in told and "the mask: the may attend to the; dog may attend to the, dog" in told
     )
     large = torch.eye(12).roll(1, dims=1)
     told = figures.attention_maps({"shifted": large}, "abcdefghijkl", framed={"shifted": large > 0}).alt

@@ -77,13 +77,14 @@ def panels(
     log_y: the charts with a logarithmic y axis
     """
     count, told = len(charts), []
-    figure = card(6.0, 1.35 + 1.85 * count, title)
+    legend = 0.26 * ((max(map(len, charts.values())) + 1) // 2 - 1)  # what its further rows take
+    figure = card(6.0, 1.35 + 1.85 * count + legend, title)
     for k, (name, lines) in enumerate(charts.items()):
-        ax = axes(figure, 0.85, 0.95 + 1.85 * (count - 1 - k), 4.75, 1.3)
+        ax = axes(figure, 0.85, 0.95 + legend + 1.85 * (count - 1 - k), 4.75, 1.3)
         told.append(f"{name}: {draw_curves(ax, lines, x, log_x, name in log_y, {})}")
         ax.set_title(name, fontsize=10.5, pad=8)
     ax.set_xlabel(xlabel)
-    _legend(figure, ax, 0.42)
+    _legend(figure, ax, 0.42 + legend)
     return Picture(figure, f"{sentence(title)} {count} charts over {xlabel}. {' '.join(told)}")
 
 
