@@ -100,13 +100,18 @@ def cross_layer_flow() -> Picture:
             ax.text(3.4, y - 0.46, "causal", fontsize=9.5, color=GREY, va="center")
         if k == 2:
             box(ax, 5.05, y - 0.46, "memory", "(B, M, d_model)", PURPLE, width=1.4)
+            box(ax, 5.05, y + 0.72, "encoder", "reads all of it", GREEN, width=1.4)
+            arrow(ax, (5.05, y + 0.4), (5.05, y - 0.14))
+            ax.text(5.05, y + 1.28, "the dog saw the cat", fontsize=9.5, ha="center", va="center")
+            arrow(ax, (5.05, y + 1.18), (5.05, y + 1.04))
             arrow(ax, (4.35, y - 0.46), (3.32, y - 0.46), PURPLE)
             ax.text(3.84, y - 0.29, "keys, values", fontsize=9, color=GREY, ha="center", va="center")
         y = below - 0.8
     return Picture(
         figure,
         "A flow chart of three sublayers, one below the other. First causal self-attention, plus, norm1. Then "
-        "multihead_attn, whose keys and values come from the memory of shape (B, M, d_model), plus, norm2. Then "
+        "multihead_attn, whose keys and values come from the memory of shape (B, M, d_model), plus, norm2; the memory "
+        "is what an encoder, beside the layer, has made of the dog saw the cat. Then "
         "the feed-forward network, plus, norm3. A residual line leads from x past each sublayer to its plus, and "
         "through the three norms.",
     )
@@ -114,29 +119,67 @@ def cross_layer_flow() -> Picture:
 
 @styled
 def activations() -> Picture:
-    """GELU and ReLU, and how far the tanh form of GELU is from the exact one."""
-    xs = [k / 50 - 4 for k in range(401)]
-    exact = [x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in xs]
-    approximate = [x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2 for x in xs]
-    figure = card(6.0, 3.0, "GELU bends softly where ReLU has a corner")
-    left = axes(figure, 0.45, 0.6, 2.6, 1.7)
-    left.plot(xs, exact, color=ORANGE, linewidth=2.4, label="GELU")
-    left.plot(xs, [max(x, 0) for x in xs], color=GREY, linestyle="--", label="ReLU")
-    left.set(xlabel="z", xlim=(-4, 3), ylim=(-0.4, 3))
-    left.legend(frameon=False, fontsize=9.5)
-    left.grid(alpha=0.25, color=GREY)
-    right = axes(figure, 3.85, 0.6, 1.9, 1.7)
-    gap = [1000 * (a - e) for a, e in zip(approximate, exact, strict=True)]
-    right.plot(xs, gap, color=VERMILLION, linewidth=2)
-    right.set_title("tanh form minus exact form", fontsize=9.5, pad=6)
-    right.set(xlabel="z", ylabel="thousandths", xticks=range(-4, 5, 2))
-    right.grid(alpha=0.25, color=GREY)
+    """GELU and ReLU, and what one hidden unit lets through for each token."""
+    xs = [k / 50 - 4 for k in range(351)]
+    figure = card(6.0, 3.5, "GELU lets positive numbers pass")
+    ax = axes(figure, 0.75, 0.65, 4.85, 2.15)
+    ax.plot(xs, [max(x, 0) for x in xs], color=GREY, linestyle="--", label="ReLU")
+    ax.plot(xs, [_gelu(x) for x in xs], color=ORANGE, linewidth=2.4, label="GELU")
+    for token, z in (("saw", -3), ("the", -2), ("cat", -1), ("dog", 1)):
+        ax.plot([z, z], [0, _gelu(z)], color=BLUE, linewidth=1.2)
+        ax.plot([z], [_gelu(z)], "o", color=BLUE, markersize=7)
+        place = (z, 0.28) if z < 0 else (z + 0.15, 0.62)
+        ax.text(*place, f"{token} {z}", ha="center" if z < 0 else "left", fontsize=9.5, color=BLUE)
+    ax.set(xlabel="what the hidden unit adds up", ylabel="what it lets pass", xlim=(-4, 3), ylim=(-0.4, 3))
+    ax.legend(frameon=False, fontsize=9.5, loc="upper left")
+    ax.grid(alpha=0.25, color=GREY)
     return Picture(
         figure,
-        "Left, two curves: ReLU is zero up to 0 and then a straight line; GELU follows it softly, dips a little "
-        "below zero near -0.75 and comes close to the line from 2 on. Right, the tanh form of GELU minus the "
-        "exact one: at most half a thousandth.",
+        "Two curves: ReLU is zero up to 0 and then a straight line; GELU follows it softly, dips a little "
+        "below zero near -0.75 and comes close to the line from 2 on. Marks on GELU for what one hidden unit adds "
+        "up: saw -3 and the -2 next to nothing, cat -1 a little below zero, dog 1 most of it.",
     )
+
+
+def _gelu(x: float) -> float:
+    return x * (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+@styled
+def saw_meaning() -> Picture:
+    """One ambiguous vector, and the two adjustments that attention adds to it."""
+    figure = card(6.0, 4.1, "Attention adds to the word")
+    ax = axes(figure, 0.75, 0.65, 4.9, 2.75)
+    ax.axhline(0, color=GREY, linewidth=0.8)
+    ax.axvline(0, color=GREY, linewidth=0.8)
+    _vector(ax, (0, 0), (1, 1), INK)
+    _vector(ax, (1, 1), (-1, 2), BLUE)
+    _vector(ax, (1, 1), (2, -1), VERMILLION)
+    ax.text(1.15, 1.02, "saw, alone: (1, 1)", fontweight="bold", va="center")
+    ax.text(-1, 2.3, "somebody did it: (-1, 2)", fontweight="bold", ha="center", va="center")
+    ax.text(2.15, -1, "a tool: (2, -1)", fontweight="bold", va="center")
+    ax.text(-0.15, 1.2, "dog adds\n(-2, 1)", fontsize=9.5, ha="right", va="center")
+    ax.text(1.75, 0.35, "old adds\n(1, -2)", fontsize=9.5, va="center")
+    ax.set(
+        xlabel="thing",
+        ylabel="action",
+        xlim=(-3.6, 4.2),
+        ylim=(-1.6, 2.6),
+        xticks=range(-3, 5),
+        yticks=range(-1, 3),
+    )
+    ax.grid(alpha=0.25, color=GREY)
+    return Picture(
+        figure,
+        "A plane with thing to the right and action upwards. An arrow leads from the origin to saw alone, at (1, 1). "
+        "From its tip one arrow, labelled dog adds (-2, 1), leads to (-1, 2), what somebody did; another, labelled "
+        "old adds (1, -2), leads to (2, -1), a tool.",
+    )
+
+
+def _vector(ax, start, end, colour):
+    style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.2, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", end, start, arrowprops=style)
 
 
 def pictures() -> dict[str, Picture]:
@@ -145,4 +188,5 @@ def pictures() -> dict[str, Picture]:
         "decoder_flow": decoder_flow(),
         "cross_layer_flow": cross_layer_flow(),
         "activations": activations(),
+        "saw_meaning": saw_meaning(),
     }

@@ -27,7 +27,7 @@ from autograder.notebook.sentence import TOKENS
 def writing(tokens) -> Picture:
     """A model that writes: at each step one new query meets all keys kept so far, and one column is added."""
     n, pitch = len(tokens), 0.62
-    figure = card(6.0, 3.6, "One word at a time: new, kept, read")
+    figure = card(6.0, 3.6, "One token at a time: new, kept, read")
     ax = canvas(figure, 0, 0, 6.0, 3.6)
     for step in range(n):
         y = 2.65 - 0.48 * step
@@ -41,14 +41,14 @@ def writing(tokens) -> Picture:
     ax.text(1.7, 0.27, "blue: computed now; grey: kept, and read again", va="center", fontsize=9, color=GREY)
     return Picture(
         figure,
-        f"A model writes {' '.join(tokens)} word by word. At every step there is one new query and one new pair "
-        "of key and value; the pairs of all words before are kept. The query meets all of them: at the first "
+        f"A model writes {' '.join(tokens)} token by token. At every step there is one new query and one new pair "
+        "of key and value; the pairs of all tokens before are kept. The query meets all of them: at the first "
         f"step 1 pair is read, at the last step {n}.",
     )
 
 
 def _pair(ax, left, y, token, new):
-    """A word's key and value, blue where they have just been computed."""
+    """A token's key and value, blue where they have just been computed."""
     fill, edge, ink = (SKY, BLUE, INK) if new else (PALE, "#9CA3AF", GREY)
     ax.add_patch(Rectangle((left, y - 0.17), 0.57, 0.34, facecolor=fill, edgecolor=edge, linewidth=1.2))
     ax.text(left + 0.285, y, f"k, v {token}", ha="center", va="center", fontsize=8, color=ink)
@@ -57,7 +57,7 @@ def _pair(ax, left, y, token, new):
 @styled
 def kv_sharing(n_heads=8, n_groups=2) -> Picture:
     """Multi-head, grouped-query and multi-query attention below each other, and what each keeps of a word."""
-    figure = card(6.0, 5.3, "Who reads from whom?")
+    figure = card(6.0, 5.3, "Which keys and values does each query head use?")
     ax = canvas(figure, 0, 0, 6.0, 5.3)
     kinds = (
         ("multi-head (MHA)", n_heads),
@@ -71,13 +71,13 @@ def kv_sharing(n_heads=8, n_groups=2) -> Picture:
         f"Three ways to share. Multi-head attention: {n_heads} query heads, each with a key and value head of "
         f"its own; all of the memory. Grouped-query attention: {n_heads} query heads, {n_groups} key and value "
         f"heads, {n_heads // n_groups} neighbours share one; 1 part in {n_heads // n_groups} of the memory. "
-        f"Multi-query attention: all {n_heads} query heads read from a single key and value head; 1 part in "
+        f"Multi-query attention: all {n_heads} query heads use a single key and value head; 1 part in "
         f"{n_heads} of the memory.",
     )
 
 
 def _sharing(ax, low, name, n_heads, count):
-    """One way to share in a row 1.5 high: its name, how much it keeps, and who reads from whom."""
+    """One way to share in a row 1.5 high: its name, how much it keeps, and which head uses which."""
     share = "all of it" if count == n_heads else f"1 part in {n_heads // count}"
     ax.text(0.3, low + 1.12, name, fontweight="bold", va="center", fontsize=10)
     ax.text(0.3, low + 0.8, f"{count} key/value head{'s' if count > 1 else ''}", fontsize=9.5, va="center")
@@ -96,7 +96,7 @@ def sharing_order(n_heads=6, n_kv_heads=3) -> Picture:
     figure = card(6.0, 2.5)
     ax = canvas(figure, 0, 0, 6.0, 2.5)
     orders = (
-        ("neighbours share: what is due", BLUE, [h // group for h in range(n_heads)]),
+        ("neighbours share: right", BLUE, [h // group for h in range(n_heads)]),
         ("the whole row again", VERMILLION, [h % n_kv_heads for h in range(n_heads)]),
     )
     for k, (title, colour, order) in enumerate(orders):
@@ -121,7 +121,7 @@ def sharing_order(n_heads=6, n_kv_heads=3) -> Picture:
 
 @styled
 def cache_block(tokens, n_layers=4, n_kv_heads=2) -> Picture:
-    """What is kept: for each word and each layer, keys and values of all key/value heads."""
+    """What is kept: for each token and each layer, keys and values of all key/value heads."""
     figure = card(6.0, 5.4, "What is kept of a text")
     ax = canvas(figure, 0, 0, 6.0, 5.4)
     columns = [1.25 + 0.88 * j for j in range(len(tokens))]
@@ -132,7 +132,7 @@ def cache_block(tokens, n_layers=4, n_kv_heads=2) -> Picture:
             _keys_and_values(ax, x, y, n_kv_heads, 0.38, 0.21)
     for x, token in zip(columns, tokens, strict=True):
         ax.text(x + 0.37, 4.63, token, ha="center", va="center", fontsize=9.5)
-    ax.text(1.1, 4.63, f"N = {len(tokens)} words", ha="right", va="center", color=GREY, fontsize=9.5)
+    ax.text(1.1, 4.63, f"N = {len(tokens)} tokens", ha="right", va="center", color=GREY, fontsize=9.5)
     arrow(ax, (columns[-1] + 0.37, 2.36), (columns[-1] + 0.37, 1.95))
     left = columns[-1] + 0.74 - 2.5
     _keys_and_values(ax, left, 0.55, n_kv_heads, 1.25, 0.5)
@@ -144,20 +144,20 @@ def cache_block(tokens, n_layers=4, n_kv_heads=2) -> Picture:
         "2: a key and a value",
         "G key/value heads",
         r"$d_\mathrm{head}$ numbers in each",
-        "b bytes a number",
+        "b bytes per number",
     )
-    for k, text in enumerate((*sizes, "times L layers, N words, B texts")):
+    for k, text in enumerate((*sizes, "times L layers, N tokens, B texts")):
         ax.text(0.3, 1.7 - 0.32 * k, text, va="center", fontsize=9.5, color=INK if k < 4 else GREY)
     return Picture(
         figure,
-        f"A grid of {len(tokens)} words and {n_layers} layers. In every cell stand a key and a value for each of "
+        f"A grid of {len(tokens)} tokens and {n_layers} layers. In every cell stand a key and a value for each of "
         f"{n_kv_heads} key/value heads. One cell enlarged: 2 times G heads times d_head numbers of b bytes; all of it "
-        "times L layers, N words and B texts.",
+        "times L layers, N tokens and B texts.",
     )
 
 
 def _keys_and_values(ax, x, y, n_kv_heads, wide, high):
-    """A word's cell in one layer: a row for each key/value head, its key blue and its value orange."""
+    """A token's cell in one layer: a row for each key/value head, its key blue and its value orange."""
     for g in range(n_kv_heads):
         for part, colour in enumerate((BLUE, ORANGE)):
             corner = (x + wide * part, y + high * g)

@@ -1,24 +1,26 @@
 # %% [markdown]
 r"""
-# 04 Split attention into heads: can a word ask several questions at once?
+# 04 Split attention into heads: can a token ask several questions at once?
 
-*Saw* has two companions, *dog* and *cat*. One attention gives it one average of them, and in an average the
-two melt together. So let it ask twice, each time with a question of its own. Each asking is a *head*.
+*Saw* has two companions, *dog* and *cat*. One attention gives it one average of the two, and in an average
+they can no longer be told apart. So let *saw* ask twice, each time with a query of its own. Each question
+gets a **head**.
 
 In this lesson you will **build**
 
 1. one head as PyTorch would write it, with linear layers,
-2. the cut that turns one wide attention into several narrow ones, and the way back,
+2. the split that turns one wide attention into several narrow ones, and the way back,
 3. multi-head self-attention, the part that today's models are made of,
 4. a bridge that carries PyTorch's weights into your module: the best reason to trust it,
-5. cross-attention, where one sentence asks and another answers.
+5. cross-attention, where the queries come from one sentence and the keys and values from another.
 
-Then you train a small model and watch one of its heads learn to look at the word before.
+Then you train small models and see what a second head is good for, and what it is *not* needed for. One of
+the heads will learn, untold, to attend to the token before.
 
 **You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
 `F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
 
-**You spend** about 90 minutes, most of them on the exercises.
+**You spend** about two hours, half of them on the exercises, and a little on two written questions.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -54,7 +56,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 r"""
 ## The sentence again
 
-Five words, four features. Four is two times two: two heads will share them out evenly.
+Five tokens, four features. Four is two times two, so two heads of width 2 fit.
 """
 
 # %%
@@ -64,39 +66,42 @@ output_from_loops = from_loops()
 
 
 def causal_mask(n):
-    """PyTorch's own causal mask holds 0 where a word may look; ours is True there."""
+    """PyTorch's own causal mask holds 0 where a query may attend; ours is True there."""
     return nn.Transformer.generate_square_subsequent_mask(n) == 0
 
 
 causal = causal_mask(5)
-figures.table(x, tokens, FEATURES, title="x: one row a word")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
 ## 1. One head, and what it cannot do
 
-**The question.** In lesson 02 *saw* learned to ask for things that are no actions. It found *dog* and
-*cat*, 0.46 each. What did it *hear*?
+**The question.** In lesson 02 a query matrix, `swap`, let *saw* ask for things that are no actions. *Saw*
+found *dog* and *cat*, with a weight of 0.46 each. What did it *get* from them?
 """
 
 # %%
 swap = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 weights = F.scaled_dot_product_attention(x @ swap, x, torch.eye(5))
-heard = F.scaled_dot_product_attention(x @ swap, x, x)
-print("weights:  ", [round(w, 2) for w in weights[2].tolist()])
-print(f"saw hears: thing {heard[2, 0]:.2f}, pet {heard[2, 2].abs():.2f}")
+output = F.scaled_dot_product_attention(x @ swap, x, x)
+print("weights: ", [round(w, 2) for w in weights[2].tolist()])
+print(f"saw gets: thing {output[2, 0]:.2f}, pet {output[2, 2].abs():.2f}")
 
 # %% [markdown]
 r"""
-Things, and nothing about pets at all! *Dog* has *pet* 1, *cat* has $-1$, and half of each makes 0. *Saw*
-knows that two things were there, and not that they were a dog and a cat. One softmax makes one average, and
-an average forgets.
+Things, and nothing about pets at all! *Dog* has *pet* 1, *cat* has $-1$, and half of each makes 0. *Saw* now
+knows that there were two things, but not that they were a dog and a cat. One softmax makes one average, and an
+average forgets.
 
-Now two questions, each in a small space of its own with two features. By hand:
+Now two questions, each with a query and keys of width 2. By hand:
 
 - As keys, both heads use (*thing*, *pet*): *dog* is $(2, 1)$, *cat* is $(2, -1)$.
-- Head 0 lets *saw* ask $(2, 2)$: a thing, with *pet* positive. *Dog* scores $4 + 2 = 6$, *cat* $4 - 2 = 2$.
-- Head 1 lets *saw* ask $(2, -2)$: a thing, with *pet* negative. *Dog* scores 2, *cat* 6.
+- In head 0 the query of *saw* is $(2, 2)$: a thing, with *pet* positive. *Dog* scores $4 + 2 = 6$, *cat*
+  $4 - 2 = 2$.
+- In head 1 the query of *saw* is $(2, -2)$: a thing, with *pet* negative. *Dog* scores 2, *cat* 6.
+
+One matrix product makes the queries of both heads, side by side, and another one the keys:
 """
 
 # %%
@@ -107,23 +112,23 @@ halves = (slice(0, 2), slice(2, 4))
 for head, part in enumerate(halves):
     ask, dog, cat = (row[part].tolist() for row in (queries[2], keys[1], keys[4]))
     scores = [sum(a * b for a, b in zip(ask, key)) for key in (dog, cat)]
-    print(f"head {head}: saw asks {ask}")
+    print(f"head {head}: the query of saw is {ask}")
     print(f"  dog {dog} scores {scores[0]:g}")
     print(f"  cat {cat} scores {scores[1]:g}")
 seen = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], torch.eye(5)) for p in halves]
 charts = {f"head {head}": weights[2] for head, weights in enumerate(seen)}
-figures.bars(charts, tokens, title="What “saw” listens to, head by head", top=1)
+figures.bars(charts, tokens, title="What “saw” attends to, head by head", top=1)
 
 # %% [markdown]
 r"""
 And the same four columns used as *one* head of width 4? Then the scores of the two questions are added
-before softmax, $6 + 2$ for *dog* and $2 + 6$ for *cat*: the same again, and we are back at the average.
+before softmax, $6 + 2$ for *dog* and $2 + 6$ for *cat*: equal again, and we are back at the average.
 """
 
 # %%
 together = F.scaled_dot_product_attention(queries, keys, keys)[2]
 apart = [F.scaled_dot_product_attention(queries[:, p], keys[:, p], keys[:, p])[2] for p in halves]
-print("What saw hears")
+print("What saw gets")
 print(f"  one head: thing {together[0]:.2f}, pet {together[1].abs():.2f}")
 for head, (thing, pet) in enumerate(apart):
     print(f"  head {head}:   thing {thing:.2f}, pet {pet:.2f}")
@@ -131,7 +136,22 @@ for head, (thing, pet) in enumerate(apart):
 # %% [markdown]
 r"""
 That is the whole point of heads: **several softmaxes**, so that several things can be fetched without being
-mixed. It costs nothing: the same columns, cut in two.
+mixed.
+
+What does it cost? No parameters, and no multiplications either: the same columns, split in two. But each head
+has a table of weights of its own. $H$ heads need $H$ tables of $N$ times $N$ weights:
+"""
+
+# %%
+n, n_heads = 4096, 32
+table = n * n * 2 / 2**20  # MiB, with two bytes per weight
+print(f"weights of {n} tokens: {table:.0f} MiB with one head,", end=" ")
+print(f"{n_heads * table:,.0f} MiB with {n_heads}")
+
+# %% [markdown]
+r"""
+In one layer of a model with 32 heads, that makes 1,024 MiB instead of 32 MiB for a text of 4096 tokens. Real
+code therefore never holds these tables as a whole; it computes them block by block.
 
 **The formula** of one head, as PyTorch would write it:
 
@@ -143,17 +163,17 @@ $$v = x W_v^{\mathsf T} + b_v$$
 
 $$\operatorname{head}(x) = \operatorname{attention}(q, k, v)$$
 
-- $x$, shape $(B, N, d_{\text{model}})$: $B$ sentences of $N$ words
-- `q_proj`, `k_proj`, `v_proj`: three `nn.Linear(d_model, d_head)`; each owns a weight $W$ of shape
+- $x$, shape $(B, N, d_{\text{model}})$: $B$ sentences of $N$ tokens
+- `q_proj`, `k_proj`, `v_proj`: three `nn.Linear(d_model, d_head)`; each has a weight $W$ of shape
   $(d_{\text{head}}, d_{\text{model}})$ and a bias $b$ of shape $(d_{\text{head}})$
 - $q$, $k$, $v$ and the result, shape $(B, N, d_{\text{head}})$
 
-Two things are new since lesson 02. A linear layer keeps its weight *lying on its side*: output features
-first. And it adds a bias.
+Two things are new since lesson 02. A linear layer stores its weight *transposed*: output features first. And
+it adds a bias.
 
 ### Exercise: `SelfAttentionHead`
 
-A head may be narrower than the words; without `d_head` it is as wide. The check puts its numbers into your
+A head may be narrower than the tokens; without `d_head` it is as wide. The check copies weights into your
 parts by name.
 """
 
@@ -162,10 +182,10 @@ class SelfAttentionHead(nn.Module):
     """One head of self-attention: attention(q_proj(x), k_proj(x), v_proj(x)).
 
     Parts:
-        q_proj, k_proj, v_proj: nn.Linear(d_model, d_head), d_head = d_model where it is None
+        q_proj, k_proj, v_proj: nn.Linear(d_model, d_head), d_head = d_model if it is None
     Shapes:
         x: (B, N, d_model)
-        mask: truth values that broadcast to (B, N, N), True = may look; None hides nothing
+        mask: Boolean, broadcasts to (B, N, N), True = may attend; None hides nothing
         returns: (B, N, d_head)
 
     >>> tuple(SelfAttentionHead(8, 3)(torch.zeros(2, 5, 8)).shape)
@@ -200,15 +220,16 @@ check(SelfAttentionHead, hidden=True)
 r"""
 **What goes wrong.**
 
-- *One layer used for two roles.* Then every word asks for what it is, and the scores are symmetric.
+- *One layer used for two roles.* If queries and keys are the same, every token looks for its like, and the
+  scores are symmetric.
 - *Layers made in `forward`.* They are new and random at every call, and no optimiser knows them. Call the
   module twice with the same input.
-- *The mask forgotten on the way.* It is an argument of `forward`, and must be handed on.
-- *The scale of `d_model`.* Queries and keys meet in `d_head` features. (Whoever lets PyTorch do it is
-  safe.)
+- *The mask is not passed on.* It is an argument of `forward`; attention needs it.
+- *The scale of `d_model`.* The dot products of queries and keys have `d_head` terms. (If you let PyTorch
+  attend, it takes care of that.)
 
-**See it run.** One head is the rung below. With the matrices of lesson 02 inside, and no bias, its numbers
-must come back:
+**See it run.** One head is the previous rung of the ladder. With the matrices of lesson 02 inside, and no
+bias, its numbers must come back:
 """
 
 # %%
@@ -218,11 +239,11 @@ for name, parameter in head.named_parameters():
 
 
 def put_in(module, w_query):
-    """The question w_query, identity for keys and values, no bias."""
+    """w_query makes the queries; keys and values are x itself; no bias."""
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.copy_(torch.eye(4) if parameter.dim() == 2 else torch.zeros(4))
-        module.q_proj.weight.copy_(w_query.T)  # a linear layer keeps its weight on its side
+        module.q_proj.weight.copy_(w_query.T)  # a linear layer stores its weight transposed
 
 
 put_in(head, torch.eye(4))
@@ -238,25 +259,30 @@ r"""
 ## 2. How do several heads share one tensor?
 
 **The question.** Eight heads could be eight modules in a list, called one after the other. That is right,
-and slow: eight small products in place of one large one. How can one product serve all heads?
+and slow: eight small products instead of one large one. How can one product serve all heads?
 
-By computing all columns at once, and cutting afterwards. Head 0 takes the first `d_head` features, head 1
-the next, and so on. Then the head becomes an axis *in front of* the words, where `attention` treats it like
-one more batch:
+By computing the queries of all heads at once, as in section 1, and splitting them *afterwards*. Head 0 takes
+the first `d_head` columns of the queries, head 1 the next, and so on. (Keys and values likewise.) Then the
+head becomes an axis *in front of* the tokens, where `attention` treats it like one more batch:
 
-![Left, the sentence as a table of five words and four features, the first two features blue, the last two
-orange. Right, two tables of five words and two features: head 0 has thing and action, head 1 has pet and
-small. Arrows lead both ways, named split_heads and merge_heads](../images/reshaping.svg)
+![Left, the queries x @ w_query of all heads as a table of five tokens and four columns, the first two columns
+blue, the last two orange. Right, two tables of five tokens and two columns: the queries of head 0 and those of
+head 1. Arrows lead both ways, named split_heads and merge_heads](../images/reshaping.svg)
 
-By hand: the score of *dog* and *cat* was 4 in lesson 01. Cut in two heads it is $2 \cdot 2 + (-1)(-1) = 5$
-in head 0 and $1 \cdot (-1) + 0 = -1$ in head 1. Together 4, as it must be: a dot product, added up in two
-parts.
+Note what is split: not $x$, but the projected queries. Each column of `w_query` reads *all* features of a
+token, so every head may ask about any feature.
+
+By hand: the query row of *saw* is $(2, 2, 2, -2)$. Where does the $-2$ go? It is column 3 of four, and a head
+is 2 wide: $3 = 1 \cdot 2 + 1$, so it is entry 1 of head 1. And the scores of *saw* and *dog*: the whole rows
+give $2 \cdot 2 + 2 \cdot 1 + 2 \cdot 2 - 2 \cdot 1 = 8$; split, head 0 gets $4 + 2 = 6$ of it and head 1 gets
+$4 - 2 = 2$. A dot product, added up in two parts, each part with a softmax of its own.
 """
 
 # %%
-dog, cat = x[1], x[4]
-print("head 0:", (dog[:2] @ cat[:2]).item(), " head 1:", (dog[2:] @ cat[2:]).item())
-print("all four features:", (dog @ cat).item())
+saw, dog = queries[2], keys[1]
+print("query of saw:", saw.tolist(), " key of dog:", dog.tolist())
+print("head 0:", (saw[:2] @ dog[:2]).item(), " head 1:", (saw[2:] @ dog[2:]).item())
+print("all four columns:", (saw @ dog).item())
 
 # %% [markdown]
 r"""
@@ -268,15 +294,15 @@ $$\operatorname{split}(x)_{b,h,n,e} = x_{b,\; n,\; h \cdot d_{\text{head}} + e}$
 - the result, shape $(B, H, N, d_{\text{head}})$: $h$ counts heads, $e$ the features inside a head
 
 **The trap of the whole lesson.** `view` and `reshape` read numbers in order and cut them anew. They never
-change the order; only `transpose` and its kin do. Somebody who reshapes straight into $(B, H, N,
-d_{\text{head}})$ gets the right shape and torn words:
+change the order; only `transpose` and its relatives do. If you reshape straight into $(B, H, N,
+d_{\text{head}})$, you get the right shape and torn tokens:
 
-![Two ways to make two heads of five words with the features 0 to 3. Correct: row i of each head belongs to
-word i, head 0 has its features 0 and 1, head 1 its features 2 and 3. Torn: head 0 holds all of the and dog
+![Two ways to make two heads of five tokens with the features 0 to 3. Correct: row i of each head belongs to
+token i, head 0 has its features 0 and 1, head 1 its features 2 and 3. Torn: head 0 holds all of the and dog
 and half of saw, one half below the other, and head 1 the rest](../images/split_trap.svg)
 
-Torn like that, *dog* would look for keys among halves of itself. No error, and a network even learns
-something with it. You notice it only by following one word: do its numbers stay together?
+Torn like that, *dog* would look for keys among halves of itself. There is no error, and a network even learns
+something with it. You notice it only by following one token: do its numbers stay together?
 
 ### Exercise: `split_heads`
 
@@ -285,7 +311,7 @@ Two steps. Write down the shape after each.
 
 # %% exercise: heads.split_heads
 def split_heads(x, n_heads):
-    """Features shared out to heads: result[b, h, n, e] = x[b, n, h * d_head + e].
+    """Features divided among heads: result[b, h, n, e] = x[b, n, h * d_head + e].
 
     Shapes:
         x: (B, N, d_model)
@@ -323,7 +349,7 @@ And back again: the two steps of `split_heads`, undone in the opposite order.
 
 # %% exercise: heads.merge_heads
 def merge_heads(x):
-    """Heads side by side again: result[b, n, h * d_head + e] = x[b, h, n, e].
+    """All heads side by side again: result[b, n, h * d_head + e] = x[b, h, n, e].
 
     Shapes:
         x: (B, H, N, d_head)
@@ -351,42 +377,42 @@ check(merge_heads, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Right for one head or one word, wrong otherwise.* The trap above. Where one of the two sizes is 1,
-  reshaping and transposing are the same.
+- *Right for one head or one token, wrong otherwise.* The trap above. If one of the two sizes is 1, reshaping
+  and transposing are the same.
 - *"view size is not compatible with input tensor's size and stride".* A transposed tensor lies in memory in
-  its old order, and `view` refuses to copy. `reshape` copies where it must. That error is your friend: it
-  says that the order has changed.
-- *Merging without the way back.* A reshape straight from $(B, H, N, d_{\text{head}})$ puts words of one
-  head where heads of one word belong. Whoever makes both mistakes gets the input back from
-  `merge_heads(split_heads(x, H))` and believes that all is well.
+  its old order, and `view` refuses to copy. `reshape` copies if it must. That error is your friend: it says
+  that the order has changed.
+- *Merged without the way back.* A reshape straight from $(B, H, N, d_{\text{head}})$ puts tokens of one head
+  where heads of one token belong. If you make both mistakes, `merge_heads(split_heads(x, H))` gives the input
+  back, and all seems well.
 
-**See it run.** A round trip, and a word followed through it:
+**See it run.** A round trip of the queries, and *saw* followed through it:
 """
 
 # %%
-parts = split_heads(x[None], 2)
+parts = split_heads(queries[None], 2)
 print("shape:", tuple(parts.shape), "= (B, H, N, d_head)")
-print("dog in head 0:", parts[0, 0, 1].tolist())
-print("dog in head 1:", parts[0, 1, 1].tolist())
-print("there and back:", torch.equal(merge_heads(parts), x[None]))
-torn = x.reshape(1, 2, 5, 2)
-print("torn, second row of head 0:", torn[0, 0, 1].tolist())
-print("which is the end of the first word")
+print("saw in head 0:", parts[0, 0, 2].tolist())
+print("saw in head 1:", parts[0, 1, 2].tolist())
+print("there and back:", torch.equal(merge_heads(parts), queries[None]))
+torn = queries.reshape(1, 2, 5, 2)
+print("torn, the last row of head 0:", torn[0, 0, 4].tolist())
+print("which is the first half of saw, where cat should be")
 
 # %% [markdown]
 r"""
 ## 3. All heads, and one layer that mixes them
 
-**The question.** Each head has fetched something. They lie side by side, strictly apart. Who brings them
-together?
+**The question.** Each head has fetched something. The results lie side by side, strictly apart. What brings
+them together?
 
-A last linear layer, `out_proj`. Each output feature of a word may draw on all heads of that word.
+A last linear layer, `out_proj`. Each of its output features may draw on all heads of a token.
 
 ![A flow chart: x of shape (B, N, d_model) goes through q_proj, k_proj and v_proj; each result is split into
 (B, H, N, d_head); attention runs H times, each head on its own; the heads are merged to (B, N, d_model),
 and out_proj mixes them](../images/multihead_flow.svg)
 
-By hand, how many numbers does the whole module own? For words of width 4: four layers of $4 \cdot 4$
+By hand, how many parameters does the whole module have? For tokens of width 4: four layers of $4 \cdot 4$
 weights and 4 biases, $4 \cdot (16 + 4) = 80$. The number of heads does not occur in this calculation.
 
 **The formula.**
@@ -397,14 +423,14 @@ $$\operatorname{MultiHead}(x) = \operatorname{merge}(z)\, W_o^{\mathsf T} + b_o$
 
 - $q$, $k$, $v$, shape $(B, H, N, d_{\text{head}})$: `q_proj(x)`, `k_proj(x)`, `v_proj(x)`, each made for all
   heads at once, then split as in section 2
-- $z$, shape $(B, H, N, d_{\text{head}})$: what each head has fetched; merge puts the heads side by side
+- $z$, shape $(B, H, N, d_{\text{head}})$: the result of each head; merge puts the heads side by side
 - $W_o$, $b_o$: weight and bias of `out_proj`, an `nn.Linear(d_model, d_model)`
-- the scale inside `attention` is $\sqrt{d_{\text{head}}}$, the width in which queries and keys meet
+- the scale inside `attention` is $\sqrt{d_{\text{head}}}$, the width of the queries and keys of one head
 - the mask broadcasts to $(B, H, N, N)$, like the $(B, 1, N, N)$ of lesson 03
 
 ### Exercise: `MultiheadSelfAttention`
 
-When the features cannot be shared out evenly, say so with a `ValueError`, as soon as the module is made.
+If the features cannot be divided evenly, say so with a `ValueError`, as soon as the module is made.
 """
 
 # %% exercise: heads.MultiheadSelfAttention
@@ -415,7 +441,7 @@ class MultiheadSelfAttention(nn.Module):
         q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
     Shapes:
         x: (B, N, d_model)
-        mask: truth values that broadcast to (B, H, N, N), True = may look; None hides nothing
+        mask: Boolean, broadcasts to (B, H, N, N), True = may attend; None hides nothing
         returns: (B, N, d_model)
     Raises:
         ValueError: n_heads does not divide d_model
@@ -457,16 +483,16 @@ check(MultiheadSelfAttention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *x is cut first, and each piece projected by itself.* Then head 1 never sees features 0 and 1 of a word.
-  First project, then cut: every head may choose from all features.
+- *x is split first, and each piece projected by itself.* Then head 1 never sees features 0 and 1 of a token.
+  Project first, then split: every head may choose from all features.
 - *The scale of `d_model`.* Two heads of width 2 need $\sqrt 2$, not $\sqrt 4$. With one head nobody
   notices.
 - *No `out_proj`, or one for each head.* There is one, after the merge.
 - *Heads in a Python list.* `[nn.Linear(...), ...]` hides them from `parameters()`; `nn.ModuleList` does
   not.
-- *Features left over.* 10 features and 4 heads: `10 // 4` is 2, and two features disappear without a word.
+- *Features left over.* 10 features and 4 heads: `10 // 4` is 2, and two features disappear without a warning.
 
-**See it run.** First the rung below: one head, identity inside, and the numbers of lesson 01 again. Then
+**See it run.** First the previous rung: one head, identity inside, and the numbers of lesson 01 again. Then
 the two questions of *saw*, in one module:
 """
 
@@ -483,38 +509,69 @@ with torch.no_grad():
     double.k_proj.weight.copy_(w_key.T)
     double.v_proj.weight.copy_(w_key.T)
 names = ("thing", "pet", "thing", "pet")
-heard = double(x[None])[0, 2].tolist()
-print("two heads: saw hears")
-print(" ", " ".join(f"{name} {value:.2f}" for name, value in zip(names, heard)))
-print("numbers:", sum(p.numel() for p in double.parameters()), "with two heads,", end=" ")
+found = double(x[None])[0, 2].tolist()
+print("two heads: saw gets")
+print(" ", " ".join(f"{name} {value:.2f}" for name, value in zip(names, found)))
+print("parameters:", sum(p.numel() for p in double.parameters()), "with two heads,", end=" ")
 print(sum(p.numel() for p in single.parameters()), "with one")
 first, second = head_weights(double, x, 2)
-print(f"saw looks at dog: {first[2, 1]:.2f} in head 0")
-print(f"saw looks at cat: {second[2, 4]:.2f} in head 1")
+print(f"saw attends to dog: {first[2, 1]:.2f} in head 0")
+print(f"saw attends to cat: {second[2, 4]:.2f} in head 1")
 maps = {"head 0: a dog?": first, "head 1: a cat?": second}
-figures.attention_maps(maps, tokens, sums=True)
+note = "row: the query; column: the key it attends to"
+figures.attention_maps(maps, tokens, note=note, sums=True)
 
 # %% [markdown]
 r"""
-Read the rows of *saw*: 0.92 on *dog* in one head, 0.92 on *cat* in the other. (The other words ask nothing
-sensible here: we gave a question to actions only.)
+Read the rows of *saw*: 0.92 on *dog* in one head, 0.92 on *cat* in the other. (The other tokens ask nothing
+sensible here: we made up a query for actions only.)
+
+### A sum over heads
+
+"Merge, then mix" can be read in a second way, and it is worth knowing. The merged row is $z_0$ beside $z_1$.
+Split `out_proj`'s weight in the same way, its first columns for head 0, the next for head 1. Then
+
+$$\operatorname{merge}(z)\, W_o^{\mathsf T} + b_o
+= z_0\, W_{o,0}^{\mathsf T} + z_1\, W_{o,1}^{\mathsf T} + \ldots + b_o$$
+
+![Two ways to the same output. Above, z_0 and z_1 side by side, times one matrix. Below, z_0 times the upper
+half of the matrix, plus z_1 times its lower half](../images/sum_of_heads.svg)
+
+(The picture shows the weight transposed, as the formula uses it: there the columns of a head are rows.) Checked in
+one cell, with random weights:
+"""
+
+# %%
+torch.manual_seed(0)
+module, words = MultiheadSelfAttention(4, 2), torch.randn(1, 5, 4)
+layers = (module.q_proj, module.k_proj, module.v_proj)
+z = F.scaled_dot_product_attention(*(split_heads(layer(words), 2) for layer in layers))
+columns = module.out_proj.weight.split(2, dim=1)  # of head 0, of head 1
+total = z[:, 0] @ columns[0].T + z[:, 1] @ columns[1].T + module.out_proj.bias
+print("a sum over heads = your module:", torch.allclose(total, module(words), atol=1e-6))
+
+# %% [markdown]
+r"""
+So heads are **independent and additive**: no head reads another one, and each adds its own part to the output.
+That is why one can measure what a single head of a trained model contributes, or take a head away and see what
+is missing ("On your own").
 
 ## 4. Three ways to trust a module
 
-**The question.** Your module is green. But checks are made by people, too. How would *you* find out that a
-module does what PyTorch's does?
+**The question.** All checks of your module are green. But checks are made by people, too. How would *you* find
+out that a module does what PyTorch's does?
 
 There are three ways, and they see different things:
 
-1. **Copy the weights** of PyTorch's module into yours and compare the outputs. Same numbers in, same
-   numbers out: nothing is stronger, as long as *all* numbers are copied.
+1. **Copy the weights** of PyTorch's module into yours and compare the outputs. If the same parameters give
+   the same outputs, nothing is stronger, as long as *all* parameters are copied.
 2. **Train both** and watch the losses. This sees what the first way does not: whether gradients flow.
 3. **Draw both** computations and compare their structure. This tells you *where* two modules differ.
 
 ### The first way: copy
 
-`nn.MultiheadAttention` keeps its numbers otherwise than you do. It stacks the three matrices into one, the
-rows of the queries first, then the keys, then the values:
+`nn.MultiheadAttention` stores its parameters differently. It stacks the three matrices into one, the rows of
+the queries first, then the keys, then the values:
 """
 
 # %%
@@ -529,10 +586,10 @@ r"""
 to k_proj, rows 8 to 11 to v_proj. The biases of a fresh module are all zero](../images/packed_weights.svg)
 
 By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
-values. The bias is cut in the same three parts. `out_proj` is built like yours.
+values. The bias is split into the same three parts. `out_proj` is built like yours.
 
-**A fresh module has biases of zero**, as the cell has printed. Whoever forgets to copy them will not notice,
-until the module has been trained. So: put random numbers into all parameters *before* you compare.
+**A fresh module has biases of zero**, as the cell has printed. If you forget to copy them you will not notice,
+until the module has been trained. So put random numbers into all parameters *before* you compare.
 
 **The formula.** For the part `q_proj` (and likewise for `k_proj` and `v_proj`, further down the stack):
 
@@ -545,16 +602,17 @@ $$W_q = W_{\text{in}}[0 : d_{\text{model}}] \qquad b_q = b_{\text{in}}[0 : d_{\t
 
 ### Exercise: `copy_weights`
 
-Copy the *numbers*, not the parameters themselves: training one of the two must leave the other alone.
+Copy the *values*, not the parameters themselves: training one of the two must leave the other alone. The source
+has biases (`bias=True`, which is PyTorch's default).
 """
 
 # %% exercise: heads.copy_weights
 def copy_weights(source, target):
-    """Copies the numbers of an nn.MultiheadAttention into a module with our four parts.
+    """Copies the parameters of an nn.MultiheadAttention into a module with our four parts.
 
     Shapes:
-        source: an nn.MultiheadAttention; its in_proj_weight (3 d_model, d_model) and
-            in_proj_bias (3 d_model) hold queries, keys, values in this order
+        source: an nn.MultiheadAttention with biases; its in_proj_weight (3 d_model, d_model)
+            and in_proj_bias (3 d_model) hold queries, keys, values in this order
         target: a module with q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
         returns: nothing
 
@@ -589,15 +647,15 @@ check(copy_weights, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Biases forgotten.* Hidden by a fresh module, see above.
-- *The thirds in another order.* Renaming the thirds of a fresh random matrix changes nothing that you could
-  see in training; with somebody else's trained numbers everything is wrong.
-- *Assigned in place of copied.* `mine.out_proj = theirs.out_proj` makes *one* layer with two owners. Train
+- *Biases forgotten.* A fresh module hides it, see above.
+- *The thirds in another order.* If you rename the thirds of a fresh random matrix, training shows no
+  difference; with trained weights from elsewhere everything is wrong.
+- *Assigned instead of copied.* `mine.out_proj = theirs.out_proj` makes *one* layer with two owners. Train
   one, and the other learns too.
-- *"a leaf Variable that requires grad is being used in an in-place operation".* Copying is no computation
-  to be differentiated. Tell PyTorch so.
+- *"a leaf Variable that requires grad is being used in an in-place operation".* Copying is not a step that
+  gradients should run through. Tell PyTorch so.
 
-**See it run.** Do both modules give the same outputs? First with the numbers of a fresh module, then with
+**See it run.** Do both modules give the same outputs? First with the weights of a fresh module, then with
 random numbers in all its parameters, without and with a mask. Remember lesson 03: the two modules disagree
 about what True means.
 """
@@ -610,11 +668,11 @@ words = torch.randn(3, 5, 8)
 
 
 def differ(mask=None):
-    """The largest difference of the two outputs; our mask, turned round for theirs."""
+    """The largest difference of the two outputs; theirs gets our mask inverted."""
     blocked = None if mask is None else ~mask
     with torch.no_grad():
-        wanted = theirs(words, words, words, attn_mask=blocked, need_weights=False)[0]
-        return (mine(words, mask) - wanted).abs().max().item()
+        expected = theirs(words, words, words, attn_mask=blocked, need_weights=False)[0]
+        return (mine(words, mask) - expected).abs().max().item()
 
 
 print("the same outputs?")
@@ -637,7 +695,7 @@ Biases forgotten, and still True: remember this line. It is a test that passes f
 
 ### The second way: train both
 
-The task: each word reports the word before it. Both modules start from the same numbers, see the same
+The task: each token reports the token before it. Both modules start with the same weights, see the same
 sentences, and take the same steps. If they are the same function with the same gradients, their losses fall
 together.
 """
@@ -649,18 +707,18 @@ def symbols(n_sentences, generator, length=10, kinds=8):
 
 
 def losses_of(attend, module, steps=150):
-    """The losses while `module` learns to report the word before."""
+    """The losses while `module` learns to report the token before."""
     torch.manual_seed(1)
-    symbol, place, report = nn.Embedding(8, 16), nn.Embedding(10, 16), nn.Linear(16, 8)
+    symbol, position, report = nn.Embedding(8, 16), nn.Embedding(10, 16), nn.Linear(16, 8)
 
     def loss(parts, sentences):
-        x = symbol(sentences) + place(torch.arange(10))
-        guesses = report(attend(x))[:, 1:].transpose(1, 2)
-        return F.cross_entropy(guesses, sentences[:, :-1])
+        x = symbol(sentences) + position(torch.arange(10))
+        logits = report(attend(x))[:, 1:].transpose(1, 2)
+        return F.cross_entropy(logits, sentences[:, :-1])
 
     generator = torch.Generator().manual_seed(1)
     batches = (symbols(64, generator) for _ in range(steps))
-    return train(nn.ModuleList([symbol, place, report, module]), batches, loss)
+    return train(nn.ModuleList([symbol, position, report, module]), batches, loss, steps=steps)
 
 
 torch.manual_seed(0)
@@ -678,8 +736,8 @@ figures.curves({"yours": my_losses, "PyTorch's": their_losses}, title="Do they l
 # %% [markdown]
 r"""
 This sees what copied weights cannot show. Here is your module with the values cut off from the gradient: a
-*hook*, a function that a layer calls with its output, detaches what `v_proj` gives. The outputs stay the
-same, but `v_proj` cannot learn any more, and the loss falls more slowly:
+**hook**, a function that a layer calls with its output, detaches what `v_proj` gives. The outputs stay the
+same, but `v_proj` can no longer learn, and the loss falls more slowly:
 """
 
 # %%
@@ -695,14 +753,14 @@ print(f"loss after 50 steps: {cut_losses[49]:.2f}; PyTorch's: {their_losses[49]:
 
 # %% [markdown]
 r"""
-But beware of the weaker form of this test, with any starting numbers and a glance at the curve. Heads torn
-by the reshape of section 2 learn as well. (Hooks again: they tear what goes into your split, and what comes
-out of your merge.)
+But beware of the weaker form of this test, with any initial weights and a glance at the curve. Heads torn by
+the reshape of section 2 learn as well. (Hooks again: they tear what goes into your split, and what comes out
+of your merge.)
 """
 
 # %%
 def tear(layer, given, made):
-    """Moves numbers so that your split gives the torn heads of section 2."""
+    """Reorders the numbers so that your split gives the torn heads of section 2."""
     return merge_heads(made.reshape(len(made), 2, 10, 8))
 
 
@@ -719,12 +777,12 @@ torn_losses = losses_of(mine, mine)
 for hook in hooks:
     hook.remove()
 print(f"torn heads: {torn_losses[0]:.2f} at first, {sum(torn_losses[-20:]) / 20:.2f} at last")
-print(f"one guess in nine costs {math.log(8) / 9:.2f}")
+print(f"the loss of one guess in nine: {math.log(8) / 9:.2f}")
 
 # %% [markdown]
 r"""
-A fine curve, only that it does not end at zero. Torn heads hold five words each, so the sixth word cannot
-see the fifth: one report in nine stays a guess among eight symbols. Know which loss is *possible*, as in
+A fine curve, only that it does not end at zero. Torn heads hold five tokens each, so the sixth token cannot
+attend to the fifth: one report in nine stays a guess among eight symbols. Know which loss is *possible*, as in
 lesson 03.
 
 ### The third way: draw both
@@ -746,68 +804,93 @@ And with something broken? Here is your module once more, with its output layer 
 # %%
 headless = MultiheadSelfAttention(16, 2)
 headless.out_proj = nn.Identity()
-for sentence in compare(headless, theirs, torch.randn(2, 5, 16)).differences:
+broken = compare(headless, theirs, torch.randn(2, 5, 16))
+for sentence in broken.differences:
     print("-", sentence)
+broken
 
 # %% [markdown]
 r"""
-## 5. A head that learns to look at the word before
+## 5. What is a second head good for?
 
 **The question.** Nobody tells a head what to do. Do heads divide the work among themselves when they are
-only trained?
+trained? And could a single head do the same?
 
-A task with two questions: every word shall report the word *before* it, and the *first* word of the
-sentence. We give it to a model with one head and to a model with two, of the same width and with equally
-many numbers. Symbols and places are as above; now a causal mask hides what comes later.
+A task with two questions: every token reports the token *before* it, and the *first* token of the sentence. We
+give it to models with one head and with two, of the same width and with equally many parameters; now a causal
+mask hides what comes later. Predict: can one head, with one average, answer both?
 """
 
 # %%
 class Reporter(nn.Module):
-    """Reports, for every word, the word before and the first word of the sentence."""
+    """Reports, for every token, the token before it and the first token of the sentence."""
 
-    def __init__(self, n_heads, width=32):
+    def __init__(self, n_heads, width):
         super().__init__()
-        self.symbol, self.place = nn.Embedding(8, width), nn.Embedding(10, width)
+        self.symbol, self.position = nn.Embedding(8, width), nn.Embedding(10, width)
         self.attention = MultiheadSelfAttention(width, n_heads)
         self.before, self.first = nn.Linear(width, 8), nn.Linear(width, 8)
 
     def embed(self, sentences):
-        return self.symbol(sentences) + self.place(torch.arange(sentences.shape[-1]))
+        return self.symbol(sentences) + self.position(torch.arange(sentences.shape[-1]))
 
     def forward(self, sentences, mask):
-        heard = self.attention(self.embed(sentences), mask)
-        return self.before(heard), self.first(heard)
+        found = self.attention(self.embed(sentences), mask)
+        return self.before(found), self.first(found)
 
 
 def reports_and_truth(model, sentences):
-    """Two pairs of what is reported and what is true: the word before, the first word."""
-    before, first = (guess[:, 1:].transpose(1, 2) for guess in model(sentences, causal_mask(10)))
+    """Two pairs of what is reported and what is true: the token before, the first token."""
+    before, first = (logits[:, 1:].transpose(1, 2) for logits in model(sentences, causal_mask(10)))
     return (before, sentences[:, :-1]), (first, sentences[:, :1].expand(-1, 9))
 
 
-def loss_of_reports(model, sentences):
-    return sum(F.cross_entropy(*pair) for pair in reports_and_truth(model, sentences))
+# %%
+def trained(n_heads, width, seed, steps=250):
+    """A trained Reporter, and its accuracy in each block of 25 steps; every batch is new to it."""
+    torch.manual_seed(seed)
+    generator, right = torch.Generator().manual_seed(seed), []
+    model, batches = Reporter(n_heads, width), (symbols(64, generator) for _ in range(steps))
 
+    def loss(model, sentences):
+        pairs = reports_and_truth(model, sentences)
+        hits = [(logits.argmax(dim=1) == true).float().mean() for logits, true in pairs]
+        right.append(sum(hits).item() / 2)
+        return sum(F.cross_entropy(*pair) for pair in pairs)
 
-def trained(n_heads, steps=600):
-    """A trained Reporter, and its shares of right reports: the word before, the first word."""
-    torch.manual_seed(0)
-    generator = torch.Generator().manual_seed(0)
-    model, batches = Reporter(n_heads), (symbols(64, generator) for _ in range(steps))
-    train(model, batches, loss_of_reports)
-    pairs = reports_and_truth(model, symbols(2000, generator))
-    return model, [(guess.argmax(dim=1) == true).float().mean().item() for guess, true in pairs]
+    train(model, batches, loss, steps=steps)
+    return model, [sum(right[k : k + 25]) / 25 for k in range(0, steps, 25)]
 
-
-reporters = {}
-for n_heads in (1, 2):
-    reporters[n_heads], (before, first) = trained(n_heads)
-    numbers = sum(p.numel() for p in reporters[n_heads].parameters())
-    print(f"heads: {n_heads}, numbers: {numbers}")
-    print(f"  right: word before {100 * before:.0f} %, first word {100 * first:.0f} %")
 
 # %%
-sentence = symbols(1, torch.Generator().manual_seed(3))[0]
+runs = {}
+for width in (32, 8):
+    for n_heads, name in ((1, "one head"), (2, "two heads")):
+        runs[width, name] = [trained(n_heads, width, seed) for seed in range(3)]
+        for block, when in ((3, "after 100 steps"), (-1, "after 250 steps")):
+            shares = " ".join(f"{100 * curve[block]:3.0f}" for _, curve in runs[width, name])
+            print(f"width {width:2d}, {name:9s} {when}: {shares} % right")
+charts = {
+    f"width {width}: share of right reports": {
+        name: [curve for _, curve in runs[width, name]] for name in ("one head", "two heads")
+    }
+    for width in (32, 8)
+}
+figures.panels(charts, range(25, 251, 25), title="One head or two? Three seeds each")
+
+# %% [markdown]
+r"""
+At width 32 a single head gets nearly everything right, too; the two heads are only there sooner. At width 8 the
+two heads still learn both reports, and the single head is far from it on all three seeds. Is that too little room
+for it, then? No: with twenty times as many steps, three single heads of width 8 all came close to 100 %. So a
+second head does not decide *whether* this task can be learned: **two heads learn it sooner, and in less room**.
+
+Now look into two of these models, of width 32:
+"""
+
+# %%
+reporters = {1: runs[32, "one head"][0][0], 2: runs[32, "two heads"][0][0]}
+sentence = symbols(1, torch.Generator().manual_seed(0))[0]
 mask = causal_mask(10)
 maps = {}
 for n_heads, model in reporters.items():
@@ -815,29 +898,76 @@ for n_heads, model in reporters.items():
     for head in range(n_heads):
         maps["the only head" if n_heads == 1 else f"two heads: head {head}"] = seen[head]
 names = ["abcdefgh"[s] for s in sentence]
-figures.attention_maps(maps, names, title="Who looks where, after training")
+note = "row: the token that reports (query); column: the token it attends to (key)"
+figures.attention_maps(maps, names, title="Which token attends where, after training", note=note)
 
 # %% [markdown]
 r"""
-With two heads each has taken one question: one looks at the word before, the other at the first word, and
-all reports are right. The single head has to look at two places with one average. It gets far, and not all
-the way.
+With two heads each has taken one question: one attends to the token before, the other to the first token. Is that
+so for the other seeds as well, or is it a lucky picture? Take the mean over a hundred sentences:
+"""
 
-(Which of the two heads takes which question is chance; another seed may swap them. And a head that looks at
-the word before is no toy: such heads are found in real language models. See *induction heads* below.)
+# %%
+many, late = symbols(100, torch.Generator().manual_seed(4)), torch.arange(2, 10)
+print("mean weight on    the token before    the first token")
+for n_heads, name in ((2, "two heads"), (1, "one head")):
+    for seed, (model, _) in enumerate(runs[32, name]):
+        seen = [head_weights(model.attention, model.embed(s), n_heads, mask) for s in many]
+        for head, weights in enumerate(torch.stack(seen).mean(dim=0)):
+            before, first = weights[late, late - 1].mean(), weights[late, 0].mean()
+            print(f"seed {seed}, {name}, {head}: {before:12.2f} {first:18.2f}")
 
-## 6. When one sentence asks another
+# %% [markdown]
+r"""
+On every seed the two heads have divided the work, and nobody told them to. (Which of the two takes which question
+is chance. And a head that attends to the token before is no toy: such heads are found in real language models. See
+*induction heads* below.)
+
+The single head has to put both tokens into one average. How can it still tell which of them was where? Think of a
+mixture of *a* and *c*: it looks the same, whether *a* was first or *c*. Unless the values say where they come from.
+So take the positions out of the values, in the trained models, and see what they still report:
+"""
+
+# %%
+def reported(model, sentences, positions_in_values):
+    """What a single head reports, with or without positions in its values: (before, first)."""
+    x, parts = model.embed(sentences), model.attention
+    seen = x if positions_in_values else x - model.position.weight
+    q, k, v = parts.q_proj(x), parts.k_proj(x), parts.v_proj(seen)
+    found = parts.out_proj(F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
+    return model.before(found).argmax(dim=-1)[:, 2:], model.first(found).argmax(dim=-1)[:, 2:]
+
+
+true = many[:, 1:-1], many[:, :1].expand(-1, 8)
+for positions_in_values in (True, False):
+    print("positions in the values:", positions_in_values)
+    for seed, (model, _) in enumerate(runs[32, "one head"]):
+        made = reported(model, many, positions_in_values)
+        both = (made[0] == true[0]) & (made[1] == true[1])
+        swapped = (made[0] == true[1]) & (made[1] == true[0]) & ~both
+        shares = (f"{hits.float().mean():.2f}" for hits in (both, swapped))
+        print(f"  seed {seed}: both right {next(shares)}, exchanged {next(shares)}")
+
+# %% [markdown]
+r"""
+Without positions in the values, both reports are right in fewer than half of the cases, and in many others they
+are exchanged: it knows *a* and *c*, but not which was which. So the single head has learned a *code*. Its value of a
+token says "I am *c*, and I come first"; the weights are unequal, such that the sum shows how much of each is in it;
+and the layers behind it work out the rest. That is harder to learn than a look-up, and it needs room, that is
+width.
+
+## 6. When the queries come from another sentence
 
 **The question.** A translator writes a German sentence while it reads an English one. The queries come from
-what it writes. And the keys and values?
+the sentence that it writes. And the keys and values?
 
-From what it reads. That is *cross-attention*, and it is all the difference:
+From the one that it reads. That is **cross-attention**, and it is all the difference:
 
 ![A flow chart: queries come from x of shape (B, N, d_model), keys and values from context of shape (B, M,
 d_model); the weights have shape (B, H, N, M), and the output is as long as x](../images/cross_flow.svg)
 
-Our second sentence is German: *dass der Hund die Katze sah*, "that the dog saw the cat". Six words, and the
-verb comes last. We give each word the embedding of its English counterpart. By hand: *Hund* $(2, -1, 1, 0)$
+Our second sentence is German: *dass der Hund die Katze sah*, "that the dog saw the cat". Six tokens, and the
+verb comes last. We give each token the embedding of its English counterpart. By hand: *Hund* $(2, -1, 1, 0)$
 scores 6 with *dog* and 4 with *cat*, as *dog* itself did in lesson 01.
 """
 
@@ -845,7 +975,7 @@ scores 6 with *dog* and 4 with *cat*, as *dog* itself did in lesson 01.
 german = ["dass", "der", "Hund", "die", "Katze", "sah"]
 y = embed(["the", "the", "dog", "the", "cat", "saw"])
 print("Hund . dog =", (y[2] @ x[1]).item(), "  Hund . cat =", (y[2] @ x[4]).item())
-print("scores:", tuple((y @ x.T).shape), "= (N that ask, M that answer)")
+print("scores:", tuple((y @ x.T).shape), "= (N queries, M keys)")
 
 # %% [markdown]
 r"""
@@ -859,9 +989,9 @@ $$v = \text{v\_proj}(c)$$
 
 and then everything as before.
 
-- $x$, shape $(B, N, d_{\text{model}})$: the sentence that asks; it decides how many rows come out
-- $c$, shape $(B, M, d_{\text{model}})$: the *context*, the sentence that answers; $M$ need not be $N$
-- the mask broadcasts to $(B, H, N, M)$. It hides fillers of the context. A causal mask has no business
+- $x$, shape $(B, N, d_{\text{model}})$: the sentence that attends; it decides how many rows come out
+- $c$, shape $(B, M, d_{\text{model}})$: the **context**, the sentence attended to; $M$ need not be $N$
+- the mask broadcasts to $(B, H, N, M)$. It hides padding tokens of the context. A causal mask does not belong
   here: the sentence that is read is complete, and nothing in it lies in the future
 
 ### Exercise: `MultiheadCrossAttention`
@@ -878,7 +1008,7 @@ class MultiheadCrossAttention(nn.Module):
     Shapes:
         x: (B, N, d_model)
         context: (B, M, d_model)
-        mask: truth values that broadcast to (B, H, N, M), True = may look; None hides nothing
+        mask: Boolean, broadcasts to (B, H, N, M), True = may attend; None hides nothing
         returns: (B, N, d_model)
     Raises:
         ValueError: n_heads does not divide d_model
@@ -921,12 +1051,12 @@ check(MultiheadCrossAttention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The roles exchanged.* Count the rows of the output: as many as words that ask, or as words that answer?
+- *The roles exchanged.* Count the rows of the output: as many as there are queries, or as there are keys?
 - *The context ignored.* Replace it by zeros. Does the output move?
 - *The length of x used for the keys.* Fine, as long as both sentences are equally long.
 - *Invisible while you test with `module(x, x)`.* That is self-attention. Test with two sentences.
 
-**See it run.** The question is a triple of the embedding, so that attention gets sharp enough to read:
+**See it run.** Here the query is three times the embedding, so that attention gets sharp enough to read:
 """
 
 # %%
@@ -936,45 +1066,58 @@ read = cross(y[None], x[None])
 print("output:", tuple(read.shape), "as long as the German")
 for word in ("Hund", "sah"):
     row = read[0, german.index(word)].tolist()
-    print(f"{word} has read", [round(value, 1) for value in row])
+    print(f"{word} gets", [round(value, 1) for value in row])
 put_in(single, 3 * torch.eye(4))
 same = torch.allclose(cross(x[None], x[None]), single(x[None]), atol=1e-6)
-print("asking itself is self-attention:", same)
+print("with its own sentence as context, self-attention:", same)
 seen = head_weights(cross, y, 1, context=x)[0]
-figures.weights(seen, german, tokens, title="Which word is translated here?")
+figures.weights(seen, german, tokens, title="Which token is translated here?")
 
 # %% [markdown]
 r"""
 *Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Pictures like
-this one made attention famous. Our words carry in their embeddings what belongs together; those translators
+this one made attention famous. Our embeddings already say which tokens belong together; those translators
 found it out by training alone.
 
 ## Explore
 
-Choose the number of heads, a word, and how sharp its questions are (a factor on the scores). Guess first:
-which two words can a head not tell apart that sees only *thing* and *action*? What does a head do that sees
-zeros only? With four heads, which one knows *dog* from *cat*?
+The queries and keys of section 1, split into one, two or four heads. Choose a token, and how sharp its queries
+are (a factor on the scores). Predict first:
+
+- What does *saw* attend to if all four columns are one head?
+- With four heads, a head has a single column. Which heads can tell *dog* from *cat*, and which cannot?
+- What do all heads do at sharpness 0? And why does *the* attend to all tokens equally at any sharpness?
 """
 
 # %% explore
 def look(n_heads, word, sharpness):
     module = nn.Module()
-    module.q_proj = lambda words: sharpness * words
-    module.k_proj = nn.Identity()
+    module.q_proj = lambda x: sharpness * x @ w_query
+    module.k_proj = lambda x: x @ w_key
     seen = head_weights(module, x, n_heads)[:, tokens.index(word)]
     charts = {f"head {head}": weights for head, weights in enumerate(seen)}
-    return figures.bars(charts, tokens, title=f"What “{word}” listens to, head by head", top=1)
+    return figures.bars(charts, tokens, title=f"What “{word}” attends to, head by head", top=1)
 
 
-words_to_choose = ["dog", "cat", "saw", "the"]
+words_to_choose = ["saw", "dog", "cat", "the"]
 explore(look, n_heads=[2, 1, 4], word=words_to_choose, sharpness=(0.0, 4.0, 0.25, 1.0))
 
 # %% [markdown]
 r"""
+<details><summary>Answers</summary>
+
+- *Dog* and *cat* equally: the sum of the two questions does not tell them apart.
+- Heads 0 and 2 have the column *thing*, and both are things: they cannot. Head 1 has *pet* with a query of 2
+  and finds *dog*; head 3 has *pet* with a query of $-2$ and finds *cat*.
+- All scores are 0, so all weights are equal. The query of *the* is zero in every column: its feature is
+  *small*, and `w_query` reads only *action*.
+
+</details>
+
 ## See the whole computation
 
-Your module with two heads, drawn from a run with words of width 16. Find the two places where the shape
-gets a fourth axis and loses it again.
+Your module with two heads, drawn from a run with tokens of width 16. Find the two places where the shape gets
+a fourth axis and loses it again.
 """
 
 # %%
@@ -982,16 +1125,24 @@ draw(MultiheadSelfAttention(16, 2), torch.zeros(1, 5, 16))
 
 # %% [markdown]
 r"""
+<details><summary>An answer</summary>
+
+After each of the three projections a reshape makes (1, 5, 16) into (1, 5, 2, 8), and a transpose (1, 2, 5, 8); the
+picture shows both as one box. (The keys are transposed once more, because the scores need $k^{\mathsf T}$.) After
+attention it is the other way round, just before `out_proj`.
+
+</details>
+
 ## Explain it
 
-Two questions. The first is about sizes, the second about who owns what.
+Two questions. The first is about sizes, the second about which weights are shared.
 """
 
 # %% [markdown] written: heads.widths (3 points)
 r"""
 ### What may $d_k$ and $d_v$ be?
 
-Queries and keys of a head have width $d_k$, its values width $d_v$; words have width $d_{\text{model}}$,
+Queries and keys of a head have width $d_k$, its values width $d_v$; tokens have width $d_{\text{model}}$,
 and there are $H$ heads.
 
 1. Must queries and keys be equally wide? Must values be as wide as keys? Why?
@@ -1005,9 +1156,9 @@ Three to six sentences are enough.
 $d_k$. Values are only averaged with the weights, so $d_v$ may be anything: it decides how wide the head's
 output is.
 
-$d_{\text{model}} / H$ is a convention. With it the heads side by side are exactly as wide as the words, so
+$d_{\text{model}} / H$ is a convention. With it the heads side by side are exactly as wide as the tokens, so
 that one square layer makes the queries of all heads, the output fits onto the input (to be added to it,
-lesson 06), and numbers and arithmetic stay the same for every number of heads. Wider heads are possible and
+lesson 06), and parameters and arithmetic stay the same for every number of heads. Wider heads are possible and
 are used: the largest T5 has $H \cdot d_k$ sixteen times as large as $d_{\text{model}}$.
 
 Merged, the heads have width $H \cdot d_v$; so `out_proj` must go from $H \cdot d_v$ to $d_{\text{model}}$,
@@ -1018,7 +1169,7 @@ and `v_proj` from $d_{\text{model}}$ to $H \cdot d_v$.
 **1 point** for: queries and keys equally wide because of the dot product, values free because they are only
 averaged. Half without a reason.
 
-**1 point** for: a convention, with one good use (merged heads as wide as the words, cost independent of the
+**1 point** for: a convention, with one good use (merged heads as wide as the tokens, cost independent of the
 number of heads). Half for one of the two.
 
 **1 point** for `out_proj` from $H d_v$ to $d_{\text{model}}$ (`v_proj` may be named as well). Half for the
@@ -1046,23 +1197,23 @@ r"""
 Take `MultiheadSelfAttention(512, 8)`. For each pair in 1 and 2, say whether the two use the *same* weights,
 and what follows from it.
 
-1. The first and the tenth word of a sentence; a sentence of 5 words and a sentence of 500.
+1. The first and the tenth token of a sentence; a sentence of 5 tokens and a sentence of 500.
 2. Head 0 and head 1; queries and keys of one head.
 3. Does the module have more parameters with 16 heads than with 8? Why?
 
 Three to six sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** All words of all sentences go through the same four layers. Nothing in the module
-belongs to a place; so it takes any length, and without something added to the embeddings it does not know
+**A worked answer.** All tokens of all sentences go through the same four layers. Nothing in the module
+belongs to a position; so it takes any length, and without something added to the embeddings it does not know
 the order.
 
 Heads do not share: head $h$ has rows $h \cdot d_{\text{head}}$ and following of `q_proj`, `k_proj`,
 `v_proj` for itself, which lets heads ask different questions. Queries, keys and values do not share either;
-with one matrix for queries and keys every word would look for its like and scores would be symmetric. Only
+with one matrix for queries and keys every token would look for its like, and scores would be symmetric. Only
 `out_proj` reads from all heads together.
 
-No: the four layers are 512 by 512, with their biases, for any number of heads. More heads cut the same rows
+No: the four layers are 512 by 512, with their biases, for any number of heads. More heads split the same rows
 into more and narrower slices.
 ### END SOLUTION
 
@@ -1073,20 +1224,20 @@ without a consequence.
 **1 point** for: neither heads nor the three roles share, with a consequence (different questions; scores
 not symmetric). Half for only one of the two, or for both without a consequence.
 
-**1 point** for: the same number of parameters, because the same layers are cut into narrower heads. Half
+**1 point** for: the same number of parameters, because the same layers are split into narrower heads. Half
 without the reason.
 
 **Sample answers.**
 
 *3 points.* "The projections are applied to every token identically, so any sequence length works and word
 order isn't visible. Each head has its own rows of W_q, W_k, W_v, so heads can specialise, and W_q differs
-from W_k so that attention isn't symmetric. 16 heads have the same parameter count, d_head is just 32 in
-place of 64."
+from W_k so that attention isn't symmetric. 16 heads have the same parameter count, d_head is just 32
+instead of 64."
 
 *One and a half points.* "All tokens share weights. Heads don't share weights because each should learn
 something different. Parameters stay the same." (Half, half, half.)
 
-*0 points.* "Every word has its own query, key and value, so nothing is shared. With 16 heads there are
+*0 points.* "Every token has its own query, key and value, so nothing is shared. With 16 heads there are
 twice as many weights." (Confuses activations with weights.)
 ### END MARK SCHEME
 """
@@ -1098,22 +1249,22 @@ r"""
 Not graded, and harder than they look.
 
 **Heads in a list.** Show that your module is nothing but several `SelfAttentionHead`s. Write
-`as_list(module, n_heads)`: it takes a `MultiheadSelfAttention` and returns a list of heads with its numbers
+`as_list(module, n_heads)`: it takes a `MultiheadSelfAttention` and returns a list of heads with its weights
 inside, so that their outputs side by side, through `out_proj`, are the module's output.
 """
 
 # %%
 def try_as_list(as_list):
-    """Raises AssertionError with a sentence where `as_list` is not right."""
+    """Raises AssertionError with a sentence if `as_list` is not right."""
     torch.manual_seed(0)
     module, sentences = MultiheadSelfAttention(12, 3), torch.randn(2, 5, 12)
     heads = as_list(module, 3)
-    assert len(heads) == 3, f"three heads are due, got {len(heads)}"
+    assert len(heads) == 3, f"three heads are expected, got {len(heads)}"
     outputs = [head(sentences, causal) for head in heads]
     assert outputs[0].shape == (2, 5, 4), f"a head's output has shape {tuple(outputs[0].shape)}"
     merged = module.out_proj(torch.cat(outputs, dim=-1))
     same = torch.allclose(merged, module(sentences, causal), atol=1e-5)
-    assert same, "other numbers: which rows are whose?"
+    assert same, "another output: which rows are whose?"
     return "right: several heads are one module, cut in rows"
 
 
@@ -1122,8 +1273,27 @@ def try_as_list(as_list):
 
 # %% [markdown]
 r"""
+<details><summary>An answer</summary>
+
+Rows $h \cdot d_{\text{head}}$ and following of each projection are head $h$:
+
+```python
+def as_list(module, n_heads):
+    d_model = module.q_proj.in_features
+    d_head, heads = d_model // n_heads, []
+    for h in range(n_heads):
+        head, rows = SelfAttentionHead(d_model, d_head), slice(h * d_head, (h + 1) * d_head)
+        for name in ("q_proj", "k_proj", "v_proj"):
+            part, whole = getattr(head, name), getattr(module, name)
+            part.weight.data, part.bias.data = whole.weight[rows].detach(), whole.bias[rows].detach()
+        heads.append(head)
+    return heads
+```
+
+</details>
+
 **Which way finds it?** Four suspects, each made from your own module by tampering with what its layers give.
-For each, guess which of the three ways of section 4 tell it from PyTorch's module: `"copy"` (fresh numbers
+For each, guess which of the three ways of section 4 tell it from PyTorch's module: `"copy"` (fresh weights
 copied, outputs compared), `"train"` (the same start, losses compared), `"draw"` (structures compared). Write
 your guess as `guess = {"A": {"copy", "train"}, "B": set(), ...}`. A suspect that none of them finds may be
 innocent.
@@ -1140,7 +1310,7 @@ def tampered(**changes):
 
 
 class OneMore(MultiheadSelfAttention):
-    """Has one layer more, which begins with zeros."""
+    """Has one more layer, which begins with zeros."""
 
     def __init__(self):
         super().__init__(16, 2)
@@ -1151,6 +1321,7 @@ class OneMore(MultiheadSelfAttention):
         return super().forward(x) + self.more(x)
 
 
+# %%
 suspects = {
     "A": lambda: tampered(q_proj=lambda made: 2 * made),
     "B": lambda: tampered(q_proj=torch.detach),
@@ -1165,8 +1336,8 @@ def found_by(suspect):
     theirs = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
     mine, words, found = suspect(), torch.randn(2, 10, 16), set()
     copy_weights(theirs, mine)
-    due = theirs(words, words, words, need_weights=False)[0]
-    if not torch.allclose(mine(words), due, atol=1e-5):
+    expected = theirs(words, words, words, need_weights=False)[0]
+    if not torch.allclose(mine(words), expected, atol=1e-5):
         found.add("copy")
     if compare(mine, theirs, words).differences:
         found.add("draw")
@@ -1177,7 +1348,7 @@ def found_by(suspect):
 
 
 def try_guess(guess):
-    """Raises AssertionError with a sentence where the guess is not what the three ways find."""
+    """Raises AssertionError with a sentence if the guess differs from what the three ways find."""
     assert set(guess) == set(suspects), "a guess has the keys A, B, C and D"
     for name, suspect in suspects.items():
         found = found_by(suspect)
@@ -1191,15 +1362,27 @@ def try_guess(guess):
 
 # %% [markdown]
 r"""
-**Switch a head off.** Which columns of `out_proj.weight` belong to head $h$? Set them to zero in the
-trained `reporters[2]` and measure: which report suffers, which does not? Write `without_head(module,
-n_heads, h)` that returns a copy with head $h$ silent. (People do this to find heads that a large model can
-do without.)
+<details><summary>An answer</summary>
+
+```python
+guess = {"A": {"copy", "train", "draw"}, "B": {"train"}, "C": {"train", "draw"}, "D": set()}
+```
+
+A doubles the queries: other outputs, other losses, one step more in the graph. B cuts the gradient of the
+queries: the outputs are right, only training shows it. C has a layer that is zero at first: the outputs agree
+until it has learned something. D changes the sign of queries *and* keys, which cancels in every score: it is
+innocent, the same function with the same gradients.
+
+</details>
+
+**Switch a head off.** Which columns of `out_proj.weight` belong to head $h$? Set them to zero in the trained
+`reporters[2]` and measure: which report suffers, which does not? Write `without_head(module, n_heads, h)` that
+returns a copy with head $h$ silent. (That is how one finds heads that a large model can do without.)
 """
 
 # %%
 def try_without_head(without_head):
-    """Raises AssertionError with a sentence where `without_head` is not right."""
+    """Raises AssertionError with a sentence if `without_head` is not right."""
     torch.manual_seed(0)
     module, sentences = MultiheadSelfAttention(12, 3), torch.randn(2, 5, 12)
     before = module(sentences)
@@ -1218,8 +1401,37 @@ def try_without_head(without_head):
 
 # %% [markdown]
 r"""
-**Three questions.** Add a third question to `Reporter`, the word *two* before. Can two heads do it? Can
-three? Does a model with one head do it, if it is wide enough? Why should the width help at all?
+<details><summary>An answer</summary>
+
+Each head adds its own part (section 3), so zeros in its columns of `out_proj` silence it:
+
+```python
+def without_head(module, n_heads, h):
+    quiet = MultiheadSelfAttention(module.out_proj.in_features, n_heads)
+    quiet.load_state_dict(module.state_dict())
+    d_head = module.out_proj.in_features // n_heads
+    quiet.out_proj.weight.data[:, h * d_head : (h + 1) * d_head] = 0
+    return quiet
+```
+
+In `reporters[2]`, look at the maps of section 5 first: which head attends to the token before? Without that
+head the report of the token before should suffer, without the other one that of the first token.
+
+</details>
+
+**Three questions.** Add a third question to `Reporter`: the token *two* before. Compare one, two and three
+heads at a width of 24, for some twelve hundred steps and on three seeds. Then give a single head a width of 96.
+What do you expect?
+
+<details><summary>What we found</summary>
+
+Three heads had nearly everything right after two hundred steps, on every seed. With two heads it depended on the
+seed: some came close, one stayed at about three quarters. A single head stayed there on all three. And the width
+of 96 did not help it; at the usual learning rate two of three seeds hardly learned anything, at a third of it one.
+So a code for two tokens can be found, as in section 5, but here no run found one for three. For three things,
+three softmaxes are worth more than width.
+
+</details>
 """
 
 # %% [markdown]
@@ -1229,13 +1441,12 @@ r"""
 - **How many heads.** The original Transformer has 8 heads of width 64, GPT-3 has 96 of width 128, Llama 2
   7B has 32 of width 128 (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). Models grow in the
   number of heads; the width of a head has hardly changed.
-- **Heads that need not fit.** T5 with 11 billion parameters has words of width 1024 and 128 heads of width
+- **Heads that need not fit.** T5 with 11 billion parameters has tokens of width 1024 and 128 heads of width
   128: 16,384 features between split and merge (Raffel et al. 2020).
-- **One layer for three.** Like PyTorch, most code keeps queries, keys and values in one stacked matrix.
-  When you load weights from elsewhere, ask for the order of the stack, and whether weights lie on their
-  side.
+- **One layer for three.** Like PyTorch, much code keeps queries, keys and values in one stacked matrix. When
+  you load weights from elsewhere, find out the order of the stack, and whether weights are transposed.
 - **Many heads can go.** In trained translators most heads can be switched off with little loss; the ones
-  that matter have jobs that people can name, such as looking at the neighbour (Voita et al. 2019; Michel et
+  that matter have jobs that people can name, such as attending to a neighbour (Voita et al. 2019; Michel et
   al. 2019).
 """
 
@@ -1246,12 +1457,12 @@ models = {
     "Llama 2 7B": (4096, 32, 128),
     "T5 11B": (1024, 128, 128),
 }
-print(f"{'':11s}  words  heads x width")
+print(f"{'':11s}  d_model  heads x width")
 for name, (d_model, n_heads, d_head) in models.items():
     wide = f"{n_heads:3d} x {d_head:3d} = {n_heads * d_head:6,d}"
-    print(f"{name:11s} {d_model:6,d}  {wide}")
+    print(f"{name:11s} {d_model:8,d}  {wide}")
 count = sum(p.numel() for p in MultiheadSelfAttention(512, 8).parameters())
-print(f"Transformer, numbers in one attention:\n  {count:,}")
+print(f"Transformer, parameters of one attention:\n  {count:,}")
 
 # %% [markdown]
 r"""
@@ -1267,8 +1478,8 @@ draw(nn.MultiheadAttention(16, num_heads=2, batch_first=True), *three, engine="t
 r"""
 It follows tensors from one function of PyTorch to the next: three inputs, two outputs (the result, and the
 weights averaged over the heads), and the shapes between. The attention itself is one box, because it is one
-function. And torchview loses what is written into a buffer (`out[i] = ...`), and draws every turn of a loop as a
-box of its own.
+function. Beware: torchview loses what is written into a buffer (`out[i] = ...`), and draws every pass of a loop
+as a box of its own.
 """
 
 # %% [markdown]
@@ -1276,17 +1487,30 @@ r"""
 ## Read more
 
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
-  Section 3.2.2 is this lesson; the appendix shows what single heads look at.
+  Section 3.2.2 is this lesson; the appendix shows what single heads attend to.
+- Alammar: [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/), 2018. Best for
+  the shapes: eight heads drawn out, side by side, one matrix at a time.
+- 3Blue1Brown: [*Attention in transformers*](https://www.3blue1brown.com/lessons/attention), 2024. Best for a
+  feeling of what a query, a key and the sum over many heads do to a token.
+- Zhang, Lipton, Li, Smola: *Dive into Deep Learning*, [section
+  11.5](https://d2l.ai/chapter_attention-mechanisms-and-transformers/multihead-attention.html). The same module
+  with other names; a good test of whether you can read somebody else's reshapes.
+- Elhage et al.: [*A Mathematical Framework for Transformer
+  Circuits*](https://transformer-circuits.pub/2021/framework/index.html), 2021. Best on heads as a sum: how far
+  one gets by reading each head by itself.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Figure 3: cross-attention as a picture of a
   translation.
+- Jain, Wallace: *Attention is not Explanation*, 2019, [arXiv:1902.10186](https://arxiv.org/abs/1902.10186), and
+  the reply by Wiegreffe, Pinter: *Attention is not not Explanation*, 2019,
+  [arXiv:1908.04626](https://arxiv.org/abs/1908.04626). Read both before you trust a map of weights.
 - Voita et al.: *Analyzing Multi-Head Self-Attention*, 2019,
   [arXiv:1905.09418](https://arxiv.org/abs/1905.09418). What heads specialise in, and which can be pruned.
 - Michel, Levy, Neubig: *Are Sixteen Heads Really Better than One?*, 2019,
   [arXiv:1905.10650](https://arxiv.org/abs/1905.10650). Often not, after training.
 - Olsson et al.: [*In-context Learning and Induction
   Heads*](https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html), 2022. What a
-  head that looks at the word before is good for: together with a second one it learns to repeat.
+  head that attends to the token before is good for: together with a second one it learns to repeat.
 - The models named under "In practice": Brown et al. 2020,
   [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Touvron et al. 2023,
   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288); Raffel et al. 2020,

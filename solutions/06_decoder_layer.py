@@ -2,23 +2,23 @@
 r"""
 # 06 Assemble a decoder layer: how can a hundred layers be stacked without spoiling each other's work?
 
-Attention lets words listen. Now they should also *think* about what they have heard. And then all of it
-again, and again: large models repeat the same layer up to a hundred times. Stack attention on attention
-plainly, and after a few layers nothing is left: no difference between words, and no gradient.
+Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then
+both again, and again: large models stack a hundred layers of this one form, each with parameters of its own.
+But stack plain attention on plain attention, and after a few layers nothing is left: no difference between
+the tokens, and no gradient.
 
 In this lesson you will **build**
 
-1. the feed-forward network, in which every word thinks for itself,
+1. the feed-forward network, in which every token is worked on by itself,
 2. the decoder layer of GPT: attention, network, and the two things that make it stackable,
-3. the decoder layer of a translator, which also reads another text.
+3. the decoder layer of a translator, which also attends to another text.
 
-Then you measure what happens over many layers with and without those two things, and train twelve layers
-with each.
+Then you take those two things away, one at a time, and train twelve layers each way.
 
 **You need** lessons 03 and 04: the mask conventions, and multi-head attention. From this lesson on you may
 use `nn.MultiheadAttention`: you have built it.
 
-**You spend** about 90 minutes, two thirds of them on the exercises.
+**You spend** about 90 minutes, more than half of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -48,45 +48,43 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed, from_loops
 r"""
 ## The sentence again
 
-For the last time, the five words with their four features.
+The five tokens with their four features.
 """
 
 # %%
 tokens = list(TOKENS)
 x = embed(tokens)
-figures.table(x, tokens, FEATURES, title="x: one row a word")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
-## 1. How does a word think about what it has heard?
+## 1. How does a token work with what it has gathered?
 
-**The question.** Attention only averages. Whatever a word hears is a mixture of values; nowhere does
+**The question.** Attention only averages. Whatever a token gathers is a mixture of values; nowhere does
 anything ask "is this a thing *and* a pet?". Which part of a model can?
 
-A small network of two linear layers, the *feed-forward network*. It sees one word at a time, and all words
-go through the same one. The first layer has *hidden units*, each of which looks for a pattern. The second
-layer writes something back for each pattern found.
+A small network of two linear layers, the **feed-forward network**. It works on one token at a time, and it is
+the same network for every token. Its first layer has **hidden units**, each of which looks for one pattern.
+Its second layer writes something for each pattern that was found.
+
+Between the two layers stands a function that lets positive numbers pass and holds negative ones back, **GELU**:
+
+![Two curves: ReLU is zero up to 0, then a straight line; GELU follows it softly and dips a little below zero
+near -0.75. Four marks on GELU show what one hidden unit lets through: saw at -3 and the at -2 next to
+nothing, cat at -1 a little below zero, dog at 1 most of it](../images/activations.svg)
 
 By hand, one hidden unit. Let it add up *thing* and *pet* and subtract 2. *Dog* gives $2 + 1 - 2 = 1$, *cat*
-$2 - 1 - 2 = -1$, *saw* $-1 - 2 = -3$.
+$2 - 1 - 2 = -1$, *saw* $-1 - 2 = -3$, and both *the* give $-2$. GELU turns the 1 of *dog* into 0.84, the -1
+of *cat* into -0.16, and the others into nearly nothing.
 
-Between the two layers stands a function that lets positive numbers pass and holds negative ones back,
-*GELU*: it makes of them 0.84, -0.16 and nearly nothing. If the second layer then takes what was found away
-from *small*, the dog gets a *small* of -0.84, and hardly any other word is touched: a fact about dogs that
-stood in no word.
-
-![Left, two curves: ReLU is zero up to 0, then a straight line; GELU follows it softly and dips a little
-below zero near -0.75. Right, the tanh form of GELU minus the exact form: at most half of a thousandth of
-difference](../images/activations.svg)
-
-(On the right, how little a popular shortcut for GELU, with a tanh in it, differs from GELU itself.)
+Now let the second layer subtract what was found from *small*. *Dog* gets a *small* of -0.84, and hardly any
+other token changes: a fact about dogs that no embedding contained.
 """
 
 # %%
 unit = x @ torch.tensor([1.0, 0, 1, 0]) - 2
 for name, value in (("the unit adds up", unit), ("GELU lets pass ", F.gelu(unit))):
-    spelled = [f"{token} {number:.2f}" for token, number in zip(tokens, value.tolist())]
-    print(name, spelled)
+    print(name, [f"{token} {number:.2f}" for token, number in zip(tokens, value.tolist())])
 
 # %% [markdown]
 r"""
@@ -97,17 +95,18 @@ $$\operatorname{FF}(x) = \operatorname{GELU}\bigl(x W_1^{\mathsf T} + b_1\bigr)\
 $$\operatorname{GELU}(z) = z \cdot \Phi(z)$$
 
 - $x$, shape $(\ldots, N, d_{\text{model}})$; the result has the same shape
-- $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$, and $b_1$, shape $(d_{\text{ff}})$: `linear1`, into the hidden
-  layer of $d_{\text{ff}}$ units
-- $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, and $b_2$, shape $(d_{\text{model}})$: `linear2`, and out of it
-  again
-- $\Phi(z)$: the share of a normal distribution that lies below $z$. The shortcut with the tanh is right to
-  half a thousandth. We take the exact form.
+- $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$, and $b_1$, shape $(d_{\text{ff}})$: `linear1`, into the
+  hidden layer of $d_{\text{ff}}$ units
+- $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, and $b_2$, shape $(d_{\text{model}})$: `linear2`, back to
+  the width of the model
+- $\Phi(z)$: the probability that a standard normal number lies below $z$. Some models replace it by a
+  shortcut with a tanh in it; we take the exact form
 
 ### Exercise: `feed_forward`
 
 The two layers come as arguments.
 """
+
 
 # %% exercise: decoder.feed_forward
 def feed_forward(x, linear1, linear2):
@@ -141,43 +140,83 @@ check(feed_forward, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The function after the second layer.* Then the network can hardly ever write a negative number: it can
-  add to a feature, and not take away.
-- *No function between the layers.* Two linear layers in a row are one linear layer.
-- *The tanh form.* Hard to see in one layer. It matters when you load weights that were trained with the
-  other.
+- *The activation after the second layer.* Then the network can hardly ever write a negative number: it can
+  add to a feature, but not subtract from it.
+- *No activation between the layers.* Two linear layers in a row are one linear layer.
+- *The tanh form.* Hard to see in one layer, as the cell below measures. It matters when you load weights
+  that were trained with the other form.
 
 **See it run.** The dog detector as a network. It writes -1 times what it finds into *small*:
 """
 
 # %%
+z = torch.linspace(-4, 4, 801)
+gap = (F.gelu(z, approximate="tanh") - F.gelu(z)).abs().max()
+print(f"the tanh form is off by at most {gap:.4f}")
 detect, write = nn.Linear(4, 1), nn.Linear(1, 4)
 with torch.no_grad():
     detect.weight.copy_(torch.tensor([[1.0, 0, 1, 0]]))
     detect.bias.fill_(-2)
     write.weight.copy_(torch.tensor([[0.0], [0], [0], [-1]]))
     write.bias.zero_()
-    thought = feed_forward(x, detect, write)
-figures.table(thought, tokens, FEATURES, title="What the network writes")
+    written = feed_forward(x, detect, write)
+figures.table(written, tokens, FEATURES, title="What the network writes")
 
 # %% [markdown]
 r"""
-Look at the row of *dog*, and at the other three columns: a network like this one returns only what it
-*writes*. Where have *thing* and *pet* of the dog gone? That is the next question.
+Look at the row of *dog*, and at the other three columns: a network like this returns only what it *writes*.
+Where have *thing* and *pet* of the dog gone? That is the next question.
 
 ## 2. What makes a layer stackable?
 
-**The question.** If a layer's output replaces its input, every layer has to pass on all that later layers
-may need. How could it write a note without wiping the board?
+**The question.** If a layer's output *replaces* its input, every layer has to pass on all that later layers
+may need. How could it leave a note without wiping the board?
 
-By *adding*. The output of attention is added to $x$, and so is that of the network. This is the *residual
-connection*: a layer says what should change, and everything else stays.
+By *adding*. The output of attention is added to $x$, and so is that of the network. This is the **residual
+connection**: a layer says what should change, and everything else stays.
 
 By hand, for the dog: $(2, -1, 1, 0)$ plus the note $(0, 0, 0, -0.84)$ is $(2, -1, 1, -0.84)$. Nothing has
 been lost.
 
-The second thing. After many additions, numbers may have grown to any size. So each part looks at a
-*normalised* copy: for every word, subtract the mean of its features and divide by their spread.
+### What attention adds to a word
+
+In lesson 02 there was a plus sign that nobody explained. On its own, *saw* may be what somebody did, or a tool;
+its embedding has to be both, $(1, 1, 0, 0)$, as much of a *thing* as of an *action*. You trained attention on two
+sentences until the one vector had two meanings. But the meaning was never what attention returned: it was the token
+*plus* the output of attention. That plus is the residual connection. Attention does not write a new word, it **adds
+an adjustment to the old one**:
+
+![A plane with thing to the right and action upwards. An arrow leads from the origin to saw alone, at (1, 1).
+From there one arrow, labelled dog adds (-2, 1), leads to (-1, 2), what somebody did; another, labelled old
+adds (1, -2), leads to (2, -1), a tool](../images/saw_meaning.svg)
+
+Here is a head that does so, this time with matrices made by hand. The query of *saw* looks for what comes before an
+action (an animal) or before a thing (an adjective such as *old*, which is the opposite of *small*). What an
+animal has to say is the value $(-2, 1, 0, 0)$: less of a thing, more of an action. *Old* says the contrary.
+"""
+
+# %%
+saw, old = torch.tensor([1.0, 1, 0, 0]), torch.tensor([0.0, 0, 0, -1])
+w_query = torch.tensor([[0.0, 0, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+w_key = torch.tensor([[1.0, 0, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 0], [-3, 0, 0, 0]])
+w_value = torch.tensor([[-1, 0.5, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [-1, 2, 0, 0]])
+for name, before in (("the dog saw", x[:2]), ("the old saw", torch.stack([x[0], old]))):
+    words = torch.cat([before, saw[None]])
+    update = F.scaled_dot_product_attention(words @ w_query, words @ w_key, words @ w_value)[-1]
+    added, meaning = ([round(value, 1) for value in row.tolist()] for row in (update, saw + update))
+    print(f"{name}: (1, 1, 0, 0) plus {added} = {meaning}")
+
+# %% [markdown]
+r"""
+The same vector goes in, and two meanings come out: $(-1, 2, 0, 0)$, the *saw* of our sentence, and
+$(2, -1, 0, 0)$, a thing without any action in it. A layer that *replaced* *saw* by what attention gathered
+would have kept only the adjustment, $(-2, 1, 0, 0)$ or $(1, -2, 0, 0)$.
+
+### And the norm
+
+After many additions, the features may have grown to any size. So each part reads a **normalised** copy: for
+every token, subtract the mean of its features and divide by their spread. (Lesson 08 builds this norm
+and shows what depends on it; here you take PyTorch's.)
 
 By hand, for *dog*: the mean is $(2 - 1 + 1 + 0) / 4 = 0.5$, the mean of the squared differences
 $(2.25 + 2.25 + 0.25 + 0.25) / 4 = 1.25$, its root 1.118. So *dog* becomes $(1.34, -1.34, 0.45, -0.45)$.
@@ -190,7 +229,7 @@ squares = [round(value, 2) for value in ((dog - mean) ** 2).tolist()]
 print(f"mean {mean:.1f}, squares {squares}")
 print(f"variance {variance:.2f}, root {variance.sqrt():.3f}")
 print("dog, normalised:", [round(value, 2) for value in nn.LayerNorm(4)(dog).tolist()])
-print("dog with a note:", [round(value, 2) for value in (dog + thought[1]).tolist()])
+print("dog with a note:", [round(value, 2) for value in (dog + written[1]).tolist()])
 
 # %% [markdown]
 r"""
@@ -198,19 +237,19 @@ r"""
 
 $$\operatorname{LN}(x)_i = \frac{x_i - \mu_i}{\sqrt{\sigma_i^2 + \epsilon}} \odot \gamma + \beta$$
 
-- $x_i$, shape $(d_{\text{model}})$: one word; $\mu_i$, $\sigma_i^2$: mean and variance of *its* features,
+- $x_i$, shape $(d_{\text{model}})$: one token; $\mu_i$, $\sigma_i^2$: mean and variance of *its* features,
   one number each
 - $\gamma$, $\beta$, shape $(d_{\text{model}})$: learned scale and shift, at first 1 and 0; $\odot$: feature
   by feature; $\epsilon = 10^{-5}$ keeps us from dividing by zero
 
-Where does the norm stand? There are two orders. The thick line is the residual connection:
+Where does the norm go? There are two orders. The thick line is the residual connection:
 
 ![A decoder layer in two orders. Pre-norm: norm, attention, plus, norm, network, plus; the residual line from
 x to the output passes nothing but two plus signs. Post-norm: attention, plus, norm, network, plus, norm;
 both norms stand on the residual line](../images/decoder_flow.svg)
 
-The first Transformer had *post-norm*. GPT-2 and nearly all that came after it have *pre-norm*. In section 4
-you will see why. A decoder layer of the GPT kind:
+The first Transformer had **post-norm**. GPT-2 and nearly all that came after it have **pre-norm**. In section
+4 you will see why. A decoder layer of the GPT kind:
 
 $$h = x + \operatorname{attention}\bigl(\operatorname{LN}_1(x)\bigr)$$
 
@@ -227,6 +266,7 @@ Give your parts PyTorch's names, so that its weights can move in. The attention 
 returns.
 """
 
+
 # %% exercise: decoder.TransformerDecoderLayer
 class TransformerDecoderLayer(nn.Module):
     """A GPT layer: h = x + attention(norm1(x)), causal; returns h + feed_forward(norm2(h)).
@@ -234,7 +274,7 @@ class TransformerDecoderLayer(nn.Module):
     Parts:
         self_attn: nn.MultiheadAttention(d_model, n_heads, batch_first=True)
         linear1: nn.Linear(d_model, d_ff); linear2: nn.Linear(d_ff, d_model)
-        norm1, norm2: nn.LayerNorm(d_model)
+        norm1, norm2: nn.LayerNorm(d_model), with its usual epsilon of 1e-5
     Shapes:
         x: (B, N, d_model)
         returns: (B, N, d_model)
@@ -275,14 +315,15 @@ check(TransformerDecoderLayer, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The residual starts behind the norm.* `y + attention(y)` in place of `x + attention(y)`. Then the
-  residual line is cut: what the norm takes away is lost.
-- *Only the last word is right.* It is the only one without a future. What does that say about the mask?
-- *`nan`, or words that see only the future.* The mask is the other way round.
+- *The residual starts after the norm.* `y + attention(y)` instead of `x + attention(y)`, with `y = norm(x)`.
+  Then the residual line is cut: what the norm takes away is lost.
+- *Only the last token is right.* It is the only one without a future. What does that say about the mask?
+- *`nan`, or tokens that attend to the future only.* The mask is the wrong way round.
 - *`x += ...`.* It writes into the tensor of whoever called you.
-- *One norm for both places.* Right at first, because all fresh norms are the same, and wrong as soon as
+- *One norm in both positions.* Right at first, because all fresh norms are the same, and wrong as soon as
   they learn:
 """
+
 
 # %%
 def noisy(module):
@@ -294,7 +335,7 @@ def noisy(module):
 
 
 def with_one_norm(layer):
-    """A copy of the layer that uses norm1 in both places."""
+    """A copy of the layer that uses norm1 in both positions."""
     copy = TransformerDecoderLayer(8, 2, 32)
     copy.load_state_dict(layer.state_dict())
     copy.norm2 = copy.norm1
@@ -303,31 +344,29 @@ def with_one_norm(layer):
 
 torch.manual_seed(0)
 words = torch.randn(2, 5, 8)
-for name, layer in (
-    ("fresh", TransformerDecoderLayer(8, 2, 32)),
-    ("random", noisy(TransformerDecoderLayer(8, 2, 32))),
-):
+fresh, random = TransformerDecoderLayer(8, 2, 32), noisy(TransformerDecoderLayer(8, 2, 32))
+for name, layer in (("fresh", fresh), ("random", random)):
     same = torch.allclose(layer(words), with_one_norm(layer)(words), atol=1e-5)
     print(f"{name}, one norm as good as two: {same}")
 
 # %% [markdown]
 r"""
-- *A norm over the wrong axes.* If the mean runs over words as well, the future comes in through the norm,
-  and no mask can help. Change *cat* into *saw*, and look how far each word moves:
+- *A norm over the wrong axes.* If the mean runs over tokens as well, the future comes in through the norm,
+  and no mask can help. Change *cat* into *saw*, and look how far each token moves:
 """
 
 # %%
 changed = x.clone()
 changed[4] = embed(["saw"])[0]
-for name, axes in (("mean over a word", (4,)), ("mean over all", (5, 4))):
+for name, axes in (("mean over a token", (4,)), ("mean over all", (5, 4))):
     moved = (F.layer_norm(changed, axes) - F.layer_norm(x, axes)).abs().amax(dim=-1)
-    print(f"{name:16s}", *(f"{step:.2f}" for step in moved.tolist()))
+    print(f"{name:17s}", *(f"{step:.2f}" for step in moved.tolist()))
 
 # %% [markdown]
 r"""
-**See it run.** First the rung below. Take both norms out of your layer (`nn.Identity` returns what it gets),
-put zeros into the network, and identities into the attention. What the layer then *adds* to *cat*, the last
-word, from which nothing is hidden, must be what the loops of lesson 01 made of it:
+**See it run.** First, back to the loops of lesson 01. Take both norms out of your layer (`nn.Identity`
+returns what it gets), put zeros into the network, and identities into the attention. What the layer then
+*adds* to *cat*, the last token, from which nothing is hidden, must be what the loops made of it:
 """
 
 # %%
@@ -342,7 +381,7 @@ with torch.no_grad():
 assert torch.allclose(added[4], from_loops()[4], atol=1e-4), "the layer and the loops disagree"
 print("added to cat:  ", [round(value, 2) for value in added[4].tolist()])
 print("from the loops:", [round(value, 2) for value in from_loops()[4].tolist()])
-print("the first word hears itself:", added[0].tolist())
+print("the first token attends to itself:", added[0].tolist())
 
 # %% [markdown]
 r"""
@@ -354,6 +393,7 @@ layer comes in section 5.)
 
 **Copy the weights.** Your parts have the same names, so one line does it. Random numbers first:
 """
+
 
 # %%
 class Theirs(nn.TransformerEncoderLayer):
@@ -375,40 +415,42 @@ print("the same outputs:", torch.allclose(mine(words), theirs(words), atol=1e-5)
 
 # %% [markdown]
 r"""
-**Train both.** The same start, the same sentences, two layers that learn to report the word before:
+**Train both.** The same parameters at the start, the same sentences, and a task: each token reports the
+symbol before it. Training moves every parameter a little, step after step, in the direction that lowers the
+loss. How far one step goes is set by the **learning rate**, here 0.003. It will matter in section 4.
 """
+
 
 # %%
 class Model(nn.Module):
-    """Symbols with places, a stack of layers, a last norm, and a guess for the symbol before."""
+    """Symbols with positions, a stack of layers, a last norm, and logits for the symbol before."""
 
-    def __init__(self, layers, width=32):
+    def __init__(self, make_layer, depth):
         super().__init__()
-        self.symbol, self.place = nn.Embedding(8, width), nn.Embedding(12, width)
-        self.layers, self.norm = nn.Sequential(*layers), nn.LayerNorm(width)
-        self.guess = nn.Linear(width, 8)
+        self.symbol, self.position = nn.Embedding(8, 32), nn.Embedding(12, 32)
+        self.layers = nn.Sequential(*(make_layer() for _ in range(depth)))
+        self.norm, self.head = nn.LayerNorm(32), nn.Linear(32, 8)
 
     def forward(self, sentences):
-        x = self.symbol(sentences) + self.place(torch.arange(12))
-        return self.guess(self.norm(self.layers(x)))
+        x = self.symbol(sentences) + self.position(torch.arange(12))
+        return self.head(self.norm(self.layers(x)))
 
 
-def loss_of_guesses(model, sentences):
-    """The task: each word reports the symbol before it."""
-    guesses = model(sentences)[:, 1:].flatten(0, 1)
-    return F.cross_entropy(guesses, sentences[:, :-1].flatten())
+def loss_of_reports(model, sentences):
+    logits = model(sentences)[:, 1:].flatten(0, 1)
+    return F.cross_entropy(logits, sentences[:, :-1].flatten())
 
 
-def losses_of(model, steps, rate):
+def losses_of(model, steps, rate, seed=0):
     """The losses while the model learns from fresh sentences."""
-    generator = torch.Generator().manual_seed(0)
-    batches = (torch.randint(0, 8, (32, 12), generator=generator) for _ in range(steps))
-    return train(model, batches, loss_of_guesses, lr=rate)
+    generator = torch.Generator().manual_seed(seed)
+    batches = (torch.randint(0, 8, (16, 12), generator=generator) for _ in range(steps))
+    return train(model, batches, loss_of_reports, lr=rate)
 
 
 torch.manual_seed(0)
-their_model = Model([Theirs(32, 4, 128) for _ in range(2)])
-my_model = Model([TransformerDecoderLayer(32, 4, 128) for _ in range(2)])
+their_model = Model(lambda: Theirs(32, 4, 128), depth=2)
+my_model = Model(lambda: TransformerDecoderLayer(32, 4, 128), depth=2)
 my_model.load_state_dict(their_model.state_dict())
 my_losses, their_losses = losses_of(my_model, 100, 0.003), losses_of(their_model, 100, 0.003)
 print(f"loss at first: {my_losses[0]:.2f} and {their_losses[0]:.2f}")
@@ -431,58 +473,68 @@ r"""
 
 **The question.** In one layer, neither seems to matter much. What happens in twelve?
 
-We stack layers in four ways: pre-norm, post-norm, without residuals, and without residuals or norms. All
-are fresh, as PyTorch makes them. First, how much of the *gradient* arrives at each layer, when training
-pulls at the output?
+Take each of the two away. That makes four ways to wire the same parts, and all of them are fresh, as PyTorch
+makes them. Ask first how much of the *gradient* arrives at each layer, when training pulls at the output.
+
+By hand, for a single feature. Let each layer be some $f$ with the slope 0.1. Twelve of them in a row multiply
+the gradient by $0.1^{12}$, a millionth of a millionth. With a residual, each layer is $x + f(x)$ with the
+slope $1 + 0.1$, and twelve of them multiply it by $1.1^{12} = 3.1$. For whole vectors the slope is a matrix of
+derivatives, and the 1 is the identity $I$:
+
+$$\frac{\partial\,(x + f(x))}{\partial x} = I + f'(x)$$
+
+Whatever $f$ does, one copy of the gradient passes through unchanged.
 """
 
 # %%
-def attend(layer, x):
-    """The layer's own attention, under a causal mask."""
-    future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-    return layer.self_attn(x, x, x, attn_mask=future, need_weights=False)[0]
+print(f"without residuals: 0.1 ** 12 = {0.1**12:.0e}; with them: 1.1 ** 12 = {1.1**12:.1f}")
 
 
-def think(layer, x):
-    return feed_forward(x, layer.linear1, layer.linear2)
+# %%
+class Wired(TransformerDecoderLayer):
+    """The parts of your layer, put together in another way."""
 
+    def __init__(self, way):
+        super().__init__(32, 4, 128)
+        self.way = way
 
-def pre_norm(layer, x):
-    return layer(x)
+    def attend(self, x):
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        return self.self_attn(x, x, x, attn_mask=future, need_weights=False)[0]
 
+    def think(self, x):
+        return feed_forward(x, self.linear1, self.linear2)
 
-def post_norm(layer, x):
-    x = layer.norm1(x + attend(layer, x))
-    return layer.norm2(x + think(layer, x))
-
-
-def no_residual(layer, x):
-    return think(layer, layer.norm2(attend(layer, layer.norm1(x))))
-
-
-def neither(layer, x):
-    return think(layer, attend(layer, x))
+    def forward(self, x):
+        x = self.way(x, self.norm1, self.attend)
+        return self.way(x, self.norm2, self.think)
 
 
 ways = {
-    "pre-norm": pre_norm,
-    "post-norm": post_norm,
-    "no residual": no_residual,
-    "no residual, no norm": neither,
+    "residual and norm": lambda x, norm, part: x + part(norm(x)),  # pre-norm, your layer
+    "residual only": lambda x, norm, part: x + part(x),
+    "norm only": lambda x, norm, part: part(norm(x)),
+    "neither": lambda x, norm, part: part(x),
 }
+sentences = torch.randn(4, 16, 32, generator=torch.Generator().manual_seed(0))
+same = TransformerDecoderLayer(32, 4, 128)
+wired = Wired(ways["residual and norm"])
+wired.load_state_dict(same.state_dict())
+print("the first way is your layer:", torch.allclose(wired(sentences), same(sentences), atol=1e-5))
 
 
+# %%
 def stream(way, depth):
-    """What goes from layer to layer: depth + 1 tensors of four random sentences of 16 words."""
+    """What goes from layer to layer: depth + 1 tensors of four random sentences of 16 tokens."""
     torch.manual_seed(0)
     states = [torch.randn(4, 16, 32, requires_grad=True)]
     for _ in range(depth):
-        states.append(way(TransformerDecoderLayer(32, 4, 128), states[-1]))
+        states.append(Wired(way)(states[-1]))
     return states
 
 
 def gradients(way, depth=12):
-    """The size of the gradient at each layer, that of the output being 1."""
+    """The size of the gradient at each layer, relative to that at the output."""
     states = stream(way, depth)
     pull = torch.randn_like(states[-1])
     sizes = [g.norm().item() for g in torch.autograd.grad((states[-1] * pull).sum(), states)]
@@ -492,22 +544,24 @@ def gradients(way, depth=12):
 measured = {name: gradients(way) for name, way in ways.items()}
 print("gradient at the input, 1 at the output:")
 for name, sizes in measured.items():
-    print(f"{name:21s} {sizes[0]:.2g}")
+    print(f"{name:17s} {sizes[0]:.1g}")
 title, xlabel = "What is left of the gradient?", "layer, counted from the input"
 figures.curves(measured, title=title, xlabel=xlabel, ylabel="gradient", log_y=True)
 
 # %% [markdown]
 r"""
-Without residuals and norms nothing arrives: each layer multiplies the gradient by something small, twelve
-times over. A norm alone repairs that. So is the residual not needed?
+With neither of the two, nothing arrives: each layer multiplies the gradient by something small, twelve times
+over. With a residual it arrives, thanks to the $I$. But it also arrives with a norm alone: a norm makes
+small vectors large again, and with them their gradient. So is the residual not needed after all?
 
-Look at the words instead. How alike are the words of a sentence, as they go up? (The mean of the cosines of
-all pairs: 0 is unrelated, 1 is the same.)
+Look at the tokens instead. How alike are the tokens of a sentence, as they go up? (The mean of the cosines of
+all pairs: 0 is unrelated, 1 is the same direction.)
 """
+
 
 # %%
 def alikeness(way, depth=12):
-    """The mean cosine of all pairs of words, at each layer."""
+    """The mean cosine of all pairs of tokens, at each layer."""
     means = []
     for state in stream(way, depth):
         directions = F.normalize(state.detach(), dim=-1)
@@ -518,74 +572,122 @@ def alikeness(way, depth=12):
 
 alike = {name: alikeness(way) for name, way in ways.items()}
 depths = (1, 4, 12)
-print(f"{'layers:':21s}", *(f"{depth:4d}" for depth in depths))
+print(f"{'layers:':17s}", *(f"{depth:4d}" for depth in depths))
 for name, means in alike.items():
-    print(f"{name:21s}", *(f"{means[depth]:4.2f}" for depth in depths))
-title = "How alike do the words of a sentence become?"
+    print(f"{name:17s}", *(f"{means[depth]:4.2f}" for depth in depths))
+title = "How alike do the tokens of a sentence become?"
 figures.curves(alike, title=title, xlabel=xlabel, ylabel="mean cosine")
 
 # %% [markdown]
 r"""
-There it is. Attention averages, and averages of averages are all the same. Without residuals, all words are
+There it is. Attention averages, and averages of averages are all the same. Without residuals, all tokens are
 one and the same after a few layers, and nothing that comes later can tell them apart again. With them, each
-word carries itself along. (Dong et al. 2021 prove how fast it goes.)
+token carries itself along. (Dong et al. 2021 prove how fast it goes.)
 
-And the two orders, pre-norm and post-norm? In these pictures they look much alike. So let us *train* twelve
-layers, each way, with the task of section 3. Whoever guesses among eight symbols has a loss of 2.08.
+So a residual alone has a gradient, and its tokens stay different. Is the *norm* not needed, then? Only training
+can tell. Twelve layers, the task of section 3, a learning rate of 0.003, and three seeds for each of the
+four ways. Guessing among eight symbols has a loss of 2.08.
 """
 
+
 # %%
-class Wired(nn.Module):
-    """A layer whose parts are put together in one of the four ways."""
-
-    def __init__(self, way):
-        super().__init__()
-        self.way, self.layer = way, TransformerDecoderLayer(32, 4, 128)
-
-    def forward(self, x):
-        return self.way(self.layer, x)
+def losses_of_twelve(way, rate, steps=60):
+    """The losses of twelve layers, one list for each of three seeds."""
+    runs = []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        runs.append(losses_of(Model(lambda: Wired(way), depth=12), steps, rate, seed))
+    return runs
 
 
-guessing = torch.tensor(8.0).log().item()
-print(f"loss of guessing: {guessing:.2f}")
-runs = [(name, 0.003) for name in ("pre-norm", "post-norm", "no residual")]
-runs += [(name, 0.01) for name in ("pre-norm", "post-norm")]
-for name, rate in runs:
-    torch.manual_seed(0)
-    losses = losses_of(Model([Wired(ways[name]) for _ in range(12)]), 60, rate)
-    print(f"{name:12s} steps {rate:5}: {losses[0]:.2f} to {losses[-1]:.2f}")
+def last(runs):
+    """The mean of the last five losses, one number per seed."""
+    return [sum(losses[-5:]) / 5 for losses in runs]
+
+
+print(f"guessing: {torch.tensor(8.0).log().item():.2f}")
+runs = {name: losses_of_twelve(way, 0.003) for name, way in ways.items()}
+ends = {name: last(seeds) for name, seeds in runs.items()}
+for name, losses in ends.items():
+    print(f"{name:17s}", *(f"{loss:.1f}" for loss in losses))
+means = [sum(losses) / 3 for losses in ends.values()]
+table = torch.tensor([[means[0], means[1]], [means[2], means[3]]])
+rows, columns = ["residual", "no residual"], ["norm", "no norm"]
+figures.table(table, rows, columns, title="The loss after 60 steps, mean of three seeds")
 
 # %% [markdown]
 r"""
-Three lessons in five lines. Without residuals twelve layers learn nothing at all, although their gradient
-was in order: the words had become the same. With small steps both orders learn. With larger steps pre-norm
-still learns, and post-norm is stuck at guessing. That is why post-norm models of many layers need a
-*warm-up*, small steps at first, and why nearly all large models of today are pre-norm (Xiong et al. 2020).
+One of the four fields is unlike the others. At this learning rate twelve layers learn with both, and with nothing
+less. Do residual and norm do the same thing, then? Try a smaller learning rate, 0.001, and 100 steps:
+"""
 
-## 5. A layer that reads another text
 
-**The question.** A translator writes German while it reads English. Where in the layer does the English
-come in?
+# %%
+slow = {name: last(losses_of_twelve(ways[name], 0.001, steps=100)) for name in list(ways)[1:3]}
+for name, losses in slow.items():
+    print(f"{name}, 0.001:", *(f"{loss:.1f}" for loss in losses))
 
-Between attention and network, as a third part: cross-attention, which you built in lesson 04. Queries come
-from what is written, keys and values from what is read, the *memory*. This is the layer of the first
-Transformer, and it is post-norm:
+# %% [markdown]
+r"""
+Now the residual alone is on its way, on every seed. The norm alone is still guessing. So they do different
+things. Without residuals there is nothing left to learn from: the tokens are alike. Without norms one can learn, but
+only in small steps. Training changes what the lower layers add, so the upper layers get inputs of another size than
+before; a norm hands every part an input of the size that it expects, and larger steps do no harm.
 
-![A flow chart of three sublayers, one below the other: causal self_attn, plus, norm1; multihead_attn, with
-keys and values from the memory of shape (B, M, d_model), plus, norm2; linear1 and linear2, plus, norm3. A
-residual line leads past each sublayer to its plus, and through the three norms](../images/cross_layer_flow.svg)
+### The two orders
 
-By hand, who may look at whom, for *dass der Hund* and the memory *the dog saw the cat*? *der*, the second
-word, may look at two German words, *dass* and itself, and at all five English ones: the English sentence is
-complete, it has no future.
+And pre-norm against post-norm? Both have residuals, both have norms. Train post-norm as well, at the learning
+rate of 0.003, and then both at a bolder one, 0.01:
 """
 
 # %%
-written = ["dass", "der", "Hund"]
-hidden = torch.ones(3, 3, dtype=torch.bool).triu(1)[written.index("der")]
-seen = [word for word, blocked in zip(written, hidden) if not blocked]
-print("der may look at:", " ".join(seen))
-print("            and:", " ".join(tokens))
+orders = {
+    "pre-norm": ways["residual and norm"],
+    "post-norm": lambda x, norm, part: norm(x + part(x)),
+}
+bold = {"pre-norm, 0.003": runs["residual and norm"]}
+for name, rate in (("post-norm", 0.003), ("pre-norm", 0.01), ("post-norm", 0.01)):
+    bold[f"{name}, {rate}"] = losses_of_twelve(orders[name], rate)
+for name, seeds in bold.items():
+    print(f"{name:16s} last loss:", *(f"{loss:.1f}" for loss in last(seeds)))
+figures.curves(bold, title="Two orders, two learning rates, three seeds each")
+
+# %% [markdown]
+r"""
+At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck at
+guessing, on every seed. That is why post-norm models of many layers need a **warm-up**, a learning rate that
+starts small and grows, and why nearly all large models of today are pre-norm (Xiong et al. 2020). Lesson 08 finds
+out where the difference comes from.
+
+## 5. A layer that attends to another text
+
+**The question.** A translator writes German, and the English sentence lies before it. Where in the layer does
+the English come in?
+
+First, somebody has to read it. An **encoder** is a stack of layers like yours *without* the causal mask: the
+English sentence is there from the start, so every token of it may attend to every other. What comes out, one
+vector for each English token, is the **memory**. (Lesson 09 builds the encoder; here its memory is given.)
+
+The layer that writes gets a third part between attention and network: cross-attention, which you built in
+lesson 04. Queries come from what is being written, keys and values from the memory. This is the layer of the
+first Transformer, and it is post-norm:
+
+![A flow chart of three sublayers, one below the other: causal self_attn, plus, norm1; multihead_attn, with
+keys and values from the memory of shape (B, M, d_model), plus, norm2; linear1 and linear2, plus, norm3. A
+residual line leads past each sublayer to its plus, and through the three norms. Beside it an encoder, which
+reads all of the dog saw the cat, makes the memory](../images/cross_layer_flow.svg)
+
+By hand: who may attend to whom, for *dass der Hund* and the memory *the dog saw the cat*? *der*, the second
+token, may attend to two German tokens, *dass* and itself, and to all five English ones: the English sentence
+is complete, it has no future.
+"""
+
+# %%
+german = ["dass", "der", "Hund"]
+hidden = torch.ones(3, 3, dtype=torch.bool).triu(1)[german.index("der")]
+seen = [word for word, blocked in zip(german, hidden) if not blocked]
+print("der may attend to:", " ".join(seen))
+print("              and:", " ".join(tokens))
 
 # %% [markdown]
 r"""
@@ -598,15 +700,16 @@ $$h_2 = \operatorname{LN}_2\bigl(h_1 + \operatorname{cross}(h_1, m)\bigr)$$
 $$\operatorname{layer}(x, m) = \operatorname{LN}_3\bigl(h_2 + \operatorname{FF}(h_2)\bigr)$$
 
 - $x$, $h_1$, $h_2$ and the result: shape $(B, N, d_{\text{model}})$
-- $m$, the memory: shape $(B, M, d_{\text{model}})$; already normed by whoever made it
+- $m$, the memory: shape $(B, M, d_{\text{model}})$; the encoder has already normed it
 - self: causal self-attention; cross: attention with queries from $h_1$, keys and values from $m$
-- FF: here with ReLU, $\max(0, z)$, in place of GELU, as in the paper
-- the memory's mask, shape $(B, M)$, True = may look: hides fillers, from every query alike
+- FF: here with ReLU, $\max(0, z)$, instead of GELU, as in the paper
+- the memory's mask, shape $(B, M)$, True = may be attended to: hides padding tokens, from every query alike
 
 ### Exercise: `CrossAttentionDecoderLayer`
 
 `nn.MultiheadAttention` takes a mask of shape $(B, M)$ as `key_padding_mask`. What does True mean there?
 """
+
 
 # %% exercise: decoder.CrossAttentionDecoderLayer
 class CrossAttentionDecoderLayer(nn.Module):
@@ -615,11 +718,11 @@ class CrossAttentionDecoderLayer(nn.Module):
     Parts:
         self_attn, multihead_attn: nn.MultiheadAttention(d_model, n_heads, batch_first=True)
         linear1: nn.Linear(d_model, d_ff); linear2: nn.Linear(d_ff, d_model)
-        norm1, norm2, norm3: nn.LayerNorm(d_model), one after each sublayer
+        norm1, norm2, norm3: nn.LayerNorm(d_model), epsilon 1e-5, one after each sublayer
     Shapes:
         x: (B, N, d_model)
         memory: (B, M, d_model)
-        memory_mask: (B, M) of truth values, True = may look; None hides nothing
+        memory_mask: (B, M) of Booleans, True = may be attended to; None hides nothing
         returns: (B, N, d_model)
 
     >>> layer = CrossAttentionDecoderLayer(8, 2, 32)
@@ -644,10 +747,10 @@ class CrossAttentionDecoderLayer(nn.Module):
         # subtle: in PyTorch's module True is blocked
         future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
         blocked = None if memory_mask is None else ~memory_mask
-        heard = self.self_attn(x, x, x, attn_mask=future, need_weights=False)[0]
-        x = self.norm1(x + heard)
-        read = cross(x, memory, memory, key_padding_mask=blocked, need_weights=False)[0]
-        x = self.norm2(x + read)
+        gathered = self.self_attn(x, x, x, attn_mask=future, need_weights=False)[0]
+        x = self.norm1(x + gathered)
+        found = cross(x, memory, memory, key_padding_mask=blocked, need_weights=False)[0]
+        x = self.norm2(x + found)
         return self.norm3(x + self.linear2(F.relu(self.linear1(x))))
         ### END SOLUTION
 
@@ -662,14 +765,14 @@ check(CrossAttentionDecoderLayer, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Cross-attention reads x again.* Put zeros where the memory is, and look whether the output moves.
-- *Roles exchanged.* As many rows come out as the memory has words.
+- *Cross-attention attends to x again.* Replace the memory by zeros, and look whether the output moves.
+- *Roles exchanged.* As many rows come out as the memory has tokens.
 - *A causal mask on the memory.* Nothing in a complete sentence lies in the future.
-- *Fillers of the memory heard, and words hidden.* The two mask conventions once more.
+- *Padding tokens of the memory attended to, and real ones hidden.* The two mask conventions once more.
 - *Two norms for three sublayers*, or norms in another order: hidden as long as all are fresh.
 
-**See it run.** PyTorch's own layer with the same numbers, on a batch whose second memory has two fillers. That
-second text must give what it gives alone, with a memory of three words:
+**See it run.** PyTorch's own layer with the same parameters, on a batch whose second memory ends in two padding
+tokens. That second text must give what it gives alone, with a memory of three tokens:
 """
 
 # %%
@@ -678,31 +781,40 @@ options = {"dropout": 0.0, "batch_first": True}
 theirs = noisy(nn.TransformerDecoderLayer(8, 2, 32, **options))
 reader = CrossAttentionDecoderLayer(8, 2, 32)
 reader.load_state_dict(theirs.state_dict())
-german, memory = torch.randn(2, 6, 8), torch.randn(2, 5, 8)
+target, memory = torch.randn(2, 6, 8), torch.randn(2, 5, 8)
 real = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
 future = torch.ones(6, 6, dtype=torch.bool).triu(1)
-due = theirs(german, memory, tgt_mask=future, memory_key_padding_mask=~real)
-print("as PyTorch:    ", torch.allclose(reader(german, memory, real), due, atol=1e-5))
-alone = reader(german[1:], memory[1:, :3])
-print("as alone:      ", torch.allclose(reader(german, memory, real)[1:], alone, atol=1e-5))
-print("without a mask:", torch.allclose(reader(german, memory)[1:], alone, atol=1e-5))
+expected = theirs(target, memory, tgt_mask=future, memory_key_padding_mask=~real)
+print("as PyTorch:    ", torch.allclose(reader(target, memory, real), expected, atol=1e-5))
+alone = reader(target[1:], memory[1:, :3])
+print("as alone:      ", torch.allclose(reader(target, memory, real)[1:], alone, atol=1e-5))
+print("without a mask:", torch.allclose(reader(target, memory)[1:], alone, atol=1e-5))
 
 # %% [markdown]
 r"""
 ## Explore
 
-Choose what to measure and how deep to stack. Guess first: which of the four lets the numbers themselves
-grow from layer to layer, and why can it afford to? After how many layers are words without residuals the
-same to the eye?
+Choose what to measure and how deep to stack. Guess first: which of the four ways lets the features
+themselves grow from layer to layer, and why can it afford to? After how many layers without residuals can
+you no longer tell the tokens apart?
+
+<details><summary>An answer</summary>
+
+The two with a residual: each layer adds something, and nothing is ever divided. With a norm in front of
+every part, the layers do not mind: they read a copy of the usual size. Without residuals, the tokens are
+nearly the same after four layers, with a norm or without.
+
+</details>
 """
+
 
 # %% explore
 def size(way, depth):
-    """The spread of the numbers at each layer."""
+    """The spread of the features at each layer."""
     return [state.std().item() for state in stream(way, depth)]
 
 
-measures = {"gradient": gradients, "alikeness of words": alikeness, "size of the numbers": size}
+measures = {"gradient": gradients, "alikeness of tokens": alikeness, "size of the features": size}
 
 
 def look(measure, depth):
@@ -712,15 +824,15 @@ def look(measure, depth):
     return figures.curves(lines, **options, log_y=measure == "gradient")
 
 
-kinds = ["size of the numbers", "gradient", "alikeness of words"]
+kinds = ["size of the features", "gradient", "alikeness of tokens"]
 explore(look, measure=kinds, depth=(2, 16, 2, 8))
 
 # %% [markdown]
 r"""
 ## See the whole computation
 
-Your layer, drawn from a run. Find the two plus signs, and follow the line from the input to the output that
-passes through nothing else.
+Your layer, drawn from a run. Find the two boxes that say *add*, and follow the thick blue line from the input to
+the output: it passes through nothing else.
 """
 
 # %%
@@ -738,8 +850,8 @@ r"""
 ### Why residuals?
 
 1. What does $x + f(x)$ do for the *gradient* that $f(x)$ alone does not? Write down the derivative.
-2. What does it do for the *words* of a sentence, when $f$ is attention?
-3. In pre-norm the norm stands before $f$, in post-norm behind the plus. What does that change for the line
+2. What does it do for the *tokens* of a sentence, when $f$ is attention?
+3. In pre-norm the norm comes before $f$, in post-norm after the plus. What does that change for the line
    from input to output, and for training many layers?
 
 Four to eight sentences are enough.
@@ -749,25 +861,25 @@ Four to eight sentences are enough.
 copy of the gradient goes through unchanged; in a chain of $f$ alone, the derivatives are multiplied, and
 with small ones nothing is left after a few layers.
 
-Attention averages words. Averages of averages become alike, and after some layers all words are the same.
-With the residual, each word keeps what it was, and attention only adds to it; so a layer needs to say only
+Attention averages tokens. Averages of averages become alike, and after some layers all tokens are the same.
+With the residual, each token keeps what it was, and attention only adds to it; so a layer needs to say only
 what should change, and a fresh layer does little harm.
 
 In pre-norm nothing but additions stands between input and output, so signal and gradient have a free way
-through any number of layers; the numbers grow a little with depth, and a last norm at the top takes care of
-that. In post-norm every norm rescales the line itself. Such models train as well, but many layers need
-small steps at the beginning (a warm-up).
+through any number of layers; the features grow a little with depth, and a last norm at the top takes care of
+that. In post-norm every norm rescales the line itself. Such models train as well, but with many layers they
+need a small learning rate at the beginning (a warm-up).
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
 **1 point** for the identity in the derivative, and what a product of small derivatives does without it.
 Half for "the gradient flows better" with an idea of why, without the derivative.
 
-**1 point** for: attention averages, words become alike without residuals; or: the layer's input is kept and
+**1 point** for: attention averages, tokens become alike without residuals; or: the layer's input is kept and
 only changed. Half for one with no reason.
 
-**1 point** for: pre-norm leaves the line free, post-norm rescales it; deep post-norm needs care (small
-steps, warm-up). Half for one of the two.
+**1 point** for: pre-norm leaves the line free, post-norm rescales it; deep post-norm needs care (a small
+learning rate, warm-up). Half for one of the two.
 
 **Sample answers.**
 
@@ -777,7 +889,7 @@ keeps each token's own information. In pre-LN the skip path is untouched, in pos
 which is why post-LN needs warm-up when deep."
 
 *One and a half points.* "Residuals help against vanishing gradients because there is a shortcut. They keep
-the original embedding. Pre-norm is more stable." (Half, half, half: no derivative, no reason for the words,
+the original embedding. Pre-norm is more stable." (Half, half, half: no derivative, no reason for the tokens,
 no line.)
 
 *0 points.* "Residuals make the numbers larger so that they do not vanish, and the norm makes them small
@@ -792,14 +904,15 @@ r"""
 Not graded, and harder than they look.
 
 **Put a layer on trial.** Turn the first two ways of section 3 into a test of your own. Write `alike(mine,
-theirs, x)`: it makes all numbers of `theirs` random, copies them into `mine`, and returns True only if both
-give the same outputs *and* the same gradients. `try_alike` hands it a right layer and three broken ones.
-Which of them would a test with fresh numbers let pass? Which one a test without gradients?
+theirs, x)`: it makes all parameters of `theirs` random, copies them into `mine`, and returns True only if
+both give the same outputs *and* the same gradients. `try_alike` hands it a right layer and three broken ones.
+Which of them would a test with fresh parameters let pass? Which one a test without gradients?
 """
+
 
 # %%
 def one_norm():
-    """Uses one norm in both places."""
+    """Uses one norm in both positions."""
     layer = TransformerDecoderLayer(8, 2, 32)
     layer.norm2 = layer.norm1
     return layer
@@ -820,11 +933,11 @@ def halved():
 
 
 def try_alike(alike):
-    """Raises AssertionError with a sentence where `alike` is not right."""
+    """Raises AssertionError with a sentence if `alike` is not right."""
     torch.manual_seed(0)
     sentences = torch.randn(2, 5, 8)
     said = alike(TransformerDecoderLayer(8, 2, 32), Theirs(8, 2, 32), sentences)
-    assert said is True, f"your own layer is right: True is due, got {said!r}"
+    assert said is True, f"your own layer is right: expected True, got {said!r}"
     for suspect in (one_norm, detached, halved):
         said = alike(suspect(), Theirs(8, 2, 32), sentences)
         assert said is False, f"{suspect.__name__} got away. {suspect.__doc__}"
@@ -836,23 +949,44 @@ def try_alike(alike):
 
 # %% [markdown]
 r"""
+<details><summary>An answer</summary>
+
+```python
+def alike(mine, theirs, x):
+    noisy(theirs)
+    mine.load_state_dict(theirs.state_dict())
+    inputs = [x.clone().requires_grad_() for _ in range(2)]
+    outputs = [layer(given) for layer, given in zip((mine, theirs), inputs)]
+    for output in outputs:
+        output.pow(2).sum().backward()
+    pairs = [outputs, [given.grad for given in inputs]]
+    pairs += [[p.grad for p in pair] for pair in zip(mine.parameters(), theirs.parameters())]
+    return all(None not in pair and torch.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in pairs)
+```
+
+With fresh parameters `one_norm` passes: two fresh norms are the same. Without gradients `detached` passes: its
+outputs are right.
+
+</details>
+
 **Nothing at first.** Write `silent(layer)`: it changes a `TransformerDecoderLayer` so that it returns its
-input unchanged, yet can still learn. Which numbers have to be zero? How many are enough? (Many large models
+input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (Many large models
 start nearly like that.)
 """
 
+
 # %%
 def try_silent(silent):
-    """Raises AssertionError with a sentence where `silent` is not right."""
+    """Raises AssertionError with a sentence if `silent` is not right."""
     torch.manual_seed(0)
     layer, sentences = noisy(TransformerDecoderLayer(8, 2, 32)), torch.randn(2, 5, 8)
     silent(layer)
     assert torch.equal(layer(sentences), sentences), "the layer still says something"
     layer(sentences).pow(2).sum().backward()
     learns = [name for name, p in layer.named_parameters() if p.grad is not None and p.grad.any()]
-    assert learns, "no number gets a gradient: it will stay silent for ever"
+    assert learns, "no parameter gets a gradient: it will stay silent for ever"
     zeros = sum((p == 0).sum().item() for p in layer.parameters())
-    return f"right, with {zeros} numbers at zero; the gradient reaches {', '.join(learns)}"
+    return f"right, with {zeros} parameters at zero; the gradient reaches {', '.join(learns)}"
 
 
 # def silent(layer): ...
@@ -860,23 +994,63 @@ def try_silent(silent):
 
 # %% [markdown]
 r"""
-**Take the first step gently.** Twelve post-norm layers did not learn with steps of 0.01. Give them a
-*warm-up*: let the steps grow from nearly 0 to 0.01 over the first fifty. Does it help? How short may it be?
+<details><summary>An answer</summary>
 
-**Which layer is needed?** Train the pre-norm model of section 4, then leave out one of its layers at a
-time, and measure. Why can a residual stack lose a layer and live, when other networks cannot?
+```python
+def silent(layer):
+    with torch.no_grad():
+        for part in (layer.self_attn.out_proj, layer.linear2):
+            part.weight.zero_(), part.bias.zero_()
+```
+
+The last step of each branch is enough, weight and bias. Both get a gradient at once, and as soon as they have
+moved, everything before them does, too.
+
+</details>
+
+**Take the first steps gently.** Twelve post-norm layers did not learn at a learning rate of 0.01. Train them for
+100 steps at `0.005`, on three seeds. Then give them a *warm-up*: `train` takes a function of the step for `lr`, so
+let the rate grow over the first 60 steps, from nearly 0 to `0.005`. Then be bolder, with a rise to 0.01.
+
+<details><summary>What we found</summary>
+
+```python
+def warm_up(step):
+    return 0.005 * min(1, (step + 1) / 60)
+
+
+warm = losses_of_twelve(orders["post-norm"], warm_up, steps=100)
+```
+
+At `0.005` from the start two of three seeds learned, and one stayed at guessing. With the warm-up all three
+learned. With a rise to 0.01 all three set out to learn, and then the loss went up again. A recipe that depends on
+the seed is called unstable, and a single seed would not have told you.
+
+</details>
+
+**Which layer is needed?** Train the pre-norm model of section 4, then leave out one of its layers at a time
+(`nn.Identity` instead), and measure. Why can a residual stack lose a layer and live, when other networks
+cannot?
+
+<details><summary>An answer</summary>
+
+Without a layer, only its note is missing; all other notes still reach the top, because they are added to the same
+line. In a network without residuals, the next layer would get an input that it has never seen. On our three seeds
+the loss hardly rose, whichever layer was missing; the first ones were missed most.
+
+</details>
 """
 
 # %% [markdown]
 r"""
 ## In practice
 
-- **Where the numbers are.** The network of GPT-3's layers is four times as wide as the words. It holds two
-  thirds of a layer's numbers, 1.2 of 1.8 billion; there are 96 layers (Brown et al. 2020).
+- **Where the parameters are.** The network of GPT-3's layers is four times as wide as the tokens. It holds two
+  thirds of a layer's parameters, 1.2 of 1.8 billion; there are 96 layers (Brown et al. 2020).
 - **Who does what.** GPT-2 moved the norm in front and added one at the top (Radford et al. 2019). Llama
-  leaves out the mean and keeps only the division (RMSNorm), and lets one half of its network switch the
-  other (SwiGLU) (Touvron et al. 2023).
-- **Both at once.** PaLM computes attention and network from the same norm side by side, and adds both
+  leaves out the mean and keeps only the division (RMSNorm, lesson 08), and lets one half of its network gate
+  the other (SwiGLU) (Touvron et al. 2023).
+- **Both at once.** PaLM computes attention and network side by side, from the same norm, and adds both
   (Chowdhery et al. 2022).
 """
 
@@ -900,27 +1074,34 @@ draw(nn.TransformerEncoderLayer(8, 2, 32, **options), torch.zeros(2, 5, 8), engi
 
 # %% [markdown]
 r"""
-The parts have the names of yours, and both residuals are there; the dropouts do nothing at a rate of 0. What the
-picture cannot say is what happens inside `self_attn`, which is one function of PyTorch: how many heads there
-are, and whether the scores are scaled. Parameters are not shown either. For that, use `draw` as before.
+The parts have the names of yours, and both residuals are there; the dropouts do nothing at a rate of 0. What
+the picture cannot say is what happens inside `self_attn`, which is one function of PyTorch: how many heads
+there are, and whether the scores are scaled. Parameters are not shown either. For that, use `draw` as before.
 """
 
 # %% [markdown]
 r"""
 ## Read more
 
+- 3Blue1Brown: [*Attention in transformers*](https://www.3blue1brown.com/lessons/attention), 2024. Best for
+  seeing attention as an adjustment that is *added* to a word, as for *saw* in section 2.
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
-  Section 3.1 is the layer of section 5.
+  The source: its section 3.1 and figure 1 are the layer of section 5.
+- Raschka: [*LLMs from scratch*](https://github.com/rasbt/LLMs-from-scratch), code of the book of 2024. Best for
+  going on from here: its chapter 4 stacks such layers into a GPT.
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
-  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from.
+  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from, with the experiment that made
+  everybody use them.
 - Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
-  one normalises each word by itself, and not a feature over the batch.
+  one normalises each token by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
-  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up.
+  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up: the theory
+  to section 4.
 - Dong, Cordonnier, Loukas: *Attention is Not All You Need*, 2021,
-  [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). What attention alone does to words.
+  [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). A proof of what attention alone does to tokens.
 - Geva et al.: *Transformer Feed-Forward Layers Are Key-Value Memories*, 2021,
-  [arXiv:2012.14913](https://arxiv.org/abs/2012.14913). Patterns and notes, found in a real model.
+  [arXiv:2012.14913](https://arxiv.org/abs/2012.14913). Patterns and notes like our dog detector, found in a
+  real model.
 - Hendrycks, Gimpel: *Gaussian Error Linear Units*, 2016,
   [arXiv:1606.08415](https://arxiv.org/abs/1606.08415). GELU as a gate that opens by chance, and the tanh form.
 - The models named above: Radford et al., *Language Models are Unsupervised Multitask Learners*, 2019; Brown
@@ -928,7 +1109,7 @@ r"""
   [arXiv:2204.02311](https://arxiv.org/abs/2204.02311); Touvron et al. 2023,
   [arXiv:2302.13971](https://arxiv.org/abs/2302.13971).
 
-**You have built it.** Stack these layers, put embeddings below and a guess above, and it is a GPT.
+**You have built it.** Stack these layers, put embeddings below and logits on top, and it is a GPT.
 """
 
 # %%

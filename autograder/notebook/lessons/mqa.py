@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from autograder.notebook.figures.style import (
@@ -101,18 +103,36 @@ def chips(
 def draw_groups(
     ax: Axes, left: float, wide: float, y: float, n_heads: int, n_kv_heads: int, heads_y: float
 ) -> None:
-    """Query heads above, key/value heads below, and a line from each query head to the one that it reads."""
+    """Query heads above, key/value heads below, and a line from each query head to the one that it uses.
+
+    A colour stands for one group: heads of one colour share. If nothing is shared, there is no colour.
+    """
     group = n_heads // n_kv_heads
+    pale, dark = _colours_of_groups(n_kv_heads, shared=group > 1)
     xs = [left + wide * (h + 0.5) / n_heads for h in range(n_heads)]
     kv = [sum(xs[g * group : (g + 1) * group]) / group for g in range(n_kv_heads)]
     chip = min(0.24, 0.8 * wide / n_heads)
     for h, x in enumerate(xs):
-        ax.plot(
-            [x, kv[h // group]], [heads_y - 0.15, y + 0.17], color=HEADS_DARK[h // group % 4], linewidth=1.2
-        )
-    chips(ax, xs, heads_y, [HEADS[h // group % 4] for h in range(n_heads)], width=chip)
-    chips(ax, kv, y + 0.02, [HEADS_DARK[g % 4] for g in range(n_kv_heads)], width=chip, height=0.15)
-    chips(ax, kv, y - 0.16, [HEADS_DARK[g % 4] for g in range(n_kv_heads)], width=chip, height=0.15)
+        ax.plot([x, kv[h // group]], [heads_y - 0.15, y + 0.17], color=dark[h // group], linewidth=1.2)
+    chips(ax, xs, heads_y, [pale[h // group] for h in range(n_heads)], width=chip)
+    for low in (0.02, -0.16):  # a key and a value
+        chips(ax, kv, y + low, dark, width=chip, height=0.15)
+
+
+def _colours_of_groups(count: int, shared: bool) -> tuple[list[str], list[str]]:
+    """(pale, dark), one colour for each group; grey if no head shares."""
+    if not shared:
+        return ["#E5E7EB"] * count, [GREY] * count
+    if count <= len(HEADS):
+        return list(HEADS[:count]), list(HEADS_DARK[:count])
+    dark = [to_hex(colormaps["turbo"](0.06 + 0.88 * g / (count - 1))) for g in range(count)]
+    return [_pale(colour) for colour in dark], dark
+
+
+def _pale(colour: str) -> str:
+    """The colour with much white in it."""
+    red, green, blue = (0.72 + 0.28 * part for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
 
 def _size(gibibytes: float) -> str:
