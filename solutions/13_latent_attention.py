@@ -1,22 +1,31 @@
 # %% [markdown]
 r"""
-# 13 Keep one small vector a word: can all keys and values be made from it?
+# 13 Keep one small vector per token: can all keys and values be made from it?
 
-In lesson 05 heads shared keys and values, and the cache became smaller. *Latent attention* goes another
-way: it keeps neither keys nor values, but one small vector for each word, its *latent*, from which the
-keys and values of all heads can be made. And then it does not even make them. In this lesson you will
-**build**
+A model that writes keeps the keys and values of every token it has read. In DeepSeek-V2, with 60 layers of
+128 heads, that would be 3840 KiB per token. The model keeps 67.5 KiB, 1 part in 57, and still each of its
+128 heads has keys and values of its own. In lesson 05 heads had to share to save that much. How can they
+share nothing and store so little?
+
+The answer is **multi-head latent attention** (MLA). It stores neither keys nor values, but one small vector
+per token, its **latent**, from which the keys and values of all heads *could* be made. And then it does not
+even make them.
+
+In this lesson you will **build**
 
 1. multi-head latent attention, as it is trained,
-2. the step that melts two weights of each head into one matrix,
+2. the step that multiplies two weights of each head into one matrix,
 3. attention over the latents themselves, as a model writes with it,
-4. scores that know of places too, by a second, small key that turns,
-5. the formula for the memory that all this needs.
+4. scores that know positions too, by a second, small key that is turned,
+5. the formula for the memory that all this takes.
 
-**You need** lessons 04 and 05: heads, and the cache of keys and values. Section 4 speaks of rotated keys
-(lesson 07), but does not need their formula. You may use everything of PyTorch.
+Then you measure both sides of the bargain: the size of the cache, and what four kinds of attention can
+learn with what they keep.
 
-**You spend** about 80 minutes.
+**You need** lessons 04 and 05: heads, and the cache of keys and values. Section 4 uses rotated keys (lesson
+07), but not their formula. You may use everything in PyTorch.
+
+**You spend** about 85 minutes, more than half of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -25,7 +34,7 @@ keys and values of all heads can be made. And then it does not even make them. I
 | `latent_attention` | 8 | 15 |
 | `rope_scores` | 8 | 8 |
 | `latent_cache_bytes` | 3 | 4 |
-| a written question: why a key of its own for places? | 3 | 8 |
+| a written question: why a key of its own for positions? | 3 | 8 |
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("mla.MultiheadLatentAttention")` (and likewise for the others) gives one hint at a time.
@@ -43,62 +52,73 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import seconds, train
+from autograder.notebook.lessons.mla import cache_bars
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 # %% [markdown]
 r"""
 ## The sentence again
 
-The same five words, the same four features.
+The same five tokens, the same four features.
 """
 
 # %%
 tokens = list(TOKENS)
 x = embed(tokens)
-figures.table(x, tokens, FEATURES, title="x: one row a word")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
-## 1. What is the least that a word must leave behind?
+## 1. What is the least that a token must leave behind?
 
-**The question.** The keys of all heads, and the values too, are made from one and the same row of $x$, by
-layers that are linear. Must each of them be kept?
+**The question.** All keys and all values of a token are made from the same row of $x$, by linear layers.
+Must every one of them be kept?
 
-No: whatever they have in common can be kept once. Let a layer bring $x$ *down* to a few numbers, the latent
-$c$, and two others bring it *up* again to keys and to values. Then $c$ is all that a word leaves behind.
+No: what they have in common can be kept once. One layer brings $x$ *down* to a few numbers, the latent
+$c$; two others bring $c$ *up* again, to the keys and to the values of all heads. Then $c$ is all that a
+token leaves behind.
 
-By hand, with latents of two numbers, say *thing* and *pet*. Going up, *thing* becomes the first feature
-of a key, and *pet* the third:
+![x goes through q_proj to queries, and through kv_down to a narrow latent. From the latent, k_up makes keys
+and v_up makes values; queries, keys and values go into the heads. The latent is all that is
+kept](../images/latent_flow.svg)
+
+By hand, with latents of two numbers, say *thing* and *pet*. On the way up, *thing* becomes the first
+feature of a key, and *pet* the third:
 """
 
 # %%
-down = torch.tensor([[1.0, 0, 0, 0], [0, 0, 1, 0]])  # as nn.Linear keeps it: (out, in)
+down = torch.tensor([[1.0, 0, 0, 0], [0, 0, 1, 0]])  # as nn.Linear stores it: (out, in)
 up = torch.tensor([[1.0, 0], [0, 0], [0, 1], [0, 0]])
 latents = F.linear(x, down)
 keys = F.linear(latents, up)
-for word in ("dog", "cat"):
-    place = tokens.index(word)
-    print(f"{word}: latent {latents[place].tolist()}, key {keys[place].tolist()}")
-figures.table(latents, tokens, ["thing", "pet"], title="what is kept: one latent a word")
+for token in ("dog", "cat"):
+    at = tokens.index(token)
+    print(f"{token}: latent {latents[at].tolist()}, key {keys[at].tolist()}")
+figures.table(latents, tokens, ["thing", "pet"], title="What is kept: one latent per token")
 
 # %% [markdown]
 r"""
 *dog* and *cat* can still be told apart. That *saw* is an action is lost: two numbers hold less than four.
-What is worth keeping is learned.
+Here we chose what to keep. A model learns it.
 
 **The formula** (DeepSeek-AI 2024, equations 9 to 11). With $c = \operatorname{kv\_down}(x)$,
 
 $$q = W_q x, \qquad k = W_{k,\text{up}}\, c, \qquad v = W_{v,\text{up}}\, c$$
 
-and from there on it is multi-head attention: $q$, $k$, $v$ are split into heads, attended, merged, and
-projected by `out_proj`. None of the five layers has a bias.
+- $x$, shape $(N, d_{\text{model}})$; $c$, shape $(N, d_{\text{latent}})$, much narrower
+- $q$, $k$, $v$, shape $(N, d_{\text{model}})$ each: from here on it is multi-head attention. They are split
+  into heads, attended, merged, and projected by `out_proj`
+- none of the five layers has a bias
 
 ### Exercise: `MultiheadLatentAttention`
+
+Start from your multi-head attention of lesson 04. Only the way to the keys and values is new.
 """
 
 # %% exercise: mla.MultiheadLatentAttention
 class MultiheadLatentAttention(nn.Module):
-    """Multi-head self-attention whose keys and values come from one latent vector a token.
+    """Multi-head self-attention whose keys and values come from one latent vector per token.
 
     latent = kv_down(x), q = q_proj(x), k = k_up(latent), v = v_up(latent); heads as in lesson 04.
 
@@ -108,7 +128,7 @@ class MultiheadLatentAttention(nn.Module):
         k_up, v_up: d_latent -> d_model
     Shapes:
         x: (B, N, d_model)
-        mask: truth values that broadcast to (B, H, N, N), True = may attend; None hides nothing
+        mask: Booleans that broadcast to (B, H, N, N), True = may attend; None hides nothing
         returns: (B, N, d_model)
     Raises ValueError if n_heads does not divide d_model.
 
@@ -152,54 +172,74 @@ check(MultiheadLatentAttention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Two latents.* One for keys and one for values: then twice as much must be kept.
-- *An activation, or a norm, between down and up.* It may help training, but it is not what is asked for
-  here, and section 2 would not work: only matrices can be multiplied into each other beforehand.
+- *Two latents*, one for keys and one for values: then twice as much has to be kept.
+- *A latent per head.* The latent is made before the split into heads, and all heads read all of it.
+- *An activation or a norm between down and up.* It may help training (DeepSeek has a norm there), but it is
+  not asked for here. Whatever stands *behind* the latent must be a matrix, or section 2 would not work.
 
-**See it run.** Parameters, and numbers to keep for each word, beside PyTorch's multi-head attention:
+**See it run.** How much is kept, and does every head really have keys of its own? Take one long sentence,
+and put the keys of all eight heads side by side. In multi-query attention the eight are copies of one. Here
+no two heads agree, but all are made of the same few numbers, and the **rank** of the whole table shows it:
 """
 
 # %%
 torch.manual_seed(0)
 module = MultiheadLatentAttention(64, 8, 16)
-theirs = nn.MultiheadAttention(64, 8, bias=False)
-for name, attention, kept in (("multi-head", theirs, 2 * 64), ("latent", module, 16)):
-    count = sum(parameter.numel() for parameter in attention.parameters())
-    print(f"{name}: {count} parameters, {kept} numbers to keep")
+inputs = torch.randn(1, 200, 64)
+with torch.no_grad():
+    all_keys = module.k_up(module.kv_down(inputs))[0]
+heads = all_keys.unflatten(-1, (8, -1)).unbind(1)
+copies = sum(torch.allclose(a, b) for h, a in enumerate(heads) for b in heads[:h])
+print("numbers kept per token: 128 in multi-head attention,", module.kv_down.out_features, "here")
+print("keys of all heads:", tuple(all_keys.shape), "pairs of heads with the same keys:", copies)
+print("rank of all these keys together:", torch.linalg.matrix_rank(all_keys).item())
 
 # %% [markdown]
 r"""
+That is the bargain of this lesson. Sharing keeps few keys, whole. Latents keep many keys, squeezed.
+
 ## 2. Must the keys be made at all?
 
-**The question.** To write one more word, would the model not have to bring all latents up again, to keys of
-full width, at every step? Then memory is saved, and time is lost.
+**The question.** At every step of writing, would the model not have to bring *all* latents up again, to
+keys of full width? Then memory is saved, and time is lost.
 
-Look at one score, with both weights in it. By hand, for *dog* as the query (here its query is $x$ itself)
-and *cat* as the key, the long way through the key and the short way through the latent:
+Look at one score with both weights written out. The latent of *cat* can go up to a key and meet the query
+of *dog* there. Or the query of *dog* can come down and meet the latent:
+
+![Through the key: the latent of cat, 2 and -1, goes up to the key 2, 0, -1, 0 and meets dog, 2, -1, 1, 0:
+score 3. Through the latent: dog comes down to 2 and 1 and meets the latent: score 3
+again](../images/two_ways_to_a_score.svg)
+
+By hand (the query of *dog* is $x$ itself here): $2 \cdot 2 + (-1) \cdot 0 + 1 \cdot (-1) + 0 \cdot 0 = 3$ the
+long way, $2 \cdot 2 + 1 \cdot (-1) = 3$ the short way.
 """
 
 # %%
 dog, cat = tokens.index("dog"), tokens.index("cat")
-long_way = x[dog] @ keys[cat]
 query = x[dog] @ up  # the query comes down, once
-short_way = query @ latents[cat]
-print(f"through the key {keys[cat].tolist()}: {long_way:.0f}")
-print(f"dog's query {query.tolist()}, latent of cat {latents[cat].tolist()}: {short_way:.0f}")
-figures.table(up.T, ["thing", "pet"], FEATURES, title="from latent to key, or from query back")
+print(f"through the key {keys[cat].tolist()}: {x[dog] @ keys[cat]:.0f}")
+print(f"latent of cat {latents[cat].tolist()}, dog's query {query.tolist()}:", end=" ")
+print(f"{query @ latents[cat]:.0f}")
 
 # %% [markdown]
 r"""
-The same number. A product of three matrices may be taken in either order.
+The same number, because a product of matrices may be taken in either order. But the first way is gone once
+per token in the cache, the second once per step.
 
 **The formula.** For head $h$, with the rows $W_q^{(h)}$ and $W_{k,\text{up}}^{(h)}$ of the two weights that
-belong to it, of shapes $(d_{\text{head}}, d_{\text{model}})$ and $(d_{\text{head}}, d_{\text{latent}})$:
+belong to it:
 
 $$q^{(h)} \cdot k^{(h)} = (W_q^{(h)} x) \cdot (W_{k,\text{up}}^{(h)} c) = x^{\mathsf T} A_h\, c, \qquad
 A_h = W_q^{(h)\mathsf T}\, W_{k,\text{up}}^{(h)}$$
 
-$A_h$ does not depend on any word. It can be made once, when training is over.
+- $W_q^{(h)}$, shape $(d_{\text{head}}, d_{\text{model}})$; $W_{k,\text{up}}^{(h)}$, shape
+  $(d_{\text{head}}, d_{\text{latent}})$
+- $A_h$, shape $(d_{\text{model}}, d_{\text{latent}})$: it depends on no token, so it is computed once, when
+  training is over. The weight of the keys has been **absorbed** into that of the queries
 
 ### Exercise: `absorb_keys`
+
+Along which axis of `nn.Linear`'s weight do the heads lie?
 """
 
 # %% exercise: mla.absorb_keys
@@ -233,21 +273,27 @@ check(absorb_keys, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Columns instead of rows.* `nn.Linear` keeps (out, in), and heads lie along `out`.
-- *A scale.* The root of $d_{\text{head}}$ comes later: from $A_h$ alone it can no longer be read off.
+- *Columns instead of rows.* `nn.Linear` stores (out, in), and the heads lie along `out`. With square
+  weights the shapes fit either way.
+- *A scale.* The root of $d_{\text{head}}$ comes later: it can no longer be read off the shape of $A_h$.
+- *One matrix for all heads.* $W_q^{\mathsf T} W_{k,\text{up}}$ as a whole is the *sum* of all $A_h$, and
+  softmax needs the scores of each head apart.
 
-**See it run.** The scores of all heads of a random module, both ways:
+**See it run.** The scores of all heads of the random module above, both ways; and the sum that loses the
+heads:
 """
 
 # %%
-inputs = torch.randn(1, 7, 64)
 with torch.no_grad():
     latent = module.kv_down(inputs)
     parts = module.q_proj(inputs), module.k_up(latent)
     q, k = (part.unflatten(-1, (8, -1)).transpose(1, 2) for part in parts)
     absorbed = absorb_keys(module.q_proj.weight, module.k_up.weight, 8)
-    same = torch.allclose(q @ k.mT, inputs[:, None] @ absorbed @ latent[:, None].mT, atol=1e-5)
+    same = torch.allclose(q @ k.mT, inputs[:, None] @ absorbed @ latent[:, None].mT, atol=1e-4)
+    whole = module.q_proj.weight.T @ module.k_up.weight
 print("scores through keys = scores through latents:", same)
+summed = torch.allclose(whole, absorbed.sum(0), atol=1e-5)
+print("one matrix for all heads = the sum of eight:", summed)
 
 # %% [markdown]
 r"""
@@ -255,12 +301,17 @@ r"""
 
 **The question.** Scores need no keys. Do outputs need values?
 
-The same trick again: mix the latents first, by the weights of each head, and bring *one* mixture up
-instead of every latent. What brings it up, and `out_proj` after it, can be one matrix for each head as
-well; the heads are then added up.
+The same trick again. A head's output is a weighted sum of values, and each value is a matrix times a
+latent. So mix the latents first, by the weights of the head, and bring *one* mixture up instead of every
+latent:
 
-By hand: *dog* gives *dog* and *cat* the scores that you see, scaled by the root of 4, and mixes their
-latents:
+![Left, bring up, then mix: six narrow latents become six wide values, which are mixed into one wide row.
+Right, mix, then bring up: the six latents are mixed into one, which becomes the same wide row; no table of
+values is made](../images/mix_first.svg)
+
+By hand: *dog* attends to *dog* and *cat*, with the latents $(2, 1)$ and $(2, -1)$. Its query in latents is
+$(2, 1)$, so the products are 5 and 3; divided by $\sqrt{4}$ they are 2.5 and 1.5. The weights are 0.73 and
+0.27, and the mixed latent is $(2, 0.46)$.
 """
 
 # %%
@@ -268,20 +319,30 @@ pair = latents[[dog, cat]]
 scores = (query @ pair.T) / math.sqrt(4)
 weights = torch.softmax(scores, dim=-1)
 print("scores:", scores.tolist(), "weights:", [round(w, 2) for w in weights.tolist()])
-print("mixed latent:", [round(value, 2) for value in (weights @ pair).tolist()])
-figures.table(weights[None], ["dog"], ["dog", "cat"], title="weights over two latents")
+mixed = weights @ pair
+print("mixed latent:", [round(value, 2) for value in mixed.tolist()])
+one_way, other_way = weights @ F.linear(pair, up), F.linear(mixed, up)
+print("bring up, then mix = mix, then bring up:", torch.allclose(one_way, other_way))
 
 # %% [markdown]
 r"""
-**The formula.** With `keys[h]` $= A_h$ and `values[h]` $= V_h$, of shape $(d_{\text{latent}},
-d_{\text{model}})$, and all latents as the rows of $C$:
+What brings the mixture up, `v_up`, is followed by `out_proj`: two matrices in a row again, which are one
+matrix $V_h$ per head. The outputs of the heads are then added.
+
+**The formula.** With `keys[h]` $= A_h$, `values[h]` $= V_h$, and all latents as the rows of $C$:
 
 $$y = \sum_h \operatorname{softmax}\!\left(\frac{x A_h C^{\mathsf T}}{\sqrt{d_{\text{head}}}}\right) C\, V_h$$
 
-$d_{\text{head}}$ is how wide queries and keys were before they were absorbed. Nothing in this formula has
-as many rows as there are words *and* as many columns as the model has features. Keep it so.
+- $x$, shape $(N, d_{\text{model}})$: the new tokens; $C$, shape $(M, d_{\text{latent}})$: the cache
+- $A_h$, shape $(d_{\text{model}}, d_{\text{latent}})$; $V_h$, shape $(d_{\text{latent}}, d_{\text{model}})$
+- $d_{\text{head}}$: the width that queries and keys had before they were absorbed
+
+Nothing in this formula has as many rows as there are cached tokens *and* as many columns as the model has
+features. Keep it so.
 
 ### Exercise: `latent_attention`
+
+Three factors make a score. Which two do you multiply first?
 """
 
 # %% exercise: mla.latent_attention
@@ -319,61 +380,177 @@ check(latent_attention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *From left to right, or not.* `x @ keys @ latents` brings the query down; `latents @ keys` first brings
-  every latent up.
-- *The scale of the latent.* Dot products are taken in $d_{\text{latent}}$ features now, but the numbers
-  are those of queries and keys of width $d_{\text{head}}$.
+- *The wrong two factors first.* `x @ keys @ latents` brings the query down; `latents @ keys` brings every
+  latent up, and the saving is gone. The numbers are the same, so only the judge's count of memory sees it.
+- *The scale of the latent.* The dot products have $d_{\text{latent}}$ terms now, but they *are* the scores
+  of queries and keys of width $d_{\text{head}}$. Another root makes softmax too sharp or too flat.
+- *Heads merged before they are summed.* There is nothing left to concatenate: each $V_h$ already ends at
+  full width.
 
-**See it run.** The module of section 1, without a mask, and its absorbed form:
+**See it run.** Is it exact? Write 12 tokens one by one from latents alone, and compare with the module of
+section 1 under a causal mask; three seeds, in both precisions:
 """
 
 # %%
-with torch.no_grad():
-    rows = module.v_up.weight.unflatten(0, (8, -1))  # (H, d_head, d_latent)
-    columns = module.out_proj.weight.unflatten(1, (8, -1)).transpose(0, 1)  # (H, d_model, d_head)
-    output = latent_attention(inputs, latent, absorbed, (columns @ rows).mT, 8)
-    same = torch.allclose(module(inputs), output, atol=1e-5)
-print("the module and its absorbed form agree:", same)
-M, d_model, d_latent, n_heads = 4096, 64, 16, 8
-print("products for one new word, to make and use all keys:", M * d_latent * d_model + M * d_model)
-print("products for one new word, by the latents:", n_heads * (d_model * d_latent + M * d_latent))
+def absorbed_parts(module, n_heads):
+    """The matrices of `latent_attention` for a trained module."""
+    rows = module.v_up.weight.unflatten(0, (n_heads, -1))  # (H, d_head, d_latent)
+    columns = module.out_proj.weight.unflatten(1, (n_heads, -1)).transpose(0, 1)
+    keys = absorb_keys(module.q_proj.weight, module.k_up.weight, n_heads)
+    return keys, (columns @ rows).mT
+
+
+def write(module, sentence, n_heads):
+    """The outputs token by token; the cache holds latents and nothing else."""
+    keys, values = absorbed_parts(module, n_heads)
+    cache, outputs = module.kv_down(sentence[:, :0]), []
+    for new in sentence.split(1, dim=1):
+        cache = torch.cat((cache, module.kv_down(new)), dim=1)
+        outputs.append(latent_attention(new, cache, keys, values, sentence.shape[-1] // n_heads))
+    return torch.cat(outputs, dim=1)
+
+
+# %%
+causal = torch.ones(12, 12, dtype=torch.bool).tril()
+for dtype, rounding in ((torch.float32, 1e-5), (torch.float64, 1e-13)):
+    apart = []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        fresh = MultiheadLatentAttention(64, 8, 16).to(dtype)
+        sentence = torch.randn(2, 12, 64, dtype=dtype)
+        with torch.no_grad():
+            gaps = write(fresh, sentence, 8) - fresh(sentence, causal)
+        apart.append(gaps.abs().max().item())
+    print(dtype, f"largest difference below {rounding}:", [gap < rounding for gap in apart])
 
 # %% [markdown]
 r"""
+The same to rounding. And faster? Count the products for one new token when 4096 are in the cache, then
+measure. Three ways to take one step: make all keys and values anew from the latents; attend to the latents
+themselves; and ordinary multi-head attention, which has its whole cache of keys and values ready.
+"""
+
+# %%
+M, width, narrow, H = 4096, 512, 64, 8
+anew = 2 * M * narrow * width + 2 * M * width
+over_latents = 2 * H * (width * narrow + M * narrow)
+print(f"make keys and values, then attend: {anew / 1e6:.1f} million products")
+print(f"attend over the latents: {over_latents / 1e6:.1f} million products")
+print(f"that is 1 part in {anew / over_latents:.0f}")
+
+# %%
+def one_step(length):
+    """Three ways for a new token to attend to `length` cached ones, in a random module."""
+    torch.manual_seed(0)
+    big, new = MultiheadLatentAttention(width, H, narrow), torch.randn(1, 1, width)
+    cache, ready = torch.randn(1, length, narrow), torch.randn(2, 1, H, length, width // H)
+    keys, values = absorbed_parts(big, H)
+
+    def query():
+        return big.q_proj(new)
+
+    def attend(*parts):
+        parts = [y.unflatten(-1, (H, -1)).transpose(1, 2) if y.dim() == 3 else y for y in parts]
+        return F.scaled_dot_product_attention(*parts)
+
+    return {
+        "keys and values made anew": lambda: attend(query(), big.k_up(cache), big.v_up(cache)),
+        "multi-head, all in the cache": lambda: attend(query(), *ready),
+        "over the latents": lambda: latent_attention(new, cache, keys, values, width // H),
+    }
+
+
+# %% timing: 13_one_step_of_writing
+lengths, measured = [256, 512, 1024, 2048, 4096, 8192], {}
+with torch.no_grad():
+    for length in lengths:
+        for name, step in one_step(length).items():
+            measured.setdefault(name, []).append(1000 * seconds(step))
+title = "One step of writing, over the length of the cache"
+axes = {"xlabel": "tokens in the cache", "ylabel": "milliseconds", "log_x": True, "log_y": True}
+one_step_of_writing = figures.curves(measured, lengths, title=title, **axes)
+one_step_of_writing
+
+# %% [markdown]
+r"""
+Making keys and values anew is far slower than the other two at every length: it brings the whole cache up
+again for a single new token. Attending over the latents keeps up with ordinary multi-head attention, and
+with a long cache it is ahead: there is less to fetch from memory. (The picture is from one core of a busy
+machine. Run the cell: it will be your machine's.)
+
+There is a price. Each head now takes dot products over $d_{\text{latent}}$ numbers instead of
+$d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128: four times the arithmetic of plain attention. One
+new token does not mind, because it waits for memory anyway (lesson 05). Training computes all queries at
+once, and there the form of section 1 is the cheaper one. So one set of weights has two forms, one for each
+purpose.
+
 ## 4. Where do positions go?
 
-**The question.** Rotary positions (lesson 07) turn each key by its place. Can a turn be absorbed?
+**The question.** Rotary positions (lesson 07) turn each query and each key by its position. Can a turn be
+absorbed too?
 
-No. $A_h$ would need the turn of every place between its two factors, and a matrix that is made once knows
-no places. So places get a part of their own: a few more features of each query, and *one* small key a
-word that all heads share. These are turned, and the latent is left in peace. Their products are added.
+By hand, in the smallest case: one head of width 2, and both weights the identity. Without turns, $A$ is the
+identity as well. With turns, what stands between $x$ and $c$ is a rotation by the *distance* of the two
+tokens: at distance 1 its entries are $\cos 1 = 0.54$ and $\sin 1 = 0.84$, and at distance 2 they are others.
+"""
 
-By hand: two features of content, two that turn, and then the root of all four:
+# %%
+def between(distance):
+    """W_q^T R W_k with both weights the identity: the rotation by this distance."""
+    cosine, sine = math.cos(distance), math.sin(distance)
+    return torch.tensor([[cosine, sine], [-sine, cosine]])
+
+
+print(f"cos 1 = {math.cos(1):.2f}, sin 1 = {math.sin(1):.2f}")
+matrices = {f"distance {d}": between(d) for d in range(3)}
+note = "row: feature of the query, column: number of the latent"
+rows, columns = ["q 0", "q 1"], ["c 0", "c 1"]
+figures.attention_maps(matrices, rows, columns, "A would have to change", note=note)
+
+# %% [markdown]
+r"""
+A matrix that is computed once cannot know the distance. So positions get a part of their own. Each query
+has a few more features, and each token has *one* small key for its position, shared by all heads. Only these
+are turned, and the latent is left in peace. DeepSeek calls this **decoupled** rotary embedding:
+
+![Each head's query has a wide content part, which meets a content key that is absorbed and never made, and a
+narrow position part. The position parts of all heads meet one position key. Kept per token: the latent and
+this key](../images/position_key.svg)
+
+A query is then one long vector, and so is a key: content first, position behind it. With the content
+$(2, 1)$ against $(2, -1)$, and the positions $(1, 0)$ against $(0.8, 0.6)$:
 """
 
 # %%
 q, k = torch.tensor([2.0, 1.0]), torch.tensor([2.0, -1.0])
 q_rope, k_rope = torch.tensor([1.0, 0.0]), torch.tensor([0.8, 0.6])
-content, places = q @ k, q_rope @ k_rope
-score = (content + places) / math.sqrt(4)
-print(f"content {content:.1f}, places {places:.1f}, score {score:.2f}")
-figures.table(torch.stack((torch.cat((q, q_rope)), torch.cat((k, k_rope)))), ["query", "key"],
-              ["content", "content ", "place", "place "], title="one long query, one long key")
+content, position = q @ k, q_rope @ k_rope
+score = (content + position) / math.sqrt(4)
+print(f"position key: {k_rope[0]:.1f}, {k_rope[1]:.1f}")
+print(f"content {content:.1f}, position {position:.1f}, score {score:.2f}")
 
 # %% [markdown]
 r"""
-**The formula** (DeepSeek-AI 2024, equations 16 to 18): a query and a key are longer vectors, so
+The products are added, 3 and 0.8, and divided by the root of all four features: 1.90.
+
+**The formula** (DeepSeek-AI 2024, equations 16 to 18):
 
 $$\text{score} = \frac{q \cdot k + q_{\text{rope}} \cdot k_{\text{rope}}}{\sqrt{D + R}}$$
 
+- $q$, shape $(H, N, D)$, and $k$, shape $(H, M, D)$: content, one per head
+- $q_{\text{rope}}$, shape $(H, N, R)$: a position part per head; $k_{\text{rope}}$, shape $(M, R)$: one for
+  all heads; both already turned
+
 ### Exercise: `rope_scores`
+
+`k_rope` has one axis fewer than `q_rope`. Where must the missing one go?
 """
 
 # %% exercise: mla.rope_scores
 def rope_scores(q, k, q_rope, k_rope):
-    """Scores from content and from places: (q k^T + q_rope k_rope^T) / sqrt(D + R).
+    """Scores from content and from positions: (q k^T + q_rope k_rope^T) / sqrt(D + R).
 
-    q_rope and k_rope are rotated already; k_rope is one for all heads.
+    q_rope and k_rope are rotated already; all heads share the one k_rope.
 
     Shapes:
         q: (B, H, N, D), k: (B, H, M, D), q_rope: (B, H, N, R), k_rope: (B, M, R)
@@ -401,46 +578,79 @@ check(rope_scores, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The shared key has no axis for heads.* From the right, its samples stand under the heads of the
-  queries: an error, or, with as many samples as heads, wrong numbers.
+- *The shared key has no axis for heads.* Broadcasting counts axes from the right, so that its samples meet
+  the heads of the queries: an error, or, with as many samples as heads, wrong numbers without a word.
 - *A root for each part.* Then a small part counts as much as a large one.
+- *The latent is turned.* A turned latent cannot be absorbed, and the values would be turned with it.
 
-**See it run.** The same scores as one product of long vectors:
+**See it run.** Two things to check: the scores are those of one product of long vectors; and if all tokens
+move on by 100 positions, nothing changes, as it must be with rotary positions.
 """
 
 # %%
+def turned(y, positions):
+    """Rotary positions for y (..., N, R), neighbouring features paired, as in lesson 07."""
+    rates = 10000.0 ** (-torch.arange(0, y.shape[-1], 2) / y.shape[-1])
+    angles = positions[:, None] * rates
+    pairs = torch.view_as_complex(y.unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+torch.manual_seed(0)
 q, k = torch.randn(2, 2, 4, 5, 8)
-q_rope, k_rope = torch.randn(2, 4, 5, 2), torch.randn(2, 5, 2)
+q_bare, k_bare = torch.randn(2, 4, 5, 4), torch.randn(2, 5, 4)
+scores = []
+for first in (0, 100):
+    at = torch.arange(first, first + 5)
+    q_rope, k_rope = turned(q_bare, at), turned(k_bare, at)
+    scores.append(rope_scores(q, k, q_rope, k_rope))
 long_q = torch.cat((q, q_rope), dim=-1)
 long_k = torch.cat((k, k_rope[:, None].expand(-1, 4, -1, -1)), dim=-1)
-scores = rope_scores(q, k, q_rope, k_rope)
-same = torch.allclose(scores, long_q @ long_k.mT / math.sqrt(10), atol=1e-5)
+same = torch.allclose(scores[1], long_q @ long_k.mT / math.sqrt(12), atol=1e-4)
 print("two products = one product of long vectors:", same)
+print("100 positions later, the same scores:", torch.allclose(*scores, atol=1e-4))
 
 # %% [markdown]
 r"""
-## 5. How much is saved?
+## 5. How much is saved, and what does it cost?
 
-**The question.** One latent and one turning key for each word and layer: how many bytes is that?
+**The question.** One latent and one turned key per token and layer: how many bytes is that, beside the
+caches of lesson 05? And what can a model still learn that keeps so little?
 
-By hand, for DeepSeek-V2: 512 and 64 numbers, two bytes each, in 60 layers. Beside it the same model with
-128 heads of keys and values, each 128 wide:
+![What one token leaves behind: eight keys and eight values in MHA, two and two in GQA, one and one in MQA,
+one latent as wide as these two in MLA. Different keys: eight, two, one,
+eight](../images/kept_of_a_token.svg)
+
+By hand, for DeepSeek-V2: 512 and 64 numbers of two bytes, in 60 layers. The other three are what the same
+model would keep with its 128 heads of width 128, with 8 key/value heads, and with one.
 """
 
 # %%
-word = (512 + 64) * 60 * 2
-print(f"latent attention: {word / 2**10} KiB a word")
-print(f"multi-head attention: {2 * 128 * 128 * 60 * 2 / 2**20} MiB a word")
-left = torch.tensor([[512.0, 64.0]])
-figures.table(left, ["numbers"], ["latent", "key"], title="what a word leaves in a layer")
+a_token = (512 + 64) * 60 * 2 / 2**10
+counts = {"MHA (128)": 128, "GQA (8)": 8, "MQA (1)": 1}
+sizes = {name: 2 * count * 128 * 60 * 2 / 2**10 for name, count in counts.items()}
+sizes["MLA (512 + 64)"] = a_token
+for name, size in sizes.items():
+    print(f"{name:14s} {size:7.1f} KiB per token")
+print(f"MLA is 1 part in {3840 / a_token:.0f} of MHA; {512 + 64} numbers per token and layer")
+print(f"as much as {(512 + 64) / (2 * 128)} key/value heads")
+note = "one token, all 60 layers, two bytes per number"
+cache_bars(sizes, "What DeepSeek-V2 keeps, and what it would keep", note)
 
 # %% [markdown]
 r"""
+A latent with its position key takes as much as 2.25 key/value heads, and serves 128.
+
 **The formula.**
 
 $$\text{bytes} = B \cdot N \cdot n_{\text{layers}} \cdot (d_{\text{latent}} + d_{\text{rope}}) \cdot b$$
 
+- $B$ texts of $N$ tokens; $b$ bytes per number
+- the number of heads does not appear
+
 ### Exercise: `latent_cache_bytes`
+
+What does one token leave behind in one layer?
 """
 
 # %% exercise: mla.latent_cache_bytes
@@ -471,67 +681,263 @@ check(latent_cache_bytes, hidden=True)
 r"""
 **What goes wrong.**
 
-- *A factor of two, for keys and values.* Both come from the one latent.
-- *The turning key is forgotten.* It cannot be made from the latent.
+- *A factor of two for keys and values.* Both come from the one latent.
+- *The position key is forgotten.* It cannot be made from the latent.
+- *A factor for the heads.* All heads read the same latent and the same position key.
 
-**See it run.** Four ways to keep 1000 words in a model of 60 layers with 128 heads of width 128:
+**See it run.** Models as published (sources at the end), in KiB per token and in GiB for one text of 131,072
+tokens:
 """
 
 # %%
-for n_kv_heads in (128, 8, 1):
-    numbers = 2 * n_kv_heads * 128
-    print(f"{n_kv_heads} key/value heads: {1000 * 60 * numbers * 2 / 2**20:.1f} MiB")
-print(f"latent: {latent_cache_bytes(1, 1000, 60, 512, 64) / 2**20:.1f} MiB")
+published = {  # name: (layers, numbers per token and layer)
+    "Llama 3.1 405B, GQA": (126, 2 * 8 * 128),
+    "DeepSeek-V2-Lite, MLA": (27, 512 + 64),
+    "DeepSeek-V2, MLA": (60, 512 + 64),
+    "DeepSeek-V3, MLA": (61, 512 + 64),
+}
+for name, (layers, numbers) in published.items():
+    a_text = latent_cache_bytes(1, 131072, layers, numbers, 0) / 2**30
+    a_token = latent_cache_bytes(1, 1, layers, numbers, 0) / 2**10
+    print(f"{name:21s} {a_token:6.1f} KiB per token, {a_text:5.1f} GiB for a text")
 
 # %% [markdown]
 r"""
-Choose the widths yourself:
+### What is lost?
+
+A smaller cache is easy: keep less. What matters is what a model can still do with it. So here is a task that
+asks much of few numbers. A text is a list of eight items, each with a colour, a shape and a town that no
+other item has. The last token asks three things at once: what *shape* is the red one, from which *town* is
+the round one, what *colour* is the one from Rome?
+
+Every property is something to search by, so it must be in a key, and something to answer with, so it must be
+in a value. Here is one text, with numbers for the names:
+"""
+
+# %%
+def texts(count, generator):
+    """(items and a question, answers): (count, 9, 3) and (count, 3), ids from 0 to 7."""
+    items = torch.rand(count, 8, 3, generator=generator).argsort(dim=1)
+    asked = torch.randint(8, (count, 1, 3), generator=generator)
+    found = (items == asked).int().argmax(dim=1)  # (count, 3): which item is meant
+    wanted = items.roll(-1, dims=2)  # shape of a colour, town of a shape, colour of a town
+    return torch.cat((items, asked), dim=1), wanted.gather(1, found[:, None])[:, 0]
+
+
+text, answers = texts(1, torch.Generator().manual_seed(0))
+names = [f"item {k}" for k in range(8)] + ["question"]
+print("shape of that colour, town of that shape, colour of that town:", answers[0].tolist())
+figures.table(text[0], names, ["colour", "shape", "town"], title="Eight items and a question")
+
+# %% [markdown]
+r"""
+(The numbers are ids, names without an order: *red* may be 5. Find the colour of the question among the items,
+and read off the shape beside it: that is the first answer.)
+
+Four kinds of attention, with six heads of width 8, are trained on this for equally many steps. The items
+have no order, so there are no positions, and MLA pays for nothing but its latent.
+"""
+
+# %%
+class SharingAttention(nn.Module):
+    """Attention of lesson 05: six key/value heads are MHA, fewer are GQA, one is MQA."""
+
+    def __init__(self, width, n_heads, n_kv_heads):
+        super().__init__()
+        self.counts, kept = (n_heads, n_kv_heads, n_kv_heads), width // n_heads * n_kv_heads
+        self.q_proj, self.out_proj = (nn.Linear(width, width, bias=False) for _ in range(2))
+        self.k_proj, self.v_proj = (nn.Linear(width, kept, bias=False) for _ in range(2))
+
+    def forward(self, x):
+        parts = zip((self.q_proj(x), self.k_proj(x), self.v_proj(x)), self.counts)
+        q, k, v = (part.unflatten(-1, (count, -1)).transpose(1, 2) for part, count in parts)
+        heads = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))
+
+
+kinds = {
+    "MHA, keeps 96": lambda: SharingAttention(48, 6, 6),
+    "GQA, keeps 32": lambda: SharingAttention(48, 6, 2),
+    "MQA, keeps 16": lambda: SharingAttention(48, 6, 1),
+    "MLA, keeps 16": lambda: MultiheadLatentAttention(48, 6, 16),
+}
+
+# %%
+class Finder(nn.Module):
+    """Items and a question; guesses the three answers at the last token."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.names = nn.ModuleList(nn.Embedding(8, 48) for _ in range(3))
+        self.kind, self.guess = nn.Embedding(2, 48), nn.Linear(48, 3 * 8)  # an item, or a question
+        self.attention = attention
+
+    def forward(self, text):
+        x = self.kind((torch.arange(9) == 8).long())  # the last one is the question
+        for k, table in enumerate(self.names):
+            x = x + table(text[..., k])
+        return self.guess(self.attention(x / 2)[:, -1]).unflatten(-1, (3, 8))
+
+
+def loss_of(model, batch):
+    return F.cross_entropy(model(batch[0]).flatten(0, 1), batch[1].flatten())
+
+
+def percent_right(make, seed, rounds=6, steps=100):
+    """% right on 500 fresh texts after each round of training."""
+    torch.manual_seed(seed)
+    model, generator, percents = Finder(make()), torch.Generator().manual_seed(seed), []
+    fresh, wanted = texts(500, torch.Generator().manual_seed(99))
+    for _ in range(rounds):
+        batches = (texts(32, generator) for _ in range(steps))
+        train(model, batches, loss_of, lr=0.005, steps=steps)
+        with torch.no_grad():
+            percents.append(100 * (model(fresh).argmax(dim=-1) == wanted).float().mean().item())
+    return percents
+
+
+# %%
+learned = {name: [percent_right(make, seed) for seed in range(3)] for name, make in kinds.items()}
+for name, seeds in learned.items():
+    parameters = sum(p.numel() for p in kinds[name]().parameters())
+    ends = " ".join(f"{percents[-1]:3.0f}" for percents in seeds)
+    print(f"{name}: {ends} % right at the end, {parameters:,} parameters")
+title = "Three searches in one text, three seeds"
+steps_done = [100 * (k + 1) for k in range(6)]
+reference = {"guessing": 100 / 8}
+figures.curves(learned, steps_done, title=title, ylabel="% right", reference=reference)
+
+# %% [markdown]
+r"""
+On all three seeds MLA ends where multi-head attention does, with a sixth of its cache. MQA keeps just as much
+and stays behind on every seed, and GQA, which keeps twice as much, gets there on some seeds only.
+
+Why? Six heads of MQA have one key of 8 numbers, in which colour, shape and town must find room; and then one
+value of 8 numbers, in which all three must find room again. The latent holds them once, in 16 numbers, and
+every head makes a key *and* a value of its own from all of these.
+
+That tells you when latents pay: when what heads search by and what they read is the same knowledge about a
+token. The task was made to show this. If the answer is something that no head searches by, little is
+gained ("When do latents gain little?" in "On your own"). What it means for a language model, only language
+models can tell. DeepSeek-AI (2024, appendix D) train large ones, and report that MLA does better there than
+multi-head attention, with a small part of its cache.
+
+## Explore
+
+The four caches for a model of your own: 60 layers, heads of width 128. Before you move anything: how many
+heads must a model have for MLA with a latent of 512 to keep *more* than multi-head attention? And how many
+key/value heads of GQA cost as much as the latent?
 """
 
 # %% explore
-def look(d_latent, d_rope):
-    mebibytes = latent_cache_bytes(1, 1000, 60, d_latent, d_rope) / 2**20
-    title = f"latent {d_latent}, turning key {d_rope}"
-    return figures.table(torch.tensor([[mebibytes]]), ["1000 words"], ["MiB"], title=title)
+def look(heads, groups, d_latent, d_rope):
+    groups = min(groups, heads)
+    kept = {f"MHA ({heads})": 2 * heads * 128, f"GQA ({groups})": 2 * groups * 128}
+    kept |= {"MQA (1)": 2 * 128, f"MLA ({d_latent} + {d_rope})": d_latent + d_rope}
+    bars = {name: latent_cache_bytes(1, 1, 60, n, 0) / 2**10 for name, n in kept.items()}
+    note = "60 layers, heads of width 128, two bytes per number"
+    return cache_bars(bars, "What one token leaves behind", note)
 
 
-explore(look, d_latent=(64, 1024, 64, 512), d_rope=[64, 32, 128])
+all_heads, widths = [128, 64, 32, 16, 8, 4, 2, 1], (64, 1024, 64, 512)
+explore(look, heads=all_heads, groups=[8, 4, 2, 1], d_latent=widths, d_rope=[64, 32, 128])
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+Multi-head attention keeps 256 numbers per head here, and the latent with its position key 576: from two
+heads down, MLA keeps more. Between two and three groups of GQA cost as much. The more heads a model has, the
+more MLA saves, because its cache does not grow with them.
+
+</details>
+
+## See the whole computation
+
+Your module, drawn from a run. Find the latent: the only linear layer with a narrow result, from which two
+others go up.
+"""
+
+# %%
+draw(MultiheadLatentAttention(24, 4, 8), torch.zeros(1, 5, 24))
+
+# %% [markdown]
+r"""
+Now compare it with two others. First with multi-head attention, which has one layer where you have two. Does
+the comparison see the latent?
+"""
+
+# %%
+latent, multihead = MultiheadLatentAttention(24, 4, 8), SharingAttention(24, 4, 4)
+comparison = compare(latent, multihead, torch.zeros(1, 5, 24))
+print(comparison.differences or "no difference in the mathematics")
+comparison
+
+# %% [markdown]
+r"""
+It sees the boxes, and finds no difference in the mathematics. It is right: two matrices in a row *are* one
+matrix. Multi-head latent attention is multi-head attention whose weights for keys and values, stacked, can
+be written as a tall matrix times a wide one. All the rest, the small cache and the absorbed form, follows from that.
+
+And with the first mistake of section 1, one latent for the keys and another for the values:
+"""
+
+# %%
+class TwoLatents(MultiheadLatentAttention):
+    """The keys have a latent of their own."""
+
+    def __init__(self, d_model, n_heads, d_latent):
+        super().__init__(d_model, n_heads, d_latent)
+        self.k_down = nn.Linear(d_model, d_latent, bias=False)
+
+    def forward(self, x):
+        parts = self.q_proj(x), self.k_up(self.k_down(x)), self.v_up(self.kv_down(x))
+        q, k, v = (part.unflatten(-1, (4, -1)).transpose(1, 2) for part in parts)
+        return self.out_proj(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+two = compare(latent, TwoLatents(24, 4, 8), torch.zeros(1, 5, 24))
+for difference in two.differences:
+    print("-", difference)
+two
 
 # %% [markdown]
 r"""
 ## Explain it
+
+In your own words.
 """
 
 # %% [markdown] written: mla.places_apart (3 points)
 r"""
-### Why do places get a key of their own?
+### Why do positions get a key of their own?
 
 1. What is "absorbed" in latent attention, and why does that save time when a model writes?
-2. Why can it not be done with keys that are turned by their place?
-3. A model has one key/value head of width 128 for all its query heads; another keeps latents of 256
+2. Why can this not be done with keys that are turned by their position?
+3. One model has one key/value head of width 128 for all its query heads; another keeps latents of 256
    numbers. Which keeps less, and what may the other be better at?
 
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The product of the query's weight and of the weight that brings latents up to keys is
-one matrix for each head. With it, a query is brought down to the latents once, and no latent is ever
-brought up, which would take time for every word in the cache.
+**A worked answer.** The weight of the queries and the weight that brings latents up to keys are multiplied
+into one matrix per head. With it, the query comes down to the latents once per step, and no latent is ever
+brought up, which would take time for every token in the cache.
 
-A turn depends on the places of both words. It would stand between the two weights, so that the product
-would be another matrix for every pair of places. With a key of its own for places, the content has no
-turn, and can be absorbed.
+A turn depends on the positions of both tokens. It would stand between the two weights, so the product would
+be another matrix for every distance. With a key of its own for positions, the content has no turn and can be
+absorbed.
 
-One key/value head of width 128 keeps a key and a value, 256 numbers: both keep the same. From a latent,
-each head can make keys and values of its own, so heads can still describe words in different ways; with
-one shared head they cannot.
+One key/value head of width 128 keeps a key and a value, 256 numbers: both keep the same. From a latent, each
+head can make keys and values of its own, so heads can still describe tokens in different ways; with one
+shared head they cannot.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for: two weights become one matrix, so that latents need not be brought up for every word at
+**1 point** for: two weights become one matrix, so that latents need not be brought up for every token at
 every step. Half for one of the two.
 
-**1 point** for: a turn depends on the place, so it cannot be part of a matrix that is made once.
+**1 point** for: a turn depends on the position, so it cannot be part of a matrix that is computed once.
 
 **1 point** for: both keep 256 numbers, and heads differ more with latents. Half for one of the two.
 
@@ -553,34 +959,144 @@ only 128."
 r"""
 ## On your own
 
-Not graded.
+Not graded, and harder than they look.
 
-**Write word by word.** Write `step(module, word, latents)` for your module: `word` has shape $(B, 1,
-d_{\text{model}})$, `latents` is `None` or $(B, M, d_{\text{latent}})$; it returns the output and all
-latents so far. Compare with the module under a causal mask.
+**Turn a trained model into one with latents.** Somebody has trained multi-head attention. Its keys and
+values of a token are `[W_k; W_v] x`, one tall matrix times $x$. Write `to_latent(k_weight, v_weight,
+d_latent)`, which returns the weights `(kv_down, k_up, v_up)` whose keys and values come as close as latents
+of this width allow.
+"""
 
-**How small can latents be?** Take the best approximation of rank $r$ of a trained key weight
-(`torch.linalg.svd`), and see how the scores change with $r$.
+# %%
+def try_to_latent(to_latent):
+    """Raises AssertionError with a sentence if `to_latent` is not right."""
+    torch.manual_seed(0)
+    k_weight, v_weight = torch.randn(12, 6) @ torch.randn(6, 12), torch.randn(12, 12)
+    tall = torch.cat((k_weight, v_weight))
+    for d_latent in (12, 5):
+        down, k_up, v_up = to_latent(k_weight, v_weight, d_latent)
+        shapes = [tuple(weight.shape) for weight in (down, k_up, v_up)]
+        assert shapes == [(d_latent, 12), (12, d_latent), (12, d_latent)], f"shapes {shapes}"
+        off = (torch.cat((k_up, v_up)) @ down - tall).square().sum().sqrt()
+        least = torch.linalg.svdvals(tall)[d_latent:].square().sum().sqrt()
+        told = f"latents of {d_latent}: off by {off:.1f}, {least:.1f} is possible"
+        assert off < 1.01 * least + 1e-3, told
+    return "right: no latents of this width come closer"
 
+
+# def to_latent(k_weight, v_weight, d_latent): ...
+# try_to_latent(to_latent)
+
+# %% [markdown]
+r"""
+<details><summary>A hint</summary>
+
+Stack the two weights. The best matrix of rank $r$ near a given one is told by its singular values:
+`torch.linalg.svd`.
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def to_latent(k_weight, v_weight, d_latent):
+    left, sizes, right = torch.linalg.svd(torch.cat((k_weight, v_weight)), full_matrices=False)
+    up = left[:, :d_latent] * sizes[:d_latent]
+    k_up, v_up = up.split(len(k_weight))
+    return right[:d_latent], k_up, v_up
+```
+
+With latents as wide as the model, nothing is lost at all. Published conversions (Meng et al. 2025) start
+like this, take care of the rotary positions, and train on for a little.
+
+</details>
+
+**Grouped-query attention is latent attention.** Take a GQA layer with 2 groups of width 8. Which
+`kv_down`, `k_up` and `v_up` compute exactly the same keys and values? How wide is the latent? Is the reverse
+possible too?
+
+<details><summary>An answer</summary>
+
+Let `kv_down` be the key weight of GQA on top of its value weight: the latent is $2 \cdot 2 \cdot 8 = 32$
+numbers, just what GQA keeps. `k_up` copies the numbers of group 0 to the first half of the heads and those
+of group 1 to the second half; `v_up` does the same with the values. So each GQA is an MLA of equal cache
+with copying matrices in `k_up` and `v_up`. MLA may put other matrices there, and GQA cannot: at an equal
+cache, MLA can express more.
+
+</details>
+
+**When do latents gain little?** Give each item a number from 0 to 7 besides, and let all three answers be
+numbers: that of the red item, of the round one, of the one from Rome. Only `texts` and one embedding more in
+`Finder` must change. Predict the order of MHA, MQA and MLA, then train.
+
+<details><summary>An answer</summary>
+
+The three properties are only searched by now, and the number is only read. Keys and values have little in
+common that could be kept once: MQA has 8 numbers for the three properties and 8 for the number, MLA has 16
+for the same. When we tried it on three seeds, MLA was ahead of MQA on two of them and behind on one, and the
+32 numbers of GQA were enough on all.
+
+</details>
+
+**When does absorbing not pay?** Count the products of attention for $N$ new tokens over a cache of $M$, in
+both forms, for DeepSeek-V2's widths (heads of 128, latents of 512). At which $N$ do they cross?
+
+<details><summary>An answer</summary>
+
+Per head, bringing the cache up takes $M \cdot 512 \cdot (128 + 128)$ products, once for all $N$ queries, and
+then each query takes $M \cdot (128 + 128)$. Over latents each query takes $M \cdot (512 + 512)$. They are
+equal when $512 \cdot 256 + 256 N = 1024 N$, at $N \approx 171$. For a prompt of thousands of tokens, and for
+training, the long form is cheaper; for one token at a time the absorbed one is, by far.
+
+</details>
+"""
+
+# %%
+crossing = 512 * (128 + 128) / (1024 - 256)
+print(f"both forms take equally many products at N = {crossing:.0f}")
+
+# %% [markdown]
+r"""
 ## In practice
 
-- **DeepSeek-V2 and V3** use latents of 512 numbers and a turning key of 64, for 128 heads.
-- **Queries too** go through a latent there, which saves parameters while training, and norms lie between.
-- **Training** uses the form of section 1, writing that of section 3.
+- **The models.** DeepSeek-V2 (236 billion parameters, 21 of them used per token) introduced MLA;
+  DeepSeek-V3 (671 and 37) and Kimi K2 have it too. All with latents of 512 and a position key of 64.
+- **Queries go through a latent as well** in the large ones: 1536 numbers, which saves memory while training
+  and nothing in the cache. Both latents have an RMSNorm; the one of the cache stands before the latent is
+  stored, so that what follows is still a matrix.
+- **Two forms in one program.** Inference code reads the prompt in the form of section 1, and writes with the
+  absorbed one. FlashMLA is DeepSeek's GPU kernel for the second.
+- **Seen from the cache, it is multi-query attention**: one shared "key" of 576 numbers per token, of which
+  512 serve as the "value" too. That is why it is fast: what is read once serves all 128 heads.
+"""
 
+# %%
+billions = {"DeepSeek-V2": (236, 21), "DeepSeek-V3": (671, 37)}
+for name, (all_of_them, used) in billions.items():
+    print(f"{name}: {used} of {all_of_them} billion parameters per token, {used / all_of_them:.0%}")
+print(f"the latent of a query: 1536 numbers, its heads: {128 * (128 + 64):,}")
+
+# %% [markdown]
+r"""
 ## Read more
 
 - DeepSeek-AI: *DeepSeek-V2*, 2024, [arXiv:2405.04434](https://arxiv.org/abs/2405.04434). Latent
-  attention, in section 2.1; appendix C has all formulas on one page.
+  attention, in section 2.1; appendix C has all its formulas on one page, and appendix D compares it with
+  the other kinds.
 - DeepSeek-AI: *DeepSeek-V3 Technical Report*, 2024, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).
-  The same attention in a larger model.
-- Shazeer: *Fast Transformer Decoding*, 2019, [arXiv:1911.02150](https://arxiv.org/abs/1911.02150). Why
-  the cache is what counts when a model writes.
+  The same attention in a larger model, told once more and shorter.
+- Shazeer: *Fast Transformer Decoding*, 2019, [arXiv:1911.02150](https://arxiv.org/abs/1911.02150).
+  Multi-query attention, and why the cache is what counts when a model writes.
+- Ainslie et al.: *GQA*, 2023, [arXiv:2305.13245](https://arxiv.org/abs/2305.13245). The middle way, which
+  most models take today.
 - Su et al.: *RoFormer*, 2021, [arXiv:2104.09864](https://arxiv.org/abs/2104.09864). Rotary positions,
   where they were first described.
 - Meng et al.: *TransMLA*, 2025, [arXiv:2502.07864](https://arxiv.org/abs/2502.07864). Turns models with
-  shared key heads into models with latents.
+  shared key heads into models with latents; proves what "Grouped-query attention is latent attention" asks.
+- Grattafiori et al.: *The Llama 3 Herd of Models*, 2024,
+  [arXiv:2407.21783](https://arxiv.org/abs/2407.21783). The sizes of Llama 3.1 in section 5.
 
+**You have built it.** A token leaves one small vector behind, and all heads still see it in their own way.
 **Next:** in lesson 14 a token chooses the layers that it goes through.
 """
 

@@ -1,19 +1,28 @@
 # %% [markdown]
 r"""
-# 14 Send each word to a few experts: does a larger model have to be slower?
+# 14 Send each token to a few experts: does a larger model have to be slower?
 
-Most parameters of a transformer are in its feed-forward layers, and every word goes through all of them.
-A *mixture of experts* has many feed-forward networks side by side, and a small *router* that sends each
-word to a few of them: many parameters, little arithmetic. In this lesson you will **build**
+Mixtral has 46.7 billion parameters, and each token meets 12.9 billion of them. It costs about as much
+arithmetic as a model of 12.9 billion, and holds what fits into 46.7 billion parameters. Where are the others
+meanwhile, and who decides?
 
-1. the gate: which experts a word visits, and how much each of them counts,
-2. the layer, in which every expert works on its own words, in one call,
+Most parameters of a Transformer are in its feed-forward layers, and every token goes through all of them. A
+**mixture of experts** (MoE) has many feed-forward networks side by side, the **experts**, and a small
+**router** that sends each token to a few of them: many parameters, little arithmetic.
+
+In this lesson you will **build**
+
+1. the gate: which experts a token visits, and how much each of them counts,
+2. the layer, in which every expert works on its own tokens only, in one call,
 3. the loss that keeps all experts busy,
-4. the rule for experts that have room for so many words only.
+4. the rule for experts that have room for so many tokens only.
 
-**You need** the feed-forward layer of lesson 06, and softmax. You may use everything of PyTorch.
+Then you watch a router while it learns, with the balancing loss and without it, time the layer against a
+dense one, and find out what a full expert costs.
 
-**You spend** about 70 minutes.
+**You need** the feed-forward layer of lesson 06, and softmax. You may use everything in PyTorch.
+
+**You spend** about 75 minutes, more than half of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -39,49 +48,67 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import activations, seconds, train
+from autograder.notebook.lessons.moe import expert_shares
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 # %% [markdown]
 r"""
 ## The sentence again
 
-The same five words, the same four features.
+The same five tokens, the same four features. And Mixtral, counted from its published sizes:
+
+![Left, a dense layer of eight parts, all of which a token uses. Right, the same eight parts as experts; the
+token uses two of them and six rest](../images/dense_and_sparse.svg)
 """
 
 # %%
 tokens = list(TOKENS)
 x = embed(tokens)
-figures.table(x, tokens, FEATURES, title="x: one row a word")
+layers, width, hidden, vocabulary = 32, 4096, 14336, 32000
+experts_all = layers * 8 * 3 * width * hidden
+others = layers * (2 * width**2 + 2 * width * 1024 + 8 * width) + 2 * vocabulary * width
+print(f"Mixtral 8x7B: {(experts_all + others) / 1e9:.1f} billion parameters")
+print(f"a token meets {(experts_all / 4 + others) / 1e9:.1f} billion, 2 of 8 experts in each layer")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
-## 1. Whom does a word visit?
+## 1. Which experts does a token visit?
 
-**The question.** A router gives every word a number for each expert, its *logit*. How do these numbers
-become a choice of two experts, and a share for each of the two?
+**The question.** A router gives every token one number per expert, its **logit**. How do these numbers become
+a choice of two experts, and a weight for each of the two?
 
-By hand, for the logits 3, 0, 2 and 1 of one word. The two largest are 3 and 2, of the experts 0 and 2. The
-shares are a softmax of these two alone:
+![The logits 3, 0, 2, 1 of four experts; the two largest, 3 and 2; and the softmax of these two, 0.73 and
+0.27](../images/gate_steps.svg)
+
+By hand, for the logits 3, 0, 2 and 1 of one token: the two largest are 3 and 2, of the experts 0 and 2. The
+weights are a softmax of these two alone, $1 / (1 + e^{-1}) = 0.73$ and 0.27:
 """
 
 # %%
 logits = torch.tensor([3.0, 0.0, 2.0, 1.0])
-shares = torch.softmax(logits[[0, 2]], dim=-1)
-print("shares of experts 0 and 2:", [round(share, 2) for share in shares.tolist()])
+weights = torch.softmax(logits[[0, 2]], dim=-1)
+print("weights of experts 0 and 2:", [round(weight, 2) for weight in weights.tolist()])
 of_all = torch.softmax(logits, dim=-1)[[0, 2]]
-print("out of a softmax over all four:", [round(share, 2) for share in of_all.tolist()])
-figures.table(logits[None], ["word"], ["0", "1", "2", "3"], title="logits of four experts")
+print("out of a softmax over all four:", [round(weight, 2) for weight in of_all.tolist()])
+print(f"their sum: {of_all.sum():.2f}")
 
 # %% [markdown]
 r"""
-Taken from a softmax over all four, the two shares would not sum to one.
+Taken from a softmax over all four, the two weights would sum to 0.88, and a token that likes many experts
+would come out smaller.
 
 **The formula** (Jiang et al. 2024, section 2.1). With the $k$ largest logits $\ell_{e_1} \ge \dots \ge
-\ell_{e_k}$ of a word:
+\ell_{e_k}$ of a token:
 
 $$w_i = \frac{\exp \ell_{e_i}}{\sum_{j=1}^{k} \exp \ell_{e_j}}$$
 
+- $\ell$, shape $(\ldots, E)$: one logit per expert; $w$ and the ids $e$, shape $(\ldots, k)$
+
 ### Exercise: `top_k_gate`
+
+Choose first, then normalise.
 """
 
 # %% exercise: moe.top_k_gate
@@ -116,47 +143,63 @@ check(top_k_gate, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Bare logits for weights.* They can be negative.
-- *A softmax over all experts, and no more.* Then a word that likes many experts is made smaller.
+- *Bare logits as weights.* They can be negative, and their size is arbitrary.
+- *A softmax over all experts, and no more.* See above. (Some models do just that: Switch uses it for $k = 1$,
+  so that the router gets a gradient at all. It is another layer.)
+- *The $k$ best of the whole batch.* One choice is made per token: along the last axis.
 
-**See it run.** A router for the sentence, two experts out of four. Equal words go to equal experts:
+**See it run.** A router for the sentence, made by hand: expert 0 likes things, 1 actions, 2 pets and 3 small
+words, with a little overlap. Two experts per token:
 """
 
 # %%
-torch.manual_seed(0)
-router = torch.randn(4, 4)
-weights, experts = top_k_gate(x @ router.T, 2)
-for word, chosen, share in zip(tokens, experts.tolist(), weights.tolist(), strict=True):
-    print(f"{word}: experts {chosen}, weights {[round(w, 2) for w in share]}")
+likes = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0.5], [0, 0, 1, 0.25], [0, 0.5, 0, 1]])
+weights, experts = top_k_gate(x @ likes.T, 2)
+for token, chosen, share in zip(tokens, experts.tolist(), weights.tolist(), strict=True):
+    print(f"{token}: experts {chosen}, weights {[round(w, 2) for w in share]}")
 
 # %% [markdown]
 r"""
-## 2. How does every expert get its own words?
+Both *the* go the same way: a router sees the token's vector and nothing else.
 
-**The question.** Each word has its own two experts. To go through the words one by one would be slow. Can
-each expert be called once, for all its words?
+## 2. How does every expert get its own tokens?
 
-Yes, if we ask the other way round: for one expert, which words have it among their choices? Their rows are
-collected, go through the expert in one call, are weighted, and are added to where they came from.
+**The question.** Each token has its own two experts. To go through the tokens one by one would be slow. Can
+each expert be called once, for all its tokens?
 
-By hand, for the sentence and the choices above: the words of each expert.
+Yes, if we ask the other way round: which tokens have *this* expert among their choices? Their rows are
+collected, go through the expert in one call, are weighted, and are added to the rows where they came from.
+This is called **dispatch** and **combine**:
+
+![Five tokens at the left, four experts at the right. Expert 0 gets dog and cat, expert 1 the, saw, the,
+expert 2 dog, expert 3 the, saw, the, cat. Each works on its tokens in one call](../images/dispatch.svg)
+
+By hand, for the choices above, the tokens of each expert:
 """
 
 # %%
 for expert in range(4):
     mine = (experts == expert).any(dim=-1).nonzero().flatten().tolist()
-    print(f"expert {expert} gets", [tokens[place] for place in mine])
+    print(f"expert {expert} gets", [tokens[at] for at in mine])
 table = F.one_hot(experts, 4).sum(dim=1)
-figures.table(table, tokens, ["0", "1", "2", "3"], title="who goes where")
+figures.table(table, tokens, ["0", "1", "2", "3"], title="Who goes where")
 
 # %% [markdown]
 r"""
-**The formula** (Shazeer et al. 2017, equation 1). With the experts $e_1 \dots e_k$ of a word and their
+Ten choices over four experts, and they are not divided evenly: four, three, two and one. Section 3 is about
+that.
+
+**The formula** (Shazeer et al. 2017, equation 1). With the experts $e_1 \dots e_k$ of a token and their
 weights:
 
 $$y = \sum_{i=1}^{k} w_i\, E_{e_i}(x), \qquad E(x) = W_2 \operatorname{GELU}(W_1 x + b_1) + b_2$$
 
+- $x$, $y$, shape $(d_{\text{model}})$: one token; $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$ of each
+  expert
+
 ### Exercise: `MixtureOfExperts`
+
+Whether an expert is really called with its own tokens, and only with those, is judged.
 """
 
 # %% exercise: moe.MixtureOfExperts
@@ -215,39 +258,93 @@ check(MixtureOfExperts, hidden=True)
 r"""
 **What goes wrong.**
 
-- `output[token] = result` forgets what the expert before has left there; and where an index occurs twice,
-  `output[index] += result` keeps one of the two only.
-- *Every expert computes every word*, and most results are thrown away. The numbers are right, and nothing
+- `output[token] = result` forgets what the expert before has left there; and if an index occurs twice,
+  `output[index] += result` keeps only one of the two.
+- *Every expert computes every token*, and most results are thrown away. The numbers are right, and nothing
   is saved.
-- *Experts in a Python list* are no parameters of the layer, and never learn.
+- *Experts in a Python list* are not parameters of the layer, and never learn.
 
-**See it run.** How many parameters, and how many of them one word meets:
+**See it run.** Look over the experts' shoulders: `activations` gives what each of them returned, one row per
+token that it got. And the result is compared with the wasteful way, all experts on all tokens:
 """
 
 # %%
-layer = MixtureOfExperts(64, 256, 8, 2)
-count = sum(parameter.numel() for parameter in layer.experts.parameters())
-each = sum(parameter.numel() for parameter in layer.experts[0].parameters())
-print(f"parameters of all experts: {count}; one word meets {2 * each}")
+torch.manual_seed(0)
+layer, batch = MixtureOfExperts(64, 256, 8, 2), torch.randn(4, 50, 64)
+seen = activations(layer, layer.experts, batch)
+with torch.no_grad():
+    sparse = layer(batch)
+    weights, experts = top_k_gate(layer.router(batch), 2)
+    share = torch.zeros(4, 50, 8).scatter(-1, experts, weights)
+    dense = sum(share[..., e, None] * expert(batch) for e, expert in enumerate(layer.experts))
+rows = [len(made) for made in seen]
+print("rows that each expert got:", rows, "together", sum(rows))
+print("all experts on all tokens:", 8 * 200, "rows")
+print("the same result:", torch.allclose(sparse, dense, atol=1e-5))
 
 # %% [markdown]
 r"""
+400 rows instead of 1600. Is the layer also faster by that much? Three layers: eight experts of width 1024, of
+which a token visits two; a dense layer with as many parameters (width 8192); and a dense layer with as much
+arithmetic (width 2048).
+"""
+
+# %%
+moe = MixtureOfExperts(256, 1024, 8, 2)
+
+
+def dense_layer(hidden):
+    return nn.Sequential(nn.Linear(256, hidden), nn.GELU(), nn.Linear(hidden, 256))
+
+
+competitors = {
+    "8 experts, 2 per token": moe,
+    "dense, same parameters": dense_layer(8192),
+    "dense, same arithmetic": dense_layer(2048),
+}
+for name, competitor in competitors.items():
+    print(f"{name}: {sum(p.numel() for p in competitor.parameters()):,} parameters")
+
+# %% timing: 14_time_of_a_layer
+def milliseconds(layer, count):
+    given = torch.randn(1, count, 256, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        return 1000 * seconds(layer, given)
+
+
+counts = [1, 8, 64, 512]
+measured = {name: [milliseconds(layer, n) for n in counts] for name, layer in competitors.items()}
+title = "Time of one layer, over the tokens of a batch"
+axes = {"xlabel": "tokens", "ylabel": "milliseconds", "log_x": True, "log_y": True}
+time_of_a_layer = figures.curves(measured, counts, title=title, **axes)
+time_of_a_layer
+
+# %% [markdown]
+r"""
+With many tokens, the layer takes not much longer than the *small* dense layer, and far less than the large
+one, though it has the parameters of the large one. A single token has little to fetch as well: two experts.
+In between the gain is smaller: nearly every expert is awake for a handful of rows, all parameters are
+fetched, and eight small calls cost more than one large one. (The picture is from one core of a busy machine.
+Run the cell: it will be your machine's.)
+
 ## 3. What keeps a router from loving one expert?
 
-**The question.** An expert that is chosen learns, becomes better, and is chosen more often. What keeps
-the others alive?
+**The question.** An expert that is chosen learns, becomes better, and is chosen more often. What keeps the
+others alive?
 
-A loss of its own. Two numbers for each expert: $f_e$, its share of all choices, and $P_e$, how probable
-it was on average. The product is large where both are.
+![A loop: an expert is chosen, gets gradients, becomes better, gets larger logits, and is chosen again. The
+balancing loss pushes back between larger logits and being chosen](../images/rich_get_richer.svg)
 
-By hand, for two experts and four words that each choose one: evenly, and all the same.
+A loss of its own. It needs two numbers per expert: $f_e$, its share of all choices, and $P_e$, how probable
+it was on average. Their product is large for experts that have much of both.
+
+By hand, for two experts and tokens that each choose one. Evenly: $2 (0.5 \cdot 0.5 + 0.5 \cdot 0.5) = 1$.
+All to one, with probability 0.9: $2 (1 \cdot 0.9 + 0 \cdot 0.1) = 1.8$.
 """
 
 # %%
 for name, f, p in (("evenly", [0.5, 0.5], [0.5, 0.5]), ("all to one", [1.0, 0.0], [0.9, 0.1])):
-    print(f"{name}: {2 * sum(a * b for a, b in zip(f, p)):.1f}")
-shares = torch.tensor([[0.5, 0.5], [1.0, 0.0]])
-figures.table(shares, ["evenly", "all to one"], ["0", "1"], title="shares of two experts")
+    print(f"{name}: f {f}, P {p}, loss {2 * sum(a * b for a, b in zip(f, p)):.1f}")
 
 # %% [markdown]
 r"""
@@ -256,10 +353,13 @@ r"""
 $$L = E \sum_{e=1}^{E} f_e P_e, \qquad f_e = \frac{\text{choices of } e}{T k}, \qquad
 P_e = \frac{1}{T} \sum_t \operatorname{softmax}(\ell_t)_e$$
 
-The counts $f_e$ have no gradient: a choice does not move a little. The loss pushes down $P_e$ where $f_e$
-is large.
+- $\ell$, shape $(T, E)$: the logits of $T$ tokens; $f$ and $P$, shape $(E)$, each sums to 1
+- the counts $f_e$ have no gradient: a choice does not move a little. The gradient goes through $P_e$, and
+  pushes it down most where $f_e$ is large
 
 ### Exercise: `load_balancing_loss`
+
+One softmax, over all experts; and counts that sum to one.
 """
 
 # %% exercise: moe.load_balancing_loss
@@ -296,51 +396,122 @@ check(load_balancing_loss, hidden=True)
 r"""
 **What goes wrong.**
 
-- *A softmax of what is softmaxed already.* On ordinary logits it hardly shows. If all words like one
-  expert, the loss stays close to one.
-- *Shares that sum to $k$.*
+- *A softmax of what is already a softmax.* On ordinary logits it hardly shows. If all tokens like one expert,
+  the loss stays close to one, and pushes hardly at all.
+- *Shares that sum to $k$.* Then the loss of a balanced router depends on $k$.
+- *Only $f$, or only $P$.* Counts have no gradient. And the mean probability is balanced by giving every
+  token the same probabilities, which says nothing about who is chosen.
 
-**See it run.** A router that likes one expert too much, and some steps along the gradient of the loss:
+**See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants another matrix
+applied to it. All tokens also share a common part, as real ones do, which makes a fresh router partial from
+the start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too much?). Three seeds
+each:
 """
 
 # %%
-torch.manual_seed(0)
-logits = (torch.randn(64, 4) + torch.tensor([3.0, 0, 0, 0])).requires_grad_()
-for _ in range(3):
-    loss = load_balancing_loss(logits, 1)
-    busy = logits.argmax(dim=-1).bincount(minlength=4).tolist()
-    print(f"loss {loss.item():.2f}, tokens of each expert {busy}")
-    (gradient,) = torch.autograd.grad(loss, logits)
-    logits = (logits - 200 * gradient).detach().requires_grad_()
+def kinds_of_tokens(seed):
+    """Eight centres with a common part, and a matrix for each kind."""
+    generator = torch.Generator().manual_seed(seed)
+    common, own = torch.randn(1, 16, generator=generator), torch.randn(8, 16, generator=generator)
+    return 2 * common + own, torch.randn(8, 16, 16, generator=generator) / 4
+
+
+def fresh_tokens(kinds, count, generator):
+    """(tokens, targets): each target is the matrix of its kind times what is the token's own."""
+    centres, matrices = kinds
+    kind = torch.randint(8, (count,), generator=generator)
+    own = torch.randn(count, 16, generator=generator)
+    return (centres[kind] + own / 2)[None], torch.einsum("tij,tj->ti", matrices[kind], own)[None]
+
+
+# %%
+def trained(seed, factor, steps=150):
+    """The layer after training; the shares of its experts and the loss of the task at each step."""
+    torch.manual_seed(seed)
+    layer, generator = MixtureOfExperts(16, 16, 8, 2), torch.Generator().manual_seed(seed)
+    kinds, record, losses = kinds_of_tokens(seed), [], []
+
+    def loss_of(layer, batch):
+        logits, task = layer.router(batch[0][0]), F.mse_loss(layer(batch[0]), batch[1])
+        chosen = logits.topk(2).indices.flatten()
+        record.append((chosen.bincount(minlength=8) / len(chosen)).tolist())
+        losses.append(task.item())
+        return task + factor * load_balancing_loss(logits, 2)
+
+    train(layer, (fresh_tokens(kinds, 128, generator) for _ in range(steps)), loss_of, steps=steps)
+    return layer, record, losses
+
+
+# %%
+factors = {"without": 0.0, "0.05": 0.05, "5": 5.0}
+runs = {(name, seed): trained(seed, f) for name, f in factors.items() for seed in range(3)}
+for (name, seed), (_, record, losses) in runs.items():
+    last = torch.tensor(record[-20:]).mean(dim=0)
+    at_last = f"busiest expert {last.max():4.0%} of all choices, least busy {last.min():4.0%}"
+    print(f"{name:7s} seed {seed}: {at_last}, loss of the task {sum(losses[-20:]) / 20:.2f}")
+charts = {f"{name}, seed {seed}": record for (name, seed), (_, record, _) in runs.items()}
+expert_shares(charts, "The shares of eight experts while they learn, by factor")
 
 # %% [markdown]
 r"""
+Read the upper row first. Which experts a fresh router likes is chance, and without the loss a few go on
+taking nearly everything: on every seed the least busy expert ends with nothing. An expert without tokens gets
+no gradient, so nothing of the task can bring it back. In the rows below the bands even out.
+
+And does it help? Here is the loss of the task alone, whatever it was trained with:
+"""
+
+# %%
+def smoothed(values, width=10):
+    return torch.tensor(values).unflatten(0, (-1, width)).mean(dim=1).tolist()
+
+
+task = {name: [smoothed(runs[name, seed][2]) for seed in range(3)] for name in factors}
+lines = {f"factor {name}" if name != "without" else name: seeds for name, seeds in task.items()}
+places, title = list(range(5, 150, 10)), "The loss of the task, by factor of balancing"
+figures.curves(lines, places, title=title, ylabel="loss of the task")
+
+# %% [markdown]
+r"""
+On all three seeds a factor of 0.05 ends with the lowest loss: eight experts at work know more than a few. A
+factor of 5 balances still better, and the task is worse off for it: now the router cares more about even
+shares than about who is good at what. Balance is not the aim, it is a means. That is why the factor is small
+in real models (0.01 in the Switch Transformer).
+
 ## 4. What if an expert is full?
 
-**The question.** On many machines, each with one expert, everybody waits for the busiest. So an expert
-gets a *capacity*. What becomes of the words that come too late?
+**The question.** If every expert has a machine of its own, all wait for the busiest. So an expert gets a
+**capacity**. What becomes of the tokens that come too late?
 
-They pass the layer by: the residual connection carries them. First come, first served.
+They go past the layer: the residual connection carries them on as they are. First come, first served.
 
-By hand: the words go to experts 1, 0, 1, 1, 0, and each has room for two. The fourth word finds expert 1
-full.
+![Five tokens go to experts 1, 0, 1, 1, 0, each with room for two. The second the finds expert 1 full and goes
+past it, carried by the residual connection](../images/capacity.svg)
+
+By hand: the five tokens of the sentence go to experts 1, 0, 1, 1, 0, and each has room for two. Count, at
+each token, how many have come to its expert so far, itself included:
 """
 
 # %%
-choices, room = [1, 0, 1, 1, 0], {0: 2, 1: 2}
-for place, expert in enumerate(choices):
-    room[expert] -= 1
-    print(f"word {place} to expert {expert}:", "stays" if room[expert] >= 0 else "too late")
-so_far = F.one_hot(torch.tensor(choices), 2).cumsum(dim=0)
-figures.table(so_far, tokens, ["0", "1"], title="words so far")
+choices, so_far = [1, 0, 1, 1, 0], {0: 0, 1: 0}
+for token, expert in zip(tokens, choices):
+    so_far[expert] += 1
+    verdict = "stays" if so_far[expert] <= 2 else "goes past"
+    print(f"{token} is number {so_far[expert]} of expert {expert}: {verdict}")
 
 # %% [markdown]
 r"""
-**The formula** (Fedus et al. 2021, section 2.2): word $t$ stays if
+**The formula** (Fedus et al. 2021, section 2.2): token $t$ stays if
 
 $$\left|\{\, s \le t : e_s = e_t \,\}\right| \le \text{capacity}$$
 
+- $e$, shape $(T)$: the expert of each token
+
+The capacity is usually a **capacity factor** times the even share, $T k / E$.
+
 ### Exercise: `within_capacity`
+
+No loop over tokens is needed: what counts things so far along an axis?
 """
 
 # %% exercise: moe.within_capacity
@@ -372,38 +543,128 @@ check(within_capacity, hidden=True)
 r"""
 **What goes wrong.**
 
-- *One queue for all.* Room belongs to each expert.
-- *Off by one:* count from one, or compare with `<`; not both, and not neither.
+- *One queue for all.* Each expert has room of its own.
+- *Off by one.* Count from one and compare with `<=`, or count from zero and compare with `<`.
+- *The best instead of the first.* It would be a sensible rule (some models have it), but a token's fate would
+  then depend on those that come *after* it, and a model that writes could not know them.
 
-**See it run.** How many of 1000 words stay, if each of 8 experts has room for a little more than its share:
+**See it run.** What does a full expert cost? Take six of the layers that you have trained, give their experts
+room for a capacity factor times the even share, and let what finds no room go past:
 """
 
 # %%
-choices = torch.randint(8, (1000,), generator=torch.Generator().manual_seed(0))
-for factor in (1.0, 1.1, 1.25):
-    kept = within_capacity(choices, 8, int(factor * 1000 / 8)).sum().item()
-    print(f"room for {factor} times the share: {kept} words stay")
-
-# %% explore
-def look(capacity):
-    kept = within_capacity(choices[:20], 8, capacity)
-    names = [str(place) for place in range(20)]
-    return figures.table(kept[None].long(), ["stays"], names, title=f"room for {capacity}")
+def with_capacity(layer, given, factor):
+    """(output, share of the choices dropped); each choice of a token queues for itself."""
+    weights, experts = top_k_gate(layer.router(given[0]), 2)
+    room = int(factor * experts.numel() / 8)
+    kept = within_capacity(experts.flatten(), 8, room).view_as(experts)
+    share = torch.zeros(len(experts), 8).scatter(-1, experts, weights * kept)
+    results = torch.stack([expert(given[0]) for expert in layer.experts], dim=1)
+    return (share[..., None] * results).sum(dim=1)[None], 1 - kept.float().mean().item()
 
 
-explore(look, capacity=[2, 1, 3, 4])
+rooms = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
+dropped, worse = {"without": [], "0.05": []}, {"without": [], "0.05": []}
+for name, seed in [(name, seed) for name in dropped for seed in range(3)]:
+    layer, unseen = runs[name, seed][0], torch.Generator().manual_seed(99)
+    given, target = fresh_tokens(kinds_of_tokens(seed), 1000, unseen)
+    with torch.no_grad():
+        pairs = [with_capacity(layer, given, room) for room in rooms]
+    dropped[name].append([100 * gone for _, gone in pairs])
+    worse[name].append([F.mse_loss(output, target).item() for output, _ in pairs])
+for name, seeds in dropped.items():
+    at_one, at_two = ([f"{seed[k]:.0f}" for seed in seeds] for k in (1, 3))
+    print(f"{name:7s} % dropped at factor 1:", *at_one, "at factor 2:", *at_two)
+title = "Room for a factor times the even share"
+charts = {"% of the choices dropped": dropped, "loss": worse}
+figures.panels(charts, rooms, title=title, xlabel="capacity factor")
 
 # %% [markdown]
 r"""
+A layer whose router is partial loses many choices at a factor of 1, since its busiest experts overflow while
+others wait. The balanced layers lose fewer with the same room, on every seed, and at a factor of 2 next to
+nothing. So the balancing loss is not only about learning: it decides how much room, that is memory and
+waiting, a layer needs.
+
+## Explore
+
+A router that prefers one expert: all logits are random, and one of them gets a bonus. How much capacity
+does it take until nothing is dropped, at a bonus of 0 and of 2? What does the balancing loss say?
+"""
+
+# %% explore
+noise = torch.randn(1000, 8, generator=torch.Generator().manual_seed(0))
+
+
+def look(bonus, capacity_factor):
+    logits = noise + bonus * F.one_hot(torch.tensor(0), 8)
+    chosen = logits.argmax(dim=-1)
+    kept = within_capacity(chosen, 8, int(capacity_factor * 1000 / 8))
+    all_of_them, staying = (chosen[which].bincount(minlength=8) for which in (kept | True, kept))
+    loss = load_balancing_loss(logits, 1)
+    title = f"Dropped: {1 - kept.float().mean():.0%}; balancing loss {loss:.2f}"
+    charts = {"tokens that choose it": all_of_them, "tokens that stay": staying}
+    return figures.bars(charts, [str(e) for e in range(8)], title, top=1000)
+
+
+explore(look, bonus=(0.0, 4.0, 0.5, 1.0), capacity_factor=(0.5, 8.0, 0.25, 1.25))
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+At a bonus of 0 the busiest expert has only a little more than its share, and a factor a little above 1 is
+enough. At a bonus of 2 one expert gets more than half of all tokens: even a factor of 4 drops some of them,
+and seven experts have room for tokens that never come. The balancing loss has risen well above 1 by then.
+
+</details>
+
+## See the whole computation
+
+Your layer, drawn from a run on the sentence: two experts, of which a token visits one. Find where tokens are
+collected and where they are added back.
+"""
+
+# %%
+torch.manual_seed(0)
+draw(MixtureOfExperts(4, 8, 2, 1), x[None])
+
+# %% [markdown]
+r"""
+And beside it the wasteful layer that gives the same numbers:
+"""
+
+# %%
+class AllExperts(MixtureOfExperts):
+    """Every expert computes every token; most results are multiplied by zero."""
+
+    def forward(self, x):
+        weights, experts = top_k_gate(self.router(x), 1)
+        share = torch.zeros_like(self.router(x)).scatter(-1, experts, weights)
+        return sum(share[..., e, None] * expert(x) for e, expert in enumerate(self.experts))
+
+
+comparison = compare(AllExperts(4, 8, 2, 1), MixtureOfExperts(4, 8, 2, 1), x[None])
+told = comparison.differences or "no difference in the mathematics"
+print("all experts against your layer:", told)
+comparison
+
+# %% [markdown]
+r"""
+The same mathematics, so the same numbers. What is saved stands in the shapes: at the left five rows go
+through each expert, at the right each gets its own rows only.
+
 ## Explain it
+
+In your own words.
 """
 
 # %% [markdown] written: moe.what_is_saved (3 points)
 r"""
 ### What does a mixture of experts save, and what not?
 
-1. A model replaces each feed-forward layer by eight of the same size, two of which a word visits. What
-   happens to its parameters, its memory, and the arithmetic for a word?
+1. A model replaces each feed-forward layer by eight of the same size, two of which a token visits. What
+   happens to its parameters, its memory, and the arithmetic per token?
 2. Why is the weight of an expert multiplied into the output at all, if the choice is made already?
 3. Why does the balancing loss need both $f_e$ and $P_e$?
 
@@ -411,7 +672,7 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** The feed-forward layers have eight times the parameters, and all of them must be in
-memory, because other words need other experts. The arithmetic for one word doubles, as it goes through
+memory, because other tokens need other experts. The arithmetic per token doubles, as it goes through
 two of them, not through eight.
 
 Through the weight the router learns: the choice itself has no gradient. If an expert's output helps, its
@@ -446,33 +707,105 @@ and P are the same thing in expectation." (Half: memory and the factor are missi
 r"""
 ## On your own
 
-Not graded.
+Not graded, and harder than they look.
 
-**Watch experts specialise.** Train a small model with your layer on two kinds of text, with and without the
-balancing loss, and count who goes where.
+**Balance without a loss.** DeepSeek-V3 adds a *bias* per expert to the logits, for the choice only: the
+weights are still made from the bare logits. After every step the bias of an expert that had too many tokens
+goes down by a fixed amount, and that of one with too few goes up. Write `new_bias(bias, experts, rate)`.
+"""
 
-**Put capacity in.** Let words that find no room keep a result of zero, and see what the residual makes of
-them.
+# %%
+def try_new_bias(new_bias):
+    """Raises AssertionError with a sentence if `new_bias` is not right."""
+    generator, bias = torch.Generator().manual_seed(0), torch.zeros(4)
+    logits = torch.randn(400, 4, generator=generator) + torch.tensor([3.0, 0, 0, -2])
+    first = bias.clone()
+    once = new_bias(bias, (logits + bias).topk(2).indices, 0.05)
+    assert torch.equal(bias, first), "the bias that was given has changed"
+    assert once[0] < 0 < once[3], "the busiest expert should go down, the idle one up"
+    for _ in range(200):
+        bias = new_bias(bias, (logits + bias).topk(2).indices, 0.05)
+    counts = (logits + bias).topk(2).indices.flatten().bincount(minlength=4)
+    assert counts.max() < 1.25 * counts.min(), f"after 200 steps the tokens are {counts.tolist()}"
+    return "right: the experts are balanced, and no loss was needed"
+
+
+# def new_bias(bias, experts, rate): ...
+# try_new_bias(new_bias)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def new_bias(bias, experts, rate):
+    counts = experts.flatten().bincount(minlength=len(bias)).float()
+    return bias - rate * torch.sign(counts - counts.mean())
+```
+
+No gradient is involved, so the task's gradient is not disturbed, which a balancing loss always does a little.
+
+</details>
+
+**Let the experts choose.** Turn the table round: each expert takes the $T k / E$ tokens with the largest
+logits. What is balanced then by construction? And why can a model that writes not use it as it is?
+
+<details><summary>An answer</summary>
+
+Every expert gets equally many tokens, always, and no loss and no capacity are needed. But a token may be
+taken by many experts or by none, and whether it is taken depends on all tokens of the batch, those that come
+*later* in the same text included. When a model writes, these do not exist yet (Zhou et al. 2022).
+
+</details>
+
+**One expert per token.** Set $k = 1$ in the experiment of section 3, without the balancing loss. What is the
+gradient of the router? Look before you run it.
+
+<details><summary>An answer</summary>
+
+Nothing. The weight is a softmax over one logit, which is 1 whatever the logit is, so the router never learns.
+The Switch Transformer therefore multiplies by the probability out of *all* experts.
+
+</details>
 
 ## In practice
 
-- **Mixtral 8x7B** has eight experts a layer, and each word visits two.
-- **The Switch Transformer** sends each word to one expert, with a capacity.
-- **DeepSeek-V3** has many small experts, and one that everybody visits.
+- **Who has how many.** The Switch Transformer sends each token to 1 expert of up to 2048; Mixtral to 2 of 8;
+  DeepSeek-V3 to 8 of 256 small ones, and everybody through one **shared** expert besides.
+- **Parameters and memory.** All experts must be in memory, because the next token may need any of them.
+  DeepSeek-V3 has 671 billion parameters, of which 37 billion work on a token: 6 %.
+- **Experts are not professions.** Jiang et al. 2024 (section 5) looked for experts of biology or philosophy
+  and found little of it; what they saw was closer to syntax, and neighbouring tokens often go the same way.
+- **Nothing dropped.** Libraries of today sort the tokens by expert and multiply blocks of different heights
+  in one call (MegaBlocks, Gale et al. 2022), so that no capacity is needed on one machine.
+- **Where it pays.** With many tokens at a time, as in training and in serving many users. One user alone on
+  one machine pays the memory for all experts, and uses a few.
+"""
 
+# %%
+print(f"DeepSeek-V3: {37 / 671:.0%} of 671 billion parameters; 8 of 256 experts are {8 / 256:.0%}")
+print("the Switch Transformer: up to 2048 experts, balancing factor 0.01")
+
+# %% [markdown]
+r"""
 ## Read more
 
 - Shazeer et al.: *Outrageously Large Neural Networks*, 2017,
   [arXiv:1701.06538](https://arxiv.org/abs/1701.06538). The layer, and its first balancing losses.
 - Fedus et al.: *Switch Transformers*, 2021, [arXiv:2101.03961](https://arxiv.org/abs/2101.03961). One
-  expert a word, capacity, and the loss of section 3.
+  expert per token, capacity, and the loss of section 3.
 - Jiang et al.: *Mixtral of Experts*, 2024, [arXiv:2401.04088](https://arxiv.org/abs/2401.04088). The gate
-  of section 1, in an open model.
+  of section 1, in an open model, and a look at what its experts do.
+- Dai et al.: *DeepSeekMoE*, 2024, [arXiv:2401.06066](https://arxiv.org/abs/2401.06066). Many small experts
+  and a shared one, with the reasons.
 - DeepSeek-AI: *DeepSeek-V3 Technical Report*, 2024, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).
-  Balancing without a loss.
+  Balancing without a loss, as in "On your own".
+- Gale et al.: *MegaBlocks*, 2022, [arXiv:2211.15841](https://arxiv.org/abs/2211.15841). How to drop no
+  token and still be fast on a GPU.
 - Zhou et al.: *Mixture-of-Experts with Expert Choice Routing*, 2022,
-  [arXiv:2202.09368](https://arxiv.org/abs/2202.09368). Experts choose their words instead.
+  [arXiv:2202.09368](https://arxiv.org/abs/2202.09368). Experts choose their tokens instead.
 
+**You have built it.** A layer may hold many times what a token pays for.
 **Next:** in lesson 15 attention itself becomes faster.
 """
 

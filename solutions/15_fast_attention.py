@@ -2,19 +2,26 @@
 r"""
 # 15 Make attention fast: must the table of scores ever exist?
 
-A text of $N$ words has $N^2$ scores. Twice the text, four times the table: long before arithmetic becomes
-too slow, memory is full. Yet nobody wants the table. What is wanted are the outputs. In this lesson you
-will **build**
+A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, as today's models read it, the scores
+of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text, four times the table: long before
+the arithmetic takes too long, memory is full. And yet such texts are read, on single GPUs, with exactly the
+softmax attention of lesson 02. How?
 
-1. the step that puts attention over two sets of keys together,
-2. with the same idea, exact attention a block of keys at a time, without a table: what FlashAttention does,
-3. the mask of attention that looks at the last few words only,
-4. attention without a softmax, which carries two sums from word to word.
+Nobody wants the table. What is wanted are the outputs. In this lesson you will **build**
 
-**You need** lessons 01 to 03, and in lesson 01 the softmax that takes off the maximum. Except for
-`F.scaled_dot_product_attention` in exercise 2, you may use everything of PyTorch.
+1. the step that merges attention over two sets of keys into attention over both,
+2. with the same idea, exact attention by one block of keys at a time, without a table: the idea of
+   FlashAttention,
+3. the mask of a sliding window, in which a token attends to the last few tokens only,
+4. attention without a softmax, which carries two sums from token to token.
 
-**You spend** about 85 minutes.
+Then you measure memory and time as the text grows, find out what training does to the memory that you have
+saved, and see which of these attentions can still look up one thing among many.
+
+**You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
+`F.scaled_dot_product_attention` in exercise 2, you may use everything in PyTorch.
+
+**You spend** about 100 minutes, two thirds of them on the exercises.
 
 | exercise | points | minutes |
 |---|---|---|
@@ -37,55 +44,73 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import limited_threads, peak_memory, seconds, train
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 # %% [markdown]
 r"""
 ## The sentence again
 
-The same five words, the same four features.
+The same five tokens, the same four features. And the table from above:
 """
 
 # %%
 tokens = list(TOKENS)
 x = embed(tokens)
-figures.table(x, tokens, FEATURES, title="x: one row a word")
+print(f"131,072 tokens, one head, two bytes per score: {131_072**2 * 2 / 2**30:.0f} GiB")
+figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
 ## 1. Can attention be put together from parts?
 
-**The question.** A word has attended to the first two words, and, apart from that, to the last three. Can
-the output over all five be had from the two outputs?
+**The question.** *Cat* has attended to the first two tokens of the sentence, and separately to the last
+three. Someone hands you the two outputs. Can you compute the output over all five?
 
-Not from the outputs alone: how much does each part count? One number more is needed for each, the sum of
-exponentials that its output was divided by. Its logarithm is the *logsumexp* of the scores.
+Not from the outputs alone: you do not know how much each part should count. One more number per part is
+enough, the sum of exponentials that its output was divided by. Whichever part has the larger sum has the
+larger share:
 
-By hand, for *cat*: its scores with the five words, divided by the root of 4 already, are 0, 2, -2, 0 and
-3. The two sums, and the share of each part in the whole:
+![The five scores of cat in two parts. With the and dog: scores 0 and 2, sum of exp 8.39. With saw, the and
+cat: scores -2, 0 and 3, sum of exp 21.22. The two outputs are combined with shares 0.28 and
+0.72](../images/two_parts.svg)
+
+By hand, for *cat*: its scores with the five tokens, already divided by $\sqrt{4}$, are 0, 2, -2, 0 and 3.
+The sums are $e^0 + e^2 = 8.39$ and $e^{-2} + e^0 + e^3 = 21.22$, so the first part has a share of $8.39 /
+29.61 = 0.28$ and the second one the rest, 0.72.
 """
 
 # %%
 scores = x[4] @ x.T / math.sqrt(4)
 first, last = scores[:2].exp().sum(), scores[2:].exp().sum()
-print("scores:", scores.tolist())
 both = first + last
-print(f"sums: {first:.2f} and {last:.2f}; shares: {first / both:.2f} and {last / both:.2f}")
-figures.table(scores[None], ["cat"], [f"{word} " for word in tokens], title="scores of cat")
+print("scores:", scores.tolist())
+print(f"sums: {first:.2f} and {last:.2f}, together {both:.2f}")
+print(f"shares: {first / both:.2f} and {last / both:.2f}")
 
 # %% [markdown]
 r"""
-**The formula.** With the outputs $o_a$, $o_b$ and the logsumexps $\ell_a$, $\ell_b$ of a query:
+A sum of exponentials overflows as soon as a score is large. So what is passed around is its logarithm, the
+**logsumexp** of the scores.
+
+**The formula.** For one query, with the outputs $o_a$, $o_b$ and the logsumexps $\ell_a$, $\ell_b$ of the
+two parts:
 
 $$\ell = \log(e^{\ell_a} + e^{\ell_b}), \qquad o = e^{\ell_a - \ell}\, o_a + e^{\ell_b - \ell}\, o_b$$
 
-A set without keys has $\ell = -\infty$ and $o = 0$. If both are empty, the result is empty too, and not
+- $o_a$, $o_b$, $o$: shape $(\ldots, N, E)$, one output per query
+- $\ell_a$, $\ell_b$, $\ell$: shape $(\ldots, N)$, one number per query
+- $e^{\ell_a - \ell}$ and $e^{\ell_b - \ell}$: the two shares; they add up to 1
+
+A set without keys has $\ell = -\infty$ and $o = 0$. If both sets are empty, so is the result, and it is not
 NaN. As always, `exp` must not overflow.
 
 ### Exercise: `merge_attention`
 """
+
 
 # %% exercise: fast.merge_attention
 def merge_attention(out_a, lse_a, out_b, lse_b):
@@ -124,15 +149,21 @@ check(merge_attention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The mean of the outputs.* A part with tiny scores should hardly count.
-- *Minus infinity minus minus infinity* is NaN. To clean the result afterwards does not help the gradient.
+- *The mean of the two outputs.* A part whose scores are all tiny should hardly count.
+- *Weights that follow the number of keys.* Two keys against three says nothing; one large score can
+  outweigh a thousand small ones.
+- *Minus infinity minus minus infinity* is NaN. Cleaning the result afterwards does not help: the gradient
+  is NaN already.
 
-**See it run.** All five words of the sentence over the first two, over the last three, and together:
+**See it run.** All five queries over the first two tokens, over the last three, and merged. Merging is
+*associative*: three parts may be merged in any grouping, which is why a long text can be spread over many
+machines.
 """
+
 
 # %%
 def one_part(keys):
-    """Output and logsumexp of the sentence over some of its words."""
+    """Output and logsumexp of all five queries over some of the tokens."""
     part = x @ keys.T / math.sqrt(4)
     return torch.softmax(part, dim=-1) @ keys, part.logsumexp(dim=-1)
 
@@ -140,44 +171,65 @@ def one_part(keys):
 merged, _ = merge_attention(*one_part(x[:2]), *one_part(x[2:]))
 at_once = F.scaled_dot_product_attention(x, x, x)
 print("two parts = all at once:", torch.allclose(merged, at_once, atol=1e-6))
+a, b, c = one_part(x[:1]), one_part(x[1:3]), one_part(x[3:])
+left, right = (
+    merge_attention(*merge_attention(*a, *b), *c),
+    merge_attention(*a, *merge_attention(*b, *c)),
+)
+print("(a and b) and c = a and (b and c):", torch.allclose(left[0], right[0], atol=1e-6))
 
 # %% [markdown]
 r"""
-## 2. Can all of attention be done that way?
+## 2. Can all of attention be computed that way?
 
-**The question.** A block of keys at a time, each merged with what is there: then only the scores of one
-block are in memory. What has to be carried along?
+**The question.** Take the keys one block at a time, and merge each block with what you have so far. Then
+only the scores of one block are in memory. What has to be carried along from block to block?
 
-Three things for each query: the largest score so far, the sum of exponentials, and the sum of weighted
-values, both measured with that largest score. If a larger one turns up, both sums shrink.
+![Two tables of queries by keys. Left, all scores at once: memory N times N. Right, a block of keys at a
+time: the blocks that are done are forgotten, one block is held now, the others come later; three columns m,
+z and o are carried along](../images/table_or_tiles.svg)
 
-By hand, for the scores 1, 3 and 5 that come one at a time: the sum of exponentials, each time less the
-largest.
+Three things per query: the largest score so far, $m$; the sum of exponentials, $z$; and the weighted sum of
+values, $o$. Both sums are measured relative to $m$, so that `exp` cannot overflow. If a block brings a
+larger score, both sums are now too large, and have to shrink:
+
+![Three stacked bars: the sum of exponentials is 1.000 after the score 1, 1.135 after the score 3 and 1.154
+after the score 5. With every larger score the parts of the earlier ones
+shrink](../images/running_sum.svg)
+
+By hand, for the scores 1, 3 and 5, one after the other. After the first, $z = e^{1 - 1} = 1$. The score 3
+is larger by 2, so $z$ shrinks by $e^{-2} = 0.135$ and 1 is added. The score 5 is again larger by 2: $z =
+1.135 \cdot 0.135 + 1 = 1.154$.
 """
 
 # %%
+print(f"shrink by exp(-2) = {math.exp(-2):.3f}")
 largest, total = -math.inf, 0.0
 for score in (1.0, 3.0, 5.0):
     new = max(largest, score)
     total = total * math.exp(largest - new) + math.exp(score - new)
     largest = new
     print(f"score {score:.0f}: largest {largest:.0f}, sum {total:.3f}")
-print(f"at once: {sum(math.exp(score - 5) for score in (1, 3, 5)):.3f}")
-row = torch.tensor([[1.0, 3.0, 5.0]])
-figures.table(row, ["scores"], ["first", "second", "third"], title="one after another")
+print(f"all at once: {sum(math.exp(score - 5) for score in (1, 3, 5)):.3f}")
 
 # %% [markdown]
 r"""
-**The formula** (Dao et al. 2022, algorithm 1; Milakov and Gimelshein 2018). For a block with scores $s$
-and values $V$:
+**The formula** (Milakov and Gimelshein 2018; Dao et al. 2022, algorithm 1). For a block with scores $s$ and
+values $V$:
 
 $$m' = \max(m, \max s), \qquad z' = e^{m - m'} z + \sum e^{s - m'}, \qquad o' = e^{m - m'} o + e^{s - m'} V$$
 
-It starts from $m = -\infty$, $z = 0$, $o = 0$; the result is $o / z$ at the very end. Under a causal
-mask, keys after the query get a score of minus infinity.
+- $s$, shape $(\ldots, N, \text{block})$: the scores of all queries with the keys of this block, scaled
+- $m$, $z$, shape $(\ldots, N, 1)$, and $o$, shape $(\ldots, N, E)$: what is carried along
+- at first $m = -\infty$, $z = 0$, $o = 0$; after the last block the result is $o / z$
+
+Under a causal mask, keys after the query get a score of minus infinity.
 
 ### Exercise: `tiled_attention`
+
+The last block may be smaller than the others.
 """
+
 
 # %% exercise: fast.tiled_attention
 def tiled_attention(q, k, v, block, causal=False):
@@ -195,12 +247,13 @@ def tiled_attention(q, k, v, block, causal=False):
     """
     ### BEGIN SOLUTION
     largest, total, output = torch.full_like(q[..., :1], -torch.inf), 0.0, 0.0
-    query = torch.arange(q.shape[-2])[:, None]
+    query = torch.arange(q.shape[-2], device=q.device)[:, None]
     for start in range(0, k.shape[-2], block):
         keys, values = k[..., start : start + block, :], v[..., start : start + block, :]
         scores = q @ keys.mT / math.sqrt(q.shape[-1])
         if causal:
-            later = start + torch.arange(scores.shape[-1]) > query
+            key = start + torch.arange(scores.shape[-1], device=q.device)
+            later = key > query
             scores = scores.masked_fill(later, -torch.inf)
         new = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
         shrink, grown = torch.exp(largest - new), torch.exp(scores - new)
@@ -220,48 +273,202 @@ check(tiled_attention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Sums that do not shrink.* All is well as long as the largest score comes first.
+- *Sums that do not shrink.* Everything is fine as long as the largest score comes first. Test with the
+  largest one last.
 - *The maximum of the block instead of the largest so far.* If a later block lies far below, `exp`
-  overflows; if it is hidden altogether, there is minus infinity minus minus infinity.
+  overflows; if all of it is masked, you get minus infinity minus minus infinity.
 - *The last block,* if it is not full.
+- *The whole mask at once.* A Boolean mask of $N \times M$ is a table, too.
 
-**See it run.** The largest tensor that each way makes for 1024 words, in numbers:
+**See it run.** First, exactness. Then the promise: the most bytes that a call holds at any one time, for
+the table, for your tiles, and for the **back ends** of PyTorch's `F.scaled_dot_product_attention`. That
+function has several ways to compute one result; `math` writes the table, `flash` works in tiles inside a
+single kernel, `efficient` does so too and exists on GPUs only. If your machine has a GPU, it is used.
 """
 
 # %%
-q, k, v = torch.randn(3, 1024, 16, generator=torch.Generator().manual_seed(0))
-exact = F.scaled_dot_product_attention(q, k, v)
-print("tiles = all at once:", torch.allclose(tiled_attention(q, k, v, 64), exact, atol=1e-5))
-print(f"a table: {1024 * 1024} numbers; the scores of one block: {1024 * 64}")
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+dtype = torch.float16 if device == "cuda" else torch.float32
+
+
+def table_attention(q, k, v):
+    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v
+
+
+def back_end(kind):
+    def attend(q, k, v):
+        with sdpa_kernel(kind):
+            return F.scaled_dot_product_attention(q, k, v)
+
+    return attend
+
+
+def one_head(n):
+    """Random queries, keys and values (1, 1, n, 64): one sentence, one head."""
+    generator = torch.Generator().manual_seed(n)
+    return torch.randn(3, 1, 1, n, 64, generator=generator).to(device, dtype).unbind()
+
+
+# %%
+ways = {"the table": table_attention, "your tiles": lambda q, k, v: tiled_attention(q, k, v, 64)}
+kinds = {
+    "math": SDPBackend.MATH,
+    "flash": SDPBackend.FLASH_ATTENTION,
+    "efficient": SDPBackend.EFFICIENT_ATTENTION,
+}
+if device == "cuda":
+    del kinds["math"]  # it is the table again, and six lines are too many for one chart
+for name, kind in kinds.items():
+    try:
+        back_end(kind)(*one_head(64))
+        ways[f"PyTorch, {name}"] = back_end(kind)
+    except RuntimeError:
+        print(f"PyTorch has no back end '{name}' for this machine")
+exact = table_attention(*one_head(1000))
+for name, way in ways.items():
+    print(f"{name}: exact: {torch.allclose(way(*one_head(1000)), exact, atol=2e-3)}")
+
+# %%
+def mebibytes(way, n):
+    return peak_memory(way, *one_head(n)) / 2**20
+
+
+lengths = [128, 256, 512, 1024, 2048, 4096]
+with limited_threads(1):
+    memory = {name: [mebibytes(way, n) for n in lengths] for name, way in ways.items()}
+for name in ("the table", "your tiles"):
+    print(f"{name:10s}", *(f"{n}: {mib:.1f}" for n, mib in zip(lengths, memory[name])), "MiB")
+print(f"131,072 tokens, a block of 64: {131_072 * 64 * 2 / 2**20:.0f} MiB")
+options = {"xlabel": "tokens", "log_x": True}
+figures.curves(memory, lengths, title="Memory of one head", ylabel="MiB", log_y=True, **options)
 
 # %% [markdown]
 r"""
-## 3. What if a word looks at its neighbours only?
+Twice as many tokens: the table needs four times the memory, the tiles need twice. On this logarithmic
+chart the lines therefore have different slopes, and no constant factor ever makes up for that. So here is
+the answer to the opening: at 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB.
+(On a CPU, memory that an operation takes and gives back within itself is not seen, such as the tiles inside
+`flash`. They are small.)
+
+And time? Before you look: will the tiles be faster than the table, or slower? There is also one more
+competitor. `torch.compile` reads a function of Python and generates one program for all of it. It gets the
+four operations of `table_attention`, which know nothing of tiles. It needs a C++ compiler (on a GPU, Triton),
+and a few seconds for each length; where it does not work, the chart has a line less.
+"""
+
+# %%
+def compiled_attention():
+    """The table through torch.compile, a program for each length; None where that does not work."""
+    compiled = torch.compile(table_attention, dynamic=False)
+    try:
+        with limited_threads(1):
+            compiled(*one_head(lengths[0]))
+    except Exception as problem:
+        print(f"torch.compile does not work here ({type(problem).__name__}): a line less")
+        return None
+    return compiled
+
+
+# %% timing: 15_time_over_length
+compiled = compiled_attention()
+timed = ways | ({"torch.compile": compiled} if compiled else {})
+times = {name: [1000 * seconds(way, *one_head(n)) for n in lengths] for name, way in timed.items()}
+if device == "cuda" and compiled:  # on a CPU the count does not see into it
+    print(f"torch.compile, 4096 tokens: {mebibytes(compiled, 4096):.1f} MiB")
+title, y_axis = "Time of one head", {"ylabel": "milliseconds", "log_y": True}
+time_over_length = figures.curves(times, lengths, title=title, **y_axis, **options)
+time_over_length
+
+# %% [markdown]
+r"""
+All these lines climb with much the same slope in the end: each of these ways computes all $N^2$ scores, so
+twice the length takes about four times as long. Where they differ is in how far numbers travel. The table is
+written to memory, read by the softmax, written, and read again, which hurts as soon as it no longer fits into
+the processor's cache: here between 1024 and 2048 tokens. Your tiles take a separate call from Python at every
+step, so they lose on short texts; on long ones they overtake the table. The `flash` back end has both: tiles,
+and one kernel.
+
+And `torch.compile`? Here its line lies close to that of `flash`. It has not found the idea of this section by
+itself: it has a list of patterns, these four operations are one of them, and it puts `flash` in their place.
+Asked for one program for all lengths (`dynamic=True`) it did not recognise them when we tried, and wrote the
+table. (The picture is from one core of a busy machine. Run the cell: it will be your machine's.)
+
+### What happens in training?
+
+So far nothing was learned: no gradients. Predict before you run the cell: if queries, keys and values
+require gradients, and the result is sent back by `backward()`, how much memory do your tiles save?
+"""
+
+
+# %%
+def there_and_back(way):
+    def run(q, k, v):
+        way(q, k, v).sum().backward()
+
+    return run
+
+
+def trained_memory(way):
+    given = [part.requires_grad_() for part in one_head(1024)]
+    return peak_memory(there_and_back(way), *given) / 2**20
+
+
+with limited_threads(1):
+    table, tiles = trained_memory(table_attention), trained_memory(ways["your tiles"])
+    flash = trained_memory(ways.get("PyTorch, flash", table_attention))
+print(f"forward and backward, 1024 tokens: the table {table:.0f} MiB, your tiles {tiles:.0f} MiB")
+print("PyTorch's flash needs less than a third of the table:", flash < table / 3)
+
+# %% [markdown]
+r"""
+<details><summary>What happened</summary>
+
+Nothing is saved. Autograd keeps what each operation will need on the way back, and that includes the
+exponentials of *every* block: together, the table again. FlashAttention therefore brings its own backward
+pass. It keeps the outputs and one logsumexp per query, and computes every block of scores a second time:
+more arithmetic, much less memory. That is the first task of "On your own".
+
+</details>
+
+## 3. What if a token attends to its neighbours only?
 
 **The question.** Tiles save memory. The arithmetic is still that of $N^2$ scores. Which scores could be
-left out?
+left out altogether?
 
-In many texts what matters is near. With a *window* of $w$, a word sees itself and the $w - 1$ words
-before it. Over several layers, what is farther away arrives all the same, from neighbour to neighbour.
+In many texts, what matters is near. With a **sliding window** of $w$, a token attends to itself and to the
+$w - 1$ tokens before it. What is farther away is not lost: a neighbour has attended to *its* neighbours one
+layer below, so information travels from layer to layer.
 
-By hand, for five words and a window of two:
+![Nine tokens in three layers, each with a window of three. Lines go from the last token of the top layer
+down to 3 tokens of the layer below, to 5 of the next, to 7 of the input; the tokens 7 and 8 back are not
+reached](../images/window_reach.svg)
+
+By hand, for five tokens and a window of two: *saw* (position 2) attends to *dog* (1) and to itself, but no
+longer to the first *the* (0). After two layers it has heard from *the* as well, through *dog*. With $L$
+layers, a token is reached from up to $L (w - 1)$ positions back: 3 times 2 are 6, as in the picture.
 """
 
 # %%
 for i in range(5):
-    print(tokens[i], "sees", [tokens[j] for j in range(5) if 0 <= i - j < 2])
-band = torch.tensor([[float(0 <= i - j < 2) for j in range(5)] for i in range(5)])
-figures.table(band, tokens, [f"{word} " for word in tokens], title="a window of two")
+    seen = [f"{tokens[j]} ({j})" for j in range(5) if 0 <= i - j < 2]
+    print(f"{tokens[i]} ({i}) attends to", seen)
+print("three layers with a window of three reach", 3 * (3 - 1), "back")
 
 # %% [markdown]
 r"""
-**The formula** (Jiang et al. 2023, section 2; for windows on both sides Beltagy et al. 2020): query $i$
-may attend to key $j$ if
+**The formula** (Jiang et al. 2023, section 2; for windows on both sides Beltagy et al. 2020). Query $i$ may
+attend to key $j$ if
 
 $$0 \le i - j < w$$
 
+- $w$: the window, counting the token itself; $w = 1$ is no context at all
+- the mask has shape $(n, n)$: one row per query, True where it may attend
+
 ### Exercise: `sliding_window_mask`
 """
+
 
 # %% exercise: fast.sliding_window_mask
 def sliding_window_mask(n, window):
@@ -291,60 +498,140 @@ check(sliding_window_mask, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Off by one.* A window of one is the word itself.
-- *A window on both sides* lets a word see its future.
+- *Off by one.* A window of one is the token itself.
+- *A window on both sides* lets a token attend to its future.
+- *A mask alone saves nothing.* Masked scores are computed first and thrown away afterwards. Time is saved
+  by code that never touches the blocks outside the window (the second task of "On your own").
 
-**See it run.** How many of the scores of 4096 words are left, in percent, without a window and with one:
+**See it run.** How many of the scores of 4096 tokens are left, without a window and with one?
 """
 
 # %%
 for window in (4096, 1024, 256):
-    left = sum(min(place + 1, window) for place in range(4096))
-    print(f"window {window}: {100 * left / 4096**2:.1f} % of the table")
-
-# %% explore
-def look(window):
-    mask, keys = sliding_window_mask(5, window).long(), [f"{word} " for word in tokens]
-    return figures.table(mask, tokens, keys, title=f"a window of {window}")
-
-
-explore(look, window=[2, 1, 3, 5])
+    left = sum(min(position + 1, window) for position in range(4096))
+    print(f"window {window:4d}: {100 * left / 4096**2:.1f} % of the table")
 
 # %% [markdown]
 r"""
+How far do several layers see? A layer passes information along its mask; two layers along the mask times
+itself. The tables show what reaches whom in a text of 10 tokens with a window of 3:
+"""
+
+
+# %%
+def reach(window, layers, n=10):
+    """(n, n): True where the input token of the column can reach the output token of the row."""
+    one_layer = sliding_window_mask(n, window).double()
+    return torch.linalg.matrix_power(one_layer, layers) > 0
+
+
+positions = [str(i) for i in range(10)]
+maps = {f"{layers} layer{'s' * (layers > 1)}": reach(3, layers) for layers in (1, 2, 4)}
+figures.attention_maps(maps, positions, title="Who is reached through windows of 3")
+
+# %% [markdown]
+r"""
+That is what *can* arrive. How much *does* arrive? Put random attention layers with residual connections
+on top of each other, and ask for the gradient: how strongly does the last output depend on an input token,
+over the distance? Three seeds each.
+"""
+
+
+# %%
+def influence(layers, seed, window=4, n=32, width=16):
+    """The size of the gradient of the last output at each input token, nearest first."""
+    torch.manual_seed(seed)
+    stream = given = torch.randn(n, width, requires_grad=True)
+    for _ in range(layers):
+        w_q, w_k, w_v = torch.randn(3, width, width) / width**0.5
+        read = F.layer_norm(stream, (width,))
+        mask = sliding_window_mask(n, window)
+        q, k, v = read @ w_q, read @ w_k, read @ w_v
+        stream = stream + F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    (gradient,) = torch.autograd.grad(stream[-1] @ torch.randn(width), given)
+    return gradient.norm(dim=-1).flip(0).tolist()
+
+
+shown = {}
+for layers in (1, 2, 4, 8):
+    runs = [influence(layers, seed) for seed in range(3)]
+    farthest = [max(d for d, size in enumerate(run) if size > 0) for run in runs]
+    name = f"{layers} layer{'s' * (layers > 1)}"
+    print(f"{name}: reached from up to {farthest} back; by hand {3 * layers}")
+    shown[name] = [run[: 3 * layers + 1] for run in runs]
+title = "How much of a token arrives, over the distance"
+axis = {"xlabel": "positions back", "ylabel": "gradient", "log_y": True}
+figures.curves(shown, list(range(25)), title=title, **axis)
+
+# %% [markdown]
+r"""
+The sum by hand gives the limit, and the gradient stops exactly there. But look at the height of each line
+at its end: what comes from the far edge of the reach has only one path through the layers, and the weights
+on that path multiply. The **receptive field** on paper is larger than what a model can make good use of. That
+is one reason why many models mix layers with a window and layers without.
+
+Move the two sliders. A window of 2 with 6 layers, or a window of 4 with 2 layers: which reaches farther,
+and which has more scores to compute? Guess first.
+"""
+
+
+# %% explore
+def look(window, layers):
+    here = {"one layer": reach(window, 1), f"{layers} together": reach(window, layers)}
+    scores = layers * sliding_window_mask(10, window).sum().item()
+    title = f"Window {window}, layers {layers}: {scores} scores"
+    return figures.attention_maps(here, positions, title=title)
+
+
+explore(look, window=(1, 8, 1, 3), layers=(1, 8, 1, 2))
+
+# %% [markdown]
+r"""
+<details><summary>The answer</summary>
+
+Both reach 6 back. The deep and narrow one computes more scores, since every layer adds its own band. It
+also has more paths and more parameters, so "cheaper" is not the whole story.
+
+</details>
+
 ## 4. What if there is no softmax?
 
-**The question.** A word needs the sum over all words before it, each weighted by $\exp(q \cdot k)$. The
-exponential ties $q$ and $k$ together, so every pair has to be looked at. What if a weight were a product,
+**The question.** A token needs the sum over all tokens before it, each weighted by $\exp(q \cdot k)$. The
+exponential ties $q$ and $k$ together, so every pair has to be looked at. What if a weight were a *product*,
 $\phi(q) \cdot \phi(k)$?
 
-Then the sum can be taken over the keys first: $\phi(q)$ stands outside. Two sums are carried from word to
-word, and a word costs the same wherever it stands.
+Then $\phi(q)$ can be taken out of the sum, and the rest of the sum does not depend on the query at all. Two
+sums are carried from token to token, and a token costs the same wherever it comes in the text:
 
-By hand, with one feature and $\phi(x) = x + 1$ for positive $x$: keys 0, 1, 2, values 1, 2, 3, and the
-last query 1.
+![What is kept after each of four tokens. With softmax a cache of keys and values grows by one column per
+token. With linear attention a square S and a column z keep their size](../images/carried_state.svg)
+
+By hand, with one feature and $\phi(x) = x + 1$: keys 0, 1, 2 become 1, 2, 3, and the values are 1, 2, 3.
+The sum of $\phi(k)\, v$ is $1 + 4 + 9 = 14$, that of $\phi(k)$ is $1 + 2 + 3 = 6$. The last query is 1, so
+$\phi(q) = 2$, and the output is $2 \cdot 14 / (2 \cdot 6) = 2.33$.
 """
 
 # %%
 features, values = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 2.0, 3.0])
 above, below = (features * values).cumsum(0), features.cumsum(0)
-print("sums of phi(k) v:", above.tolist(), "sums of phi(k):", below.tolist())
+print("sums of phi(k) v:", above.tolist(), " sums of phi(k):", below.tolist())
 print(f"output: 2 * {above[-1]:.0f} / (2 * {below[-1]:.0f}) = {above[-1] / below[-1]:.2f}")
-sums = torch.stack((above, below))
-figures.table(sums, ["phi(k) v", "phi(k)"], ["1", "2", "3"], title="two running sums")
 
 # %% [markdown]
 r"""
-**The formula** (Katharopoulos et al. 2020, equations 8 to 12). With $\phi(x) = \operatorname{elu}(x) +
-1$, which is always positive:
+**The formula** (Katharopoulos et al. 2020, section 3.3). With $\phi(x) = \operatorname{elu}(x) + 1$, which
+is always positive:
 
 $$S_i = \sum_{j \le i} \phi(k_j)^{\mathsf T} v_j, \qquad z_i = \sum_{j \le i} \phi(k_j), \qquad
 o_i = \frac{\phi(q_i)\, S_i}{\phi(q_i) \cdot z_i}$$
 
-No table here either, and no small constant under the line: $\phi$ is small, but never zero.
+- $\phi$ acts on each feature by itself: $x + 1$ for positive $x$, $e^x$ for negative $x$
+- $S_i$, shape $(D, E)$, and $z_i$, shape $(D)$: the **state** after token $i$, of one size for any length
+- no table here either, and no small constant in the denominator: $\phi$ may be small, but it is never zero
 
 ### Exercise: `linear_attention`
 """
+
 
 # %% exercise: fast.linear_attention
 def linear_attention(q, k, v):
@@ -382,24 +669,173 @@ check(linear_attention, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The whole sum for every word.* Then the first word knows the last.
-- *A small constant under the line.* If queries and keys are very negative, the sum there is smaller than
-  the constant.
+- *The whole sum for every token.* Then the first token knows about the last.
+- *A small constant in the denominator.* If queries and keys are very negative, the sum there is smaller
+  than the constant.
+- *All states at once.* A running sum by `cumsum` keeps a state per token: $N \cdot D \cdot E$ numbers. For a
+  head of width 64 that is *more* than the table up to 4096 tokens. It is fine as an exercise; real code goes
+  chunk by chunk (the third task of "On your own").
 
-**See it run.** It is another attention, not a faster way to the same numbers. The weights of *cat*, by
+**See it run.** It is a different attention, not a faster way to the same numbers. The weights of *cat*, by
 softmax and by $\phi$:
 """
 
 # %%
+print("tokens at which N D E = N N, for width 64:", 64 * 64)
 phi = F.elu(x) + 1
 by_phi = phi[4] @ phi.T / (phi[4] @ phi.T).sum()
 by_softmax = torch.softmax(x[4] @ x.T / math.sqrt(4), dim=-1)
-for name, weights in (("softmax", by_softmax), ("phi", by_phi)):
-    print(f"{name}: {[round(weight, 2) for weight in weights.tolist()]}")
+title = "What cat attends to"
+figures.bars({"softmax": by_softmax, "phi": by_phi}, [f"{t} " for t in tokens], title, top=1)
+
+# %% [markdown]
+r"""
+The weights by $\phi$ are much flatter. For that price one gets a text written at constant cost, one token
+at a time, like a recurrent network. The same numbers, with nothing kept but the state:
+"""
+
+
+# %%
+def write(q, k, v):
+    """Linear attention as a recurrence: one token after another, one state S, z."""
+    S, z, outputs = 0.0, 0.0, []
+    for query, key, value in zip(F.elu(q) + 1, F.elu(k) + 1, v):
+        S, z = S + key[:, None] * value, z + key
+        outputs.append(query @ S / (query @ z))
+    return torch.stack(outputs)
+
+
+q, k, v = torch.randn(3, 500, 16, generator=torch.Generator().manual_seed(0))
+same = torch.allclose(write(q, k, v), linear_attention(q, k, v), atol=1e-4)
+print("token by token = all at once:", same)
+for n in (10, 100, 1000):
+    print(f"after {n:4d} tokens: a cache of {2 * 16 * n:5d} numbers, a state of {16 * 16 + 16}")
+
+# %% [markdown]
+r"""
+### Can a state of fixed size look things up?
+
+A test that leaves no room for tricks: the model reads pairs of a name and a number, *Ann 3, Bob 7, ...*, 32
+at most, drawn anew for every text. The last token is one of the names. Which number belonged to it? One
+layer of attention with one head of width 16 is trained on it in three kinds: with softmax, with softmax
+behind your window of 8, and with your linear attention. They have the same parameters, steps and batches.
+Guessing is right one time in eight. Three seeds:
+"""
+
+# %%
+class LookUp(nn.Module):
+    """Tokens of a name and a number, one attention layer, a guess from the last token."""
+
+    def __init__(self, attend, width=16):
+        super().__init__()
+        self.attend, self.guess = attend, nn.Linear(width, 8)
+        self.name, self.number = nn.Embedding(64, width), nn.Embedding(9, width)
+        self.q, self.k, self.v = (nn.Linear(width, width) for _ in range(3))
+
+    def forward(self, names, numbers):
+        x = self.name(names) + self.number(numbers)
+        return self.guess(self.attend(self.q(x), self.k(x), self.v(x))[:, -1])
+
+
+def pairs(count, size, generator):
+    """`size` texts of `count` pairs and one question; number 8 means 'which?'."""
+    names = torch.rand(size, 64, generator=generator).argsort(dim=1)[:, :count]
+    numbers = torch.randint(0, 8, (size, count), generator=generator)
+    asked = torch.randint(0, count, (size, 1), generator=generator)
+    names = torch.cat((names, names.gather(1, asked)), dim=1)
+    answer = numbers.gather(1, asked)[:, 0]
+    return names, torch.cat((numbers, torch.full((size, 1), 8)), dim=1), answer
+
+
+# %%
+def batches(generator, steps=200):
+    for _ in range(steps):
+        count = [4, 8, 16, 32][torch.randint(0, 4, (1,), generator=generator).item()]
+        yield pairs(count, 64, generator)
+
+
+def loss_of_answer(model, batch):
+    return F.cross_entropy(model(*batch[:2]), batch[2])
+
+
+def share_right(attend, seed, counts):
+    """Trains a fresh model, and returns the share of right answers for each number of pairs."""
+    torch.manual_seed(seed)
+    model, generator = LookUp(attend), torch.Generator().manual_seed(seed)
+    train(model, batches(generator), loss_of_answer, lr=0.02)
+    with torch.no_grad():
+        tests = [pairs(count, 500, generator) for count in counts]
+        right = [model(*test[:2]).argmax(dim=-1) == test[2] for test in tests]
+    return [answers.float().mean().item() for answers in right]
+
+
+# %%
+def softmax_attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def windowed(q, k, v):
+    mask = sliding_window_mask(q.shape[-2], 8)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+looks = {"softmax": softmax_attention, "window of 8": windowed, "linear": linear_attention}
+counts, guessing = [2, 4, 8, 16, 32], {"guessing": 1 / 8}
+found = {name: [share_right(a, seed, counts) for seed in range(3)] for name, a in looks.items()}
+for name, runs in found.items():
+    print(f"{name:11s} right with 32 pairs:", *(f"{run[-1]:.2f}" for run in runs))
+title, x_axis = "Which number belonged to the name?", {"xlabel": "pairs in the text", "log_x": True}
+figures.curves(found, counts, title=title, ylabel="share right", reference=guessing, **x_axis)
+
+# %% [markdown]
+r"""
+Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess where it
+is not. Linear attention has the same training behind it, and its answers get worse with every pair that it has
+to hold: all of them are added up in one state of 16 by 16 numbers, and $\phi$ cannot tell names apart as
+sharply as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is
+why models with linear layers keep a few layers of softmax, or change how the state is updated (see "Read
+more").
+
+## See the whole computation
+
+Your tiles over the sentence, with blocks of three keys: two blocks, drawn from a run. Find the two places at
+which something that was already added up shrinks. (The first one multiplies by zero.)
+"""
+
+# %%
+draw(lambda q, k, v: tiled_attention(q, k, v, 3), x, x, x)
+
+# %% [markdown]
+r"""
+Now compare it with the table. There are far more boxes; is it another computation?
+"""
+
+# %%
+def three_at_a_time(q, k, v):
+    return tiled_attention(q, k, v, 3)
+
+
+comparison = compare(three_at_a_time, table_attention, x, x, x)
+print("tiles against the table:", comparison.differences or "no difference in the mathematics")
+comparison
+
+# %% [markdown]
+r"""
+The same mathematics, in another order. Linear attention is drawn with a few boxes, and there the answer is
+another one:
+"""
+
+# %%
+other = compare(linear_attention, softmax_attention, x, x, x)
+for difference in other.differences:
+    print("-", difference)
+other
 
 # %% [markdown]
 r"""
 ## Explain it
+
+In your own words.
 """
 
 # %% [markdown] written: fast.what_is_exact (3 points)
@@ -409,31 +845,31 @@ r"""
 1. Tiles, windows and linear attention: which of them gives the numbers of ordinary attention, and what
    does each save?
 2. Why must the sums of a tiled attention be corrected from block to block?
-3. For which kind of task would you expect linear attention to fail where softmax does not?
+3. For which kind of task would you expect linear attention to fail where softmax does not, and why?
 
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** Tiles are exact: the same sums in another order. They save memory, because the table
-never exists, and time, because less is moved; the arithmetic is the same. A window leaves scores out, and
-saves arithmetic as well. Linear attention has other weights; its cost grows with the length, not with its
-square.
+never exists, and time, because less is moved; the arithmetic is the same. A window leaves scores out: it
+saves arithmetic as well, and gives other numbers. Linear attention has other weights altogether; its cost
+grows with the length, not with the square of the length.
 
-The sums are measured with the largest score so far, so that `exp` does not overflow. When a larger one
-comes, the old sums are too large by the exponential of the difference.
+The sums are measured relative to the largest score so far, so that `exp` does not overflow. When a larger
+score comes, the old sums are too large by the exponential of the difference.
 
-Softmax can give nearly all weight to one of many words. Products of positive features are flat, and the
-two sums have a fixed size, whatever the length. So a task that asks for one word of a long text, as it
-stood there, should suffer.
+Softmax can give nearly all of its weight to one of many tokens. Products of positive features are flat, and
+the two sums have a fixed size, whatever the length. So a task that asks for one particular token of a long
+text, such as looking up or copying, should suffer.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for: only tiles are exact, and what each saves. Half if one of the three is wrong.
+**1 point** for: only tiles are exact, and what each of the three saves. Half if one of the three is wrong.
 
-**1 point** for: sums are relative to the largest score so far, which changes.
+**1 point** for: the sums are relative to the largest score so far, which changes.
 
-**1 point** for: finding or copying one thing among many, because weights are flat or the state has a
-fixed size.
+**1 point** for: finding or copying one thing among many, because the weights are flat or the state has a
+fixed size. Half without a reason.
 
 **Sample answers.**
 
@@ -442,8 +878,8 @@ different function, O(N). Running max changes, so old sums are rescaled by exp(o
 attention has a fixed-size state, so recall of a specific token from a long context is hard."
 
 *One and a half points.* "FlashAttention is exact. The others are approximations. The correction is for
-stability. Linear attention fails on long texts." (Half: not what is saved. Half: not why it changes.
-Half: no reason.)
+stability. Linear attention fails when one has to look something up." (Half: not what is saved. Half: not
+why anything changes. Half: no reason.)
 
 *0 points.* "All three give the same result, only faster."
 ### END MARK SCHEME
@@ -453,38 +889,182 @@ Half: no reason.)
 r"""
 ## On your own
 
-Not graded.
+Not graded, and harder than they look.
 
-**The way back.** Write the gradient of tiled attention by hand, a block at a time, from the outputs and
-their logsumexps alone.
+**The way back.** You saw that autograd keeps every block. Write the gradient by hand, one block of keys at
+a time, from the outputs and the logsumexp of each query alone: `backward_in_tiles(q, k, v, out, lse,
+gradient, block)` returns the gradients of q, k and v. Within a block the weights are $P = e^{S - \ell}$,
+computed a second time.
+"""
 
-**Measure.** Time and memory of a table, of your tiles, and of `F.scaled_dot_product_attention`, as the
-length grows.
+
+# %%
+def try_backward(backward_in_tiles):
+    """Raises AssertionError with a sentence if `backward_in_tiles` is not right."""
+    generator = torch.Generator().manual_seed(0)
+    q, k, v, gradient = torch.randn(4, 40, 8, generator=generator)
+    given = [part.clone().requires_grad_() for part in (q, k, v)]
+    out = table_attention(*given)
+    expected = torch.autograd.grad(out, given, gradient)
+    lse = (q @ k.T / math.sqrt(8)).logsumexp(dim=-1)
+    with torch.no_grad():
+        found = backward_in_tiles(q, k, v, out.detach(), lse, gradient, 16)
+    for name, mine, theirs in zip("qkv", found, expected):
+        assert torch.allclose(mine, theirs, atol=1e-4), f"the gradient of {name} is another one"
+    return "right: the gradients of attention without a table"
+
+
+# def backward_in_tiles(q, k, v, out, lse, gradient, block): ...
+# try_backward(backward_in_tiles)
+
+# %% [markdown]
+r"""
+<details><summary>A hint</summary>
+
+The gradient of a softmax row with weights $p$ is $p \odot (g - p \cdot g)$, where $g$ is the gradient at
+the weights. Here $p \cdot g$ runs over *all* blocks. But it equals the output times the gradient at the
+output, added up over the features: one number per query, and you have both.
+
+</details>
+
+<details><summary>An answer</summary>
+
+```python
+def backward_in_tiles(q, k, v, out, lse, gradient, block):
+    scale = 1 / math.sqrt(q.shape[-1])
+    inner = (out * gradient).sum(dim=-1, keepdim=True)
+    for_q, for_k, for_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    for start in range(0, len(k), block):
+        part = slice(start, start + block)
+        weights = torch.exp(q @ k[part].T * scale - lse[:, None])
+        at_scores = weights * (gradient @ v[part].T - inner) * scale
+        for_q += at_scores @ k[part]
+        for_k[part] = at_scores.T @ q
+        for_v[part] = weights.T @ gradient
+    return for_q, for_k, for_v
+```
+
+This is algorithm 4 of the FlashAttention paper, without its loop over blocks of queries.
+
+</details>
+
+**A window that saves time.** Write `windowed_attention(q, k, v, window)`, which gives what attention with
+`sliding_window_mask` gives, in blocks of `window` queries: each block needs the keys of two blocks only.
+How does the number of scores that you compute grow with the length?
+"""
+
+
+# %%
+def try_windowed(windowed_attention):
+    """Raises AssertionError with a sentence if `windowed_attention` is not right."""
+    q, k, v = torch.randn(3, 50, 8, generator=torch.Generator().manual_seed(0))
+    for window in (1, 4, 7, 60):
+        mask = sliding_window_mask(50, window)
+        expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        found = windowed_attention(q, k, v, window)
+        right = found.shape == expected.shape and torch.allclose(found, expected, atol=1e-5)
+        assert right, f"a window of {window} comes out wrong"
+    return "right: each query meets the keys of its window, and few others"
+
+
+# def windowed_attention(q, k, v, window): ...
+# try_windowed(windowed_attention)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def windowed_attention(q, k, v, window):
+    outputs = []
+    for start in range(0, len(q), window):
+        first, end = max(0, start - window + 1), min(start + window, len(q))
+        mask = sliding_window_mask(end - first, window)[start - first :]
+        here = q[start:end], k[first:end], v[first:end]
+        outputs.append(F.scaled_dot_product_attention(*here, attn_mask=mask))
+    return torch.cat(outputs)
+```
+
+At most $2w$ keys per query: the number of scores grows with $N w$ instead of $N^2$.
+
+</details>
+
+**Linear attention, chunk by chunk.** `linear_attention` by `cumsum` keeps a state per token; `write` keeps
+one, but takes a Python step per token. Combine them: within a chunk of tokens, use a small masked table of
+$\phi(q) \cdot \phi(k)$; from chunk to chunk, carry the state.
+
+<details><summary>An answer</summary>
+
+```python
+def in_chunks(q, k, v, size):
+    q, k = F.elu(q) + 1, F.elu(k) + 1
+    S, z, outputs = q.new_zeros(q.shape[-1], v.shape[-1]), q.new_zeros(q.shape[-1]), []
+    for a, b, c in zip(q.split(size), k.split(size), v.split(size)):
+        inside = (a @ b.T).tril()
+        above, below = inside @ c + a @ S, inside.sum(dim=-1) + a @ z
+        outputs.append(above / below[:, None])
+        S, z = S + b.T @ c, z + b.sum(dim=0)
+    return torch.cat(outputs)
+```
+
+This is the form in which linear attention is trained in practice: a few large products per chunk, and a
+state that is handed on.
+
+</details>
 
 ## In practice
 
-- **FlashAttention** runs section 2 inside one kernel, tiles of queries as well; PyTorch's fused attention
-  chooses it where it can.
-- **Windows** are in Mistral 7B; many models mix layers with a window and layers without.
-- **Merging** is what spreads one long text over several machines, each with some of the keys.
+- **Moving numbers is what costs.** An A100 GPU reads its main memory at 1.5 to 2.0 terabytes per second and
+  its small on-chip memory at about 19; each of its 108 processors has 192 kB of it (Dao et al. 2022,
+  section 2.1). A tile is chosen so that it fits there.
+- **FlashAttention** is exercise 2 inside one kernel, with tiles of queries as well, so that each processor
+  has its own. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently
+  falls back to another back end when they do not. If your attention is slow, restrict the choice with
+  `sdpa_kernel` as you did above: then a back end that cannot run says why.
+- **Windows.** Mistral 7B has a window of 4096 in 32 layers; on paper, its last layer is reached from 131,040
+  positions back. Gemma 2 takes turns: one layer with a window of 4096, one without.
+- **Merging over machines.** Ring attention spreads one long text over many machines. Keys and values travel
+  round a ring, and every machine merges what it gets, as in exercise 1.
+- **Decoding.** A single new query has no queries to tile over. So the keys of the cache are split, each part
+  is attended to in parallel, and the parts are merged: exercise 1 again.
+"""
 
+# %%
+print(f"Mistral 7B: 32 layers times {4096 - 1} = {32 * (4096 - 1):,} positions back")
+slow, fast = (1.5, 2.0), 19
+print(f"A100: {slow[0]} to {slow[1]} TB/s, on-chip memory about {fast / slow[1]:.0f} times as fast")
+print(f"on-chip memory in all: {108 * 192 / 1000:.0f} MB")
+
+# %% [markdown]
+r"""
 ## Read more
 
-- Dao et al.: *FlashAttention*, 2022, [arXiv:2205.14135](https://arxiv.org/abs/2205.14135). Tiles, and why
-  moving numbers is what costs.
-- Milakov and Gimelshein: *Online normalizer calculation for softmax*, 2018,
-  [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). The running maximum, in four pages.
-- Rabe and Staats: *Self-attention Does Not Need O(n²) Memory*, 2021,
-  [arXiv:2112.05682](https://arxiv.org/abs/2112.05682). The same idea in a few lines of code.
-- Beltagy et al.: *Longformer*, 2020, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150). Windows, and a
-  few words that see everything.
+- Dao et al.: *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022,
+  [arXiv:2205.14135](https://arxiv.org/abs/2205.14135). Tiles, the backward pass, and why moving numbers is
+  what costs.
+- Milakov, Gimelshein: *Online normalizer calculation for softmax*, 2018,
+  [arXiv:1805.02867](https://arxiv.org/abs/1805.02867). The running maximum, in a few clear pages.
+- Rabe, Staats: *Self-attention Does Not Need O(n²) Memory*, 2021,
+  [arXiv:2112.05682](https://arxiv.org/abs/2112.05682). The same idea in a page of code.
+- Beltagy, Peters, Cohan: *Longformer: The Long-Document Transformer*, 2020,
+  [arXiv:2004.05150](https://arxiv.org/abs/2004.05150). Windows, and a few tokens that see everything.
 - Jiang et al.: *Mistral 7B*, 2023, [arXiv:2310.06825](https://arxiv.org/abs/2310.06825). A window in a
-  model that many use, and its cache.
+  model that many use, and the cache that goes with it.
+- Gemma Team: *Gemma 2*, 2024, [arXiv:2408.00118](https://arxiv.org/abs/2408.00118). Layers with and without
+  a window, in turn.
 - Katharopoulos et al.: *Transformers are RNNs*, 2020,
   [arXiv:2006.16236](https://arxiv.org/abs/2006.16236). Linear attention, from the formula to the
   recurrence.
+- Arora et al.: *Zoology: Measuring and Improving Recall in Efficient Language Models*, 2023,
+  [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). The experiment of section 4, on real models.
+- Yang et al.: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024,
+  [arXiv:2406.06484](https://arxiv.org/abs/2406.06484). A state that overwrites what it held, and how to
+  train it in chunks.
+- Liu, Zaharia, Abbeel: *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023,
+  [arXiv:2310.01889](https://arxiv.org/abs/2310.01889). One text over many machines.
 
-**Next:** in lesson 16 attention is put to work on tasks of its own.
+**You have built it.** The table never has to exist, and you know what you give up if you leave parts of it
+out. **Next:** in lesson 16 attention is put to work on tasks of its own.
 """
 
 # %%

@@ -20,6 +20,8 @@ from autograder.notebook.explore import explore
 from autograder.notebook.lessons.images import image_row
 from autograder.notebook.lessons.loops import meanings, weighted_average
 from autograder.notebook.lessons.masking import facts_about_masking
+from autograder.notebook.lessons.mla import cache_bars
+from autograder.notebook.lessons.moe import expert_shares
 from autograder.notebook.lessons.generation import what_is_left
 from autograder.notebook.lessons.lm import loss_between
 from autograder.notebook.lessons.loops import weighted_average
@@ -59,6 +61,8 @@ DRAWINGS = {
     "cache_sizes": lambda: cache_sizes({"small": (0.5, 2.0), "large": (1.0, 1.0)}),
     "groups_and_memory": lambda: groups_and_memory(8, 2, 3.0, 60.0, "8 heads"),
     "cut_text": lambda: cut_text({"letters": [b"d", b"og"], "words": [b"dog"]}, "Two ways to cut"),
+    "cache_bars": lambda: cache_bars({"MHA": 8.0, "MLA": 0.5, "wide": 9.0}, "What a token leaves", "one layer"),
+    "expert_shares": lambda: expert_shares({"a run": [[0.5, 0.5], [0.9, 0.1]]}, "Shares of two experts"),
     "image_row": lambda: image_row(
         torch.ones(2, 1, 4, 4), ["one", "two"], "Two images", patch=2, shares=torch.eye(4)[:2], note="a note"
     ),

@@ -495,6 +495,73 @@ def test_hugging_face_encodes_alike_and_learns_alike_but_for_ties():
     assert len(re.findall(r"most frequent one in (\d+) of \1 rounds", printed)) == 3
 
 
+def test_latents_learn_what_keys_and_values_learn_and_one_shared_head_does_not():
+    names, printed = ran("13_latent_attention")
+    ends = {name[:3]: [percents[-1] for percents in seeds] for name, seeds in names["learned"].items()}
+    assert min(ends["MHA"] + ends["MLA"]) > 98 and max(ends["MQA"]) < 80 and min(ends["GQA"]) < 90
+    assert printed.count("[True, True, True]") == 2  # the absorbed form, in both precisions
+    assert names["comparison"].differences == [] and len(names["two"].differences) == 1
+
+
+def test_latents_of_trained_weights_are_judged_rightly():
+    names, _ = ran("13_latent_attention")
+    to_latent = unfolded("13_latent_attention", "to_latent")
+    assert "right" in names["try_to_latent"](to_latent)
+
+    def first_rows(k_weight, v_weight, d_latent):
+        down = k_weight[:d_latent]
+        return down, *(weight @ torch.linalg.pinv(down) for weight in (k_weight, v_weight))
+
+    with pytest.raises(AssertionError, match="is possible"):
+        names["try_to_latent"](first_rows)
+
+
+def test_a_small_balancing_factor_keeps_all_experts_busy_and_the_task_gains():
+    names, _ = ran("14_mixture_of_experts")
+    for seed in range(3):
+        ends = {name: names["runs"][name, seed] for name in ("without", "0.05", "5")}
+        least = {name: torch.tensor(record[-20:]).mean(dim=0).min() for name, (_, record, _) in ends.items()}
+        task = {name: sum(losses[-20:]) for name, (_, _, losses) in ends.items()}
+        assert least["without"] < 0.005 < 0.05 < least["0.05"] < least["5"]
+        assert task["0.05"] < 0.9 * min(task["without"], task["5"])
+    assert [len(made) for made in names["seen"]] == names["rows"] and sum(names["rows"]) == 400
+
+
+def test_biases_that_balance_are_judged_rightly():
+    names, _ = ran("14_mixture_of_experts")
+    new_bias = unfolded("14_mixture_of_experts", "new_bias")
+    assert "right" in names["try_new_bias"](new_bias)
+    with pytest.raises(AssertionError, match="busiest expert should go down"):
+        names["try_new_bias"](lambda bias, experts, rate: new_bias(bias, experts, -rate))
+    with pytest.raises(AssertionError, match="has changed"):
+        names["try_new_bias"](lambda bias, experts, rate: bias.copy_(new_bias(bias, experts, rate)))
+
+
+def test_tiles_are_exact_and_as_memory_grows_with_the_length_only():
+    names, printed = ran("15_fast_attention")
+    assert "exact: False" not in printed and "your tiles: exact: True" in printed
+    table, tiles = (names["memory"][name] for name in ("the table", "your tiles"))
+    assert 3.9 < table[-1] / table[-2] < 4.1 and 1.9 < tiles[-1] / tiles[-2] < 2.1
+    assert names["comparison"].differences == [] and len(names["other"].differences) == 2
+
+
+def test_softmax_looks_up_what_a_window_and_a_state_of_fixed_size_lose():
+    ends = {name: [run[-1] for run in runs] for name, runs in ran("15_fast_attention")[0]["found"].items()}
+    assert min(ends["softmax"]) > 0.9 and max(ends["window of 8"] + ends["linear"]) < 0.7
+
+
+def test_the_way_back_and_windows_that_save_time_are_judged_rightly():
+    names, _ = ran("15_fast_attention")
+    backward, windowed, in_chunks = (
+        unfolded("15_fast_attention", name) for name in ("backward_in_tiles", "windowed_attention", "in_chunks")
+    )
+    assert "right" in names["try_backward"](backward) and "right" in names["try_windowed"](windowed)
+    with pytest.raises(AssertionError, match="gradient of q"):
+        names["try_backward"](lambda q, k, v, out, lse, gradient, block: (q, k, v))
+    with pytest.raises(AssertionError, match="window of 1"):
+        names["try_windowed"](lambda q, k, v, window: windowed(q, k, v, window + 1))
+    q, k, v = torch.randn(3, 50, 8, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(in_chunks(q, k, v, 16), names["linear_attention"](q, k, v), atol=1e-5)
 def test_a_loss_below_the_floor_proves_a_leak_and_a_good_sample_proves_nothing():
     names, _ = ran("11_language_model")
     honest, honest_slow, leaky, leaky_slow = names["places"].values()
