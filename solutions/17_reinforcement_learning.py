@@ -1,17 +1,26 @@
 # %% [markdown]
 r"""
-# 17 Act with a Transformer: what should be done next, if so much is still wanted?
+# 17 Act with a Transformer: can you ask for success, and get it?
 
-A model that writes continues a text as it would go on. Write down what happened in a game: so much was
-still to be won, this was seen, that was done. A model that continues such texts can be asked to play well:
-one begins with a large number. That is a *decision transformer*. The other way from rewards to behaviour is
-to make what went well more likely, a little at a time. In this lesson you will **build**
+A pole stands upright on a cart, and somebody pushes the cart to the left or to the right so that it does not
+fall. You get the notes of 200 players. They lose interest: sooner or later each of them lets the pole fall,
+after some 66 steps on average, and none of the notes is longer than 100. A language model reads them as a text
+and learns to continue it, and nothing else. Then you begin a new text with "still to come: 20 steps", and let
+it play; then with "still to come: 100"; then with 150, which nobody has ever reached. Will it give you what you
+ask for? And how could a model that only imitates do better than those whom it imitates?
+
+That is a **decision transformer**. There is also the other way from rewards to behaviour: try, and make whatever
+went well a little more likely. Language models are tuned to rewards in that way today. In this lesson you will
+**build**
 
 1. the sum of what is still to come at each step,
 2. one sequence out of returns, states and actions,
 3. a decision transformer,
-4. how much better an answer was than its group,
-5. the loss that moves a policy, but not too far.
+4. how much better an answer was than its group (GRPO),
+5. the loss that moves a policy, but not too far (PPO).
+
+Then you ask a real environment for six different returns, and measure what you get; and you watch a hundred
+gamblers learn with your loss, with its bound and without.
 
 **You need** lessons 03 (the causal mask) and 11 (a language model). You may use PyTorch's own layers.
 
@@ -42,16 +51,27 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder.notebook.experiment import limited_threads, track, train
+from autograder.notebook.lessons.rl import play, poles
 
 # %% [markdown]
 r"""
+## Four words first
+
+At each step somebody sees a **state** $s_t$ (where is the cart, how far does the pole lean?), takes an **action**
+$a_t$ (push left or right), and gets a **reward** $r_t$ (1 for every step on which the pole is up). The steps up to
+the end are an **episode**. What chooses the actions, a person or a model, is called the **policy**.
+
 ## 1. How much is still to come?
 
-**The question.** A reward tells how good one step was. A step can be good because of what it makes possible
+**The question.** A reward tells how good one step was. But a step can be good because of what it makes possible
 later. Which number tells that?
 
-The *return to go*: the sum of this reward and all later ones. With a discount, what is far away counts
-less.
+The **return to go**: the sum of this reward and all later ones. With a **discount**, what is far away counts less.
+It is easiest to compute from the end:
+
+![Three steps with the rewards 1, 2, 3. Below each what is still to come: 6, 5, 3. Arrows lead from each reward
+down, and from each sum to the one before it](../images/rewards_to_come.svg)
 
 By hand, for the rewards 1, 2, 3: first 6 are to come, then 5, then 3. With a discount of one half:
 $1 + 0.5 \cdot 2 + 0.25 \cdot 3 = 2.75$, then $2 + 0.5 \cdot 3 = 3.5$, then 3.
@@ -62,8 +82,6 @@ rewards = [1, 2, 3]
 print("to come:", [sum(rewards[t:]) for t in range(3)])
 half = [sum(0.5**k * reward for k, reward in enumerate(rewards[t:])) for t in range(3)]
 print("with a discount of 0.5 (so 0.25 two steps on):", half)
-table = torch.tensor([rewards, [6, 5, 3]])
-figures.table(table, ["reward", "to come"], ["0", "1", "2"], title="what is still to come")
 
 # %% [markdown]
 r"""
@@ -71,7 +89,12 @@ r"""
 
 $$R_t = \sum_{k \ge t} \gamma^{k - t}\, r_k = r_t + \gamma R_{t + 1}$$
 
+- $r_t$, $R_t$: reward of step $t$, and return to go *from* step $t$ on, that reward included
+- after the last step nothing is to come: its $R$ is its own reward
+
 ### Exercise: `returns_to_go`
+
+The second form of the formula is a loop from the end to the beginning.
 """
 
 # %% exercise: rl.returns_to_go
@@ -100,44 +123,59 @@ check(returns_to_go)
 ### BEGIN HIDDEN TESTS
 check(returns_to_go, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
-- *The rewards so far.* They are known already; what counts is what is left.
+- *The rewards so far.* `cumsum` gives what has been earned. That is known already; what counts is what is left.
+- *The same total at every step.* If the only reward comes at the end, nobody notices: everything is still to come
+  all the time.
 - *Discounted from the start of the episode.* Seen from step 5, the reward of step 5 is near.
 
-**See it run.** A single reward at the end of four steps, and how far its light reaches:
+**See it run.** A single reward at the end of four steps. How far back does it reach?
 """
 
 # %%
 late = torch.tensor([[0.0, 0, 0, 1]])
+lines = {}
 for discount in (1.0, 0.5, 0.0):
-    print(f"discount {discount}:", returns_to_go(late, discount)[0].tolist())
+    lines[f"discount {discount}"] = returns_to_go(late, discount)[0]
+    print(f"discount {discount}:", lines[f"discount {discount}"].tolist())
+title = "One reward, in the last of four steps"
+figures.curves(lines, title=title, ylabel="return to go")
 
 # %% [markdown]
 r"""
 ## 2. How does an episode become a text?
 
-**The question.** At each step there are three things: the return that is still wanted, the state that is
-seen, the action that is taken. In which order should a model read them?
+**The question.** At each step there are three things: the return that is still wanted, the state that is seen,
+the action that is taken. In which order should a model read them?
 
-In the order in which they matter: what is wanted, what is seen, what is done. Then the next step. So the
-action comes after all that it may depend on.
+In the order in which they matter: what is wanted, what is seen, what is done. Then the next step. Under a causal
+mask each action is then predicted from everything that it may depend on, and from nothing else.
 
-By hand, for two steps: $R_0, s_0, a_0, R_1, s_1, a_1$. The state of step $t$ stands at place $3t + 1$.
+![Nine tokens in a row: R0, s0, a0, R1, s1, a1, R2, s2, a2, at the positions 0 to 8. Arrows go up from the states at
+positions 1, 4, 7: they predict a0, a1, a2](../images/episode_as_text.svg)
+
+By hand, for two steps: $R_0, s_0, a_0, R_1, s_1, a_1$. The state of step $t$ is at position $3t + 1$: 1 and 4.
 """
 
 # %%
 order = [f"{kind}{step}" for step in range(2) for kind in "Rsa"]
 print("order:", order, "states at", [3 * step + 1 for step in range(2)])
-figures.table(torch.arange(6)[None], ["place"], order, title="two steps in a row")
 
 # %% [markdown]
 r"""
-**The formula.** For tokens of width $D$: $x_{3t} = R_t$, $x_{3t + 1} = s_t$, $x_{3t + 2} = a_t$.
+**The formula.** With $x$ of shape $(B, 3T, D)$, for each step $t$:
+
+$$x_{3t} = R_t, \qquad x_{3t + 1} = s_t, \qquad x_{3t + 2} = a_t$$
+
+- $R_t$, $s_t$, $a_t$: embedded already, each a vector of width $D$
 
 ### Exercise: `interleave`
+
+Make an axis for the three kinds, in the right place. Then two axes become one.
 """
 
 # %% exercise: rl.interleave
@@ -164,15 +202,17 @@ check(interleave)
 ### BEGIN HIDDEN TESTS
 check(interleave, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
-- *One kind after the other.* Then under a causal mask no return knows a state, and the first action knows
-  the last state.
+- *One kind after the other.* `torch.cat` along the steps gives $R_0, R_1, \dots, s_0, s_1, \dots$ Under a causal
+  mask no return knows a state, and the first action knows the last state.
+- *The new axis before the steps.* `stack(..., dim=1)` and flatten gives just that.
 
-**See it run.** An episode of four steps: returns are numbers from a hundred on, states from ten on, actions
-from zero on.
+**See it run.** An episode of four steps. To make them easy to tell apart, returns count from 100 on, states from
+10 on, actions from 0 on:
 """
 
 # %%
@@ -181,31 +221,44 @@ print(interleave(100 + steps, 10 + steps, steps).flatten().long().tolist())
 
 # %% [markdown]
 r"""
-## 3. Can one ask for success?
+## 3. Can you ask for success?
 
-**The question.** A model has read many episodes, good and bad. How does it play well, if it only continues
-what it has seen?
+**The question.** A model has read many episodes, good ones and bad ones. How does it play *well*, if it only
+continues what it has read?
 
-By the first token of each step. Episodes that begin with a large return go on with the actions that earned
-it. So one writes down a large return oneself, and lets the model go on.
+You choose how the text begins. Where a large return is to come, the notes go on with the actions that earned it;
+where a small one is to come, with those that did not. A model that predicts the next action learns both. So you
+write a large return yourself, and let it go on:
 
-By hand: who may the state of step 1 see? Of the six tokens, those before it and itself.
+![Three boxes: wanted, 100, then 99, 98; the model, which reads R, s, a, R, s; the world, CartPole. The model sends
+an action, the world sends back the next state and a reward of 1, by which less is wanted](../images/asking_loop.svg)
+
+Inside, it is a GPT with three embeddings instead of one:
+
+![Returns, states and actions, each with its own embedding; plus time_embedding, interleave, (B, 3T, d_model); layers
+under a causal mask; the states, norm and head: (B, T, n_actions)](../images/decision_flow.svg)
+
+By hand: what may the state of step 1 attend to? Of the six tokens of two steps, itself and those before it, but not
+its own action, which it should predict.
 """
 
 # %%
-seen = torch.ones(6, 6).tril()
-print("s1 sees:", [name for name, sees in zip(order, seen[4].tolist()) if sees])
-figures.table(seen, order, [f"{name} " for name in order], title="1 = may be seen")
+seen = torch.ones(6, 6).tril().bool()
+print("s1 attends to:", [name for name, sees in zip(order, seen[4].tolist()) if sees])
+figures.mask(seen, order, title="Who may attend to whom")
 
 # %% [markdown]
 r"""
-**The formula** (Chen et al. 2021). Each of the three gets an embedding of its own; the embedding of the
-time $t$ is added to all three of step $t$:
+**The formula** (Chen et al. 2021). Each of the three kinds has an embedding of its own. The embedding of the
+time $t$ is added to all three tokens of step $t$:
 
 $$x = \operatorname{interleave}(W_R R_t + b_R + \tau_t,\; W_s s_t + b_s + \tau_t,\; A_{a_t} + \tau_t), \qquad
 \text{logits}_t = \operatorname{head}(\operatorname{norm}(\operatorname{layers}(x))_{3t + 1})$$
 
-under a causal mask over all $3T$ tokens.
+- $W_R$, $b_R$ and $W_s$, $b_s$: linear layers from 1 and $d_{\text{state}}$ to $d_{\text{model}}$ features; $A$: a
+  table with one row per action
+- $\tau$: a table with one row per time step, shape (max_len, $d_{\text{model}}$)
+- the layers work under a causal mask over all $3T$ tokens
 
 ### Exercise: `DecisionTransformer`
 
@@ -265,15 +318,20 @@ check(DecisionTransformer)
 ### BEGIN HIDDEN TESTS
 check(DecisionTransformer, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
-- *Read at the actions.* There the model has seen what it should predict, and learns to copy.
+- *Read at the actions.* There the model has already seen what it should predict. The loss falls to zero, and it
+  can do nothing: it has learned to copy.
 - *A time for each token.* The three tokens of a step happen at one time.
+- *The mask of $T$ instead of $3T$ tokens.* PyTorch complains. But a mask that lets a whole *step* be seen lets the
+  action be seen, and nobody complains.
+- *The return is not reduced while acting.* You wanted 100, you have earned 60, and you still ask for 100.
 
-**See it run.** A game of four steps. The state shows a 0 or a 1, and there is a reward for naming it. All
-episodes come from a player who guesses. The model is asked for all four rewards, then for none:
+**See it run.** First a game that fits on a napkin. It has four steps; the state shows a 0 or a 1, and there is a
+reward for naming it. All episodes come from somebody who guesses. Ask for all four rewards, then for none:
 """
 
 # %%
@@ -281,12 +339,14 @@ torch.manual_seed(0)
 shown, named = torch.randint(0, 2, (2, 256, 4))
 states, returns = F.one_hot(shown, 2).float(), returns_to_go((shown == named).float())
 player = DecisionTransformer(2, 2, 4, 16, 2, 32, 1)
-optimizer = torch.optim.Adam(player.parameters(), lr=1e-2)
-for _ in range(60):
-    loss = F.cross_entropy(player(returns, states, named).flatten(0, 1), named.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+
+
+def loss_of(model, batch):
+    returns, states, actions = batch
+    return F.cross_entropy(model(returns, states, actions).flatten(0, 1), actions.flatten())
+
+# %%
+train(player, [(returns, states, named)] * 60, loss_of)
 all_of_them = torch.arange(4.0, 0, -1).expand(256, 4)
 wanted = {"all": (all_of_them, shown), "none": (torch.zeros(256, 4), 1 - shown)}
 with torch.no_grad():
@@ -297,33 +357,297 @@ with torch.no_grad():
 
 # %% [markdown]
 r"""
+Nobody in the notes could play. Still, asked for all, the model plays almost perfectly: the notes hold *which*
+actions earned something, and the return tells them apart.
+
+### A real environment: CartPole
+
+`gymnasium` has the pole on its cart. The state has four numbers: place and speed of the cart, angle and angular
+speed of the pole, in radians. An episode ends when the pole leans too far, by 12 degrees, or when the cart leaves its
+track. Each step earns 1, so the return is the number of steps. What happens to somebody who always pushes right (1)?
+"""
+
+# %%
+import gymnasium
+
+world = gymnasium.make("CartPole-v1")
+state, _ = world.reset(seed=0)
+for step in range(3):
+    state, reward, fallen, *_ = world.step(1)
+    print(f"step {step}: angle {state[2]:6.3f}, angular speed {state[3]:5.2f}, reward {reward}")
+
+always_right = lambda states, actions, playing: torch.ones(len(playing)).long()
+episode = play(always_right, [0], limit=100)[0]
+print("fallen after", len(episode[1]), "steps")
+poles(episode[0], "Somebody who always pushes right", frames=5)
+
+# %% [markdown]
+r"""
+`play` lets a policy play one episode per seed, side by side, and returns the states and the actions of each.
+
+The notes come from 200 players. A sensible one pushes to the side to which the pole is falling. Ours do so for a
+while, with a slip now and then; sooner or later each of them loses interest and pushes left for the rest of the
+episode. All notes end after 100 steps at the latest:
+"""
+
+# %%
+def losing_interest(seed, count=200, clumsy=0.3, patience=120):
+    """Episodes of players who balance the pole for a while, and then push left for ever."""
+    generator = torch.Generator().manual_seed(seed)
+    clumsiness = clumsy * torch.rand(count, generator=generator)
+    until = patience * torch.rand(count, generator=generator)
+
+    def policy(states, actions, playing):
+        angle, speed = states[:, -1, 2:].T
+        sensible = (angle + 0.5 * speed > 0).long()
+        random = torch.randint(0, 2, sensible.shape, generator=generator)
+        slips = torch.rand(sensible.shape, generator=generator) < clumsiness[playing]
+        awake = actions.shape[1] < until[playing]
+        return torch.where(slips, random, sensible) * awake  # 0 is left
+
+    return play(policy, range(1000 * seed, 1000 * seed + count), limit=100)
+
+# %%
+notes = [losing_interest(seed) for seed in range(3)]
+lengths = torch.tensor([[len(actions) for _, actions in episodes] for episodes in notes]).float()
+print("mean return of the players, three seeds:", *(f"{mean:.0f}" for mean in lengths.mean(1)))
+print("longest:", *(f"{longest:.0f}" for longest in lengths.amax(1)))
+shares = (lengths == 100).float().mean(1)
+print("share of players who reach it:", *(f"{share:.0%}" for share in shares))
+
+# %% [markdown]
+r"""
+The model reads windows of four consecutive steps, so twelve tokens. Returns are divided by 100: a network likes its
+inputs around 1. And there is a rival: **plain imitation**, the same model with the same training, but told a
+return of 0 whatever happens. What it reaches is what imitation alone is worth.
+"""
+
+# %%
+WINDOW = 4
+
+
+def windows(episodes, told=True):
+    """All windows of the episodes: returns to go (n, 4), states (n, 4, 4), actions (n, 4)."""
+    cut = []
+    for states, actions in episodes:
+        to_go = told * returns_to_go(torch.ones(1, len(actions)))[0] / 100
+        spans = [slice(i, i + WINDOW) for i in range(len(actions) - WINDOW + 1)]
+        cut += [(to_go[span], states[span], actions[span]) for span in spans]
+    return [torch.stack(parts) for parts in zip(*cut)]
+
+# %%
+def reader(episodes, seed, told=True, steps=400):
+    """A decision transformer that has read the episodes, and its losses."""
+    torch.manual_seed(seed)
+    model, parts = DecisionTransformer(4, 2, WINDOW, 32, 2, 64, 1), windows(episodes, told)
+    picks = (torch.randint(len(parts[0]), (64,)) for _ in range(steps))
+    batches = ([part[pick] for part in parts] for pick in picks)
+    rate = lambda step: 0.005 * (1 - step / steps)
+    return model, train(model, batches, loss_of, lr=rate, steps=steps)
+
+
+readers = [reader(episodes, seed) for seed, episodes in enumerate(notes)]
+imitators = [reader(episodes, seed, told=False) for seed, episodes in enumerate(notes)]
+
+# %%
+def smoothed(losses):
+    """Means of 20 losses each."""
+    return torch.tensor(losses).unflatten(0, (-1, 20)).mean(1).tolist()
+
+
+runs = {"told the return": readers, "plain imitation": imitators}
+losses = {name: [smoothed(run) for _, run in made] for name, made in runs.items()}
+for name, made in losses.items():
+    print(f"{name}: last losses", *(f"{run[-1]:.2f}" for run in made))
+options = {"title": "Loss on the players' actions, three seeds", "xlabel": "step of training"}
+figures.curves(losses, [10 + 20 * k for k in range(20)], **options)
+
+# %% [markdown]
+r"""
+Told the return, a model predicts the players a little better, on every seed: the return gives away who is about to
+lose interest. A small difference in the loss. In what the two can *do* it will be a large one.
+
+Now ask. At every step, what is wanted is what was asked for minus what has been earned, and the action is drawn
+from the model's probabilities. An episode may now last up to 200 steps, twice as long as any in the notes:
+"""
+
+# %%
+def asking(model, asked, told=True, subtract=True):
+    """A policy that asks the model for these returns, one for each episode."""
+    generator = torch.Generator().manual_seed(0)
+
+    def policy(states, actions, playing):
+        time = actions.shape[1]
+        recent = slice(max(0, time - WINDOW + 1), time + 1)
+        earned = subtract * torch.arange(time + 1.0)[recent]
+        to_go = told * (asked[playing][:, None] - earned).clamp(min=0) / 100
+        unknown = torch.zeros(len(playing), 1).long()  # the action to come
+        taken = torch.cat((actions, unknown), dim=1)[:, recent]
+        with torch.no_grad():
+            logits = model(to_go, states[:, recent], taken)[:, -1]
+        return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+
+    return policy
+
+# %%
+def reached(model, asks, **how):
+    """The mean return of 8 episodes for each return that is asked for."""
+    asked = torch.tensor(asks).float().repeat_interleave(8)
+    seeds = range(10_000, 10_000 + len(asked))
+    with limited_threads():
+        episodes = play(asking(model, asked, **how), seeds, limit=200)
+    earned = torch.tensor([float(len(actions)) for _, actions in episodes])
+    return earned.view(len(asks), 8).mean(1).tolist()
+
+# %%
+asks = [20, 40, 60, 80, 100, 150]
+answers = {
+    "told the return": [reached(model, asks) for model, _ in readers],
+    "plain imitation": [reached(model, asks, told=False) for model, _ in imitators],
+}
+print(f"{'asked for':15s}", *(f"{ask:4d}" for ask in asks))
+for name, seeds in answers.items():
+    for means in seeds:
+        print(f"{name:15s}", *(f"{mean:4.0f}" for mean in means))
+lines = {**answers, "as asked": asks}
+options = {"xlabel": "steps asked for", "ylabel": "steps reached"}
+figures.curves(lines, asks, title="Do you get what you ask for?", **options)
+
+# %% [markdown]
+r"""
+You do. Each number is the mean of 8 episodes. Read the figure in three steps:
+
+- *Up to 100*, on all three seeds, what is reached is close to what was asked for, for 20 steps as well as for 100.
+  One model plays in as many ways as you like, and the return chooses the way.
+- *Asked for 100* it beats the mean of the players, whom it merely imitates, by choosing whom to imitate. Plain
+  imitation cannot choose. It loses interest at random, as they did, and what you ask for makes no difference.
+- *Asked for 150* it gets there, too, and no note is longer than 100. Nothing promised that. It works because
+  playing on needs no action that is not in the notes: "much is still to come" always went with balancing, and after
+  50 steps the wish is back among the numbers that the model knows.
+
+How does it do it? Ask it for 20, and watch:
+"""
+
+# %%
+def episode_asked(ask, seed=10_000):
+    return play(asking(readers[0][0], torch.tensor([float(ask)])), [seed], limit=200)[0]
+
+
+states, actions = episode_asked(20)
+half = len(actions) // 2
+print(f"asked for 20, reached {len(actions)};",
+      f"pushes to the left: {(actions[:half] == 0).sum()} of the first {half},",
+      f"{(actions[half:] == 0).sum()} of the last {len(actions) - half}")
+poles(states, "Asked for 20 steps")
+
+# %% [markdown]
+r"""
+It balances first, and lets the pole fall just in time. It has learned how long a fall takes.
+
+And if one forgets to subtract what has been earned, so that every step asks for the whole again?
+"""
+
+# %%
+for model, _ in readers:
+    means = reached(model, [20, 40, 60], subtract=False)
+    print("asked for 20, 40, 60 at every step, reached:", *(f"{mean:.0f}" for mean in means))
+
+# %% [markdown]
+r"""
+"Still 40 to come", it reads, at step 0 and at step 150. So there is never a reason to let go, and it plays until the
+episode is stopped at 200, or nearly so long. It is the subtraction that keeps the promise.
+
+Try it yourself. What do you expect if you ask for 0? And for 200?
+"""
+
+# %% explore
+def watch(asked_for, start):
+    states, actions = episode_asked(asked_for, 20_000 + start)
+    return poles(states, f"Asked for {asked_for} steps, reached {len(actions)}")
+
+
+explore(watch, asked_for=(0, 200, 10, 60), start=(0, 9, 1, 0))
+
+# %% [markdown]
+r"""
+### See the whole computation
+
+Your model, drawn from a run on one window:
+"""
+
+# %%
+torch.manual_seed(0)
+window = [part[:1] for part in windows(notes[0])]
+small = DecisionTransformer(4, 2, WINDOW, 16, 2, 32, 1)
+draw(small, *window)
+
+# %% [markdown]
+r"""
+And a model with the first mistake of the list. Which tokens does its head read? `compare` sees that they are others,
+but not which ones are right. Training does:
+"""
+
+# %%
+class ReadsActions(DecisionTransformer):
+    """Takes what comes out of the last layer, and reads it at the actions."""
+
+    def forward(self, returns, states, actions):
+        made = []
+        hook = self.layers[-1].register_forward_hook(lambda *given: made.append(given[-1]))
+        super().forward(returns, states, actions)
+        hook.remove()
+        return self.head(self.norm(made[0][:, 2::3]))
+
+
+comparison = compare(ReadsActions(4, 2, WINDOW, 16, 2, 32, 1), small, *window)
+for difference in comparison.differences:
+    print("-", difference)
+
+# %%
+torch.manual_seed(0)
+copier = ReadsActions(4, 2, WINDOW, 16, 2, 32, 1)
+parts = windows(notes[0])
+copied = train(copier, [[part[:256] for part in parts]] * 60, loss_of)
+print(f"read at the actions: loss {copied[0]:.1f} at first, {copied[-1]:.1f} in the end")
+
+# %% [markdown]
+r"""
+The second model has a loss that no player deserves. It has read the answer. If a loss falls too fast, look for the
+answer in the input.
+
 ## 4. Which of several answers was good?
 
-**The question.** A reward of 1: is that much? For an easy question it is not, everybody gets it. What should
-it be measured by?
+**The question.** From here on the policy may *try*. It gets a reward of 1. Is that much? For an easy question it is
+not: every answer gets it. What should a reward be compared with?
 
-By other answers to the same question. Answer it several times; what is above the mean of the group is good,
-what is below is bad. That replaces a second model which would have to guess what can be expected.
+With other answers to the same question. Answer it several times: what is above the mean of the group is good, what
+is below is bad. How far above or below is called the **advantage**. (PPO, in 2017, trained a second model to guess
+what can be expected. A group does without.)
 
-By hand: four answers, one of them right. The mean is 0.25, the spread
-$\sqrt{0.25 \cdot 0.75} = 0.433$. The right one is 1.732 spreads above, the others 0.577 below.
+![Two charts of four answers each with the mean of the group. Easy question: three answers get 1, one gets 0, the
+mean is 0.75. Hard question: one gets 1, three get 0, the mean is 0.25](../images/group_of_answers.svg)
+
+By hand, for the hard question: the mean is 0.25, the spread $\sqrt{0.25 \cdot 0.75} = 0.433$. The right answer is
+1.732 spreads above the mean, the others are 0.577 below.
 """
 
 # %%
 mean, spread = 0.25, math.sqrt(0.25 * 0.75)
-print(f"mean {mean}, one minus that {1 - mean}, spread {spread:.3f}")
+print(f"means {mean} and {1 - mean}, spread {spread:.3f}")
 print(f"right: {(1 - mean) / spread:.3f}, wrong: -{mean / spread:.3f}")
-group = torch.tensor([[1.0, 0, 0, 0]])
-figures.table(group, ["reward"], ["a", "b", "c", "d"], title="a group of four answers")
 
 # %% [markdown]
 r"""
 **The formula** (Shao et al. 2024). For a group of $K$ rewards with mean $\mu$ and biased standard deviation
-$\sigma$:
+$\sigma$ (divided by $K$):
 
 $$A_k = \frac{r_k - \mu}{\sigma + 10^{-8}}$$
 
-If all are equal, nobody is better: all advantages are 0.
+- $r_k$, $A_k$: reward and advantage of answer $k$
+- $\mu$, $\sigma$: of this group alone, one of each per question
+
+If all rewards of a group are equal, no answer is better than another: all advantages are 0, and the group teaches
+nothing.
 
 ### Exercise: `group_advantages`
 """
@@ -352,51 +676,67 @@ check(group_advantages)
 ### BEGIN HIDDEN TESTS
 check(group_advantages, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
 - *All groups in one.* Then the answers to easy questions look good, whatever they say.
 - *Nothing added to the spread.* A group in which all are right gives 0/0.
+- *Divided by $K - 1$.* PyTorch's `std` does that unless told otherwise. For a group of four every advantage is 13 %
+  too small.
 
-**See it run.** An easy question, a hard one, and one that nobody got right:
+**See it run.** An easy question, a hard one, and one to which nobody knew the answer:
 """
 
 # %%
 groups = torch.tensor([[1.0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
-for row in group_advantages(groups):
+advantages = group_advantages(groups)
+for row in advantages:
     print([round(value, 2) + 0.0 for value in row.tolist()])
+print(f"with K - 1: {1 - (3 / 4) ** 0.5:.0%} too small")
+names = ["easy", "hard", "too hard"]
+figures.table(advantages, names, ["a", "b", "c", "d"], title="Advantages, one row per question")
 
 # %% [markdown]
 r"""
+The one mistake at the easy question counts as much as the one success at the hard one. And a question that is too
+hard (or too easy) teaches nothing: those who train large models leave such questions out.
+
 ## 5. How far may one step go?
 
-**The question.** An action was good: make it likelier. How much likelier? The data come from the policy as it
-was; the farther it moves, the less they say.
+**The question.** An action was good, so make it more likely. By how much? The answers were drawn from the policy as
+it *was*. The farther it moves away, the less they say about it. But new answers are expensive, and one would like to
+take many steps with the old ones.
 
-So there is a bound: beyond a ratio of $1 + \epsilon$ nothing more is gained. But where a step went the wrong
-way, the loss must still say so, however far it went.
+So there is a bound. The **ratio** says how much more likely an action has become since it was drawn. Beyond a ratio
+of $1 + \epsilon$ nothing more is gained by a good action, nor below $1 - \epsilon$ by getting rid of a bad one. But
+if a step went the *wrong* way, the loss must still say so, however far it went:
 
-By hand, with $\epsilon = 0.2$. A good action, $A = 1$, that has become half as likely again: ratio 1.5, the
-clipped one 1.2, the smaller gain is 1.2. A bad one, $A = -1$, with the same ratio: -1.5 and -1.2, the
-smaller is -1.5.
+![Two charts of the gain over the ratio. A good action: the gain rises up to a ratio of 1.2 and is flat from there
+on. A bad action: it is flat up to 0.8 and falls without a bound from there on](../images/clipped_gain.svg)
+
+By hand, with $\epsilon = 0.2$. A good action, $A = 1$, that has become half as likely again: ratio 1.5, clipped 1.2;
+the smaller gain is 1.2. A bad one, $A = -1$, with the same ratio: -1.5 and -1.2; the smaller is -1.5.
 """
 
 # %%
 epsilon = 0.2
-print("epsilon:", epsilon)
+print("epsilon:", epsilon, "bounds:", 1 - epsilon, "and", 1 + epsilon)
 for gain in (1, -1):
     plain, clipped = 1.5 * gain, min(max(1.5, 1 - epsilon), 1 + epsilon) * gain
     print(f"A = {gain}: {plain} and {clipped}, the smaller: {min(plain, clipped)}")
-ratios = torch.tensor([[0.5, 0.9, 1.0, 1.1, 1.5]])
-names = [f"{r:.1f}" for r in ratios[0].tolist()]
-figures.table(ratios.clamp(0.8, 1.2), ["clipped"], names, title="ratios")
 
 # %% [markdown]
 r"""
-**The formula** (Schulman et al. 2017, equation 7). With the ratio $r = \exp(\log p - \log p_{\text{old}})$:
+**The formula** (Schulman et al. 2017, equation 7). With the ratio $\rho = \exp(\log p - \log p_{\text{old}})$:
 
-$$L = -\operatorname{mean} \min\bigl(r A,\; \operatorname{clamp}(r, 1 - \epsilon, 1 + \epsilon)\, A\bigr)$$
+$$L = -\operatorname{mean} \min\bigl(\rho A,\; \operatorname{clamp}(\rho, 1 - \epsilon, 1 + \epsilon)\, A\bigr)$$
+
+- $p$, $p_{\text{old}}$: probability of the action now, and when it was drawn (a constant)
+- $A$: its advantage, a constant, too; $\epsilon$: `clip`
+
+The minus makes a loss of a gain.
 
 ### Exercise: `clipped_policy_loss`
 """
@@ -428,15 +768,18 @@ check(clipped_policy_loss)
 ### BEGIN HIDDEN TESTS
 check(clipped_policy_loss, hidden=True)
 ### END HIDDEN TESTS
+
 # %% [markdown]
 r"""
 **What goes wrong.**
 
-- *The larger of the two.* Then a bad action that has become far likelier is hidden by the bound.
-- *Probabilities instead of logarithms.* Those of long answers are 0 in the computer, and 0/0 is NaN.
+- *The larger of the two.* Then a bad action that has become far more likely is hidden by the bound.
+- *Clipped alone, without the smaller.* The same.
+- *Probabilities instead of logarithms.* Those of long answers are 0 in float32, and 0/0 is NaN.
+- *The old log-probabilities are computed anew in each step.* Then the ratio is always 1, and the bound never acts.
 
-**See it run.** The gradient of a good action and of a bad one, as the ratio grows; where it is 0, nothing
-pulls any more:
+**See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, nothing pulls any
+more:
 """
 
 # %%
@@ -448,18 +791,93 @@ for gain in (1.0, -1.0):
         pulls.append(round(log_prob.grad.item(), 2) + 0.0)
     print(f"A = {gain:.0f}, ratios 0.5, 1.0, 1.5: gradients {pulls}")
 
+# %% [markdown]
+r"""
+### Explore
+
+Move the bound, and turn a good action into a bad one. Which end of the curve is flat, and why not both?
+"""
+
 # %% explore
+ratios = [k / 20 for k in range(4, 41)]
+
+
 def look(clip, advantage):
     old, gain = torch.zeros(1), torch.tensor([advantage])
-    gains = [-clipped_policy_loss(r.log()[None], old, gain, clip).item() for r in ratios[0]]
-    return figures.table([gains], ["gain"], names, title=f"clip {clip:.1f}, A = {advantage:.0f}")
+    logs = [torch.tensor([math.log(ratio)]) for ratio in ratios]
+    lines = {"with the bound": [-clipped_policy_loss(log, old, gain, clip).item() for log in logs],
+             "without": [ratio * advantage for ratio in ratios]}
+    title = f"The gain: clip {clip:.1f}, A = {advantage:.0f}"
+    return figures.curves(lines, ratios, title=title, xlabel="ratio", ylabel="gain")
 
 
-explore(look, clip=(0.1, 0.5, 0.1, 0.2), advantage=[1.0, -1.0])
+explore(look, clip=(0.1, 0.9, 0.1, 0.2), advantage=[1.0, -1.0])
 
 # %% [markdown]
 r"""
+### A hundred gamblers
+
+Eight slot machines. Machine 0 pays 0 on average, machine 7 pays 1, and the others lie between; but each single
+payment is off by a random number with a spread of 1. A gambler's policy is eight logits. Each round, the gambler
+pulls 16 times (that is the group), computes the advantages, and takes 60 steps of Adam with these same 16 payments.
+A hundred gamblers learn side by side, once with the bound and once without. Guess first: where do those without it
+end?
+"""
+
+# %%
+pays = torch.linspace(0, 1, 8)
+
+
+def gamble(clip, steps=60, rounds=20, gamblers=100):
+    """The mean true payment after each round, and the policies at the end."""
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.zeros(gamblers, 8, requires_grad=True)
+    optimiser = torch.optim.Adam([logits], lr=0.05)
+    earned = [pays.mean().item()]
+    for _ in track(range(rounds)):
+        policy = logits.detach().softmax(-1)
+        pulled = torch.multinomial(policy, 16, replacement=True, generator=generator)
+        paid = pays[pulled] + torch.randn(pulled.shape, generator=generator)
+        advantages, old = group_advantages(paid).flatten(), policy.log().gather(1, pulled).flatten()
+        for _ in range(steps):
+            log_probs = logits.log_softmax(-1).gather(1, pulled).flatten()
+            loss = clipped_policy_loss(log_probs, old, advantages, clip)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        policy = logits.detach().softmax(-1)
+        earned.append((policy @ pays).mean().item())
+    return earned, policy
+
+# %%
+ways = {"bound 0.2": 0.2, "no bound": 1e6}
+results = {name: gamble(clip) for name, clip in ways.items()}
+for name, (earned, policy) in results.items():
+    sure = (policy.max(-1).values > 0.9).float().mean()
+    best = (policy.argmax(-1) == 7).float().mean()
+    print(f"{name}: payment at first {earned[0]:.2f}, after one round {earned[1]:.2f},",
+          f"at the end {earned[-1]:.2f}")
+    print(f"    sure of one machine: {100 * sure:.0f} %; prefer the best one: {100 * best:.0f} %")
+lines = {name: earned for name, (earned, _) in results.items()}
+title = "A hundred gamblers, 60 steps per round on the same payments"
+options = {"xlabel": "round", "ylabel": "mean true payment"}
+figures.curves(lines, title=title, reference={"best machine": 1.0}, **options)
+
+# %% [markdown]
+r"""
+Without the bound they are far ahead after one round, and then they are stuck. Sixty steps on sixteen noisy payments
+are enough to become sure of one machine, and for most gamblers it is the wrong one: one that happened to pay well.
+Who is sure pulls nothing else any more; then a group holds one machine only, its advantages are pure noise, and
+nothing better is ever found.
+
+With the bound a round cannot do more than the data allow. After a few steps all ratios are at the bound, and the
+rest of the sixty changes next to nothing. They learn slowly, keep trying all machines, and overtake the others. A
+hundred gamblers are a hundred seeds: this is no accident of one run.
+
+
 ## Explain it
+
+In your own words.
 """
 
 # %% [markdown] written: rl.what_a_return_promises (3 points)
@@ -473,20 +891,21 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The number lies outside of what was seen, so nothing says what follows it. At best the
-model does what earned the highest returns that it knows; it does not combine what nobody has done.
+**A worked answer.** The number lies outside of what the model has seen, so nothing promises what follows it. At
+best the model goes on doing what earned the highest returns that it knows. In CartPole that was enough, because
+balancing longer takes no other actions. It has no reason to find actions that nobody has taken.
 
 It learns that such a return goes with such actions, although they had nothing to do with it. Asked for that
-return, it will do the same, and be disappointed on average. The return says what happened, not what the
-action caused.
+return, it will do the same, and be disappointed on average. The return says what happened, not what the action
+caused.
 
-If only the clipped gain counted, then a step that went far the wrong way would have no gradient: a bad
-action that has become twice as likely would stay so. The smaller gain is pessimistic: it cuts off hopes,
-but no losses.
+If only the clipped gain counted, a step that went far the wrong way would have no gradient: a bad action that has
+become twice as likely would stay so. The smaller gain is pessimistic: it cuts off hopes, but no losses.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for: no reliable extrapolation; bounded by the data. Half for "it does its best" without why.
+**1 point** for: outside of the data nothing is promised; no actions that are not in the data. Half for "it does its
+best" without why.
 
 **1 point** for: luck is taken for skill, because the model conditions on an outcome.
 
@@ -509,38 +928,149 @@ stability." (Half: not why. One. Nothing: stability of what?)
 r"""
 ## On your own
 
-Not graded.
+Not graded, and harder than they look.
 
-**Play.** Let the decision transformer of section 3 act step by step: after each reward, take it from what is
-still wanted. What if you forget to?
+**Which note wins?** A common rival of the decision transformer is to imitate only the best of the notes. Write
+`best_notes(episodes, share)`, which keeps the episodes with the largest returns, this share of all of them. Train a
+plain imitator on the best tenth. What does it reach, and what can it not do?
+"""
 
-**Without the bound.** Take the clip out of the loss and make twenty steps on the same data. How far does the
-policy move?
+# %%
+def try_best_notes(best_notes):
+    """Raises AssertionError with a sentence if `best_notes` is not right."""
+    kept = best_notes(notes[0], 0.1)
+    assert len(kept) == 20, f"{len(kept)} episodes kept instead of 20 of 200"
+    shortest = min(len(actions) for _, actions in kept)
+    longest = max(len(actions) for _, actions in notes[0])
+    assert shortest == longest, f"one of {shortest} steps was kept; more than 20 have {longest}"
+    order = sorted(notes[0], key=lambda episode: len(episode[1]))
+    assert len(best_notes(order, 0.05)) == 10, "a twentieth of 200 is 10"
+    return "right: the best, and no more of them than asked for"
+
+
+# def best_notes(episodes, share): ...
+# try_best_notes(best_notes)
+# imitator, _ = reader(best_notes(notes[0], 0.1), 0, told=False)
+# print(reached(imitator, [20, 100], told=False))
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def best_notes(episodes, share):
+    ranked = sorted(episodes, key=lambda episode: len(episode[1]), reverse=True)
+    return ranked[: round(share * len(ranked))]
+```
+
+Asked for nothing, it plays to the stop at 200 steps, or for most of the way: it has hardly seen anybody lose
+interest. If only the best is wanted, this is a strong rival, and Chen et al. 2021 measure it beside theirs. What it
+cannot do is anything else. You cannot ask it for 20.
+
+</details>
+
+**Other notes.** Let the players keep their interest and be clumsy instead: `losing_interest(seed, clumsy=1.0,
+patience=1e9)`. Train a reader on these notes, and ask it for 20, 60 and 100. Guess first.
+
+<details><summary>What to expect</summary>
+
+It still plays longer if you ask for more, but it cannot aim. Asked for 20, it plays on for a hundred steps or more (we
+tried three seeds). When a clumsy player drops the pole early, that is bad luck, and nothing that the player set out to
+do, so the return says little about the next action. Asking works as well as the notes tie returns to actions.
+
+</details>
+
+**Luck or skill?** A game has one step. Action *safe* always pays 1. Action *wild* pays 3 in one of five games and
+nothing in the others. The players choose at random. What does a decision transformer do if you ask for 3, and what
+does it earn on average?
+"""
+
+# %%
+chance = 1 / 5
+print(f"asked for 3: always wild, which earns {3 * chance:.1f} on average; safe earns 1")
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+Only *wild* ever earned 3, so it chooses *wild*, and earns 0.6 on average. Asked for 1, it would choose *safe*. A
+higher wish, a lower reward: Paster et al. 2022 make the general case.
+
+</details>
+
+**Which ratio is allowed?** Let a gambler pull one machine only, with $A = 1$, and take a hundred steps with the
+bound. Adam has momentum. Does the ratio stop at 1.2? Write `overshoot(lr, steps)`, which returns the last ratio.
+"""
+
+# %%
+def overshoot(lr, steps=100):
+    """The ratio of one good action after so many steps of Adam on the clipped loss."""
+    logits = torch.zeros(8, requires_grad=True)
+    optimiser = torch.optim.Adam([logits], lr=lr)
+    for _ in range(steps):
+        log_prob = logits.log_softmax(-1)[:1]
+        optimiser.zero_grad()
+        clipped_policy_loss(log_prob, torch.tensor([1 / 8]).log(), torch.ones(1)).backward()
+        optimiser.step()
+    return (8 * logits.softmax(-1)[0]).item()
+
+
+for lr in (0.001, 0.01, 0.05):
+    print(f"learning rate {lr}: the ratio ends at {overshoot(lr):.1f}")
+
+# %% [markdown]
+r"""
+<details><summary>What you see</summary>
+
+Beyond the bound the gradient is zero, but Adam goes on moving for a while, by what it remembers. The bound is no
+wall: it takes the engine away, not the speed. The larger the learning rate, the farther it coasts.
+
+</details>
 
 ## In practice
 
-- **Language models** are tuned to rewards by groups: many answers to one question, a check of which are
-  right, and the clipped loss of section 5 over their tokens.
-- **Decision transformers** are used where only records of the past exist and trying things out is dear.
-- **Advantages** are often estimated by a second model, a critic; groups do without it.
+- **Language models** are tuned to rewards by groups: many answers to one question, a check of which are right, and
+  the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers per question and
+  adds a penalty for moving away from the model of the beginning.
+- **Two corrections.** Dividing by the group's spread gives questions that are almost always or almost never answered
+  a large weight; Liu et al. 2025 leave it out, and also do not divide by the length of the answer.
+- **Two bounds.** Yu et al. 2025 (DAPO) use a larger $\epsilon$ above than below, 0.28 and 0.2, so that rare actions
+  can grow, and drop the groups that teach nothing.
+- **Decision transformers** are used where only records of the past exist and trying things out is expensive or
+  dangerous. What they cannot do is find actions that nobody in the records took. Chen et al. 2021 also ask for more
+  than the records hold: it works in some of their tasks, and does nothing in others.
+"""
 
+# %%
+print("answers per question: 64; bounds:", 0.2, "below,", 0.28, "above")
+
+# %% [markdown]
+r"""
 ## Read more
 
-- Chen et al.: *Decision Transformer*, 2021, [arXiv:2106.01345](https://arxiv.org/abs/2106.01345). Acting as
-  writing, on games and robots.
+- Chen et al.: *Decision Transformer: Reinforcement Learning via Sequence Modeling*, 2021,
+  [arXiv:2106.01345](https://arxiv.org/abs/2106.01345). Acting as writing, on games and robots; with the curve "asked
+  against reached" for larger tasks.
 - Janner et al.: *Offline Reinforcement Learning as One Big Sequence Modeling Problem*, 2021,
-  [arXiv:2106.02039](https://arxiv.org/abs/2106.02039). The same idea, with planning.
-- Paster et al.: *You Can't Count on Luck*, 2022, [arXiv:2205.15967](https://arxiv.org/abs/2205.15967). What
-  goes wrong where chance plays a part.
+  [arXiv:2106.02039](https://arxiv.org/abs/2106.02039). The same idea, with planning by beam search.
+- Paster et al.: *You Can't Count on Luck*, 2022, [arXiv:2205.15967](https://arxiv.org/abs/2205.15967). What goes
+  wrong where chance plays a part.
 - Schulman et al.: *Proximal Policy Optimization Algorithms*, 2017,
-  [arXiv:1707.06347](https://arxiv.org/abs/1707.06347). The clipped loss, in a few pages.
-- Shao et al.: *DeepSeekMath*, 2024, [arXiv:2402.03300](https://arxiv.org/abs/2402.03300). Advantages from
-  groups, in section 4.
+  [arXiv:1707.06347](https://arxiv.org/abs/1707.06347). The clipped loss, in a few pages; figure 1 is our picture.
+- Shao et al.: *DeepSeekMath*, 2024, [arXiv:2402.03300](https://arxiv.org/abs/2402.03300). Advantages from groups, in
+  section 4.
+- Liu et al.: *Understanding R1-Zero-Like Training: A Critical Perspective*, 2025,
+  [arXiv:2503.20783](https://arxiv.org/abs/2503.20783). What the two divisions of GRPO do to the answers.
+- Yu et al.: *DAPO: An Open-Source LLM Reinforcement Learning System at Scale*, 2025,
+  [arXiv:2503.14476](https://arxiv.org/abs/2503.14476). Four changes to GRPO, each measured.
 - Sutton and Barto: *Reinforcement Learning*, 2nd edition, 2018,
-  [MIT Press](https://mitpress.mit.edu/9780262039246/reinforcement-learning/). The book on the
-  subject.
+  [MIT Press](https://mitpress.mit.edu/9780262039246/reinforcement-learning/). The book on the subject; chapter 13
+  derives why "make what went well more likely" is a gradient.
+- Towers et al.: *Gymnasium*, 2024, [arXiv:2407.17032](https://arxiv.org/abs/2407.17032). The environments; CartPole
+  goes back to Barto, Sutton and Anderson 1983.
 
-**Next:** in lesson 18 there are no rewards, only preferences.
+**You have built it:** two ways from rewards to behaviour, one that asks and one that tries. In lesson 18 there are
+no rewards any more, only preferences.
 """
 
 # %%

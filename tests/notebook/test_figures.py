@@ -28,6 +28,7 @@ from autograder.notebook.lessons.loops import weighted_average
 from autograder.notebook.lessons.mqa import cache_sizes, groups_and_memory
 from autograder.notebook.lessons.positions import turned_pairs
 from autograder.notebook.lessons.preferences import price, tuning
+from autograder.notebook.lessons.rl import poles
 from autograder.notebook.lessons.tokens import cut_text
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
@@ -71,6 +72,7 @@ DRAWINGS = {
     "turned_pairs": lambda: turned_pairs(X[1], X[2], [3.0, 1.0, 0.5], 1, "A query and a key one token apart"),
     "loss_between": lambda: loss_between(LOSSES, [50, 100, 150], {"bigrams": 1.5}, "Is it below the level?"),
     "what_is_left": lambda: what_is_left([0.5, 0.3, 0.2], [0.6, 0.4, 0], ["a", "b", "c"], "What a dial leaves"),
+    "poles": lambda: poles(torch.linspace(-0.2, 0.2, 28).view(7, 4), "Seven steps with a pole"),
 }
 OF_LESSONS = [
     name

@@ -664,3 +664,63 @@ def test_stretched_positions_are_judged_rightly():
     assert "right" in names["try_stretched"](unfolded("19_images", "stretched"))
     with pytest.raises(AssertionError, match="from left to right"):
         names["try_stretched"](lambda table, n: names["F"].interpolate(table.mT, size=n * n + 1).mT)
+def test_only_attention_tells_what_not_belongs_to_and_padding_changes_the_careless_alone():
+    names, _ = ran("16_tasks")
+    careful, careless = names["right"]["careful"], names["right"]["careless"]
+    assert min(min(run) for run in careful) > 0.95
+    assert all(max(run) - min(run) < 0.005 for run in careful)
+    assert all(careful[seed][-1] > careless[seed][-1] for seed in range(3))
+    without = [names["share_right"](names["careful"], model, 12) for model in names["without"]]
+    assert max(without) < 0.6
+
+
+def test_leaks_look_good_and_are_caught():
+    names, _ = ran("16_tasks")
+    caught = {
+        prepare: names["knows_the_future"](names[prepare], names["scaled"], names["n_train"])
+        for prepare in ("smooth", "smooth_past", "by_everything")
+    }
+    assert caught == {"smooth": 1, "smooth_past": 0, "by_everything": names["n_train"]}
+    assert names["error_with"](names["smooth"]) < 5 < 15 < names["error_with"](names["smooth_past"])
+
+
+def test_a_line_forecasts_the_held_out_sunspots_as_well_as_a_transformer_and_bent_rules_not_at_all():
+    names, _ = ran("16_tasks")
+    learned, on_test, on_choosing = names["learned"], names["on_test"], names["on_choosing"]
+    naive = min(on_test["like this year"], on_test["like 11 years before"])
+    assert on_choosing["Transformer"] < on_choosing["linear"] and on_test["linear"] < min(learned)
+    assert max(learned) < naive and max(names["at_own_scale"]) < on_test["linear"] + 0.5
+    assert names["error"](names["methods"]["linear"], names["unseen"], torch.ones(())) > 0.9
+    assert names["error"](names["methods"]["Transformer"], names["unseen"], torch.ones(())) < 0.1
+
+
+def test_windows_that_share_and_intervals_are_judged_rightly_and_the_unfolded_answers_are_right():
+    names, _ = ran("16_tasks")
+    assert "right" in names["try_sharing"](unfolded("16_tasks", "sharing"))
+    assert "right" in names["try_interval"](unfolded("16_tasks", "interval"))
+    with pytest.raises(AssertionError, match="shuffled"):
+        names["try_sharing"](
+            lambda known, tested, span: 19 * (known.diff().abs().max().item() == 1 and len(known) == 50)
+        )
+    with pytest.raises(AssertionError, match="only 9 of 10"):
+        names["try_interval"](lambda errors, share: errors.abs().quantile(share) if share < 1 else 3.5)
+
+
+def test_a_decision_transformer_does_as_well_as_it_is_asked_to_and_imitation_does_not():
+    names, printed = ran("17_reinforcement_learning")
+    asks = torch.tensor(names["asks"])
+    told, plain = (torch.tensor(names["answers"][name]) for name in ("told the return", "plain imitation"))
+    assert (told - asks).abs()[:, :5].max() < 12 and (told - asks).abs()[:, 5].max() < 25
+    assert (plain - asks).abs().mean() > 25
+    assert (told[:, 4] > names["lengths"].mean(1)).all() and names["lengths"].max() == 100
+    assert re.search(r"no bound: .* at the end 0\.7", printed)
+
+
+def test_the_best_notes_are_judged_rightly_and_their_imitator_cannot_be_asked():
+    names, _ = ran("17_reinforcement_learning")
+    best_notes = unfolded("17_reinforcement_learning", "best_notes")
+    assert "right" in names["try_best_notes"](best_notes)
+    with pytest.raises(AssertionError, match="was kept"):
+        names["try_best_notes"](lambda episodes, share: episodes[: round(share * len(episodes))])
+    imitator, _ = names["reader"](best_notes(names["notes"][0], 0.1), 0, told=False)
+    assert min(names["reached"](imitator, [20, 100], told=False)) > 100
