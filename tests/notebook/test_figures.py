@@ -17,14 +17,13 @@ from PIL import Image
 
 from autograder.notebook import figures, lessons
 from autograder.notebook.explore import explore
+from autograder.notebook.lessons.generation import what_is_left
 from autograder.notebook.lessons.images import image_row
+from autograder.notebook.lessons.lm import loss_between
 from autograder.notebook.lessons.loops import meanings, weighted_average
 from autograder.notebook.lessons.masking import facts_about_masking
 from autograder.notebook.lessons.mla import cache_bars
 from autograder.notebook.lessons.moe import expert_shares
-from autograder.notebook.lessons.generation import what_is_left
-from autograder.notebook.lessons.lm import loss_between
-from autograder.notebook.lessons.loops import weighted_average
 from autograder.notebook.lessons.mqa import cache_sizes, groups_and_memory
 from autograder.notebook.lessons.positions import turned_pairs
 from autograder.notebook.lessons.preferences import price, tuning
