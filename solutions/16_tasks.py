@@ -737,7 +737,8 @@ def with_one(x):
 # %%
 def linear_method(known):
     """The weighted sum of a window that fits the known windows best."""
-    coefficients = torch.linalg.lstsq(with_one(known[0]), known[1]).solution[:, 0]
+    inputs, targets = with_one(known[0]).double(), known[1].double()
+    coefficients = torch.linalg.lstsq(inputs, targets).solution[:, 0].float()
     return lambda x: with_one(x) @ coefficients
 
 
