@@ -711,8 +711,9 @@ seldom, make up for it in a second draw.
 
 By hand. The draft proposes *a* with $q = 0.4$; the target wants it with $p = 0.1$. Accept it with
 probability $p / q = 0.25$: then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft
-proposes *b* with 0.3, the target wants 0.5: always accept it, and 0.2 are missing. In all, $0.1 + 0.3 + 0.15
-+ 0.1 = 0.65$ are accepted. The remaining 0.35 of the time, draw from what is missing, $(0, 0.2, 0, 0.15)$
+proposes *b* with 0.3, the target wants 0.5: always accept it, and 0.2 are missing. In all,
+$0.1 + 0.3 + 0.15 + 0.1 = 0.65$ are accepted. The remaining 0.35 of the time, draw from what is missing,
+$(0, 0.2, 0, 0.15)$
 divided by 0.35.
 """
 

@@ -112,7 +112,7 @@ def test_a_picture_shows_itself_with_its_text():
 
 def test_a_mask_is_told_in_words():
     assert "dog may attend to the, dog; saw may attend to" in DRAWINGS["mask"]().alt
-    assert "the may look at nothing" in figures.mask(CAUSAL & False, TOKENS).alt
+    assert "the may attend to nothing" in figures.mask(CAUSAL & False, TOKENS).alt
 
 
 def test_maps_are_told_by_their_numbers_masks_in_words_and_large_ones_by_the_strongest():
