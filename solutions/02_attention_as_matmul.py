@@ -816,7 +816,7 @@ The chain has its merits, too. It knows the order of the tokens without being to
 however long the text is. And it has one more price, which shows on a GPU: step $i$ has to wait for step $i -
 1$. Side by side, for $N$ tokens of width $D$:
 
-| | recurrent network | self-attention |
+| for N tokens | recurrent network | self-attention |
 |---|---|---|
 | work | $N$ steps of about $D^2$ multiplications | $N^2$ pairs of about $D$ multiplications |
 | must be done one after the other | $N$ steps | 1 step |

@@ -545,11 +545,12 @@ all_merges = [train_bpe(part, 200) for part in track(parts)]
 
 def lengths(text, merges):
     """The number of tokens of a text after 0, 1, 2, ... merges."""
-    ids, counts = list(text.encode()), [len(text.encode())]
-    for k, pair in enumerate(merges):
-        ids = merge_pair(ids, pair, 256 + k)
-        counts.append(len(ids))
-    return counts
+    merged = itertools.accumulate(
+        enumerate(merges, start=256),
+        lambda ids, merge: merge_pair(ids, merge[1], merge[0]),
+        initial=list(text.encode()),
+    )
+    return [len(ids) for ids in merged]
 
 
 for part, merges in zip(parts, all_merges):
@@ -689,14 +690,14 @@ their pair a most frequent one, by your count?
 for part, mine, theirs in zip(parts, all_merges, their_merges):
     ids, most_frequent, told = list(part.encode()), 0, False
     for k, pair in enumerate(theirs):
-        counts = count_pairs(ids)
-        most_frequent += counts[pair] == max(counts.values())
+        times = count_pairs(ids)
+        most_frequent += times[pair] == max(times.values())
         if pair != mine[k] and not told:
             told = True
             both = [pieces_of(theirs[:k])[a] + pieces_of(theirs[:k])[b] for a, b in (mine[k], pair)]
-            print(f"round {k}: yours {both[0]} occurs {counts[mine[k]]} times,", end=" ")
-            print(f"theirs {both[1]} {counts[pair]} times")
-        ids = merge_pair(ids, pair, 256 + k)
+            print(f"round {k}: yours {both[0]} occurs {times[mine[k]]} times,", end=" ")
+            print(f"theirs {both[1]} {times[pair]} times")
+        ids = merge_pair(ids, pair, k + 256)
     print(f"their pair was a most frequent one in {most_frequent} of {len(theirs)} rounds")
 
 # %% [markdown]
@@ -843,14 +844,14 @@ Keep a list of lists of ids, one per word. A `collections.Counter` can add up th
 ```python
 def train_within_words(text, n_merges):
     words, merges = [list(word.encode()) for word in split_words(text)], []
-    for new_id in range(256, 256 + n_merges):
-        counts = collections.Counter()
+    for n in range(n_merges):
+        times = collections.Counter()
         for word in words:
-            counts.update(count_pairs(word))
-        if not counts or max(counts.values()) < 2:
+            times.update(count_pairs(word))
+        if not times or max(times.values()) < 2:
             break
-        merges.append(max(counts, key=counts.get))
-        words = [merge_pair(word, merges[-1], new_id) for word in words]
+        merges.append(max(times, key=times.get))
+        words = [merge_pair(word, merges[-1], 256 + n) for word in words]
     return merges
 ```
 
@@ -891,7 +892,7 @@ Give each merge its rank in a dict. Of all pairs in the ids, which one has to be
 ```python
 def fast_encode(text, merges):
     rank = {pair: k for k, pair in enumerate(merges)}
-    ids = list(text.encode("utf-8"))
+    ids = list(text.encode())
     while len(ids) > 1:
         pair = min(itertools.pairwise(ids), key=lambda pair: rank.get(pair, len(merges)))
         if pair not in rank:

@@ -752,7 +752,7 @@ class SharingAttention(nn.Module):
         parts = zip((self.q_proj(x), self.k_proj(x), self.v_proj(x)), self.counts)
         q, k, v = (part.unflatten(-1, (count, -1)).transpose(1, 2) for part, count in parts)
         heads = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
-        return self.out_proj(heads.transpose(1, 2).flatten(2))
+        return self.out_proj(heads.transpose(1, 2).flatten(-2))
 
 
 kinds = {
@@ -925,8 +925,8 @@ into one matrix per head. With it, the query comes down to the latents once per 
 brought up, which would take time for every token in the cache.
 
 A turn depends on the positions of both tokens. It would stand between the two weights, so the product would
-be another matrix for every distance. With a key of its own for positions, the content has no turn and can be
-absorbed.
+be another matrix for every distance. With a key of its own for positions, the content has no turn, and its
+two weights can be multiplied.
 
 One key/value head of width 128 keeps a key and a value, 256 numbers: both keep the same. From a latent, each
 head can make keys and values of its own, so heads can still describe tokens in different ways; with one

@@ -997,7 +997,7 @@ $\phi(q) \cdot \phi(k)$; from chunk to chunk, carry the state.
 
 ```python
 def in_chunks(q, k, v, size):
-    q, k = F.elu(q) + 1, F.elu(k) + 1
+    q, k = (F.elu(t) + 1 for t in (q, k))
     S, z, outputs = q.new_zeros(q.shape[-1], v.shape[-1]), q.new_zeros(q.shape[-1]), []
     for a, b, c in zip(q.split(size), k.split(size), v.split(size)):
         inside = (a @ b.T).tril()

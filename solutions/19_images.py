@@ -456,20 +456,15 @@ What does the comparison say? And what does that do to a class token that comes 
 """
 
 # %%
-class Causal(VisionTransformer):
-    """A vision transformer with the mask of a language model."""
-
-    def forward(self, images):
-        x = self.patch_proj(patchify(images, self.patch))
-        x = torch.cat((self.class_token.expand(len(x), -1, -1), x), dim=1)
-        x = x + self.position_embedding
-        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-        for layer in self.layers:
-            x = layer(x, src_mask=future)
-        return self.head(self.norm(x[:, 0]))
+def under_a_mask(layer, args, named):
+    """What a layer is called with, and the mask of a language model."""
+    n = args[0].shape[1]
+    return args[:1], {"src_mask": torch.ones(n, n, dtype=torch.bool).triu(1)}
 
 
-causal = Causal(8, 2, 1, 10, 16, 2, 32, 1)
+causal = VisionTransformer(8, 2, 1, 10, 16, 2, 32, 1)
+for layer in causal.layers:
+    layer.register_forward_pre_hook(under_a_mask, with_kwargs=True)
 causal.load_state_dict(small.state_dict())
 comparison = compare(causal, small, torch.rand(1, 1, 8, 8))
 print(*comparison.differences, sep="\n")
@@ -759,8 +754,7 @@ without its own column: how much of the answer comes from each patch?
 # %%
 def seen_by_class(model, images, layers=2):
     """The shares of the patches in the class token after so many layers, (B, N)."""
-    rolled = attention_rollout(attention_weights(model, images)[:layers])
-    return rolled[:, 0, 1:]
+    return attention_rollout(attention_weights(model, images)[:layers])[:, 0, 1:]
 
 
 rolled = attention_rollout(attention_weights(models[0], digits[unseen]))

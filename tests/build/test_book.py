@@ -166,7 +166,7 @@ def test_a_card_may_show_another_than_the_first_picture(pages):
 def test_a_lesson_takes_as_long_in_its_text_on_its_card_and_in_the_readme(pages, lesson_pages):
     readme = (ROOT / "README.md").read_text()
     for lesson in LESSONS:
-        told = re.search(r"You spend about (\d+) minutes", lesson_pages[lesson.name].get_text())[1]
+        told = re.search(r"You spend\s+about\s+(\d+)\s+minutes", lesson_pages[lesson.name].get_text())[1]
         (link,) = pages["index.html"].select(f'.ladder a[href="made/lessons/{lesson.name}.html"]')
         assert f"About {told} minutes." in link.find_parent(class_="sd-card").get_text()
         row = next(line for line in readme.splitlines() if f"(notebooks/{lesson.name}.ipynb)" in line)
@@ -254,15 +254,6 @@ def _lines_of_code() -> set[str]:
     sources += [edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes]
     sources += ["\n".join(find_regions(cell.text)[0].lines) for _, cell in cells_of("exercise")]
     return {line.strip() for source in sources for line in source.splitlines() if re.search(r"[=(\[]", line)}
-
-
-def test_what_shows_a_mistake_is_a_kind_of_input(pages):
-    """Two that the lessons speak of: large scores alone show an overflow, one token hides a swap of positions."""
-    page = pages["made/mistakes/01_attention_from_loops.html"].article
-    rows = {row.td.get_text(): row.find_all("td")[-1].get_text() for row in page.select("tr") if row.td}
-    softmax = next(e for e in all_exercises() if e.id == "loops.softmax")
-    overflow = next(mistake for mistake in softmax.mistakes if mistake.id == "SMX-01")
-    assert "10 000" in rows[overflow.observation] and not rows[overflow.observation].startswith("Every input")
 
 
 def test_every_exercise_says_how_it_is_judged(pages):
