@@ -614,13 +614,11 @@ def one_too_far(layer, args, named):
     return args[:1], {"src_mask": torch.ones(n, n, dtype=torch.bool).to(args[0].device).triu(diagonal=2)}
 
 
-class Leaky(GPT):
+def made_leaky(model):
     """Your GPT, its parts unchanged, under that mask."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        for layer in self.layers:
-            layer.register_forward_pre_hook(one_too_far, with_kwargs=True)
+    for layer in model.layers:
+        layer.register_forward_pre_hook(one_too_far, with_kwargs=True)
+    return model
 
 
 def reversals(count, generator):
@@ -640,7 +638,7 @@ kinds = {"causal mask": [], "off by one": []}
 for name, runs in kinds.items():
     for seed in range(3):
         model = fresh(10, 12, 32, 4, 64, 2, seed=seed)
-        model.__class__ = GPT if name == "causal mask" else Leaky
+        model = model if name == "causal mask" else made_leaky(model)
         runs.append((model, taught(model, reversal_batches(seed), 200, 0.01)))
 floor = 5 * math.log(10) / 11
 print(f"the best honest loss: 5 * {math.log(10):.2f} / 11 = {floor:.2f}")
@@ -898,8 +896,7 @@ And the mask that is off by one? Train it on the same text, a hundred steps long
 """
 
 # %%
-cheat = fresh(size, 32, 96, 4, 384, 2, seed=0).to(device)
-cheat.__class__ = Leaky
+cheat = made_leaky(fresh(size, 32, 96, 4, 384, 2, seed=0).to(device))
 cheat_losses = taught(cheat, batches(seen, 32, 32, torch.Generator().manual_seed(0)), 100, 0.006)
 print(f"its loss after 100 steps: {cheat_losses[-1]:.1f}, your GPT's then: {losses[99]:.1f}")
 told("the model that looks ahead", cheat, seed=1)
@@ -1061,7 +1058,7 @@ the wrong axis is how it gets into real code.
 
 </details>
 
-**A short memory.** Give `Leaky` a mask under which each token attends only to itself and the five tokens
+**A short memory.** Give `one_too_far` a mask under which each token attends only to itself and the five tokens
 before it. At which positions does the reversal test notice that the digits are out of reach? And why may a
 model of two layers pass all the same?
 
