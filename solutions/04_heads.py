@@ -20,7 +20,7 @@ the heads will learn, untold, to attend to the token before.
 **You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
 `F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
 
-**You spend** about two hours, half of them on the exercises, and a little on two written questions.
+**You spend** about 95 minutes, half of them on the exercises, and a little on two written questions.
 
 | exercise | points | minutes |
 |---|---|---|

@@ -611,7 +611,8 @@ in the place of `triu(diagonal=1)`, so that each token also attends to the one a
 def one_too_far(layer, args, named):
     """What a layer is called with, but under a mask that is off by one."""
     n = args[0].shape[1]
-    return args[:1], {"src_mask": torch.ones(n, n, dtype=torch.bool).to(args[0].device).triu(diagonal=2)}
+    blocked = torch.ones(n, n, dtype=torch.bool, device=args[0].device).triu(diagonal=2)
+    return args[:1], {"src_mask": blocked}
 
 
 def made_leaky(model):
