@@ -9,6 +9,9 @@ import pytest
 from progress import Progress, skipped
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes share the cores
+# PyTorch imports this with the first optimiser. Cut off halfway by a time limit, it could not be imported again.
+import torch._dynamo  # noqa: F401
+
 # The exercise that a test is about, where its parameters name one first.
 EXERCISE = re.compile(r"\[([a-z]\w*\.[A-Za-z]\w*)")
 # The trial of an exercise: these share what its answers and mistakes do. What the other files share is their own.
