@@ -104,8 +104,7 @@ def read_cells(lesson: Lesson) -> list[Cell]:
         cells.append(cell)
     _check_complete(lesson, cells)
     if cells and not cells[0].is_code:
-        minutes = minutes_of([cell.text for cell in cells if not cell.is_code])
-        cells[0] = replace(cells[0], text=with_minutes(cells[0].text, minutes))
+        cells[0] = replace(cells[0], text=with_minutes(cells[0].text, minutes_of(cells)))
     return cells
 
 

@@ -43,7 +43,7 @@ def _minutes(lesson: str, root: Path) -> int:
 
     if not (root / "solutions" / f"{lesson}.py").exists():
         return sum(exercise.minutes for exercise in exercises_of(lesson))
-    return minutes_of([cell.text for cell in read_cells(Lesson(lesson, root)) if not cell.is_code])
+    return minutes_of(read_cells(Lesson(lesson, root)))
 
 
 def _title(lesson: str, root: Path) -> str:

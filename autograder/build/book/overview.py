@@ -41,8 +41,8 @@ def _ladder(lessons: list[Lesson]) -> str:
 def _card(lesson: Lesson) -> str:
     """One rung: a picture of the lesson, its question, what one builds, how long it takes."""
     exercises = exercises_of(lesson.name)
-    texts = [cell.text for cell in read_cells(lesson) if not cell.is_code]
-    text, minutes = "\n".join(texts), minutes_of(texts)
+    cells = read_cells(lesson)
+    text, minutes = "\n".join(cell.text for cell in cells if not cell.is_code), minutes_of(cells)
     built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
     return "\n".join(
         [

@@ -5,7 +5,8 @@ import math
 import torch  # noqa: F401 (the mistakes use it)
 
 from autograder.exercises.mqa.kv_cache_bytes import FACTORS as KNOWN
-from autograder.schema import VALUES, Case, Exercise, doubles, edit, one_factor
+from autograder.exercises.mqa.kv_cache_bytes import NEEDS, invariants
+from autograder.schema import VALUES, Case, Exercise, edit
 
 
 def latent_cache_bytes(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_element=2):
@@ -74,21 +75,11 @@ EXERCISE = Exercise(
         edit("MQA-77", {LAST: "return int(torch.tensor(float(numbers * bytes_per_element)))"}),
         edit("MQA-79", {"bytes_per_element=2": "bytes_per_element=4"}),
     ),
-    needs={
-        "default size": ("You are right if the size of an element is given, and off if it is not.",
-                         "How many bytes does an element take when the caller says nothing?"),
-        "large numbers": ("You are right for small caches, and off in the last digits of a very large one.",
-                          "Which numbers does each of your steps hold exactly?"),
+    needs=NEEDS | {
         "": ("Your number is off for a small cache already.",
              "One token, one layer: how many numbers are kept, and how do the others follow from it?"),
     },
-    invariants=(
-        *(doubles("one cache", f"twice as many {words}",
-                  f"Twice as many {words} do not make your number twice as large.", asks)
-          for words, asks in FACTORS.values()),
-        one_factor("Your numbers are off by one factor, the same for every cache.",
-                   "Which plain numbers stand in your product, and what does each of them count?"),
-    ),
+    invariants=invariants(FACTORS),
     hints=(
         "What does one token leave behind in one layer, and for how many heads?",
         "Two vectors lie side by side, of different widths. Count the numbers of one token in one layer first.",

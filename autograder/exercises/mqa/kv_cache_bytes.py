@@ -25,6 +25,21 @@ FACTORS = {
     "d_head": ("features per head", "How many numbers is one key, and how many one value?"),
     "bytes_per_element": ("bytes per element", "How many bytes do all the cached numbers take?"),
 }
+NEEDS = {
+    "default size": ("You are right if the size of an element is given, and off if it is not.",
+                     "How many bytes does an element take when the caller says nothing?"),
+    "large numbers": ("You are right for small caches, and off in the last digits of a very large one.",
+                      "Which numbers does each of your steps hold exactly?"),
+}
+
+
+def invariants(factors):
+    """Twice as many of each of these make twice the bytes, and no plain factor is wrong."""
+    twice = (doubles("one cache", f"twice as many {words}",
+                     f"Twice as many {words} do not make your number twice as large.", question)
+             for words, question in factors.values())
+    return (*twice, one_factor("Your numbers are off by one factor, the same for every cache.",
+                               "Which plain numbers stand in your product, and what does each of them count?"))
 
 
 def cases(draw):
@@ -91,19 +106,8 @@ EXERCISE = Exercise(
              "You are right if the size of an element is given, and off if it is not.",
              "How many bytes does an element take when the caller says nothing?"),
     ),
-    needs={
-        "default size": ("You are right if the size of an element is given, and off if it is not.",
-                         "How many bytes does an element take when the caller says nothing?"),
-        "large numbers": ("You are right for small caches, and off in the last digits of a very large one.",
-                          "Which numbers does each of your steps hold exactly?"),
-    },
-    invariants=(
-        *(doubles("one cache", f"twice as many {words}",
-                  f"Twice as many {words} do not make your number twice as large.", question)
-          for words, question in FACTORS.values()),
-        one_factor("Your numbers are off by one factor, the same for every cache.",
-                   "Which plain numbers stand in your product, and what does each of them count?"),
-    ),
+    needs=NEEDS,
+    invariants=invariants(FACTORS),
     hints=(
         "What does one token leave behind in one layer, so that later tokens can attend to it?",
         "Count numbers first: for one head, one layer, one token, one sample. Then multiply. Bytes come last.",

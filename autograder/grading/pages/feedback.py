@@ -21,6 +21,7 @@ from autograder.grading.gradebook.graded_notebook import SCHEME_TAG
 from autograder.grading.judging import results
 from autograder.grading.submission.limited import Broke, OverLimit, limited
 from autograder.grading.submission.unit import exercise_of
+from autograder.judge.verdict import RIGHT
 
 KEY = re.compile(r"[0-9a-f]{64}")
 SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
@@ -77,7 +78,7 @@ def _pictures(exercise: str, result: results.Result) -> list:
         made.append(_expected_and_yours(json.dumps(verdict["picture"])))
     if exercise in result.graphs:
         graph = json.dumps(result.graphs[exercise], sort_keys=True)
-        made.append(_graphs(exercise, graph, is_right=verdict.get("state") == "right"))
+        made.append(_graphs(exercise, graph, is_right=verdict["state"] == RIGHT))
     return [new_output("display_data", data={"text/html": html, "text/plain": ""}) for html in made if html]
 
 
