@@ -475,8 +475,8 @@ one_step_of_writing
 r"""
 Making keys and values anew is far slower than the other two at every length: it brings the whole cache up
 again for a single new token. Attending over the latents keeps up with ordinary multi-head attention, and
-with a long cache it is ahead: there is less to fetch from memory. (The picture is from one core of a busy
-machine. Run the cell: it will be your machine's.)
+with a long cache it is ahead: there is less to fetch from memory. (The picture is from one core. Run
+the cell: it will be your machine's.)
 
 There is a price. Each head now takes dot products over $d_{\text{latent}}$ numbers instead of
 $d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128: four times the arithmetic of plain attention. One

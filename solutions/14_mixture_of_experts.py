@@ -324,8 +324,8 @@ r"""
 With many tokens, the layer takes not much longer than the *small* dense layer, and far less than the large
 one, though it has the parameters of the large one. A single token has little to fetch as well: two experts.
 In between the gain is smaller: nearly every expert is awake for a handful of rows, all parameters are
-fetched, and eight small calls cost more than one large one. (The picture is from one core of a busy machine.
-Run the cell: it will be your machine's.)
+fetched, and eight small calls cost more than one large one. (The picture is from one core. Run the
+cell: it will be your machine's.)
 
 ## 3. What keeps a router from loving one expert?
 

@@ -386,14 +386,14 @@ r"""
 All these lines climb with much the same slope in the end: each of these ways computes all $N^2$ scores, so
 twice the length takes about four times as long. Where they differ is in how far numbers travel. The table is
 written to memory, read by the softmax, written, and read again, which hurts as soon as it no longer fits into
-the processor's cache: here between 1024 and 2048 tokens. Your tiles take a separate call from Python at every
+the processor's cache: here between 2048 and 4096 tokens. Your tiles take a separate call from Python at every
 step, so they lose on short texts; on long ones they overtake the table. The `flash` back end has both: tiles,
 and one kernel.
 
 And `torch.compile`? Here its line lies close to that of `flash`. It has not found the idea of this section by
 itself: it has a list of patterns, these four operations are one of them, and it puts `flash` in their place.
 Asked for one program for all lengths (`dynamic=True`) it did not recognise them when we tried, and wrote the
-table. (The picture is from one core of a busy machine. Run the cell: it will be your machine's.)
+table. (The picture is from one core. Run the cell: it will be your machine's.)
 
 ### What happens in training?
 

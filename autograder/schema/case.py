@@ -104,7 +104,7 @@ class Case:
     gradients  whether gradients are compared
     raises     name of the exception that the answer must raise
     observe    whether the operations used are observed closely, for the rules of form
-    watched    whether they are observed at all
+    watched    whether they are observed at all; a case that is not, being long or refused, is drawn once only
     fresh      build a new instance instead of loading other weights into the last one
     scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
     script     several calls instead of one; the result is a dict of the results that they keep

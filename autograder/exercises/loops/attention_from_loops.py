@@ -32,7 +32,7 @@ def cases(draw):
     keys, queries = sorted((keys, queries))
     needs = {"needs": ("other number", "other width")}
     yield Case("more queries than keys, values of another width", qkv(draw, (), queries, keys, width, out), **needs)
-    long = {"needs": (*needs["needs"], "many tokens"), "gradients": False, "watched": False}
+    long = {"needs": (*needs["needs"], "many tokens"), "gradients": False, "watched": False, "repeats": False}
     yield Case("300 keys", qkv(draw, (), 2, 300, 2, 3), **long)
     yield Case("all sizes equal", qkv(draw, (), 4, 4, 4, 4), observe=True)
     yield Case("one of everything", qkv(draw, (), 1, 1, 1, 1))

@@ -24,7 +24,7 @@ def cases(draw):
     mix = {"needs": ("values", "several keys", "several values")}
     other = {"needs": (*mix["needs"], "other number")}
     yield Case("more keys than queries", (draw.weights(queries, keys), draw.normal(keys, width)), **other)
-    long = {"needs": (*other["needs"], "many tokens"), "gradients": False, "watched": False}
+    long = {"needs": (*other["needs"], "many tokens"), "gradients": False, "watched": False, "repeats": False}
     yield Case("300 keys", (draw.weights(2, 300), draw.normal(300, 3)), **long)
     yield Case("as many keys as queries", (draw.weights(4, 4), draw.normal(4, 4)), observe=True, **mix)
     more = {"needs": ("values", "several keys", "other number", "more queries")}

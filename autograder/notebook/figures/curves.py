@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
 from autograder.notebook.figures.style import (
     BLUE,
@@ -121,6 +121,9 @@ def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bo
         ax.set_xticks(places, names)
     if log_y:
         ax.set_yscale("log")
+        low, high = ax.get_ylim()
+        if high < 200 * low:  # so little may hold a single power of ten
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_minor_locator(NullLocator())
     elif ax.get_ylim()[0] <= 0.5 * ax.get_ylim()[1] and ax.dataLim.ymin >= 0:
