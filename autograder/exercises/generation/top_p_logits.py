@@ -83,7 +83,7 @@ def _between(logits, count):
     ends = torch.softmax(logits.double(), dim=-1).sort(dim=-1, descending=True).values.cumsum(dim=-1)
     low, high = float(ends[0, count - 2]), float(ends[0, count - 1])
     tried = torch.linspace(low, high, 41, dtype=torch.float64)[1:-1]
-    return float(tried[(tried[:, None, None] - ends).abs().amin(dim=(1, 2)).argmax()])
+    return round(float(tried[(tried[:, None, None] - ends).abs().amin(dim=(1, 2)).argmax()]), 4)
 
 
 P, ORDER, PROBS = "if p >= 1:", "logits.sort(dim=-1, descending=True, stable=True)", "torch.softmax(ordered, dim=-1)"
@@ -158,8 +158,7 @@ EXERCISE = Exercise(
     in_twos=("SAM-09", "SAM-53", "SAM-55", "SAM-17", "SAM-67", "SAM-75"),
     needs={
         "ties": ("You are right but where logits are equal.",
-        "Two tokens are equally likely: which one comes first, and "
-                 "is the other one needed?"),
+                 "Two tokens are equally likely: which one comes first, and is the other one needed?"),
         "all": ("For p below one you are right; from one on you are not.", "Which tokens should p = 1 drop?"),
         "first": ("You are right but for a p of almost nought.", "Which token always stays?"),
         "several": ("Where one token is enough you are right; where several are needed you are not.",
@@ -172,8 +171,7 @@ EXERCISE = Exercise(
         "Probabilities 0.5, 0.3, 0.15, 0.05 and p = 0.7: who stays? For each token, what is the sum of those before "
         "it?",
         "Sorting gives two things: the logits in falling order, and where each of them was. You need the second to "
-        "bring "
-        "your mask back. Which operation writes to places that a tensor names?",
+        "bring your mask back. Which operation writes to places that a tensor names?",
         "The shape of it: sort, softmax, a running sum without the token itself, a mask in sorted order, the mask back "
         "in the tokens' order, -inf.",
     ),
