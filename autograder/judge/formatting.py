@@ -30,8 +30,12 @@ def arguments_of(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
 
 
 def format_arguments(exercise: Exercise, case: Case) -> str:
-    """The arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"."""
-    parts = [f"{name} {format_value(value)}" for name, value in arguments_of(exercise, case) if value is not None]
+    """The arguments of a call, tensors by shape: "q (3, 5), k (4, 5)"; no functions that only the script uses."""
+    parts = [
+        name if isinstance(value, Given) and value.name == name else f"{name} {format_value(value)}"
+        for name, value in arguments_of(exercise, case)
+        if value is not None and (not isinstance(value, Given) or name in exercise.parameters)
+    ]
     if case.init:
         init = case.init.items() if isinstance(case.init, Mapping) else enumerate(case.init)
         made = ", ".join(f"{key}={value}" if isinstance(key, str) else str(value) for key, value in init)

@@ -37,6 +37,7 @@ def general_mistake(reported: Finding, findings: list[Finding]) -> Explanation |
     if mistake is None:
         return None
     alike = frozenset(one.case for one in findings if (one.level, one.step) == (reported.level, reported.step))
-    # These two findings name the input.
+    # These two findings name the input, and what kind of thing it is.
     observation = reported.observation if mistake in (IN_PLACE, CUT_OFF) else mistake.observation
-    return Explanation(mistake.id, observation, mistake.question, alike)
+    question = reported.question if mistake is IN_PLACE else mistake.question
+    return Explanation(mistake.id, observation, question, alike)

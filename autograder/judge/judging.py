@@ -134,7 +134,9 @@ def _example(reported: Finding, explanation: Explanation) -> str:
     observation, detail = reported.observation, reported.detail
     if not detail:
         return observation
-    if reported.level == RUNS or observation == explanation.observation:
+    if observation == explanation.observation:
+        return f"With {detail}."
+    if reported.level == RUNS:
         return f"{observation} ({detail})"
     return f"With {detail}: {observation[0].lower()}{observation[1:]}"
 

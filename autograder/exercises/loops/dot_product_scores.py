@@ -24,7 +24,8 @@ def cases(draw):
     tokens, features = draw.sizes(1, 5, 6), draw.sizes(1, 17, 20)
     yield Case("more features than tokens", (draw.normal(*tokens, *features),))
     # Each of its 65 times 65 entries costs a turn of the inner loop: more tokens would cost too much.
-    yield Case("65 tokens", (draw.normal(65, 2),), gradients=False, watched=False, repeats=False, needs=("many tokens",))
+    many = {"gradients": False, "watched": False, "repeats": False, "needs": ("many tokens",)}
+    yield Case("65 tokens", (draw.normal(65, 2),), **many)
     yield Case("as many tokens as features", (draw.normal(4, 4),), observe=True)
     yield Case("one token of one feature", (draw.normal(1, 1),))
     large = draw.eighths(*tokens, *features, limit=800)

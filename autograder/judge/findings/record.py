@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+import torch
+
 from autograder.judge import formatting
 from autograder.judge.findings.errors import raised
 from autograder.judge.findings.finding import (
@@ -93,7 +95,10 @@ def _changed(context: CaseContext, after: Encoded) -> Finding | None:
     for key, before in states_as_given(context.case).items():
         if key not in found or difference(encode(before), found[key], EXACT) is not None:
             observation = f"After the call the caller's `{context.name_of(key)}` is not what it was before."
-            question = "Which line writes into a tensor it was given?"
+            thing = "a tensor" if isinstance(before, torch.Tensor) else "something"
+            question = f"Which line writes into {thing} that it was given?"
+            if key.endswith(".training"):
+                question = "Which line puts a module into another mode, and in which mode was it given to you?"
             return context.finding(
                 CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
             )

@@ -70,11 +70,11 @@ def _should_be(found: Difference, expected: str, actual: str) -> str:
 
 def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
     expected, actual = formatting.format_kind(found.expected), formatting.format_kind(found.actual)
+    question = "Which items belong in it?" if found.what == "length" else SIGNATURE
     if found.path:
-        question = "Which items belong in it?" if found.what == "length" else SIGNATURE
         return context.finding(TYPE, _should_be(found, expected, actual), question, step=step)
     mistake = "HEAD-13" if found.actual["kind"] == "None" else ""
-    return context.finding(TYPE, f"You return {actual} instead of {expected}.", SIGNATURE, step=step, mistake=mistake)
+    return context.finding(TYPE, f"You return {actual} instead of {expected}.", question, step=step, mistake=mistake)
 
 
 def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
@@ -130,10 +130,16 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     else:
         place = f"{_place(found)}: {entry}" if entry else _place(found)
     level, question = NUMBERS, "Work this one entry out by hand: at which step do you get another number?"
-    if found.what == "not finite":
+    if found.what == "not finite" and found.actual["data"][found.index].isinf() and _holds_infinities(found):
+        question = "Which entries should be infinite, and which should keep their number?"
+    elif found.what == "not finite":
         level, question = FINITE, "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
     observation, index = f"{place} should be {expected}; yours is {actual}.", () if found.path else found.index
     return context.finding(level, observation, question, step=step, index=index)
+
+
+def _holds_infinities(found: Difference) -> bool:
+    return bool(found.expected["data"].isinf().any())
 
 
 def _wrong_items(context: CaseContext, step: str, found: Difference) -> Finding:
