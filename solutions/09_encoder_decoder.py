@@ -536,19 +536,25 @@ def small_start(model, std=32**-0.5):
     return model
 
 
-torch.manual_seed(0)
-their_model, my_model = small_start(Theirs(*sizes)), EncoderDecoder(*sizes)
-copy_into(their_model, my_model)
-my_losses, their_losses = losses_of(my_model, 200), losses_of(their_model, 200)
-apart = max(abs(a - b) for a, b in zip(my_losses, their_losses))
-print(f"loss at first: {my_losses[0]:.2f} and {their_losses[0]:.2f}")
-print(f"after 100:     {my_losses[100]:.2f} and {their_losses[100]:.2f}")
-print("never more than 0.05 apart:", apart < 0.05)
-figures.curves({"yours": my_losses, "nn.Transformer": their_losses}, title="Do they learn alike?")
+my_models, losses = [], {"yours": [], "nn.Transformer": []}
+for seed in range(3):
+    torch.manual_seed(seed)
+    copied, original = EncoderDecoder(*sizes), small_start(Theirs(*sizes))
+    copy_into(original, copied)
+    ours, others = losses_of(copied, 200, seed=seed), losses_of(original, 200, seed=seed)
+    apart = max(abs(a - b) for a, b in zip(ours, others))
+    print(f"seed {seed}: loss at first {ours[0]:.2f} and {others[0]:.2f}", end=", ")
+    print(f"after 100 steps {ours[100]:.2f} and {others[100]:.2f}", end=", ")
+    print("never more than 0.05 apart:", apart < 0.05)
+    losses["yours"].append(ours), losses["nn.Transformer"].append(others)
+    my_models.append(copied)
+my_model = my_models[0]
+figures.curves(losses, title="Do they learn alike? Three seeds")
 
 # %% [markdown]
 r"""
-One curve. And look how far down it goes: your model can reverse digits already.
+Yours lies on theirs, on every seed. And look how far down the losses go: your models can reverse digits
+already.
 
 **3. Draw both** and compare. First the layer of section 2 beside PyTorch's own, from a run of each:
 """
@@ -702,8 +708,8 @@ while written[-1] != EOS and len(written) < 12:
 
 # %% [markdown]
 r"""
-And how often is it right on 500 fresh sources, all nine tokens? Beside it, a model that learned *without the
-shift*, from the targets themselves:
+And how often are your models right on 500 fresh sources, all nine tokens? Beside them, models that learned
+*without the shift*, from the targets themselves:
 """
 
 # %%
@@ -719,19 +725,27 @@ def share_right(model, count=500):
     return is_right.all(dim=1).float().mean().item()
 
 
-torch.manual_seed(0)
-cheat = small_start(EncoderDecoder(*sizes))
-cheat_losses = losses_of(cheat, 100, loss_without_shift)
-for name, model, losses in (("shifted", my_model, my_losses), ("not shifted", cheat, cheat_losses)):
-    right = 100 * share_right(model)
-    print(f"{name:11s}: loss after 50 steps {losses[50]:.2f}, in the end {right:.0f} % right")
-print("not shifted, it writes:", *greedy_decode(cheat, src, BOS, EOS, 9)[0].tolist())
+def taught_by_the_answer(seed):
+    """A model that learns without the shift, and its losses."""
+    torch.manual_seed(seed)
+    model = small_start(EncoderDecoder(*sizes))
+    return model, losses_of(model, 100, loss_without_shift, seed)
+
+
+shifted = list(zip(my_models, losses["yours"]))
+not_shifted = [taught_by_the_answer(seed) for seed in range(3)]
+for name, runs in (("shifted", shifted), ("not shifted", not_shifted)):
+    for seed, (model, falling) in enumerate(runs):
+        right = 100 * share_right(model)
+        print(f"{name:11s} seed {seed}: loss after 50 steps {falling[50]:.2f}, in the end {right:.0f} % right")
+print("not shifted, it writes:", *greedy_decode(not_shifted[0][0], src, BOS, EOS, 9)[0].tolist())
 
 # %% [markdown]
 r"""
-After fifty steps the second model had the far lower loss, and it can do nothing. It has learned to repeat
-the token that it reads. At the first place that is *bos*, which it never read in training: it writes some
-token, and then repeats it to the end. If a loss falls too fast, look for the answer in the input.
+After fifty steps the models without the shift had the far lower loss, and they can do nothing. They have
+learned to repeat the token that they read. At the first place that is *bos*, which they never read in
+training: they write some token, and then repeat it to the end. If a loss falls too fast, look for the answer
+in the input.
 
 ## 5. Does it read from right to left?
 
