@@ -48,6 +48,9 @@ def cases(draw):
     base = {"needs": ("pairs", "base"), "aspect": BASE}
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
     yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
+    # As lesson 04 makes them: features side by side in memory, heads not. A complex view asks for the former.
+    heads = draw.eighths(2, 5, 3, 6, limit=8).transpose(1, 2)
+    yield Case("heads just split", (heads, torch.arange(5)), scale=10.0, needs=("pairs", "places"), gradients=False)
     refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
     for width in (7, 1):
         yield _case(draw, "an odd number of features", (2, 3), width, torch.arange(3), **refused)
@@ -70,7 +73,7 @@ EXERCISE = Exercise(
     worked=apply_rope,
     reference=reference,
     cases=cases,
-    standard=("float64", "transposed", "by name"),
+    standard=("float64", "by name"),
     aspects={VALUES: 4, BASE: 1, REFUSALS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"x": "... N D", "positions": "N", "return": "... N D"},
     mistakes=(

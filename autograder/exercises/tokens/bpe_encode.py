@@ -82,7 +82,7 @@ def cases(draw):
     lines = " ".join(texts.words(draw, 60)) + ". "
     long = (lines * (20_000 // len(lines) + 1))[:20_000]
     yield _case("20 000 bytes and 20 merges", long, _learned(lines, 20), needs=("several", "order", "long"),
-                aspect=LONG, repeats=False)
+                aspect=LONG, repeats=False, watched=False)
     named = {"text": "abc ab", "merges": SMALL}
     yield Case("arguments by name", (), named, gradients=False, needs=several)
 

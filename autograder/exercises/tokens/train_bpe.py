@@ -56,8 +56,8 @@ def cases(draw):
     yield _case("ties that are not in the alphabet's order", "zyxzyx ba", 2, needs=ties)
     yield _case("ties in the alphabet's order", "aaabcbc", 2, needs=("several", "ties", "same"))
     yield _case("a merge that breaks another pair", "abcabcabc bcd bcd", 3, needs=ties)
-    yield _case("a run of one letter", "aaaaaaaaa b aaa", 3, needs=("several", "same", "ties"))
-    yield _case("an odd run of one letter", "aaaaab", 2, needs=("several", "same", "ties"))
+    yield _case("a run of one letter", "aaaaaaaaa b aaa", 2, needs=("several", "same", "ties"))
+    yield _case("an odd run of one letter", "aaaaab aaaaab", 4, needs=("several", "same", "ties"))
     yield _case("drawn letters", texts.text(draw, "abc", 120), 8, needs=("several", "ties", "same"))
     yield _case("drawn words", " ".join(texts.words(draw, 40, "aeinrt")), 12, needs=("several", "ties", "same"))
     for family in ("letters with accents", "other alphabets", "emoji"):

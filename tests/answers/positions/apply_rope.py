@@ -18,6 +18,15 @@ def complex_product(x, positions, base=10000.0):
     return torch.view_as_real(pairs * turn).flatten(-2)
 
 
+def complex_view(x, positions, base=10000.0):
+    """Without a copy: the features of a token lie side by side in memory, wherever the tokens lie."""
+    odd(x)
+    rates = 1.0 / base ** (torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])
+    angles = torch.outer(positions.to(x.dtype), rates)
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
 def matrices(x, positions, base=10000.0):
     """A 2x2 matrix for each position and pair."""
     odd(x)
@@ -86,6 +95,7 @@ TURNED = "first * cos - second * sin, first * sin + second * cos"
 LAST = "torch.stack(turned, dim=-1).flatten(-2)"
 RIGHT = {
     "complex product": complex_product,
+    "complex view": complex_view,
     "matrices": matrices,
     "rotate pairs": rotate_pairs,
     "filled": filled,
