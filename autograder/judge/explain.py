@@ -52,7 +52,10 @@ def explain(answer: WrongAnswer) -> Explanation | None:
 
 def _known_mistake(answer: WrongAnswer) -> Explanation | None:
     wrong = {finding.case for finding in answer.findings}
-    return name_mistake(answer.cases, answer.expected, answer.records, wrong, answer.costs(VALUES))
+    named = name_mistake(answer.cases, answer.expected, answer.records, wrong, answer.costs(VALUES))
+    # Values come first: a mistake that explains only other faults is not what the learner needs to hear.
+    values = {finding.case for finding in answer.findings if finding.aspect == VALUES}
+    return None if named and named.cases and values and not values & named.cases else named
 
 
 def _general_mistake(answer: WrongAnswer) -> Explanation | None:

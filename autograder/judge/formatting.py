@@ -44,11 +44,11 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
 
 
 def format_value(value: Any) -> str:
-    """The shape of a tensor; the value of a number or a text."""
+    """The shape of a tensor, and whether it is contiguous; the value of a number or a text."""
     if isinstance(value, torch.Tensor):
         if value.numel() <= 4 and not value.is_floating_point():
             return str(value.tolist())
-        return format_shape(value.shape)
+        return format_shape(value.shape) + ("" if value.is_contiguous() else " not contiguous")
     if isinstance(value, (Module, Optimizer)):
         return "nn.Linear" if value.kind == "Linear" else value.kind
     if isinstance(value, Given):
@@ -121,9 +121,12 @@ def _listed(names: list[str]) -> str:
     return (", ".join(shown) + (", ..." if len(names) > len(shown) else "")) or "none"
 
 
-def format_number(value: torch.Tensor) -> str:
-    """A number short enough to compare by eye; True or False for a mask's entry."""
-    return str(bool(value)) if value.dtype is torch.bool else f"{float(value):.4g}"
+def format_numbers(expected: torch.Tensor, actual: torch.Tensor) -> tuple[str, str]:
+    """Two entries with as many digits as tell them apart, four at least; True or False for those of a mask."""
+    if expected.dtype is torch.bool:
+        return str(bool(expected)), str(bool(actual))
+    pairs = [(f"{float(expected):.{digits}g}", f"{float(actual):.{digits}g}") for digits in (4, 6, 9)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def format_index(index: Iterable[int]) -> str:
@@ -142,6 +145,11 @@ def format_kind(value: Encoded) -> str:
         return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
     name = str(value.get("class", kind))
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+def format_times(count: int) -> str:
+    """How often: "not at all", "once", "3 times"."""
+    return {0: "not at all", 1: "once"}.get(count, f"{count} times")
 
 
 def shorten(text: str, most: int = 60) -> str:

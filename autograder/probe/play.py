@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from autograder.probe.build import by_name, state
-from autograder.schema.case import Case, Kept
+from autograder.schema.case import CALLS_OF, Case, Kept
 
 
 def play(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -22,7 +22,7 @@ def play(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> A
     given = by_name(args, kwargs)
     for name in case.changes:
         result[name] = {key.removeprefix(f"{name}."): value for key, value in state(given[name], name).items()}
-    return result | {f"calls of {name}": made for name, made in calls.items()}
+    return result | {CALLS_OF + name: made for name, made in calls.items()}
 
 
 def _run_script(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:

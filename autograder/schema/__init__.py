@@ -11,6 +11,7 @@ An exercise's file imports what it needs from here.
 """
 
 from autograder.schema.case import (
+    CALLS_OF,
     DTYPES,
     FULLY_MASKED,
     GRADIENTS,
@@ -33,8 +34,8 @@ from autograder.schema.standard import standard_cases
 from autograder.values.compare import EXACT, ONE_OF, SAME_ROWS, SAME_SET, close
 
 __all__ = [
-    "DTYPES", "EXACT", "FULLY_MASKED", "GRADIENTS", "ONE_OF", "REFUSALS", "SAME_ROWS", "SAME_SET", "SIDE_EFFECTS",
-    "STABILITY", "VALUES", "Call", "Case", "Exercise", "Given", "Kept", "Module", "Optimizer", "Rules",
+    "CALLS_OF", "DTYPES", "EXACT", "FULLY_MASKED", "GRADIENTS", "ONE_OF", "REFUSALS", "SAME_ROWS", "SAME_SET",
+    "SIDE_EFFECTS", "STABILITY", "VALUES", "Call", "Case", "Exercise", "Given", "Kept", "Module", "Optimizer", "Rules",
     "Seed", "close", "doubles", "edit", "fitting", "one_factor", "past_only", "samples_apart",
     "shares_sum_to_one", "standard_cases", "wrong",
 ]

@@ -30,6 +30,7 @@ SIDE_EFFECTS = "no side effects"
 DTYPES = "float64"
 FULLY_MASKED = "queries that may attend to nothing"
 REFUSALS = "sizes that do not fit"
+CALLS_OF = "calls of "  # and a name: where a result holds what a given function or a part was called with
 
 
 @dataclass(frozen=True)

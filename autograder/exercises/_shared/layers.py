@@ -104,6 +104,20 @@ class Maker:
         # The first few tokens again and again.
         yield replace(long, args=(long.args[0][:, :6].repeat(1, 50, 1), *long.args[1:]))
 
+    def far_apart(self, family, sizes_of_first, part="self_attn", **more):
+        """Scores that differ by ten thousands: one for each token, larger with its first feature. They are so far apart
+        that every query attends to one key alone, and so large that no finite fill keeps a hidden key out."""
+        case = self.case(family, 2, len(sizes_of_first), (3, 2, 5), aspect=STABILITY, gradients=False, **more)
+        case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)
+        weight, bias = (case.weights[f"{part}.in_proj_{name}"] for name in ("weight", "bias"))
+        width = weight.shape[1]
+        for head in (0, 3):
+            weight[head], weight[width + head], bias[width + head] = 0.0, 0.0, 0.0
+            bias[head], weight[width + head, 0] = 128.0 * 3**0.5, 160.0
+        # Where a norm comes first, it leaves the order of the first features as it is.
+        case.weights["norm1.weight"][0], case.weights["norm1.bias"][0] = 1.0, 0.0
+        return case
+
     def _changed(self):
         """One case, then another last token, and another second sample, with the same weights."""
         case = self.case("two samples of five tokens", 2, 5, (3, 4, 7))
@@ -158,7 +172,16 @@ def _norms(forward):
 
 
 MADE = "nn.MultiheadAttention(d_model, n_heads, batch_first=True)"
+# The first features of tokens whose scores are to be far apart: rising, for a causal mask.
+RISING = (-12.0, -3.0, 3.0, 12.0)
+TOO_SMALL = (
+    "If all allowed scores are very negative, or blocked ones very high, blocked keys get a weight.",
+    "What if every allowed score lies below the number that you fill in or add?",
+)
 LAYERS = (
+    edit("MSK-07 a fill that is not low enough", {"attn_mask=blocked": "attn_mask=blocked.to(x.dtype) * -1e4"},
+         *TOO_SMALL),
+    edit("MSK-07", {"attn_mask=blocked": "attn_mask=blocked.to(x.dtype) * -100.0"}),
     edit("DEC-07 not causal", {"attn_mask=blocked": "attn_mask=None"},
          "Only your last position is right.",
          "Exactly one position may see the whole sentence: which, and what do the others see in yours?"),

@@ -6,7 +6,7 @@ from torch import nn
 
 from autograder.exercises._shared import layers
 from autograder.exercises._shared.attention_cases import some_mask
-from autograder.exercises._shared.layers import LAYERS, MADE, Maker
+from autograder.exercises._shared.layers import LAYERS, MADE, RISING, Maker
 from autograder.schema import Exercise, edit, fitting
 
 
@@ -54,6 +54,13 @@ def cases(draw):
     yield padded
     mask = some_mask(draw, (2, 5))
     yield make.case("a memory mask by position", 2, 4, (3, 2, 5), 5, mask, gradients=False, **masked)
+    yield make.far_apart("scores that differ by ten thousands", RISING)
+    # Every token of padding has a larger score than all that are real.
+    hidden = torch.tensor([True, True, False, False]).expand(2, -1)
+    family = "a memory mask, scores that differ by ten thousands"
+    far = make.far_apart(family, RISING, "multihead_attn", memory=4, **masked)
+    far.kwargs["memory_mask"] = hidden
+    yield far
     square = torch.tensor([[1, 1, 0, 0], [0, 1, 1, 1], [1, 0, 0, 1], [1, 1, 1, 0]]).bool()
     yield make.case("a memory mask, four of everything", 4, 4, (4, 4, 5), 4, square, gradients=False, **masked)
 

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.exercises._shared import layers
-from autograder.exercises._shared.layers import ACTIVATIONS, LAYERS, Maker
+from autograder.exercises._shared.layers import ACTIVATIONS, LAYERS, RISING, Maker
 from autograder.schema import Exercise, edit, fitting
 
 
@@ -43,6 +43,7 @@ def cases(draw):
     make = Maker(draw, cross=False)
     yield from make.both()
     yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False)
+    yield make.far_apart("scores that differ by ten thousands", RISING)
 
 
 LAST = "return x + self.linear2(inner)"

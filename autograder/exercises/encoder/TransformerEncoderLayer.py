@@ -6,7 +6,7 @@ from torch import nn
 
 from autograder.exercises._shared import layers
 from autograder.exercises._shared.attention_cases import some_mask
-from autograder.exercises._shared.layers import LAYERS, MADE, Maker
+from autograder.exercises._shared.layers import LAYERS, MADE, RISING, TOO_SMALL, Maker
 from autograder.schema import Exercise, edit, fitting, samples_apart
 
 
@@ -67,6 +67,9 @@ def cases(draw):
     mask = some_mask(draw, (4, 4))
     yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, counts="1", gradients=False,
                     **padded)
+    # Every token of padding has a larger score than all that are real.
+    mask = torch.tensor([True, True, False, False]).expand(2, -1)
+    yield make.far_apart("padding, scores that differ by ten thousands", RISING, mask=mask, counts="1", **padded)
     mask = torch.ones(2, 3, dtype=torch.bool)
     yield make.case("a mask without padding", 2, 3, (3, 2, 5), mask=mask, gradients=False, **padded)
 
@@ -90,6 +93,9 @@ EXERCISE = Exercise(
     invariants=(samples_apart("two samples of five tokens", "another second sample"),),
     mistakes=(
         *fitting(TransformerEncoderLayer, LAYERS),
+        edit("MSK-07 a fill that is not low enough",
+             {"=blocked": "=None if blocked is None else blocked.to(x.dtype) * -1e4"}, *TOO_SMALL),
+        edit("MSK-07", {"=blocked": "=None if blocked is None else blocked.to(x.dtype) * -100.0"}),
         edit("ENC-01 causal by accident", {"key_padding_mask=blocked": f"key_padding_mask=blocked, attn_mask={FUTURE}"},
              "Only your last token sees the whole sentence.", "May an encoder look to the right?"),
         edit("ENC-03 the norm after the feed-forward network is missing", {LAST: "x + self.linear2(inner)"},

@@ -99,6 +99,11 @@ def _far(draw, front):
     q, k = draw.eighths(2, 6, 4, limit=4), draw.eighths(2, 6, 4, limit=4)
     q[..., 0], k[..., 0] = 40.0, torch.linspace(-16.0, 16.0, 3).repeat_interleave(2)
     yield Case("causal, each block far above the one before", (q, k, draw.normal(2, 6, 3), 2, True), **stable)
+    # Each key's score is ten thousands above the one before: no finite fill keeps a later key out.
+    q, k = q.clone(), k.clone()
+    q[..., 0], k[..., 0] = 128.0, torch.linspace(-1600.0, 1600.0, 6)
+    args = q, k, draw.normal(2, 6, 3), 2, True
+    yield Case("causal, scores that differ by ten thousands", args, gradients=False, **stable)
 
 
 RANGE, ALL = "range(0, k.shape[-2], block)", "scores.amax(dim=-1, keepdim=True)"
@@ -181,6 +186,7 @@ EXERCISE = Exercise(
         edit("FLA-91 a fill that is not low enough", {"-torch.inf)\n        new": "-100.0)\n        new"},
              "If the allowed scores are very negative, hidden keys get a weight.",
              "What if every allowed score lies below the number that you fill in?"),
+        edit("FLA-91", {"-torch.inf)\n        new": "-1e4)\n        new"}),
         edit("SDPA-01", {SCALE: ""}),
         edit("SDPA-03", {SCALE: " * math.sqrt(q.shape[-1])"}),
         edit("SDPA-05", {SCALE: " / math.sqrt(v.shape[-1])"}),

@@ -76,9 +76,9 @@ def cases(draw):
     yield _branches(draw, (2, 2, 3), needs=cached)
     yield _case(draw, "a long cache", (1, 2, 2), (3,), 300, gradients=False, needs=(*cached, "long"))
     # Scores of some hundreds, which float32 rounds to 1e-5 of a weight, and values of ten: five times the tolerance.
-    yield _case(draw, "far apart scores",
-    (2, 2, 3), (4, 2), stretch=10.0, aspect=STABILITY, gradients=False, scale=5.0,
-                needs=cached)
+    yield _case(draw, "far apart scores", (2, 2, 3), (4, 2), stretch=10.0, aspect=STABILITY, gradients=False,
+                scale=5.0, needs=cached)
+    yield _rising(draw, needs=cached)
     yield _case(draw, "float64 and a cache", (2, 2, 3), (3, 2), dtype=torch.float64, aspect=DTYPES, needs=cached)
     named = {"init": {"d_model": 6, "n_heads": 2}, "gradients": False}
     yield _case(draw, "a cache by name", (2, 2, 3), (2,), 3, by_name=True, needs=cached, **named)
@@ -104,6 +104,19 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
     for i in range(1, len(lengths)):
         script.append(Call((Kept(f"x{i}"), Kept(script[-1].keep, 1)), keep=f"then x{i}"))
     return Case(family, (), given, script=tuple(script), **more)
+
+
+def _rising(draw, **more):
+    """Scores that differ by ten thousands: each token's is larger than all before it, so that no finite fill keeps a
+    later token out."""
+    family, lengths = "scores that differ by ten thousands", (3, 2)
+    case = _case(draw, family, (2, 2, 3), lengths, aspect=STABILITY, gradients=False, **more)
+    for name, first in (("x0", (-12.0, -6.0, -3.0)), ("x1", (3.0, 12.0))):
+        case.kwargs[name][..., 0] = torch.tensor(first)
+    for head in (0, 3):
+        case.weights["q_proj.weight"][head], case.weights["k_proj.weight"][head] = 0.0, 0.0
+        case.weights["q_proj.bias"][head], case.weights["k_proj.weight"][head, 0] = 128.0 * 3**0.5, 160.0
+    return case
 
 
 def _branches(draw, sizes, **more):
@@ -133,6 +146,10 @@ EXERCISE = Exercise(
         edit("KV-17 no mask without a cache", {FILL: f"{FILL} if cache is not None else scores"},
              "Without a cache, each of your tokens sees those after it.",
              "May token 2 of a text see token 3 while it is read?"),
+        edit("MSK-07 a fill that is not low enough", {"-torch.inf": "-1e4"},
+             "If all allowed scores are very negative, or blocked ones very high, blocked keys get a weight.",
+             "What if every allowed score lies below the number that you fill in or add?"),
+        edit("MSK-07", {"-torch.inf": "-100.0"}),
         edit("KV-15 no mask at all", {FILL: "scores"},
              "Each of your tokens sees those after it.", "Which tokens may the first new one see?"),
         edit("KV-03 the mask of a text that begins here", {MASK: ".tril()"},

@@ -1,12 +1,14 @@
 """A feed-forward layer of many experts, of which each token visits k (Shazeer et al. 2017; Jiang et al. 2024)."""
 
+import itertools
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from autograder.exercises._shared.routing import tokens_apart
 from autograder.schema import (
-    DTYPES, GRADIENTS, SAME_ROWS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart,
+    CALLS_OF, DTYPES, GRADIENTS, SAME_ROWS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart, wrong,
 )
 
 
@@ -57,6 +59,26 @@ class Reference(nn.Module):
         return total
 
 
+class Dense(MixtureOfExperts):
+    """All experts on the whole batch, without flattening it; most of their results are multiplied by 0."""
+
+    def forward(self, x):
+        chosen, experts = self.router(x).topk(self.k, dim=-1)
+        weights = torch.zeros(*x.shape[:2], len(self.experts), dtype=x.dtype)
+        weights = weights.scatter(-1, experts, torch.softmax(chosen, dim=-1))
+        results = torch.stack([expert(x) for expert in self.experts], dim=-2)
+        return (weights[..., None] * results).sum(dim=-2)
+
+
+class OneByOne(MixtureOfExperts):
+    def forward(self, x):
+        chosen, experts = self.router(x).topk(self.k, dim=-1)
+        weights, output = torch.softmax(chosen, dim=-1), torch.zeros_like(x)
+        for b, n, slot in itertools.product(*map(range, experts.shape)):
+            output[b, n] = output[b, n] + weights[b, n, slot] * self.experts[int(experts[b, n, slot])](x[b, n])
+        return output
+
+
 CALLS = "each expert sees its own tokens, once"
 
 
@@ -93,7 +115,7 @@ def _called(draw, several, one_each):
     ):
         n_experts = 5 if len(unused) < 3 else 4
         names = tuple(f"experts.{e}.0" for e in range(n_experts))
-        rows = {f"calls of {name}": SAME_ROWS for name in names}
+        rows = {CALLS_OF + name: SAME_ROWS for name in names}
         yield _case(draw, family, (2, 4, 6), 3, n_experts, k, unused, calls=names, expect=rows, aspect=CALLS, **needs)
 
 
@@ -166,20 +188,23 @@ EXERCISE = Exercise(
              "How many networks does your line make, and how many names for them?"),
         edit("MOE-55 every expert sees every token", {MADE: "weights[token, slot, None] * expert(tokens)[token]",
              NOBODY: "if False:"},
-             "Your numbers are right, but every expert computes every token.",
+             "Every expert computes every token in yours.",
              "What is saved, if an expert works on tokens that are not sent to it?"),
         edit("MOE-55", {MADE: "weights[token, slot, None] * expert(tokens)[token]"}),
+        wrong("MOE-55", Dense),
+        edit("MOE-55", {EXPERT: "expert(tokens * (experts == e).any(-1, keepdim=True))[token]"}),
         edit("MOE-57 an expert without a token is called", {NOBODY: "if False:"},
-             "Your numbers are right, but an expert is called for no token at all.",
+             "An expert is called in yours although no token is sent to it.",
              "What should happen to an expert that nobody chose?"),
         edit("MOE-59 one token at a time",
              {EXPERT: "torch.cat([expert(one[None]) for one in tokens[token]])"},
-             "Your numbers are right, but an expert is called for each of its tokens anew.",
+             "An expert is called in yours for each of its tokens anew.",
              "How many rows can one call of an nn.Linear take?"),
+        wrong("MOE-59", OneByOne),
         edit("MOE-61 one call for each place", {MADE: "torch.cat([weights[token, slot, None][slot == s] * "
              "expert(tokens[token][slot == s]) for s in range(self.k)])", ADDED:
              "output.index_add(0, torch.cat([token[slot == s] for s in range(self.k)]), result)"},
-             "Your numbers are right, but an expert is called once for its first choices and again for the others.",
+             "An expert is called in yours once for its first choices and again for the others.",
              "Does an expert care whether it was a token's first choice or its second?"),
         edit("MOE-63 the weight acts on the input", {MADE: "expert(weights[token, slot, None] * tokens[token])"},
              "Your weights act on what goes into an expert.",

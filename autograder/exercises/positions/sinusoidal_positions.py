@@ -84,7 +84,7 @@ EXERCISE = Exercise(
         edit("POS-11 whole numbers in the exponent", {EXPONENT: "(steps // d_model)"},
              "All your pairs turn at one speed.", "Print your exponents: what did the division leave of them?"),
         edit("POS-13 a table that learns", {"return table": "return torch.nn.Parameter(table)"},
-             "Your table asks for gradients.", "Is this table learned, or fixed?"),
+             "Your table is a parameter, or asks for gradients.", "Is this table learned, or fixed?"),
         edit("POS-13", {"return table": "return table.requires_grad_()"}),
         edit("POS-17 sines first, then cosines", {SINES: "table[:, : d_model // 2] = torch.sin(angles)",
              COSINES: "table[:, d_model // 2 :] = torch.cos(angles)"},

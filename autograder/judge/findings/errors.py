@@ -29,6 +29,7 @@ QUESTIONS = {
     "'tuple' and": ONE_OR_SEVERAL,
     "must be Tensor, not tuple": ONE_OR_SEVERAL,
     "'NoneType'": "Which of your values is None there, and where should it have come from?",
+    "view size is not compatible": "How does that tensor lie in memory, and what does `view` ask of it?",
     "shape": SHAPES,
     "size": SHAPES,
 }

@@ -68,7 +68,7 @@ def _first_difference(case: Case, expected: torch.Tensor, actual: torch.Tensor) 
     if bool((far <= 0).all()):
         return None
     index = worst(far)
-    should, is_now = formatting.format_number(expected[index]), formatting.format_number(actual[index])
+    should, is_now = formatting.format_numbers(expected[index], actual[index])
     return f": at {formatting.format_index(index)} it should be {should}, and yours is {is_now}"
 
 

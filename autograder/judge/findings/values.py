@@ -16,9 +16,10 @@ from autograder.judge.findings.finding import (
     CaseContext,
     Finding,
 )
-from autograder.schema.case import DTYPES, float_type
+from autograder.schema.case import CALLS_OF, DTYPES, float_type
 from autograder.values import Encoded
 from autograder.values.compare import EXACT, Difference, difference
+from autograder.values.encode import length_of
 
 OWN_TYPE = "Which line makes a tensor of its own type instead of taking the input's?"
 SIGNATURE = "What did the signature promise?"
@@ -71,10 +72,19 @@ def _should_be(found: Difference, expected: str, actual: str) -> str:
 def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
     expected, actual = formatting.format_kind(found.expected), formatting.format_kind(found.actual)
     question = "Which items belong in it?" if found.what == "length" else SIGNATURE
+    if found.what == "length" and found.path and str(found.path[0]).startswith(CALLS_OF):
+        return _wrong_number_of_calls(context, step, found)
     if found.path:
         return context.finding(TYPE, _should_be(found, expected, actual), question, step=step)
     mistake = "HEAD-13" if found.actual["kind"] == "None" else ""
     return context.finding(TYPE, f"You return {actual} instead of {expected}.", question, step=step, mistake=mistake)
+
+
+def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -> Finding:
+    expected, actual = map(formatting.format_times, (length_of(found.expected), length_of(found.actual)))
+    name = context.name_of(str(found.path[0]).removeprefix(CALLS_OF))
+    observation = f"`{name}` should be called {expected}; you call it {actual}."
+    return context.finding(TYPE, observation, "Which of these calls is needed, and by which rows?", step=step)
 
 
 def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
@@ -123,7 +133,7 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
         expected, actual = formatting.format_difference(found.expected["value"], found.actual["value"])
         question = "Work this one out by hand: at which step do you get something else?"
         return context.finding(NUMBERS, _should_be(found, expected, actual), question, step=step)
-    expected, actual = (formatting.format_number(one["data"][found.index]) for one in (found.expected, found.actual))
+    expected, actual = formatting.format_numbers(*(one["data"][found.index] for one in (found.expected, found.actual)))
     entry = f"entry {formatting.format_index(found.index)}" if found.index else ""
     if _is_whole_result(found):
         place = entry.capitalize() or "The result"
