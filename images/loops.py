@@ -112,7 +112,7 @@ def lengths_and_angles(pairs) -> Picture:
     for k, (names, a, b) in enumerate(pairs):
         dot, long_a, long_b = sum(x * y for x, y in zip(a, b, strict=True)), math.hypot(*a), math.hypot(*b)
         angle = math.degrees(math.acos(min(1.0, dot / (long_a * long_b))))
-        x, y = 0.45 + 1.9 * k + (0.4 if angle > 90 else 0), 1.02
+        x, y = 0.45 + 1.9 * k + (0.4 if angle > 90 else 0), 1.28
         _arrow_of_length(ax, x, y, 0, long_a, names[0], BLUE, 0.07 if angle < 1 else 0)
         _arrow_of_length(ax, x, y, angle, long_b, names[1], ORANGE, -0.07 if angle < 1 else 0)
         if angle >= 1:

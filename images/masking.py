@@ -182,7 +182,7 @@ def mask_before_or_after(scores, allowed, tokens, query) -> Picture:
     )
     figure = card(6.0, 3.2, f"What \u201c{query}\u201d attends to if the future must be hidden")
     for k, (name, values, colour) in enumerate(ways):
-        ax = axes(figure, 0.15 + 1.92 * k, 0.45, 1.86, 1.65)
+        ax = axes(figure, 0.16 + 1.97 * k, 0.45, 1.74, 1.65)
         draw_bars(ax, values, tokens, colour, f"{name}\nsum {number(sum(values))}", top=1)
         ax.tick_params(labelsize=9.5)
         for text in ax.texts:

@@ -6,7 +6,7 @@ r"""
 which *saw* was meant, because you read the words around it. A network starts with one list of numbers for
 *saw*, whatever the sentence. How can one list become two meanings?
 
-With **attention**: every token takes something from the others, and from each as much as concerns it. Today's
+With **attention**: every token takes something from the others, and most from those that concern it most. Today's
 language models are built on this one step. It is short enough to be written with two loops.
 
 In this lesson you will **build** it with nothing but Python loops, so that no step hides inside a library
@@ -271,8 +271,8 @@ print(f"dog against cat: {math.exp(3):.2f} / {math.exp(2):.2f} = {math.exp(3 - 2
 r"""
 So softmax looks at *differences* between scores, and at nothing else. Two things follow.
 
-- *Multiply* all scores by a number, and every lead grows by it: the weights get sharper. Section 4 lives on
-  that.
+- *Multiply* all scores by a number, and every lead grows by it: the weights get sharper. Section 4 builds
+  on that.
 - *Add* a number to all scores, and no lead changes: the weights stay the same.
 
 The second saves us, because computers cannot hold every exponential:
@@ -374,7 +374,7 @@ the five value vectors to the output vector 1.85, -0.92, 0.43, 0.07](../images/w
 
 By hand, the feature *thing* of the output of *the*. It gives *dog*, *saw* and *cat* the weight 0.16 each. Their
 *thing* features are 2, -1 and 2; its own is 0. That makes 0.16 times 3, about 0.48: *the*, which said nothing
-about things, now tells that there are some around.
+about things, now says that there are some around.
 """
 
 # %%
@@ -507,12 +507,13 @@ def measure_saturation(d_k, n_queries=2000, n_keys=16):
 
 # %%
 results = [measure_saturation(d_k) for d_k in (4, 16, 64, 256, 1024)]
-print("        variance      largest weight   gradient")
-print(" d_k    raw  scaled   raw  scaled   raw  scaled")
+print("        variance     largest weight    gradient")
+print(" d_k    raw scaled     raw scaled     raw scaled")
 for r in results:
-    shares = f"{r['largest raw']:5.2f}  {r['largest scaled']:6.2f}"
-    sizes = f"{r['variance raw']:6.1f}  {r['variance scaled']:6.2f}"
-    print(f"{r['d_k']:4d} {sizes} {shares} {r['gradient raw']:5.3f}  {r['gradient scaled']:6.3f}")
+    sizes = f"{r['variance raw']:6.1f} {r['variance scaled']:6.2f}"
+    shares = f"{r['largest raw']:5.2f} {r['largest scaled']:6.2f}"
+    gradients = f"{r['gradient raw']:5.3f} {r['gradient scaled']:6.3f}"
+    print(f"{r['d_k']:4d} {sizes}   {shares}   {gradients}")
 
 # %%
 def over_widths(key):
@@ -664,7 +665,8 @@ them what they are.
 So this attention blurs: every token moves towards those that agree with it already. Two things are missing.
 *Saw* should be able to look for something *other* than itself ("is there somebody who could have seen?"). And
 *dog* should be able to pass on something *other* than itself ("then you are a verb"). Lesson 02 adds both,
-with three small matrices, and trains them until the same $(1, 1, 0, 0)$ ends in either ring.
+with three small matrices, and trains them until the same
+$(1, 1, 0, 0)$ ends in the upper ring in the one sentence and in the lower ring in the other.
 
 ## Explore
 

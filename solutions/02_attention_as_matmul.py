@@ -451,7 +451,7 @@ r"""
 *Saw* now attends to *dog* with 0.46 and to *cat* with 0.46: it has found its two companions. The queries of *dog*
 and *cat* look for an action and find *saw*.
 
-To look and to be found are two things, so in general the scores are not symmetric. With this swap they still
+Looking and being found are two different things, so in general the scores are not symmetric. With this swap they still
 are, because it is its own transpose. With its upper triangle alone they are not:
 """
 
@@ -768,7 +768,7 @@ $$h_i = \tanh(x_i W + h_{i-1} U + b)$$
 first token to the last. Below, attention: every token has an arrow to every output, with no arrows between
 outputs](../images/recurrence.svg)
 
-Attention did not come to replace this; it began as a help for it. In translation, one RNN read the sentence
+Attention did not come to replace this; it began as an aid to it. In translation, one RNN read the sentence
 and handed its *last* state to another, which wrote (Sutskever et al. 2014). A whole sentence had to fit into
 one vector. Bahdanau et al. (2015) let the writer attend to *all* states of the reader, at every step. Two
 years later, Vaswani et al. (2017) took the recurrence away and kept the attention; hence the title of their
@@ -991,8 +991,8 @@ def merge(w_q, w_k):
 
 Its rank is at most $d_{\text{out}}$: two thin matrices can only compare so many directions. For width
 $d$ they hold $2\, d\, d_{\text{out}}$ parameters instead of $d^2$, and a key of $d_{\text{out}}$ numbers is made
-once per token and kept. Lesson 04 has many heads, each with its own two thin matrices; lesson 05 lives on how
-small a kept key is.
+once per token and kept. Lesson 04 has many heads, each with its own two thin matrices; lesson 05 is about
+how small a kept key can be.
 
 </details>
 

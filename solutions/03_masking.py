@@ -159,12 +159,12 @@ r"""
 # %%
 print("not True, not False:", (~torch.tensor([True, False])).tolist())
 print("'not' of 1 and of 0:", (~torch.tensor([1, 0])).tolist())
-print("-2 and -1 both count as True")
+print("do -2 and -1 count as True?", torch.tensor([-2, -1]).bool().tolist())
 
 # %% [markdown]
 r"""
 **See it run.** Your mask makes four exercises out of one sentence. Each row says what is given; the token to
-the right of the arrow is the answer, which the row must not contain:
+the right of the arrow is the answer, which stays hidden:
 """
 
 # %%
@@ -200,7 +200,8 @@ for name, blocked in (("as it is", causal), ("inverted", ~causal)):
     for word in ("saw", "cat"):
         row = weights[tokens.index(word)]
         seen = [token for token, weight in zip(tokens, row.tolist()) if weight > 0]
-        print(f"{name:8s} {word}: {' '.join(seen) if row.isfinite().all() else 'nan'}")
+        found = " ".join(seen) if row.isfinite().all() else "nan"
+        print(f"mask {name:8s}: {word} attends to: {found}")
 
 # %% [markdown]
 r"""
@@ -347,7 +348,7 @@ of $-\infty$ is zero, whatever the others are. In each row below, the last weigh
 
 # %%
 fills = (0.0, -100.0, -math.inf)
-print("scores   hidden: weights")
+print("scores     fill: weights")
 for name, others in (("ordinary", [0.0, 3.0]), ("low", [-99.0, -97.0])):
     for fill in fills:
         row = torch.softmax(torch.tensor([*others, fill]), dim=-1)
@@ -558,7 +559,7 @@ facts_about_masking(examined)
 r"""
 Read it row by row:
 
-- **0** leaks always, $-100$ as soon as the real scores are low.
+- **0** always leaks, $-100$ as soon as the real scores are low.
 - **$-10^9$** does not leak, and many good courses and models use it. But float16 ends at 65,504, so there it
   is an error (`torch.finfo(scores.dtype).min` is the usual way out). And a fully masked query silently gets the
   average of all that it must *not* attend to, a third of each key here. No `nan` warns you.
@@ -567,7 +568,7 @@ Read it row by row:
 - **Replacing by $-\infty$** gives `nan` weights for a fully masked query, which you see and can set to zero.
   Then values *and* gradient are right. That is the worked answer: one fill before softmax, one after it.
 
-Why does adding lose the gradient, and replacing not?
+Why does adding lose the gradient, while replacing does not?
 
 <details><summary>An answer</summary>
 
@@ -948,7 +949,7 @@ Left, the second half walks back through the first: the mirror, found by trainin
 there is nothing to find, so it attends to the start symbol, which tells nothing. Right, the first half attends
 straight to what it is supposed to predict: to the next position, or to its copy in the second half.
 
-**Take it along.** A loss that is too good is the commonest symptom of a leaking mask. Build yourself a task
+**To take away.** A loss that is too good is the commonest symptom of a leaking mask. Build yourself a task
 whose best possible loss you know, and be suspicious on *both* sides of it.
 
 ## Explore
@@ -957,7 +958,7 @@ Choose a pattern and its size: how far a window reaches, how long a prefix is, h
 sentence has. Predict first:
 
 - Which size of the window makes the causal mask?
-- With which padding does *dog* give no weight to *cat*?
+- For which sizes of the padding mask does *dog* give no weight to *cat*?
 - In which patterns do the two *the* get the same row?
 - What is left of a padded sentence of size 0?
 """

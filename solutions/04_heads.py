@@ -15,7 +15,7 @@ In this lesson you will **build**
 5. cross-attention, where the queries come from one sentence and the keys and values from another.
 
 Then you train small models and see what a second head is good for, and what it is *not* needed for. One of
-the heads will learn, untold, to attend to the token before.
+the heads will learn to attend to the token before, although nobody tells it to.
 
 **You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
 `F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
@@ -77,8 +77,8 @@ figures.table(x, tokens, FEATURES, title="x: one row per token")
 r"""
 ## 1. One head, and what it cannot do
 
-**The question.** In lesson 02 a query matrix, `swap`, let *saw* ask for things that are no actions. *Saw*
-found *dog* and *cat*, with a weight of 0.46 each. What did it *get* from them?
+**The question.** In lesson 02 a query matrix, `swap`, let *saw* ask for things that are not actions.
+*Saw* found *dog* and *cat*, with a weight of 0.46 each. What did it *get* from them?
 """
 
 # %%
@@ -220,8 +220,8 @@ check(SelfAttentionHead, hidden=True)
 r"""
 **What goes wrong.**
 
-- *One layer used for two roles.* If queries and keys are the same, every token looks for its like, and the
-  scores are symmetric.
+- *One layer used for two roles.* If queries and keys are the same, every token looks for tokens like itself, and
+  the scores are symmetric.
 - *Layers made in `forward`.* They are new and random at every call, and no optimiser knows them. Call the
   module twice with the same input.
 - *The mask is not passed on.* It is an argument of `forward`; attention needs it.
@@ -531,8 +531,10 @@ sensible here: we made up a query for actions only.)
 "Merge, then mix" can be read in a second way, and it is worth knowing. The merged row is $z_0$ beside $z_1$.
 Split `out_proj`'s weight in the same way, its first columns for head 0, the next for head 1. Then
 
-$$\operatorname{merge}(z)\, W_o^{\mathsf T} + b_o
-= z_0\, W_{o,0}^{\mathsf T} + z_1\, W_{o,1}^{\mathsf T} + \ldots + b_o$$
+$$\operatorname{merge}(z)\, W_o^{\mathsf T}
+= z_0\, W_{o,0}^{\mathsf T} + z_1\, W_{o,1}^{\mathsf T} + \ldots$$
+
+and the bias $b_o$ is added once, at the end.
 
 ![Two ways to the same output. Above, z_0 and z_1 side by side, times one matrix. Below, z_0 times the upper
 half of the matrix, plus z_1 times its lower half](../images/sum_of_heads.svg)
@@ -706,9 +708,9 @@ def symbols(n_sentences, generator, length=10, kinds=8):
     return torch.randint(0, kinds, (n_sentences, length), generator=generator)
 
 
-def losses_of(attend, module, steps=150):
+def losses_of(attend, module, steps=150, seed=1):
     """The losses while `module` learns to report the token before."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     symbol, position, report = nn.Embedding(8, 16), nn.Embedding(10, 16), nn.Linear(16, 8)
 
     def loss(parts, sentences):
@@ -716,17 +718,27 @@ def losses_of(attend, module, steps=150):
         logits = report(attend(x))[:, 1:].transpose(1, 2)
         return F.cross_entropy(logits, sentences[:, :-1])
 
-    generator = torch.Generator().manual_seed(1)
+    generator = torch.Generator().manual_seed(seed)
     batches = (symbols(64, generator) for _ in range(steps))
     return train(nn.ModuleList([symbol, position, report, module]), batches, loss, steps=steps)
 
 
-torch.manual_seed(0)
-theirs = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
-mine = MultiheadSelfAttention(16, 2)
-copy_weights(theirs, mine)
-my_losses = losses_of(mine, mine)
-their_losses = losses_of(lambda x: theirs(x, x, x, need_weights=False)[0], theirs)
+def same_start(seed):
+    """PyTorch's module and yours, with the same weights."""
+    torch.manual_seed(seed)
+    theirs = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
+    mine = MultiheadSelfAttention(16, 2)
+    copy_weights(theirs, mine)
+    return theirs, mine
+
+
+def their_losses_of(theirs, **options):
+    """As losses_of, for PyTorch's module."""
+    return losses_of(lambda x: theirs(x, x, x, need_weights=False)[0], theirs, **options)
+
+
+theirs, mine = same_start(seed=0)
+my_losses, their_losses = losses_of(mine, mine), their_losses_of(theirs)
 print(f"loss at first: {my_losses[0]:.2f} and {their_losses[0]:.2f}")
 print(f"loss at last:  {my_losses[-1]:.2f} and {their_losses[-1]:.2f}")
 gap = max(abs(a - b) for a, b in zip(my_losses, their_losses))
@@ -737,19 +749,19 @@ figures.curves({"yours": my_losses, "PyTorch's": their_losses}, title="Do they l
 r"""
 This sees what copied weights cannot show. Here is your module with the values cut off from the gradient: a
 **hook**, a function that a layer calls with its output, detaches what `v_proj` gives. The outputs stay the
-same, but `v_proj` can no longer learn, and the loss falls more slowly:
+same, but `v_proj` can no longer learn, and the loss falls more slowly, on every seed:
 """
 
 # %%
-torch.manual_seed(0)
-copy_weights(nn.MultiheadAttention(16, num_heads=2, batch_first=True), mine)
-words = torch.randn(3, 10, 16)
-before = mine(words)
-hook = mine.v_proj.register_forward_hook(lambda layer, given, made: made.detach())
-print("the same outputs:", torch.equal(mine(words), before))
-cut_losses = losses_of(mine, mine)
-hook.remove()
-print(f"loss after 50 steps: {cut_losses[49]:.2f}; PyTorch's: {their_losses[49]:.2f}")
+for seed in range(3):
+    theirs, mine = same_start(seed)
+    words = torch.randn(3, 10, 16)
+    before = mine(words)
+    mine.v_proj.register_forward_hook(lambda layer, given, made: made.detach())
+    print(f"seed {seed}, the same outputs:", torch.equal(mine(words), before))
+    cut = losses_of(mine, mine, steps=50, seed=seed)[-1]
+    whole = their_losses_of(theirs, steps=50, seed=seed)[-1]
+    print(f"  loss after 50 steps: {cut:.2f}; PyTorch's: {whole:.2f}")
 
 # %% [markdown]
 r"""
@@ -769,19 +781,20 @@ def tear_back(layer, given):
     return (split_heads(given[0], 2).reshape(given[0].shape),)
 
 
-torch.manual_seed(0)
-mine = MultiheadSelfAttention(16, 2)
-hooks = [part.register_forward_hook(tear) for part in (mine.q_proj, mine.k_proj, mine.v_proj)]
-hooks.append(mine.out_proj.register_forward_pre_hook(tear_back))
-torn_losses = losses_of(mine, mine)
-for hook in hooks:
-    hook.remove()
-print(f"torn heads: {torn_losses[0]:.2f} at first, {sum(torn_losses[-20:]) / 20:.2f} at last")
+for seed in range(3):
+    torch.manual_seed(seed)
+    torn = MultiheadSelfAttention(16, 2)
+    for part in (torn.q_proj, torn.k_proj, torn.v_proj):
+        part.register_forward_hook(tear)
+    torn.out_proj.register_forward_pre_hook(tear_back)
+    losses = losses_of(torn, torn, seed=seed)
+    end = sum(losses[-20:]) / 20
+    print(f"torn heads, seed {seed}: {losses[0]:.2f} at first, {end:.2f} at last")
 print(f"the loss of one guess in nine: {math.log(8) / 9:.2f}")
 
 # %% [markdown]
 r"""
-A fine curve, only that it does not end at zero. Torn heads hold five tokens each, so the sixth token cannot
+The loss falls nicely, but it does not end at zero. Torn heads hold five tokens each, so the sixth token cannot
 attend to the fifth: one report in nine stays a guess among eight symbols. Know which loss is *possible*, as in
 lesson 03.
 
@@ -792,6 +805,7 @@ of steps may differ; what is computed from what may not.
 """
 
 # %%
+theirs, mine = same_start(seed=0)
 comparison = compare(mine, theirs, torch.randn(2, 5, 16))
 print("differences:", comparison.differences or "none")
 comparison
@@ -804,10 +818,7 @@ And with something broken? Here is your module once more, with its output layer 
 # %%
 headless = MultiheadSelfAttention(16, 2)
 headless.out_proj = nn.Identity()
-broken = compare(headless, theirs, torch.randn(2, 5, 16))
-for sentence in broken.differences:
-    print("-", sentence)
-broken
+compare(headless, theirs, torch.randn(2, 5, 16))
 
 # %% [markdown]
 r"""
@@ -863,13 +874,21 @@ def trained(n_heads, width, seed, steps=250):
 
 
 # %%
+def in_percent(runs, block):
+    """The share of right reports in one block of steps, for each seed."""
+    return " ".join(f"{100 * curve[block]:3.0f}" for _, curve in runs)
+
+
 runs = {}
+print("right reports in percent, three seeds")
+print("width heads   100 steps     250 steps")
 for width in (32, 8):
     for n_heads, name in ((1, "one head"), (2, "two heads")):
         runs[width, name] = [trained(n_heads, width, seed) for seed in range(3)]
-        for block, when in ((3, "after 100 steps"), (-1, "after 250 steps")):
-            shares = " ".join(f"{100 * curve[block]:3.0f}" for _, curve in runs[width, name])
-            print(f"width {width:2d}, {name:9s} {when}: {shares} % right")
+        middle, end = (in_percent(runs[width, name], block) for block in (3, -1))
+        print(f"{width:5d} {n_heads:5d}   {middle}   {end}")
+longer = [trained(1, 8, seed, steps=2000) for seed in range(3)]
+print("width 8, one head, 2000 steps:", in_percent(longer, -1))
 charts = {
     f"width {width}: share of right reports": {
         name: [curve for _, curve in runs[width, name]] for name in ("one head", "two heads")
@@ -881,9 +900,10 @@ figures.panels(charts, range(25, 251, 25), title="One head or two? Three seeds e
 # %% [markdown]
 r"""
 At width 32 a single head gets nearly everything right, too; the two heads are only there sooner. At width 8 the
-two heads still learn both reports, and the single head is far from it on all three seeds. Is that too little room
-for it, then? No: with twenty times as many steps, three single heads of width 8 all came close to 100 %. So a
-second head does not decide *whether* this task can be learned: **two heads learn it sooner, and in less room**.
+two heads still learn both reports, and the single head is far from it on all three seeds. Is a width of 8
+simply too little room for it? No: with eight times as many steps, each of the three gets more than nine reports in
+ten right. So a second head does not decide *whether* this task can be learned: **two heads learn it sooner, and in
+less room**.
 
 Now look into two of these models, of width 32:
 """
@@ -909,19 +929,19 @@ so for the other seeds as well, or is it a lucky picture? Take the mean over a h
 
 # %%
 many, late = symbols(100, torch.Generator().manual_seed(4)), torch.arange(2, 10)
-print("mean weight on    the token before    the first token")
+print("mean weight on            before  first")
 for n_heads, name in ((2, "two heads"), (1, "one head")):
     for seed, (model, _) in enumerate(runs[32, name]):
         seen = [head_weights(model.attention, model.embed(s), n_heads, mask) for s in many]
         for head, weights in enumerate(torch.stack(seen).mean(dim=0)):
             before, first = weights[late, late - 1].mean(), weights[late, 0].mean()
-            print(f"seed {seed}, {name}, {head}: {before:12.2f} {first:18.2f}")
+            print(f"seed {seed}, {name + ',':10s} head {head} {before:7.2f} {first:6.2f}")
 
 # %% [markdown]
 r"""
 On every seed the two heads have divided the work, and nobody told them to. (Which of the two takes which question
-is chance. And a head that attends to the token before is no toy: such heads are found in real language models. See
-*induction heads* below.)
+is chance: before training, nothing tells them apart. And a head that attends to the token before is not just a toy:
+such heads are found in real language models. See *induction heads* below.)
 
 The single head has to put both tokens into one average. How can it still tell which of them was where? Think of a
 mixture of *a* and *c*: it looks the same, whether *a* was first or *c*. Unless the values say where they come from.
@@ -951,17 +971,17 @@ for positions_in_values in (True, False):
 # %% [markdown]
 r"""
 Without positions in the values, both reports are right in fewer than half of the cases, and in many others they
-are exchanged: it knows *a* and *c*, but not which was which. So the single head has learned a *code*. Its value of a
-token says "I am *c*, and I come first"; the weights are unequal, such that the sum shows how much of each is in it;
-and the layers behind it work out the rest. That is harder to learn than a look-up, and it needs room, that is
-width.
+are exchanged: the model knows *a* and *c*, but not which was which. So the single head has learned a *code*. The
+value of a token says "I am *c*, and I come first"; the weights are unequal, so that the sum shows how much of each
+is in it; and the layers after it work out the rest. That is harder to learn than a look-up, and it needs room, that
+is, width.
 
 ## 6. When the queries come from another sentence
 
 **The question.** A translator writes a German sentence while it reads an English one. The queries come from
 the sentence that it writes. And the keys and values?
 
-From the one that it reads. That is **cross-attention**, and it is all the difference:
+From the one that it reads. That is **cross-attention**, and this is the only difference:
 
 ![A flow chart: queries come from x of shape (B, N, d_model), keys and values from context of shape (B, M,
 d_model); the weights have shape (B, H, N, M), and the output is as long as x](../images/cross_flow.svg)
@@ -1186,7 +1206,7 @@ d_model/H so that the concatenation has the size d_model again. The output proje
 (Full; half: a use, but not whether it is necessary; half: no shape.)
 
 *Half a point.* "d_k and d_v must both be d_model/H, because together the heads must be d_model wide." (Half
-for the use; it takes the convention for a law.)
+for the use; it mistakes the convention for a law.)
 ### END MARK SCHEME
 """
 
@@ -1208,9 +1228,10 @@ Three to six sentences are enough.
 belongs to a position; so it takes any length, and without something added to the embeddings it does not know
 the order.
 
-Heads do not share: head $h$ has rows $h \cdot d_{\text{head}}$ and following of `q_proj`, `k_proj`,
-`v_proj` for itself, which lets heads ask different questions. Queries, keys and values do not share either;
-with one matrix for queries and keys every token would look for its like, and scores would be symmetric. Only
+Heads do not share: head $h$ has $d_{\text{head}}$ rows of `q_proj`, `k_proj` and `v_proj` for itself, from row
+$h \cdot d_{\text{head}}$ on, which lets heads ask different questions. Queries, keys and values do not share either;
+with one matrix for queries and keys every token would look for tokens like itself, and scores would be
+symmetric. Only
 `out_proj` reads from all heads together.
 
 No: the four layers are 512 by 512, with their biases, for any number of heads. More heads split the same rows
@@ -1265,7 +1286,7 @@ def try_as_list(as_list):
     merged = module.out_proj(torch.cat(outputs, dim=-1))
     same = torch.allclose(merged, module(sentences, causal), atol=1e-5)
     assert same, "another output: which rows are whose?"
-    return "right: several heads are one module, cut in rows"
+    return "right: several heads are one module, cut into rows"
 
 
 # def as_list(module, n_heads): ...
@@ -1275,7 +1296,7 @@ def try_as_list(as_list):
 r"""
 <details><summary>An answer</summary>
 
-Rows $h \cdot d_{\text{head}}$ and following of each projection are head $h$:
+Head $h$ has $d_{\text{head}}$ rows of each projection, from row $h \cdot d_{\text{head}}$ on:
 
 ```python
 def as_list(module, n_heads):
@@ -1341,7 +1362,7 @@ def found_by(suspect):
         found.add("copy")
     if compare(mine, theirs, words).differences:
         found.add("draw")
-    losses = losses_of(lambda x: theirs(x, x, x, need_weights=False)[0], theirs, steps=40)
+    losses = their_losses_of(theirs, steps=40)
     if max(abs(a - b) for a, b in zip(losses_of(mine, mine, steps=40), losses)) > 0.01:
         found.add("train")
     return found

@@ -16,7 +16,7 @@ So let heads share. In this lesson you will **build**
 
 Then you break a trained model by sharing too much, and mend it with a handful of training steps.
 
-**You need** lesson 04: heads, `split_heads`, and its table of shapes. You may use
+**You need** lesson 04: heads, `split_heads`, and the picture with every shape. You may use
 `F.scaled_dot_product_attention`, but not its option `enable_gqa`: that is what you build.
 
 **You spend** about 85 minutes, more than half of them on the exercises.
@@ -201,8 +201,8 @@ and values. **Grouped-query attention**, in section 3, lies between the two:
 of the memory is needed. Grouped-query: four neighbours share a key/value head, two of them are kept, 1 part
 in 4. Multi-query: all eight use a single one, 1 part in 8](../images/kv_sharing.svg)
 
-By hand, you have done it already. In lesson 04 *saw* asked two questions, $(2, 2)$ and $(2, -2)$: who, and
-whom? Look at the keys that the two heads used:
+By hand, you have done it already. In lesson 04 *saw* asked two questions, $(2, 2)$ and $(2, -2)$: where is
+the dog, and where is the cat? Look at the keys that the two heads used:
 """
 
 # %%
@@ -252,7 +252,7 @@ class MultiQueryAttention(nn.Module):
         k_proj, v_proj: nn.Linear(d_model, d_head), d_head = d_model / n_heads
     Shapes:
         x: (B, N, d_model)
-        mask: Booleans that broadcast to (B, H, N, N), True = may attend; None hides nothing
+        mask: Boolean, broadcasts to (B, H, N, N), True = may attend; None hides nothing
         returns: (B, N, d_model)
 
     >>> module = MultiQueryAttention(6, 3)
@@ -398,7 +398,7 @@ class GroupedQueryAttention(nn.Module):
         k_proj, v_proj: nn.Linear(d_model, n_kv_heads * d_head), d_head = d_model / n_heads
     Shapes:
         x: (B, N, d_model)
-        mask: Booleans that broadcast to (B, H, N, N), True = may attend; None hides nothing
+        mask: Boolean, broadcasts to (B, H, N, N), True = may attend; None hides nothing
         returns: (B, N, d_model)
     Raises:
         ValueError: n_heads does not divide d_model, or n_kv_heads does not divide n_heads
@@ -583,8 +583,8 @@ r"""
 
 - *Half of it.* Keys or values, not both.
 - *Numbers instead of bytes.* Or two bytes even if four are asked for.
-- *Query heads instead of key/value heads.* For Llama 2 7B it is the same number. For its larger sister the
-  result is eight times too large.
+- *Query heads instead of key/value heads.* For Llama 2 7B it is the same number. For Llama 2 70B the result
+  is eight times too large.
 - *A division at the end.* "In GiB" is for people; a function that counts bytes returns an integer.
 
 **See it run.** Models as published (sources under "Read more"): KiB per token, and GiB for one text of the
@@ -632,8 +632,8 @@ for n_kv_heads in (32, 8, 1):
 
 # %% [markdown]
 r"""
-Thirty people at a time, or 123, or nearly a thousand, with the same card. And more texts at a time help
-twice: the model's own weights are fetched once per step for all of them.
+Thirty people at a time, or 123, or nearly a thousand, with the same card. More texts at a time save
+something else as well: the model's own weights are fetched once per step for all of them.
 
 ## 5. Can a trained model learn to share?
 
@@ -823,8 +823,8 @@ than the first head does for four and for two, on every seed. New random heads k
 is right by chance, which is 12.5 %.
 
 Then come 8 steps of training, one twentieth of the 160. With the mean, the models are back at 95 % or more with four
-and two key/value heads, and at 75 % or more with a single one. With random heads they get a third right, or half at
-best. What the model knows is still there in the mean; it is only a little out of tune.
+and two key/value heads, and at 75 % or more with a single one. With random heads they get between a quarter and about
+half right. What the model knows is still there in the mean; it is only a little out of tune.
 
 And a model that has shared from its first step?
 """
@@ -902,8 +902,7 @@ def neighbours(keys):
     return keys.repeat_interleave(2, dim=1)
 
 
-for sentence in compare(whole_row_again, neighbours, torch.zeros(1, 2, 5, 6)).differences:
-    print("-", sentence)
+compare(whole_row_again, neighbours, torch.zeros(1, 2, 5, 6))
 
 # %% [markdown]
 r"""
