@@ -122,37 +122,46 @@ def train_who_saw(positions, seed=0, steps=200):
     return losses, torch.softmax(model(both), dim=-1)
 
 
-without_losses, answers = train_who_saw(torch.zeros(5, 4))
-print(f"loss at last: {without_losses[-1]:.2f} (guessing: {torch.tensor(2.0).log():.2f})")
-for words, (dog, cat) in zip((tokens, swapped), answers.tolist()):
-    print(f"{' '.join(words)}: dog {dog:.2f}, cat {cat:.2f}")
+def three_seeds(positions):
+    """Trains on three seeds, prints what each model answers, and returns their losses."""
+    runs = [train_who_saw(positions, seed) for seed in range(3)]
+    for seed, (losses, answers) in enumerate(runs):
+        print(f"seed {seed}: last loss {losses[-1]:.2f}")
+        for words, (dog, cat) in zip((tokens, swapped), answers.tolist()):
+            print(f"    {' '.join(words)}: dog {dog:.2f}, cat {cat:.2f}")
+    return [losses for losses, _ in runs]
+
+
+print(f"loss of guessing: {torch.tensor(2.0).log():.2f}")
+without_losses = three_seeds(torch.zeros(5, 4))
 
 # %% [markdown]
 r"""
-After 200 steps it still guesses: one half for each. More steps, more heads or more layers would not help.
+After 200 steps it still guesses, on every seed: one half for each. More steps, more heads or more layers would
+not help.
 
 The causal mask of lesson 03 breaks the symmetry a little, because token 0 sees one token and token 4 sees five.
 You will measure in section 7 how far a model gets with that alone.
 
-So the position has to enter by the numbers. There are three places to put it: **add** it to the embedding
+So the position has to enter through the numbers. There are three places to put it: **add** it to the embedding
 (sections 2 and 3), **turn** queries and keys by it (4 and 5), or **add** it to the scores (6).
 
 ## 2. How does one write a position as numbers?
 
 **The question.** Why not simply append the position itself, 0, 1, 2, ...? Because 2000 is a huge number
 beside features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while 7 and
-70 are not. What describes any position by small numbers, each in its own way?
+70 are not. What describes every position by small numbers, and no two positions alike?
 
-A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 from 7:59. Every hand is always
-between -1 and 1, wherever it points. **Sinusoidal positions** give a token several clocks: each is a *pair* of
-features, and each turns more slowly than the one before.
+A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 from 7:59. And wherever a hand
+points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each is
+a *pair* of features, and each turns more slowly than the one before.
 
 ![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand turns by 1 radian
 per position, in the lower row by a tenth of that, so that every column of two hands
 differs](../images/position_clocks.svg)
 
 The sine is the height of the hand, the cosine how far it reaches to the right. By hand, for four features:
-pair 0 turns by $1$ per position, pair 1 by $1 / 10000^{2/4} = 0.01$. So position 3 reads
+pair 0 turns by $1$ per position, pair 1 by $1 / 10000^{2/4} = 0.01$. So position 3 reads:
 """
 
 # %%
@@ -235,22 +244,20 @@ figures.attention_maps({"d_model = 16": table}, names, columns, title, note=note
 
 # %% [markdown]
 r"""
-Now the promised repair. The same model, the same two sentences, and the table added to their tokens:
+Now the promised repair. The same model, the same two sentences and seeds, and the table added to the tokens:
 """
 
 # %%
-with_losses, answers = train_who_saw(sinusoidal_positions(5, 4))
-for words, (dog, cat) in zip((tokens, swapped), answers.tolist()):
-    print(f"{' '.join(words)}: dog {dog:.2f}, cat {cat:.2f}")
+with_losses = three_seeds(sinusoidal_positions(5, 4))
 lines = {"without positions": without_losses, "with sinusoidal positions": with_losses}
-figures.curves(lines, title="Who saw? The loss, with and without positions")
+figures.curves(lines, title="Who saw? With and without positions, three seeds")
 
 # %% [markdown]
 r"""
-*Who saw whom* is answered. The vectors of the tokens have not changed; only where they stand has been written
-into them.
+*Who saw whom* is answered, on every seed. The vectors of the tokens have not changed; only where they stand has
+been written into them.
 
-One more property, which made its authors choose this table. The dot product of two rows depends only on how
+One more property, for which its authors chose this table. The dot product of two rows depends only on how
 far they are apart, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$:
 """
 
@@ -300,7 +307,7 @@ $$\operatorname{out}_{b,p} = x_{b,p} + E_p$$
 
 ### Exercise: `LearnedPositions`
 
-Say with a `ValueError` if a sentence is too long for the table.
+Raise a `ValueError` if a sentence is too long for the table.
 """
 
 # %% exercise: positions.LearnedPositions
@@ -370,7 +377,7 @@ figures.bars({"how far each row moved": moved}, names, "Training a table of posi
 
 # %% [markdown]
 r"""
-Rows 5 and 6 are as random as they were on the first day. No sentence was ever so long, so no gradient reached
+Rows 5 and 6 are as random as they were on the first day. No sentence was ever that long, so no gradient reached
 them. A learned table knows the positions that it has seen, and nothing else.
 
 ## 4. Could the score itself know the distance?
@@ -420,7 +427,8 @@ and only the distance $p' - p$ remains. (Su et al. 2021, section 3.)
 
 ### Exercise: `apply_rope`
 
-Angles of shape $(N, D/2)$; first features and second features of all pairs; two sums of two products.
+You need the angles, of shape $(N, D/2)$, the first and the second features of all pairs, and two sums of two
+products.
 """
 
 # %% exercise: positions.apply_rope
@@ -468,7 +476,7 @@ r"""
   `x`, and stands at position 1999.
 - *Turned along the heads.* Queries are $(B, H, N, D)$. Angles of shape $(N, D/2)$ line up with the last two
   axes. If heads are split as $(B, N, H, D)$, you turn by head instead of by token.
-- *A sign slip.* Then it is no rotation. The test: a turn changes no length.
+- *A sign slip.* Then it is not a rotation. The test: a turn changes no length.
 - *The values are turned, too.* Nobody turns them back. The output would depend on where it was read.
 
 **See it run.** The score of *dog* and *cat*, three tokens apart, at four places in a text:
@@ -689,7 +697,7 @@ $$\text{bias}_{h,i,j} = \begin{cases} -2^{-8h/H}\,(i - j) & j \le i \\ -\infty &
 
 ### Exercise: `alibi_bias`
 
-One table of distances, one slope for each head. Say with a `ValueError` if `n_heads` is not a power of two.
+One table of distances, one slope for each head. Raise a `ValueError` if `n_heads` is not a power of two.
 """
 
 # %% exercise: positions.alibi_bias
@@ -907,16 +915,16 @@ for n in (32, 64, 128):
 
 # %% [markdown]
 r"""
-Found: pair 1, and it alone. Squeezing pair 1 brings back as much as squeezing all, and squeezing any other single
-pair brings nothing. Pair 0 went around more than twice in training, so no angle is new to it. Pairs 2 and 3 have
-not made a quarter turn even at 128 tokens. Pair 1 is the one that had shown a quarter of its circle and now shows
-the rest.
+Found: pair 1, and it alone. Squeezing pair 1 brings back as much as squeezing all, and squeezing any other
+single pair brings nothing. Pair 0 went around more than twice in training, so no angle is new to it. Pairs 2
+and 3 have not made a quarter turn even at 128 tokens. Pair 1 is the one that had shown a quarter of its circle
+and now shows the rest.
 
-Squeezing positions is called **position interpolation** (Chen et al. 2023). It is how many models got their long
-contexts, usually with some further training.
+Squeezing positions is called **position interpolation** (Chen et al. 2023). It is how many models got their
+long contexts, usually with some further training.
 
-**And the forgotten conversion?** Take the three trained RoPE models to code that pairs halves: first as they
-are, then with `rope_to_halves`.
+**And the forgotten conversion?** Run the three trained RoPE models in code that pairs halves: first as they
+are, then converted by `rope_to_halves`.
 """
 
 # %%
@@ -994,15 +1002,15 @@ comparison = compare(added, multiplied, *four_heads)
 for difference in comparison.differences:
     print("-", difference)
 early = compare(added, added_too_early, *four_heads).differences
-print("added before the scale:", early or "no difference is told")
+print("added before the scale:", early or "no difference is reported")
 comparison
 
 # %% [markdown]
 r"""
 Multiplied, the future is no longer closed: a negative score times $-\infty$ is $+\infty$.
 
-The comparison tells what is certain about the structure, and no more. A bias that is added before the scores are
-scaled has halved slopes; about that it is silent. Only numbers tell it.
+The comparison reports what is certain about the structure, and no more. A bias that is added before the scores
+are scaled has halved slopes. About that it is silent: only the numbers show it.
 
 ## Explain it
 
@@ -1114,7 +1122,7 @@ def rope_by_complex(x, positions):
 **Write with a cache.** A key is turned once, when its token comes, and is kept as it is. Write
 `step(q, k, position, cache)`: `q` and `k` are those of one new token, shape $(1, D)$, not turned yet; `cache`
 is `None` or what the last step returned. Return the scores of the new token with all tokens so far, shape
-$(1, \text{position} + 1)$, and the new cache. Why need the old keys not be turned again?
+$(1, \text{position} + 1)$, and the new cache. Why do the old keys not have to be turned again?
 """
 
 # %%
@@ -1150,7 +1158,7 @@ def step(q, k, position, cache):
 ```
 
 A key's turn depends on its own position alone, and that does not change when the text grows. The distance
-comes about only when query and key meet.
+appears only when query and key meet.
 
 </details>
 
@@ -1230,8 +1238,8 @@ r"""
   pair.
 - Kazemnejad et al.: *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023,
   [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). The four of this lesson and none, on tasks like ours.
-- Biderman et al.: [*Rotary Embeddings: A Relative Revolution*](https://blog.eleuther.ai/rotary-embeddings/),
-  2021. A friendly derivation, with code in both layouts.
+- Biderman et al. 2021: [*Rotary Embeddings: A Relative Revolution*](https://blog.eleuther.ai/rotary-embeddings/).
+  A friendly derivation, with code in both layouts.
 - The models named above: Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*;
   Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Grattafiori et al. 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3); BigScience 2022,

@@ -4,7 +4,7 @@ r"""
 
 In lesson 06 a norm was one line, borrowed from PyTorch, and it decided whether twelve layers learned at
 all: at a learning rate of 0.01 the layers with the norm in front learned, and the same layers with the
-norm at the end did not. The lesson said *that* it is so. This one takes the norm apart and shows *why*.
+norm at the end did not. Lesson 06 said *that* it is so. This one takes the norm apart and shows *why*.
 
 In this lesson you will **build**
 
@@ -66,7 +66,7 @@ r"""
 
 **The question.** A layer *adds* to each token. After a hundred additions the features of a token may be
 of any size, and may all have drifted in one direction. A linear layer that was trained on numbers around
-1 now gets numbers around 50. How can each layer find its input as it expects it?
+1 now gets numbers around 50. How can each layer be given the kind of input that it expects?
 
 By **normalising** it: subtract the mean of the token's features, then divide by their **spread** (the
 standard deviation). What is left says how the features differ from each other, in a standard size:
@@ -106,8 +106,8 @@ $$\operatorname{LN}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} \odot \gamma
 - $x$, shape $(\ldots, D)$: tokens of $D$ features; the result has the same shape
 - $\mu$, $\sigma^2$, shape $(\ldots, 1)$: mean and variance of each token's own features. The variance is
   the mean of $D$ squares: divided by $D$, not by $D - 1$
-- $\epsilon$, a small number: a token whose features are all equal has spread 0, and nobody should divide
-  by that
+- $\epsilon$, a small number: a token whose features are all equal has spread 0, and one cannot divide by
+  that
 - $\gamma$ (`weight`) and $\beta$ (`bias`), shape $(D)$: learned scale and shift for each feature, at
   first 1 and 0; $\odot$ multiplies feature by feature
 
@@ -203,8 +203,9 @@ RMSNorm: all end on a circle, in the direction where they were. LayerNorm: all e
 points (1, -1) and (-1, 1)](../images/norm_geometry.svg)
 
 With two features LayerNorm keeps nothing but the answer to "which is the larger?". With $D$ features it
-takes away one direction of $D$. Among thousands that is a small loss, and then it is also a small gain:
-most models since Llama have left the mean out (section "In practice").
+takes away one direction of $D$. Among thousands of directions a single one matters little, whether it is
+kept or taken away. So most models since Llama save the work and leave the mean alone (section "In
+practice").
 
 The measure of size is the **root mean square**, RMS: read from the right, square, mean, root. By hand,
 for *the*: $\sqrt{1/4} = 0.5$, so it becomes $(0, 0, 0, 2)$. For *dog*: $\sqrt{(4 + 1 + 1 + 0)/4} =
@@ -272,8 +273,8 @@ r"""
 - *A length instead of a root mean square.* The sum of the squares, without the mean, makes rows of length
   one. In a model of width 4096 every feature is then 64 times too small.
 - *Another epsilon.* Each model has its own: $10^{-5}$, $10^{-6}$, and BERT's LayerNorm has $10^{-12}$. It
-  belongs to a model as its weights do. For a padding token of zeros or a very small one it decides what
-  comes out.
+  belongs to a model as its weights do. For a very small token it decides what comes out, and for a token
+  of zeros it is all that keeps 0 from being divided by 0.
 - *A weight that counts from 0.* Gemma stores $\gamma - 1$ and multiplies by one plus what it stores. Read
   such a file as if it were Llama's, and every norm is wrong.
 
@@ -401,7 +402,7 @@ r"""
 - *The normed x is what is added to.* `y + sublayer(y)` with `y = norm(x)` looks like pre-norm, and cuts
   the stream: whatever the norm took away is lost for all later layers.
 - *Only the branch is normed.* `x + norm(sublayer(x))` is an order of its own (OLMo 2 has one like it). A
-  model trained with one of them cannot be run with another, although all weights fit.
+  model trained in one order cannot be run in another, although all weights fit.
 - *`x += ...`* writes into the tensor of whoever called you.
 - *No norm at the top.* Pre-norm's stream comes out as large as it has grown, so one last norm stands
   between the last layer and the logits.
@@ -467,24 +468,24 @@ for step in (pre_norm, post_norm):
 
 # %% [markdown]
 r"""
-Then **draw and compare**. First the right pair, then pre-norm against post-norm: the parts are the same,
+Then **draw and compare**. First your pre-norm and PyTorch's, then your two orders: the parts are the same,
 and the lines between them are not.
 """
 
 # %%
 right = compare(Layer(pre_norm), Theirs(pre_norm), sentences)
 wrong = compare(Layer(post_norm), Layer(pre_norm), sentences)
-print("pre-norm against PyTorch's pre-norm:", right.differences or "no differences")
-print("post-norm against pre-norm:", *wrong.differences)
+print("pre-norm, PyTorch's pre-norm:", right.differences or "no differences")
+print("post-norm, pre-norm:", *wrong.differences)
 wrong
 
 # %% [markdown]
 r"""
 ## 4. What do 48 layers do to the stream?
 
-**The question.** One step in front or behind: does it matter over many layers? Follow one vector through
-a deep, fresh stack, and ask two things at every layer. How *large* is the stream? And how much of the
-*input* is still in it?
+**The question.** The norm one step earlier or one step later: does it matter over many layers? Follow one
+vector through a deep, fresh stack, and ask two things at every layer. How *large* is the stream? And how
+much of the *input* is still in it?
 
 By hand, before you look. Let the input have size 1, and let each branch write something of size 0.25 that
 has nothing to do with what is there. For unrelated vectors it is the squares of the sizes that add up.
@@ -556,18 +557,17 @@ figures.curves(shares, title=title, xlabel="layer", ylabel="cosine with the inpu
 
 # %% [markdown]
 r"""
-With the norms, the sums by hand were not far off, although real branches are only roughly of size 0.25.
+With the norms, the numbers by hand were not far off, although real branches are only roughly of size 0.25.
 *Pre-norm* grows slowly, like a square root, and keeps the input in sight to the end. *Post-norm* holds
-the size at exactly 1, and pays for it: after 48 layers nothing of the input is left, because every norm
-has made what was there before a little smaller. *Without* norms the size explodes, even faster than
-reckoned, and the input drowns in the sum.
+the size at exactly 1, and pays for it: after 48 layers next to nothing of the input is left, because every
+norm has made what was there before a little smaller. *Without* norms the size explodes, even faster than
+by hand, and the input drowns in the sum.
 
-Seen from a layer, pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a
-quarter, and a stream of size 3 hardly: **late layers count less**. Large models suffer from that (Sun et
-al. 2025); GPT-2 meets it from the other side, and lets fresh branches write less the more of them there
-are.
+Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a quarter, and a stream
+of size 3 by only a twelfth: **late layers count less**. Large models suffer from that (Sun et al. 2025).
+GPT-2 keeps the stream from growing: the more branches there are, the less each fresh one writes.
 
-### Why that decides how one may train
+### Why that decides how you can train
 
 Training nudges all weights at once. How far does the *output* of the whole stack move when every weight
 moves by about 5 %? (The output is normed at the end in both, so that the two can be compared.)
@@ -594,22 +594,23 @@ for name, step in (("pre-norm", pre_norm), ("post-norm", post_norm)):
     nudged[name] = [[moved_by_a_nudge(step, depth, seed) for depth in depths] for seed in range(3)]
     means = [sum(at) / 3 for at in zip(*nudged[name])]
     print(f"{name:9s}", *(f"{depth} layers: {mean:.3f} " for depth, mean in zip(depths, means)))
-title = "The same nudge of all weights: how far does the output move?"
+title = "All weights nudged: how far does the output go?"
 figures.curves(nudged, depths, title=title, xlabel="layers", ylabel="moved by", log_x=True)
 
 # %% [markdown]
 r"""
-In pre-norm the line bends: each further layer adds less, because it is a smaller part of a larger sum. In
-post-norm each layer changes what *all* norms after it see, and the changes go on growing. In a shallow
-stack there is no difference. At 48 layers the same nudge moves the output more than twice as far: 0.238
-against 0.092. A step that is right for a pre-norm model is then too long for a post-norm one. (Liu et al.
-2020 derive this; Xiong et al. 2020 found it in the gradients near the output.)
+In pre-norm the line bends: each additional layer adds less, because it is a smaller part of a larger sum.
+In post-norm each layer changes what *all* norms after it see, and the changes go on growing. In a shallow
+stack there is hardly a difference. At 48 layers the same nudge moves the output more than twice as far,
+0.238 against 0.092 on average over the seeds. A step that is right for a pre-norm model is then too long
+for a post-norm one. (Liu et al. 2020 derive this; Xiong et al. 2020 found it in the gradients near the
+output.)
 
 ### Train them
 
-Twelve layers, the task of lesson 06: each token reports the symbol before it, of eight. Guessing has a
+Twelve layers, the task of lesson 06: each token reports the symbol before it, one of eight. Guessing has a
 loss of 2.08. The learning rate is 0.01, which is bold; three seeds each. The third way is post-norm with
-a **warm-up**: the learning rate grows over 60 steps from nearly 0, and only to half as much, 0.005.
+a **warm-up**: the learning rate grows from nearly 0 over 60 steps, and only to half as much, 0.005.
 """
 
 # %%
@@ -667,7 +668,7 @@ figures.curves(losses, title=title, reference={"guessing": guessing})
 r"""
 Pre-norm learns on all three seeds. Post-norm, with the same layers, task and rate, stays at guessing on
 all three. With half the rate and a warm-up it learns as well: the order does not decide *whether* a model
-can learn but *how large a step* it bears. That is the debt of lesson 06, paid.
+can learn but *how large a step* it can take. That is the debt of lesson 06, paid.
 
 And the norm itself? The same pre-norm model, once with *your* `layer_norm` instead of PyTorch's, and once
 with `nn.RMSNorm`; three seeds each:
@@ -692,30 +693,27 @@ same_start = all(
     for yours, theirs in zip(*(losses[:20] for losses in pair))
 )
 print("your losses are PyTorch's, to 0.0001, for twenty steps on every seed:", same_start)
-figures.curves(compared, title="Twelve pre-norm layers: three norms, three seeds each")
+figures.curves(compared, title="Pre-norm: three norms, three seeds each")
 
 # %% [markdown]
 r"""
 The same losses, step by step, are one more proof that your norm is PyTorch's: its gradients are right as
 well. And the mean was not missed: with RMSNorm the model learns the task on every seed.
-"""
 
-# %% [markdown]
-r"""
 ## 5. Can a norm vanish into the next layer?
 
 **The question.** In pre-norm every norm is read by a linear layer: the projections of attention, the
 first layer of the network, the last one before the logits. A norm ends with "times $\gamma$, plus
 $\beta$". A linear layer begins with "times a matrix". Are two multiplications in a row needed?
 
-They are not. What can be computed once before does not have to be computed for each token:
+They are not. What can be computed once, beforehand, does not have to be computed for each token:
 
 ![A table: the weight of a layer, 1, 0, 1, 0, and its bias -2; the weight of a norm, 2, 1, 0.5, 1, and its
 bias, 0.5, 0, 1, 0. Below it the new layer: weight 2, 0, 0.5, 0, bias -2 + 0.5 + 1 =
 -0.5](../images/norm_fold.svg)
 
-By hand. The unit from lesson 06 that finds dogs adds up *thing* and *pet* and subtracts 2. It stands
-behind a norm with weight $(2, 1, 0.5, 1)$ and bias $(0.5, 0, 1, 0)$. Normed, but not yet scaled, *dog* is
+By hand. The unit from lesson 06 that finds dogs adds up *thing* and *pet* and subtracts 2. It comes
+after a norm with weight $(2, 1, 0.5, 1)$ and bias $(0.5, 0, 1, 0)$. Normed, but not yet scaled, *dog* is
 $z = (1.34, -1.34, 0.45, -0.45)$.
 
 - One after the other: the norm gives *thing* $2 \cdot 1.342 + 0.5 = 3.18$ and *pet* $0.5 \cdot 0.447 + 1
@@ -759,7 +757,7 @@ given. Which axis of a linear layer's weight meets the norm's features?
 
 # %% exercise: norms.fold_norm
 def fold_norm(norm, linear):
-    """A new nn.Linear that does behind a norm without parameters what linear does behind norm.
+    """A new nn.Linear that does after a norm without parameters what linear does after norm.
 
     new(F.layer_norm(x, (D,), eps=norm.eps)) = linear(norm(x)); both arguments stay as they are.
 
@@ -801,7 +799,7 @@ r"""
   layer reads.
 - *The scale is folded, and left in the norm too.* Then it counts twice.
 - *A post-norm model is folded.* There the norm's result goes on along the stream as well, past the layer.
-  Whoever takes the scale out of the norm changes the stream.
+  If you take the scale out of the norm, you change the stream.
 
 **See it run.** Fold a whole model: the pre-norm model that you have trained, all 25 norms. The three
 projections of attention are one matrix in PyTorch's module, `in_proj_weight`, so that one fold serves all
@@ -845,9 +843,9 @@ layer's weights say by themselves what it reads (section "Read more").
 
 ## Explore
 
-Choose what to measure, how deep to stack, and how much each branch writes (1 is PyTorch's own beginning).
+Choose what to measure, how deep to stack, and how much each branch writes (1 is PyTorch's own start).
 Guess first: with branches four times as large, after how many layers has post-norm forgotten its input?
-What must a branch be for pre-norm to stay near size 1 through 48 layers?
+How small must the branches be for pre-norm to stay near size 1 through 48 layers?
 """
 
 # %% explore
@@ -857,7 +855,7 @@ measures = {"size of the stream": size, "share of the input": share}
 def look(measure, depth, branch):
     streams = {name: stream(step, depth, branch=branch) for name, step in ways.items()}
     lines = {name: measures[measure](states) for name, states in streams.items()}
-    title = f"The {measure}, {depth} layers, branches times {branch:g}"
+    title = f"{measure}, {depth} layers, branches times {branch:g}".capitalize()
     log_y = measure == "size of the stream"
     return figures.curves(lines, title=title, xlabel="layer", ylabel=measure, log_y=log_y)
 
@@ -909,8 +907,8 @@ r"""
    that goes back?
 2. Follow the residual stream through many layers, once in pre-norm and once in post-norm: how large is it,
    and how much of the input is in it? Why?
-3. Why can a norm of a pre-norm layer be folded into the linear layer that reads it, and why not so in
-   post-norm?
+3. Why can a norm of a pre-norm layer be folded into the linear layer that reads it, and why is that not
+   so in post-norm?
 
 Four to eight sentences are enough.
 
@@ -921,7 +919,7 @@ needed.
 
 In pre-norm, branches are only ever added. If they are unrelated, their squares add up, so the size grows
 like the square root of the number of layers; the input stays in the sum as it was, although its share
-falls slowly. In post-norm every sum is brought back to size 1. Each norm so makes everything that was
+falls slowly. In post-norm every sum is brought back to size 1. So each norm makes everything that was
 there before a little smaller, and over many layers the share of the input falls exponentially.
 
 In pre-norm the result of a norm goes into one linear layer (or three side by side) and nowhere else.
@@ -982,7 +980,7 @@ def try_centred(centred):
     by_rms = rms_norm(new(given), torch.ones(6), eps=1e-5)
     expected = layer_norm(before, torch.ones(6), torch.zeros(6))
     assert torch.allclose(by_rms, expected, atol=1e-4), "more than the mean has changed"
-    return "right: an RMSNorm behind your layer is a LayerNorm behind the old one"
+    return "right: an RMSNorm after your layer is a LayerNorm after the old one"
 
 
 # def centred(linear): ...

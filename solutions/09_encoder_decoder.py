@@ -18,7 +18,7 @@ attend to any token of the source: the **decoder**. In this lesson you will **bu
 Then your model learns, in seconds, to write eight digits backwards, and you look inside: does it read from
 right to left?
 
-**You need** lesson 06 (the layer with cross-attention), 07 (sinusoidal positions) and 08 (post-norm). From
+**You need** lessons 06 (the layer with cross-attention), 07 (sinusoidal positions) and 08 (post-norm). From
 this lesson on you may use `nn.Transformer` and its layers, but not for the encoder layer: that one you
 build.
 
@@ -80,16 +80,16 @@ r"""
 training it writes nonsense. Must it learn to go on from nonsense?
 
 No. While it learns, it reads the *right* target, whatever it would have written itself. That is called
-**teacher forcing**. At every place it predicts the next token; so what it reads is the target, moved one
-place to the right:
+**teacher forcing**. At every position it predicts the next token; so what it reads is the target, moved one
+position to the right:
 
-![Two lines of six cells. The decoder reads bos, der, Hund, sah, die, Katze. Below, at the same places, it
-predicts der, Hund, sah, die, Katze, eos. Grey arrows lead from each predicted token to the place to its
+![Two lines of six cells. The decoder reads bos, der, Hund, sah, die, Katze. Below, at the same positions, it
+predicts der, Hund, sah, die, Katze, eos. Grey arrows lead from each predicted token to the position to its
 right in the upper line, where it is read](../images/shifted_target.svg)
 
-Under a causal mask, all places are predicted in a single call of the model: six questions, six answers, and
-no place can see its own answer. This is why a Transformer trains so much faster than a model that reads
-token after token.
+Under a causal mask, all positions are predicted in a single call of the model: six questions, six answers,
+and no position can see its own answer. This is why a Transformer trains so much faster than a model that
+reads token after token.
 
 By hand, the target *cat the saw dog the eos*. Its ids are 3, 0, 2, 1, 0 and 5, and *bos* is 4. Put 4 in
 front, and drop the last one: 4, 3, 0, 2, 1, 0.
@@ -145,12 +145,12 @@ check(shift_right, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Nothing is shifted.* Then the decoder reads, at each place, the very token it should predict there. The
+- *Nothing is shifted.* Then the decoder reads, at each position, the very token it should predict there. The
   loss falls faster than ever, and the model has learned to copy its input. Section 4 shows what it writes.
-- *Shifted to the left.* The same mistake one place further: the future itself is the input.
-- *`roll`.* The last token comes round to the front, in the place of *bos*.
-- *The mask alone, or the shift alone.* The mask lets a place attend to itself. So without the shift it sees
-  its answer, and without the mask it sees it one place to the right. Both are needed.
+- *Shifted to the left.* The same mistake one position further: the future itself is the input.
+- *`roll`.* The last token comes round to the front, where *bos* should be.
+- *The mask alone, or the shift alone.* The mask lets a position attend to itself. So without the shift it
+  sees its answer there, and without the mask it sees it one position to the right. Both are needed.
 
 **See it run.** Which tokens is each prediction made from? The shift and the mask together:
 """
@@ -209,8 +209,8 @@ $$\operatorname{layer}(x) = \operatorname{LN}_2\bigl(h + \operatorname{FF}(h)\bi
 
 ### Exercise: `TransformerEncoderLayer`
 
-It is lesson 06's layer with three changes: post-norm, ReLU, and padding instead of the future. Mind what
-True means in the `key_padding_mask` of `nn.MultiheadAttention`.
+It is lesson 06's layer with three changes: post-norm, ReLU, and padding hidden instead of the future. Mind
+what True means in the `key_padding_mask` of `nn.MultiheadAttention`.
 """
 
 # %% exercise: encoder.TransformerEncoderLayer
@@ -270,9 +270,9 @@ r"""
   every token.
 - *The norm before the attention.* That is pre-norm, from lesson 08: a good layer, but not this one.
 
-**See it run.** The rung below. With zeros in the network, identities in the attention and no norms, what
-the layer adds must be what the loops of lesson 01 made: this time for *all five* tokens, since nothing is
-hidden. (In the decoder layer of lesson 06 this was true of *cat* alone.)
+**See it run.** First a check by old results. With zeros in the network, identities in the attention and no
+norms, what the layer adds must be what the loops of lesson 01 made: this time for *all five* tokens, since
+nothing is hidden. (In the decoder layer of lesson 06 this was true of *cat* alone.)
 """
 
 # %%
@@ -290,7 +290,7 @@ for name, line in (("added to the first the:", added[0]), ("from the loops:", fr
 
 # %% [markdown]
 r"""
-And padding: the sentence with three padding tokens must give what it gives alone. Two wrong ways beside it:
+Now padding: the sentence must give the same with three padding tokens as alone. Beside it, two wrong ways:
 """
 
 # %%
@@ -320,7 +320,7 @@ r"""
 ## 3. How do the two halves become one model?
 
 **The question.** You have an encoder layer, and from lesson 06 a decoder layer that attends to a memory.
-What goes into them, and where does one meet the other?
+What goes into them, and where do they meet?
 
 ![Two columns. Left: src ids, src_embedding times the root of d_model, plus positions, encoder. Right: tgt ids
 shifted, tgt_embedding times the root of d_model, plus positions, decoder, head, logits. One thick arrow, the
@@ -329,8 +329,8 @@ memory, leads from the end of the encoder to every layer of the decoder](../imag
 Two streams. The encoder's *last* output is the **memory**, and every decoder layer attends to this same
 memory. It is computed once, however long the target grows.
 
-Below each stack, a row of the embedding table for each token, times $\sqrt{d_{\text{model}}}$, plus the
-position of lesson 07. At the top of the decoder a linear layer, the **head**, gives one score per token of
+What goes into each stack is a row of the embedding table for each token, times $\sqrt{d_{\text{model}}}$,
+plus the position of lesson 07. After the decoder a linear layer, the **head**, gives one score per token of
 the vocabulary: the **logits**.
 
 Why the factor? A feature of a position is a sine or a cosine, of size up to 1. The embeddings of the first
@@ -361,13 +361,14 @@ r"""
 
 $$m = \operatorname{encoder}\bigl(\sqrt{d_{\text{model}}}\, E_{\text{src}}[s] + P_M\bigr)$$
 
-$$\operatorname{logits} =
-\operatorname{decoder}\bigl(\sqrt{d_{\text{model}}}\, E_{\text{tgt}}[r] + P_N,\; m\bigr)\, W^{\mathsf T} + b$$
+$$h = \operatorname{decoder}\bigl(\sqrt{d_{\text{model}}}\, E_{\text{tgt}}[r] + P_N,\; m\bigr)$$
+
+$$\operatorname{logits} = h\, W^{\mathsf T} + b$$
 
 - $s$, shape $(B, M)$: ids of the source; $r$, shape $(B, N)$: ids that the decoder reads
 - $E_{\text{src}}$, $E_{\text{tgt}}$: the embedding tables, of width $d_{\text{model}}$; $P_M$, $P_N$:
   positions 0, 1, 2, ... of shape $(M, d_{\text{model}})$ and $(N, d_{\text{model}})$
-- $m$, the memory: shape $(B, M, d_{\text{model}})$
+- $m$, the memory: shape $(B, M, d_{\text{model}})$; $h$: shape $(B, N, d_{\text{model}})$
 - $W$, $b$: the head; the logits have shape $(B, N, V)$, with $V$ tokens in the target's vocabulary
 
 ### Exercise: `EncoderDecoder`
@@ -395,7 +396,7 @@ class EncoderDecoder(nn.Module):
     Shapes:
         src: (B, M) ids; tgt: (B, N) ids, shifted to the right already
         src_padding: (B, M) Booleans, True = a real token; None if all tokens are real
-        returns: (B, N, tgt_vocab) logits; a place knows tgt up to itself, and all of src
+        returns: (B, N, tgt_vocab) logits; a position sees tgt up to itself, and all of src
 
     >>> model = EncoderDecoder(10, 12, d_model=8, n_heads=2, d_ff=16, n_layers=1)
     >>> tuple(model(torch.zeros(2, 5).long(), torch.zeros(2, 3).long()).shape)
@@ -441,8 +442,8 @@ r"""
 
 - *Padding blocked in one place of two.* The encoder hides it, the decoder attends to it, or the other way
   round. A batch without padding never shows it.
-- *No factor, or the factor after the positions.* The model still trains, and no error tells
-  you; copied weights do.
+- *No factor, or the factor after the positions.* The model still trains, and no error tells you. Copied
+  weights do.
 - *Two tables, one used.* If both vocabularies are the same size, nothing complains.
 - *`batch_first` forgotten.* The layers then take sentences for tokens and tokens for sentences, and every
   shape still fits.
@@ -496,8 +497,8 @@ print("the same logits:", same)
 
 # %% [markdown]
 r"""
-**2. Train both.** From the same weights, on the same batches, the losses must be the same at *every* step.
-Training needs gradients, so this tests the way back as well.
+**2. Train both.** From the same weights, on the same batches, the losses must be the same at *every* step,
+up to rounding. Training needs gradients, so this tests the way back as well.
 
 Here is the task for the rest of the lesson: read eight digits, write them backwards, then *eos*. The loss is
 the cross-entropy of the next token. The embeddings start as small as in the paper.
@@ -553,8 +554,8 @@ figures.curves(losses, title="Do they learn alike? Three seeds")
 
 # %% [markdown]
 r"""
-Yours lies on theirs, on every seed. And look how far down the losses go: your models can reverse digits
-already.
+Your loss lies on theirs, on every seed. (A learning rate of 0.01 is bold. If the loss jumps up on the way,
+it does so in both.) And look how far down the losses go: your models can reverse digits already.
 
 **3. Draw both** and compare. First the layer of section 2 beside PyTorch's own, from a run of each:
 """
@@ -582,8 +583,9 @@ r"""
 Each of the three sees what another misses. Copied weights say that the numbers agree; training, that the
 gradients do; the graphs say *where* two models part, if they do.
 
-**See it run.** What does the factor do that you multiply embeddings by? With `nn.Embedding`'s own start,
-tokens are $\sqrt{32}$ times as large, and positions small beside them. Three seeds for each start:
+**See it run.** Does it matter how large the embeddings are beside the positions? With `nn.Embedding`'s own
+start, tokens are $\sqrt{32}$ times as large as in the paper, and positions small beside them. Three seeds
+for each start:
 """
 
 # %%
@@ -600,8 +602,7 @@ figures.curves(runs, title="Two starts, three seeds each")
 # %% [markdown]
 r"""
 Reversing is a task about *positions*. As long as they drown in large embeddings, the model cannot find the
-token it needs. (Four times as many steps are enough for it to learn this, too. And positions made larger by
-the same factor help as well: it is the ratio that counts.)
+token it needs. (Is it stuck, or only slow? Give it four times as many steps, and see.)
 
 ## 4. How does it write?
 
@@ -617,8 +618,8 @@ row](../images/greedy_steps.svg)
 Taking the likeliest token each time is **greedy decoding**.
 
 By hand, one step. The model has read *the dog saw the cat* and written *cat the*. Let its logits at the
-last place be 0 for *the*, 1 for *dog*, 4 for *saw*, and 0 for the rest: *saw* wins, and is appended. The
-logits of all other places were needed in training only.
+last position be 0 for *the*, 1 for *dog*, 4 for *saw*, and 0 for the rest: *saw* wins, and is appended. The
+logits of all other positions were needed in training only.
 """
 
 # %%
@@ -631,17 +632,17 @@ print("next call reads: bos", *written)
 r"""
 **The formula.** With $r_1 = \text{bos}$
 
-$$r_{i+1} = \operatorname{arg\,max}_v \; \operatorname{model}(s, r_{1 \ldots i})_{i,v}$$
+$$r_{i+1} = \operatorname{argmax}_v \; \operatorname{model}(s, r_{1 \ldots i})_{i,v}$$
 
 - $s$, shape $(B, M)$: the sources; $r_{1 \ldots i}$, shape $(B, i)$: all that has been written so far
-- $\operatorname{model}(\ldots)_{i, v}$: the logit of token $v$ at the last place; of equal ones, the lowest
-  id wins
+- $\operatorname{model}(\ldots)_{i, v}$: the logit of token $v$ at the last position; of equal ones, the
+  lowest id wins
 - a row that has ended is filled with *eos* while others go on; the loop ends when all rows have ended, or
   after `max_new` tokens
 
 ### Exercise: `greedy_decode`
 
-The model is any callable. Leave it in its mode, and record no gradients.
+The model may be any callable. Leave it in the mode in which you find it, and record no gradients.
 """
 
 # %% exercise: encoder.greedy_decode
@@ -737,13 +738,14 @@ not_shifted = [taught_by_the_answer(seed) for seed in range(3)]
 for name, runs in (("shifted", shifted), ("not shifted", not_shifted)):
     for seed, (model, falling) in enumerate(runs):
         right = 100 * share_right(model)
-        print(f"{name:11s} seed {seed}: loss after 50 steps {falling[50]:.2f}, in the end {right:.0f} % right")
+        print(f"{name:11s} seed {seed}: loss after 50 steps {falling[50]:.2f},", end=" ")
+        print(f"in the end {right:.0f} % right")
 print("not shifted, it writes:", *greedy_decode(not_shifted[0][0], src, BOS, EOS, 9)[0].tolist())
 
 # %% [markdown]
 r"""
-After fifty steps the models without the shift had the far lower loss, and they can do nothing. They have
-learned to repeat the token that they read. At the first place that is *bos*, which they never read in
+After fifty steps the models without the shift had a far lower loss, and yet they can do nothing. They have
+learned to repeat the token that they read. At the first position that is *bos*, which they never read in
 training: they write some token, and then repeat it to the end. If a loss falls too fast, look for the answer
 in the input.
 
@@ -768,20 +770,22 @@ figures.attention_maps(maps, rows, columns, "Cross-attention runs backwards", no
 r"""
 An **anti-diagonal**: to write its first token the model attends to the last one of the source, and so on,
 back to the first. No line of code says so. The encoder reads in no order at all, everything at once; the
-*order* of the target lies in these weights. Over many sources, how much of the weight is on the
-anti-diagonal?
+*order* of the target lies in these weights. Over many sources, and in all three of your
+models, how much of the weight is on the anti-diagonal?
 """
 
 # %%
 many = digits(200, torch.Generator().manual_seed(2))
 read_of_many = shift_right(reversed_with_eos(many), BOS)
-cross_of_many = attention_weights(my_model, many, read_of_many)[-1].mean(0)
-places = torch.arange(LENGTH)
-on_line = cross_of_many[:, places, LENGTH - 1 - places].mean(dim=1)
-print("weight on the anti-diagonal:", *(f"{share:.1f}" for share in on_line.tolist()), end="")
-print(f", by chance {1 / LENGTH}")
-assert (cross_of_many[:, places].argmax(dim=-1) == LENGTH - 1 - places).all()
-print("its largest weight is there, for each token and head")
+here = torch.arange(LENGTH)
+there = LENGTH - 1 - here
+print(f"weight on the anti-diagonal (by chance {1 / LENGTH}):")
+for seed, model in enumerate(my_models):
+    weights = attention_weights(model, many, read_of_many)[-1].mean(0)[:, :LENGTH]
+    on_line = [f"{share:.1f}" for share in weights[:, here, there].mean(dim=1).tolist()]
+    largest = (weights.argmax(dim=-1) == there).float().mean()
+    print(f"seed {seed}: {on_line[0]} and {on_line[1]} in the two heads,", end=" ")
+    print(f"the largest weight in {largest:.0%} of the rows")
 
 # %% [markdown]
 r"""
@@ -803,7 +807,8 @@ def look(source, token):
     weights = attention_weights(my_model, src, shift_right(target, BOS))[-1][0, :, token - 1]
     name = "eos" if token > LENGTH else str(target[0, token - 1].item())
     charts = {f"head {head}": line for head, line in enumerate(weights)}
-    return figures.bars(charts, list(source), title=f"Token {token} is {name}: attends to", top=1)
+    title = f"Token {token} is {name}: what it attends to"
+    return figures.bars(charts, list(source), title=title, top=1)
 
 
 explore(look, source=sources, token=(1, 9, 1, 1))
@@ -845,10 +850,10 @@ tokens. The decoder's self-attention takes all three from the target and is caus
 queries from the target, keys and values from the memory, and hides only the source's padding tokens: the
 source has no future.
 
-In training the whole target is known, so the inputs of all places are known and can be computed together.
-In writing, the input of a place is the output of the one before it, which must be computed first. The one
-call is honest because the input is shifted to the right, so that no place reads its own answer, and because
-the causal mask hides all later ones.
+In training the whole target is known, so the inputs of all positions are known and can be computed
+together. In writing, the input of a position is the output of the one before it, which must be computed
+first. The one call is honest because the input is shifted to the right, so that no position reads its own
+answer, and because the causal mask hides all later ones.
 
 After a mistake the model reads a beginning unlike any it has read in training, so further mistakes become
 likelier and may pile up (exposure bias). One can keep several beginnings instead of one (beam search), or
@@ -949,25 +954,26 @@ length.
 
 </details>
 
-**Longer and shorter than learned.** Give your trained model five digits, and twelve. What does it write,
-and what does that say about *how* it finds the first token?
+**Longer and shorter than learned.** Give your three trained models five digits, and twelve. What do they
+write, and what does that say about *how* they find the first token?
 """
 
 # %%
 for count in (5, 12):
     other = torch.arange(count)[None] % 10
-    made = greedy_decode(my_model, other, BOS, EOS, 15)
     print(f"{count:2d} digits: {other[0].tolist()}")
-    print(f"   written: {made[0].tolist()}")
+    for model in my_models:
+        print(f"   written: {greedy_decode(model, other, BOS, EOS, 15)[0].tolist()}")
 
 # %% [markdown]
 r"""
 <details><summary>What happens</summary>
 
-It has learned "begin at position 7", not "begin at the end": all its sources had eight digits. From twelve
-digits it writes the first eight backwards and stops. With five there is nothing at positions 7, 6 and 5,
-and it writes some digits twice before it finds the rest. Train it on sources of several lengths (with
-padding, and `src_padding`), and it must find the end for itself.
+They have learned "begin at position 7", not "begin at the end": all their sources had eight digits. Given
+twelve digits, each of them writes the first eight backwards and stops. Given five, there is nothing at
+positions 7, 6 and 5: each of them first writes three digits that do not belong there, and then the five right
+ones. Train one on sources of several lengths (with padding, and `src_padding`), and it must find the end for
+itself.
 
 </details>
 
@@ -984,10 +990,10 @@ now searches by content, and for that it needs more steps than for reversing.
 
 ## In practice
 
-- **The first one.** The base model of 2017: six layers in each half, a width of 512, 8 heads, a network of
-  2048. With one table of 37,000 tokens shared by source, target and head that makes about 63 million
-  parameters, as the cell below counts; the paper's table 3 says 65. It learned with dropout and a warm-up
-  of 4000 steps, and wrote with a beam of 4.
+- **The first one.** The base model of 2017: six layers in each half, a width of 512, 8 heads, 2048 features
+  in the feed-forward networks. With one table of 37,000 tokens shared by source, target and head that makes
+  about 63 million parameters, as the cell below counts; the paper's table 3 says 65. It learned with dropout
+  and a warm-up of 4000 steps, and wrote with a beam of 4.
 """
 
 # %%
@@ -1013,8 +1019,7 @@ r"""
   values are computed once per source, and only the decoder's self-attention has a cache that grows (lesson
   12).
 - **When greedy is not enough.** Whisper starts with the likeliest tokens, and tries again with some chance
-  in the choice if the text repeats itself or is too unlikely: what you have seen here happens to large
-  models, too.
+  in the choice if the text repeats itself or is too unlikely: even large models get stuck in repetitions.
 
 ## Read more
 

@@ -3,8 +3,8 @@ r"""
 # 10 Cut a text into tokens: what does a language model read?
 
 *the*, *The* and *the* with a blank before it are one word to you. To a language model they may be three
-numbers that have nothing to do with each other. And it has never seen a letter: whoever asks it how many
-letters *catfish* has asks about something that was thrown away before the model got to work.
+numbers that have nothing to do with each other. And it has never seen a letter: if you ask it how many
+letters *catfish* has, you ask about something that was thrown away before the model got to work.
 
 What the model does get is a list of **tokens**, each with an **id**, a number that says which row of the
 embedding table is meant. The program that makes tokens from text is the **tokenizer**. In this lesson you
@@ -132,7 +132,7 @@ def build_vocabulary(tokens, max_size=None):
     """The id of each token: "<unk>" is 0, the others follow by falling frequency.
 
     Of equally frequent tokens the one that appears first has the lower id. With max_size (at
-    least 1) there are at most so many entries, "<unk>" included.
+    least 1) there are at most that many entries, "<unk>" included.
 
     Shapes:
         tokens: list of str, "<unk>" not among them
@@ -195,7 +195,8 @@ brought it to language models in 2016. Find the pair of neighbours that occurs m
 of its own. Then again, and again:
 
 ![The text aaabdaaabac in four lines. First 11 bytes. Then aa becomes 256, 9 tokens are left. Then 256 and a
-become 257, 7 tokens. Then 257 and b become 258, 5 tokens are left: aaab, d, aaab, a, c](../images/merge_rounds.svg)
+become 257, 7 tokens. Then 257 and b become 258, 5 tokens are left: aaab, d, aaab, a,
+c](../images/merge_rounds.svg)
 
 Which pair comes first? Count which byte follows which:
 """
@@ -236,7 +237,7 @@ For each pair of neighbours: how often does it occur?
 
 # %% exercise: tokens.count_pairs
 def count_pairs(ids):
-    """How often each pair of neighbours comes: c(a, b) is the number of places where b follows a.
+    """How often each pair of neighbours occurs: c(a, b) is the number of times b follows a.
 
     Shapes:
         ids: list of int
@@ -270,7 +271,7 @@ Read from left to right. What has been merged takes part in no other merge of th
 
 # %% exercise: tokens.merge_pair
 def merge_pair(ids, pair, new_id):
-    """The ids with new_id in the place of each pair, from left to right and without overlap.
+    """The ids with each pair replaced by new_id, from left to right and without overlap.
 
     Shapes:
         ids: list of int, which stays as it is
@@ -311,7 +312,7 @@ def train_bpe(text, n_merges):
     """The pairs that are merged, in order: the k-th of them becomes the id 256 + k.
 
     Begins with the UTF-8 bytes of the text. Each round takes the most frequent pair, of equally
-    frequent ones the first to appear in the ids, and ends early where no pair comes twice.
+    frequent ones the first to appear in the ids; the rounds end early if no pair occurs twice.
 
     Shapes:
         text: str
@@ -347,9 +348,9 @@ r"""
 **What goes wrong.**
 
 - *Counted only once.* Every merge changes which ids are neighbours, so each round counts anew.
-- *Overlap.* In *aaa* the middle letter may not be merged to both sides.
+- *Overlap.* In *aaa* the middle letter may not be merged with both of its neighbours.
 - *No end.* In a text of one letter there is no pair, and the largest of nothing is an error.
-- *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256: new ids would meet those of letters. In
+- *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256: new ids would collide with those of letters. In
   UTF-8 it is two bytes, and every byte is below 256.
 
 **See it run.** A short story, and what is learned from it, in the order of learning:
@@ -412,7 +413,7 @@ r"""
 The way back starts from bytes too, and a letter may take several of them:
 
 ![Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
-sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four alone are no letter
+sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four alone are not a letter
 and are read as the replacement sign](../images/utf8_bytes.svg)
 
 **The formula.** Encoding applies the merges $m_0, m_1, \dots$ in their order to the bytes of the text.
@@ -522,10 +523,10 @@ cut_text(cuts, "The same sentence with more and more merges")
 
 # %% [markdown]
 r"""
-*the*, *The* and *the* with a blank before it have not one id in common. For the model these are different
-rows of the table; that they mean the same is something it has to learn. *Catfish* costs one token more than
-*catfish*, because the story has no capitals. And there is no `<unk>`: *catfish* never occurs in the story, and
-yet it has ids of its own.
+*the*, *The* and *the* with a blank before it do not have a single id in common. For the model these are
+different rows of the table; that they mean the same is something it has to learn. *Catfish* costs one token
+more than *catfish*, because the story has no capitals. And there is no `<unk>`: *catfish* never occurs in the
+story, and yet it has ids of its own.
 
 ## 4. What do the merges learn from a text?
 
@@ -631,14 +632,14 @@ merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and 
 letter takes two bytes, one of Hindi or Chinese three. Chinese, which writes these sentences with the fewest
 letters of all six, gets away cheaper than Hindi.
 
-A model pays for that with every sentence: less text fits into its context, writing takes more steps, and
-whoever pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
+A model pays for that with every sentence: less text fits into its context, writing takes more steps, and a
+customer who pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
 languages as in English with tokenizers in use at the time. The cure is to learn the merges from a text in
 many languages, and to have more of them.
 
 ## 6. Is it the real thing?
 
-Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE as many published models have it.
+Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE, which many published models use.
 Two questions. Given *your* merges, does their encoder write your ids? And if it learns from the same text,
 does it learn your merges?
 
@@ -731,7 +732,7 @@ where such rows really come from.
 
 ## Explore
 
-Choose a language and the number of merges, learned from the first part of the reference. Guess first: at how
+Choose a language and the number of merges, learned from the first part of the reference. Guess first: after how
 many merges is *the* one token? And which merges help a Finnish sentence?
 """
 
@@ -748,7 +749,7 @@ explore(look, language=list(SENTENCES), merges=(0, 200, 4, 60))
 
 # %% [markdown]
 r"""
-A dot is a blank. `\xd0` and the like are bytes that are no letter by themselves, written in base 16.
+A dot is a blank. `\xd0` and the like are bytes that are not a letter by themselves, written in base 16.
 
 ## Explain it
 
@@ -759,11 +760,11 @@ In your own words, for somebody who has to choose a tokenizer.
 r"""
 ### Words, letters or something between?
 
-1. Name one thing that a model with a vocabulary of whole words cannot do, and one that costs a model with
-   single bytes much.
+1. Name one thing that a model with a vocabulary of whole words cannot do, and one that is expensive for a
+   model with single bytes.
 2. Why does byte-pair encoding have no `<unk>`?
-3. Two teams train on English and on Russian text alike, with the merges learned from English. What will
-   they see in the Russian model?
+3. Two teams train the same model, one on English text and one on Russian. Both cut their text by merges
+   learned from English. What will they see in the Russian model?
 
 Four to eight sentences are enough.
 
@@ -773,7 +774,7 @@ and *bird* become the same `<unk>`, and the model cannot write them. With bytes 
 but it is four to six times as long in English; attention compares all pairs, so its cost grows with the
 square of that, and what is far apart in letters is hard to connect.
 
-Byte-pair encoding begins with all 256 bytes, and every text is a row of bytes. Merges only shorten it, so
+Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it, so
 there is an id for everything.
 
 Russian letters take two bytes each, and English merges join few of them. The same sentence has several
@@ -855,9 +856,9 @@ def train_within_words(text, n_merges):
     return merges
 ```
 
-`count_pairs` and `merge_pair` stay as they are. It pays twice: *dog.*, *dog,* and *dog!* no longer get a
-token each, and equal words need to be merged only once if one keeps their counts, which is how training on
-billions of words becomes possible.
+`count_pairs` and `merge_pair` stay as they are. Cutting first pays off twice: *dog.*, *dog,* and *dog!* no
+longer get a token each, and equal words need to be merged only once if one keeps their counts, which is how
+training on billions of words becomes possible.
 
 </details>
 
@@ -901,7 +902,7 @@ def fast_encode(text, merges):
     return ids
 ```
 
-A merge can only bring about pairs that hold its own new id, and those were all learned later. So the lowest
+A merge can only create pairs that hold its own new id, and those were all learned later. So the lowest
 rank among the pairs never falls, and the merges come in the same order as before. Applied word by word, with
 the words already seen kept in a dict, it is fast enough for real texts.
 
@@ -938,7 +939,7 @@ r"""
   (Grattafiori et al. 2024). Gemma 2: 256,000, for the sake of many languages (Gemma Team 2024).
 - **What do they cost?** In the smallest GPT-2, of width 768 and with 124 million parameters, the table takes
   31 % of them. In the Llama 2 of 7 billion, of width 4096, with one table for reading and one for writing: 4 %.
-- **Words first.** GPT-2 cuts a text by a regular expression before any merge, such that a blank belongs to
+- **Words first.** GPT-2 cuts a text by a regular expression before any merge, so that a blank belongs to
   the word after it. That is why *the* with a blank in front is a token.
 - **Trained once.** A tokenizer is trained before its model, often on another text, and never changed
   afterwards.

@@ -265,7 +265,7 @@ EXERCISE = Exercise(
                  "Which number in your code says how long a sentence may be?"),
         "places": ("With one token in each sentence you are right; with several you are not.",
                    "What is added to the second token of each sentence, and what may it attend to?"),
-        "": ("With one token in each sentence your logits are already others.",
+        "": ("With one token in each sentence your logits are already wrong.",
              "Follow one id: what is done with its embedding before the first layer, and what may it attend to there?"),
     },
     hints=(

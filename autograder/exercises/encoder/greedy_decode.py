@@ -203,7 +203,7 @@ EXERCISE = Exercise(
                  "Which number in your code says how long a translation may be?"),
         "modes": ("You are right but for a model that does something else in training than in evaluation.",
                   "Who decides in which mode the model is?"),
-        "": ("Where no sentence ends your tokens are already others.",
+        "": ("Where no sentence ends your tokens are already wrong.",
              "What does the model get in the second call, and which of its numbers tell the next token?"),
     },
     hints=(

@@ -225,7 +225,7 @@ EXERCISE = Exercise(
                            "What does a token learn of the others, and which position does each of them get?"),
         "shorter": ("Where there are as many tokens as positions you are right; with fewer you are not.",
                     "Which rows of the positions does a short text need?"),
-        "": ("Already one token alone gets other logits.",
+        "": ("Even one token alone gets other logits.",
              "Which way does one token take: what is added to it, what norms it, and what makes logits of it?"),
     },
     hints=(

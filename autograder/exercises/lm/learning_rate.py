@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         "peak": ("With the peak 1 you are right; with another you are not.", "Which lines of yours use the peak?"),
         "down": ("Until the peak you are right; on the way down you are not.",
                  "What share of the way down is done at your step, and what is the cosine of which angle?"),
-        "": ("Already the way up to the peak is another.",
+        "": ("Even the way up to the peak is wrong.",
              "What are the rates at step 0, at the last step of the warmup, and at the first one after it?"),
     },
     hints=(

@@ -103,11 +103,11 @@ EXERCISE = Exercise(
              {ROWS: "logits, targets = (logits[:, :-1], targets[:, 1:]) if targets.shape[1] "
              "> 1 else (logits, targets)\n    log_probs = "},
              "You take the target after the one that is given.",
-             "Whose task is the shift here: the loss's, or that of who makes the targets?"),
+             "Whose task is the shift here: the loss's, or that of the code that makes the targets?"),
         edit("TRN-61", {ROWS: "logits, targets = logits[:, :-1], targets[:, 1:]\n    log_probs = "}),
         edit("TRN-07 rows and targets do not belong together",
              {LOGS: "torch.log_softmax(logits, dim=-1).transpose(0, 1).reshape(logits.shape)"},
-             "Your logits are those of another place than their target.",
+             "Your logits come from another position than their target.",
              "After the axes are put together: do rows and targets still belong together?"),
         edit("TRN-07", {LOGS: "torch.log_softmax(logits.mT.reshape(logits.shape), dim=-1)"}),
         edit("TRN-63 shares over another axis", {"(logits, dim=-1)": "(logits, dim=1)"},
@@ -147,7 +147,7 @@ EXERCISE = Exercise(
                     "Divided by how many, and which positions are in the sum?"),
         "several": ("For a single token you are right; for several you are not.",
                     "Which logits belong to the second target, and over how many is the mean?"),
-        "": ("Already the loss of a single token is another.",
+        "": ("Even the loss of a single token is wrong.",
              "Which probability does the model give to the target, and what is minus its logarithm?"),
     },
     hints=(

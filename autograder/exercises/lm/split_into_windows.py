@@ -110,7 +110,7 @@ EXERCISE = Exercise(
         "rest": ("You are right where the text ends with a window; with a rest you are not.",
                  "What should become of tokens that fill no window?"),
         "several": ("One window is right in yours; several are not.", "At which token does the second window begin?"),
-        "": ("Already a single window is another.", "Which tokens are the inputs of the first window, and which the "
+        "": ("Even a single window is wrong.", "Which tokens are the inputs of the first window, and which the "
              "targets?"),
     },
     hints=(

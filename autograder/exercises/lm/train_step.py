@@ -144,7 +144,7 @@ EXERCISE = Exercise(
         edit("TRN-01", {"targets.flatten()": "inputs.flatten()"}),
         edit("TRN-07 rows and targets do not belong together",
              {"logits.flatten(0, 1)": "logits.transpose(0, 1).flatten(0, 1)"},
-             "Your logits are those of another place than their target.",
+             "Your logits come from another position than their target.",
              "After the axes are put together: do rows and targets still belong together?"),
         edit("TRN-07", {"logits.flatten(0, 1)": "logits.mT.reshape(-1, logits.shape[-1])"}),
         edit("TRN-125 the last token alone",
@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         "several": ("Your first step is right; later ones are not.",
         "What is left in .grad and in the optimiser from "
                     "the step before?"),
-        "": ("Already one step leaves other parameters, or another loss.",
+        "": ("Even one step leaves other parameters, or another loss.",
              "Which four things happen in a step, and in which order?"),
     },
     hints=(

@@ -150,7 +150,7 @@ EXERCISE = Exercise(
              "You put the two modules together, and fold nothing.", "How many layers should be left?"),
         edit("FOLD-21", {"return new": "return lambda x: linear(norm(x))"}),
         edit("FOLD-23 no layer is returned", {"return new": "return None"},
-             "What you return is no layer.", "What does the caller get back from your function?"),
+             "What you return is not a layer.", "What does the caller get back from your function?"),
         edit("FOLD-25 float32 whatever was given",
              {", dtype=weight.dtype": "", "new.weight.data = weight": "new.weight.data = weight.float()",
               f"new.bias.data = {BIAS}": f"new.bias.data = ({BIAS}).float()"},

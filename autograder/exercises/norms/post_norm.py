@@ -54,7 +54,7 @@ EXERCISE = Exercise(
              "Your sum is normed twice.", "How often should each of the two modules be called?"),
     ),
     in_twos=("PON-07", "PRN-19", "PRN-21", "PRN-25"),
-    needs=NEEDS | {"": ("With two modules that do nothing, x + x is due; yours is something else.",
+    needs=NEEDS | {"": ("With two modules that do nothing, x + x is expected; yours is something else.",
                         "Which two things are added up?")},
     hints=(
         "Draw the stream of x as a straight line. Which of the two modules stands on it, and which beside it?",

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
              "You write into a tensor that the norm still holds.", "Whose memory is the result of a module?"),
     ),
     in_twos=("PRN-07", "PRN-19", "PRN-21", "PRN-25"),
-    needs=NEEDS | {"": ("With two modules that do nothing, x + x is due; yours is something else.",
+    needs=NEEDS | {"": ("With two modules that do nothing, x + x is expected; yours is something else.",
                         "Which two things are added up?")},
     hints=(
         "Draw the stream of x as a straight line. Where does the branch leave it, and where does it come back?",

@@ -67,7 +67,7 @@ EXERCISE = Exercise(
         edit("RMS-21 no root", {ROOT: "(variance + eps)"},
              "You divide by the mean square, not by its root.", "Double x: should the output change?"),
         edit("RMS-23 the mean of the sizes", {SQUARE: "square = x.abs()", ROOT: "(variance + eps)"},
-             "You divide by the mean size of the features.", "Which mean does the name of this norm tell?"),
+             "You divide by the mean size of the features.", "Which mean is part of the name of this norm?"),
         edit("RMS-25 divided by one less", {MEAN: "square.sum(dim=-1, keepdim=True) / max(x.shape[-1] - 1, 1)"},
              "Your mean square is too large, the more so the fewer features there are.",
              "By which number is a mean of D squares divided?"),
@@ -78,7 +78,7 @@ EXERCISE = Exercise(
              "Your epsilon is a limit, and not a part of the sum.", "What does the formula do with epsilon?"),
         edit("RMS-29", {ROOT: "torch.sqrt(variance).clamp(min=eps)"}),
         edit("RMS-33 the root of the mean alone", {SQUARE: "square = x"},
-             "You take the root of the mean, without a square.", "Which three steps does the name of this norm tell, "
+             "You take the root of the mean, without a square.", "Which three steps are in the name of this norm, "
              "from right to left?"),
         edit("RMS-35 the scale inside the square",
              {SQUARE: "x = x * weight\n    square = x.square()", LAST: "return normed"},

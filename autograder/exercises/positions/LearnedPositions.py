@@ -128,7 +128,7 @@ EXERCISE = Exercise(
                  "Which number in your code says how long a sequence may be?"),
         "several": ("One token in each sample comes out right; several do not.",
                     "Which row of the table belongs to the second token?"),
-        "": ("Where every row of the table is used once, your sum is already another.",
+        "": ("Where every row of the table is used once, your sum is already wrong.",
              "What is added to the third token, and how often?"),
     },
     hints=(

@@ -70,7 +70,7 @@ EXERCISE = Exercise(
         edit("ALI-03", {SLOPES: "torch.full((n_heads,), 0.5)"}),
         edit("ALI-03", {SLOPES: "torch.ones(n_heads)"}),
         edit("ALI-05 any number of heads is taken", {RAISE: "str("},
-             "A number of heads that is no power of two is not refused by a ValueError.",
+             "A number of heads that is not a power of two raises no ValueError.",
              "Which rule does the exercise give when the heads do not count 1, 2, 4, 8, ...?"),
         edit("ALI-05", {"if n_heads & (n_heads - 1)": "if n_heads % 2 and n_heads > 1"}),
         edit("ALI-09 what is far is preferred", {"-slopes": "slopes"},
@@ -122,7 +122,7 @@ EXERCISE = Exercise(
                            "What should stand on the diagonal, one step below it, and above it?"),
         "long": ("Short sequences come out right, a long one does not.",
                  "Does any number in your code hold only up to some length?"),
-        "": ("For a token by itself your bias is already another.", "How far is a token from itself?"),
+        "": ("For a token by itself your bias is already wrong.", "How far is a token from itself?"),
     },
     hints=(
         "Draw the table of one head for four tokens: how far is each key behind its query?",

@@ -159,7 +159,7 @@ EXERCISE = Exercise(
                    "Which angle belongs to a token whose position is given as 7?"),
         "pairs": ("With one pair of features you are right; with several you are not.",
                   "By which angle does each of the pairs turn, and which features belong to it?"),
-        "": ("A single pair of features is turned otherwise than it should be.",
+        "": ("A single pair of features is not turned as it should be.",
              "Where should (1, 0) point at position 1: which cosine and which sine?"),
     },
     hints=(

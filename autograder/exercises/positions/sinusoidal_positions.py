@@ -120,7 +120,7 @@ EXERCISE = Exercise(
                           "By which angle does the second pair turn at position 1, and what is yours?"),
         "long": ("You are right for short texts; at position 2000 you are not.",
                  "How exact are your angles when the position is large?"),
-        "": ("With a single pair of features your table is already another.",
+        "": ("With a single pair of features your table is already wrong.",
              "Which angle has the first pair at position p, and what stands in its two columns?"),
     },
     hints=(

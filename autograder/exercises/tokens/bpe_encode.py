@@ -154,7 +154,7 @@ EXERCISE = Exercise(
         "Which bytes does a letter like ä have?"),
         "order": ("You are right but where two merges want the same letter.", "Which rule was learned first?"),
         "several": ("With one merge you are right; with several you are not.", "What does the second merge work on?"),
-        "": ("Already a single merge gives other ids.", "Which id stands for the first pair that was learned?"),
+        "": ("Even a single merge gives other ids.", "Which id stands for the first pair that was learned?"),
     },
     hints=(
         "Take the merges bc, then ab, and the text abc: what happens to it, and what if the order were another?",

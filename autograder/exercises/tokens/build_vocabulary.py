@@ -122,13 +122,13 @@ EXERCISE = Exercise(
         "none": ("Only a list without words goes wrong.", "What is in the vocabulary before the first word?"),
         "several": ("With one word you are right; with several you are not.",
                     "Which of three words gets the id 1, which 2?"),
-        "": ("Already a single word gets another entry.", "Which two entries are there after one word?"),
+        "": ("Even a single word gets a wrong entry.", "Which two entries are there after one word?"),
     },
     hints=(
         "Count first, give numbers later: when is it known which word is the most frequent?",
         "Python's sort keeps the order of what is equal. In which order are the keys of a dict, and does your sort "
         "leave equal ones as they were?",
         "The shape of it: a dict of counts, its keys sorted by them, cut to the room that is left, and numbered from "
-        "1 on behind the unknown.",
+        "1 on, after the unknown.",
     ),
 )

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
         "overlap": ("You are right but where a number follows itself.", "How often does 1 follow 1 in 1, 1, 1?"),
         "again": ("You are right where every pair comes once; where one comes again you are not.",
                   "What happens to the count of a pair that is there already?"),
-        "": ("Four different numbers already give another dict.", "Which three pairs do four numbers have?"),
+        "": ("Four different numbers already give a wrong dict.", "Which three pairs do four numbers have?"),
     },
     hints=(
         "Write 1, 2, 1, 2 on paper and draw an arc from each number to the next: how many arcs are there?",

@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         "order": ("You are right but where a, b comes as b, a as well.", "Is ab the same as ba?"),
         "again": ("You are right for one pair; where it comes again you are not.",
                   "Where does the search go on after a merge?"),
-        "": ("A single pair is merged otherwise than it should be.",
+        "": ("A single pair is not merged as it should be.",
              "Work through 1, 2, 3 and the pair (2, 3): which two numbers are left?"),
     },
     hints=(

@@ -159,7 +159,7 @@ EXERCISE = Exercise(
                  "Two pairs are equally frequent: which one does the exercise choose?"),
         "several": ("Your first merge is right; later ones are not.",
                     "What should the ids look like before the second round?"),
-        "": ("Already the first merge is another pair.", "Which pair comes most often in the bytes of the text?"),
+        "": ("Even the first merge is another pair.", "Which pair comes most often in the bytes of the text?"),
     },
     hints=(
         "One round: count, choose, merge. What goes into the next round: the text, or what the merge has left of it?",
