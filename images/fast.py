@@ -170,7 +170,7 @@ def window_reach() -> Picture:
     for j in range(count):
         far = x[-1] - x[j]
         ax.text(x[j], 0.4, f"{round(far / step)}", ha="center", va="center", fontsize=9.5, color=GREY)
-    ax.text(x[-1] + 0.28, 0.4, "back", va="center", fontsize=9.5, color=GREY)
+    ax.text(0.55, 0.4, "back", ha="center", va="center", fontsize=9.5, color=GREY)
     ax.text(0.55, low + high * 3 + 0.25, "layer", ha="center", va="center", fontsize=9.5, color=GREY)
     return Picture(
         figure,
@@ -197,7 +197,7 @@ def carried_state() -> Picture:
             if step < 3 and line:
                 arrow(ax, (left + 0.88, y), (left + 1.1, y), GREY, 1.2)
     ax.text(1.55, 2.87, "keys and values, one column per token", va="center", fontsize=9.5, color=GREY)
-    ax.text(1.55, 1.52, "$S$ and $z$, of one size for ever", va="center", fontsize=9.5, color=GREY)
+    ax.text(1.55, 1.52, "$S$ and $z$, always of the same size", va="center", fontsize=9.5, color=GREY)
     for step in range(4):
         ax.text(1.55 + 1.12 * step, 0.42, f"token {step + 1}", va="center", fontsize=9.5, color=INK)
     return Picture(

@@ -47,8 +47,8 @@ def computed_again() -> Picture:
 
 @styled
 def offset_triangle() -> Picture:
-    """The causal mask of two new tokens behind a cache of three, right and wrong."""
-    figure = card(6.0, 2.75, "Two new tokens behind a cache of three")
+    """The causal mask of two new tokens after a cache of three, right and wrong."""
+    figure = card(6.0, 2.75, "Two new tokens after a cache of three")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
     kinds = (("from the lower right", 3, GREEN), ("from the upper left", 0, VERMILLION))
     for k, (name, seen, colour) in enumerate(kinds):

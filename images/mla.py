@@ -98,8 +98,8 @@ def latent_flow() -> Picture:
 @styled
 def two_ways_to_a_score() -> Picture:
     """The same score through the key and through the latent, with the numbers of the sentence."""
-    figure = card(6.0, 3.5, "One score, two ways")
-    ax = canvas(figure, 0, 0, 6.0, 3.5)
+    figure = card(6.0, 3.2, "One score, two ways")
+    ax = canvas(figure, 0, 0, 6.0, 3.2)
     ways = (
         (
             "through the key",
@@ -127,18 +127,18 @@ def two_ways_to_a_score() -> Picture:
         ),
     )
     for k, (name, note, start, is_start, by, middle, is_middle, end, is_end, fills) in enumerate(ways):
-        y = 2.35 - 1.4 * k
+        y = 2.05 - 1.35 * k
         ax.text(0.3, y + 0.47, name, fontweight="bold", va="center", color=(VERMILLION, BLUE)[k])
         ax.text(2.15, y + 0.47, note, va="center", fontsize=9, color=GREY)
         left, shown = 0.3, ((start, is_start), (middle, is_middle), (end, is_end))
         for j, (numbers, what) in enumerate(shown):
             wide = 0.33 * len(numbers)
             cells(ax, left, y + 0.2, [numbers], [[fills[j]] * len(numbers)], 0.33, 0.36)
-            ax.text(left + wide / 2, y - 0.32, what, ha="center", va="center", fontsize=8.5, color=GREY)
+            ax.text(left + wide / 2, y - 0.32, what, ha="center", va="center", fontsize=9, color=GREY)
             left += wide
             if j == 0:
                 arrow(ax, (left + 0.05, y + 0.02), (left + 1.0, y + 0.02))
-                ax.text(left + 0.5, y + 0.17, by, ha="center", va="center", fontsize=8.5)
+                ax.text(left + 0.5, y + 0.17, by, ha="center", va="center", fontsize=9)
                 left += 1.05
             elif j == 1:
                 ax.text(left + 0.16, y + 0.02, "\u00b7", ha="center", va="center", fontsize=16)
@@ -148,8 +148,8 @@ def two_ways_to_a_score() -> Picture:
         figure,
         "The score of dog and cat in two ways. Through the key: the latent of cat, 2 and -1, goes up to its key, 2, 0, "
         "-1, 0, and meets the query of dog, 2, -1, 1, 0; the product is 3. Through the latent: the query of dog comes "
-        "down to 2 and 1, and meets the latent of cat, 2 and -1; the product is 3 again. The first way is gone once "
-        "per token in the cache, the second once per step.",
+        "down to 2 and 1, and meets the latent of cat, 2 and -1; the product is 3 again. The latent goes up once per "
+        "token in the cache, the query comes down once per step.",
     )
 
 

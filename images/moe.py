@@ -143,7 +143,7 @@ def rich_get_richer() -> Picture:
 @styled
 def capacity() -> Picture:
     """Two experts with room for two tokens; the third token of an expert goes past it."""
-    figure = card(6.0, 3.4, "Room for two: who comes too late goes past")
+    figure = card(6.0, 3.4, "Room for two: latecomers go past")
     ax = canvas(figure, 0, 0, 6.0, 3.4)
     experts, room = (1, 0, 1, 1, 0), {0: 0, 1: 0}
     for e in range(2):

@@ -7,12 +7,12 @@ choose one token, append it, and ask again. That sounds like three lines of code
 code. They waste almost all of their work: to write 1000 tokens, they compute 500,500. And once that is
 repaired, a large model still reads all of its weights for every single token.
 
-By the end of this lesson you will have removed both wastes, and nobody who reads the text can tell. In this
-lesson you will **build**
+By the end of this lesson you will have removed both kinds of waste, and nobody who reads the text can tell.
+In this lesson you will **build**
 
 1. attention with a **cache**, so that nothing is computed twice,
-2. three ways to choose: the k most probable tokens, the fewest that reach a probability of p, and a draw
-   from what is left,
+2. the choice of a token: keep the k most probable ones, or the fewest that reach a probability of p, and
+   draw from what is left,
 3. the loop that writes,
 4. **speculative decoding**: a small model drafts, a large one checks several tokens in one call.
 
@@ -110,8 +110,8 @@ The four parts of lesson 04, and a cache of shape (B, H, M, d_head) for keys and
 class CachedSelfAttention(nn.Module):
     """Causal multi-head self-attention of new tokens, which also see those of a cache.
 
-    o_i = softmax(q_i K'^T / sqrt(d_head)) V' over the keys up to M + i, K' and V' the cache and
-    the new ones behind it.
+    o_i = softmax(q_i K'^T / sqrt(d_head)) V' over the keys up to M + i; K' and V' are the cache
+    followed by the new keys and values.
 
     Parts:
         q_proj, k_proj, v_proj, out_proj: nn.Linear(d_model, d_model)
@@ -167,7 +167,8 @@ r"""
 - *A triangle from the upper left.* With a cache it hides what has long been written.
 - *No mask at all.* With one new token there is nothing to hide, so nobody notices, until a prompt of
   several tokens comes and each of them reads the future.
-- *The new ones in front.* Then the cache is out of order, and the next triangle hides the wrong keys.
+- *New keys and values in front of the cache.* Then the cache is out of order, and the next triangle hides
+  the wrong keys.
 - *A cache that is written into.* Two texts that go on from the same prompt then overwrite each other.
 
 **See it run.** A text at once, in two parts, and token by token: the same outputs.
@@ -202,14 +203,14 @@ scores be equal and each value name its key; then a row of the output shows wher
 """
 
 # %%
-for n, when in ((6, "all at once"), (2, "two behind a cache of four")):
+for n, when in ((6, "all at once"), (2, "two after a cache of four")):
     q, k, v = torch.zeros(1, n, 4), torch.zeros(1, 6, 4), torch.eye(6)[None]
     row = F.scaled_dot_product_attention(q, k, v, is_causal=True)[0, -1]
     print(f"{when}: the last token attends to {(row > 0).sum()} keys of 6")
 
 # %% [markdown]
 r"""
-All at once, the triangle is right: whoever tests a cached attention without a cache finds nothing.
+All at once, the triangle is right: a test without a cache does not find this mistake.
 
 A model has one such attention in each layer, and so one cache per layer. Here is a small GPT whose layers
 keep them. A token's position is the number of tokens before it, those in the cache included: forget that,
@@ -282,9 +283,10 @@ time_per_token
 
 # %% [markdown]
 r"""
-Both axes count in factors. Without a cache, one token more soon costs more than twice the time for a text twice
-as long. With a cache, a text sixteen times as long costs about twice the time: one token goes through the
-layers, and all that grows is what its attention reads. (Run the cell: the picture will be your machine's.)
+Both axes count in factors. Without a cache, one more token soon costs more than twice the time if the text
+is twice as long. With a cache, a text sixteen times as long costs about twice the time: one token goes
+through the layers, and all that grows is what its attention reads. (Run the cell: the picture will be your
+machine's.)
 
 ## 2. Which token comes next?
 
@@ -448,7 +450,7 @@ def sample(logits, u, temperature=1.0):
     if temperature == 0:
         return logits.argmax(dim=-1)
     ends = torch.softmax(logits / temperature, dim=-1).cumsum(dim=-1)
-    ends = ends / ends[:, -1:]  # exactly 1 at the last token that can be drawn, and behind it
+    ends = ends / ends[:, -1:]  # exactly 1 at the last token that can be drawn, and after it
     return (ends > u[:, None]).int().argmax(dim=-1)
     ### END SOLUTION
 
@@ -465,7 +467,7 @@ r"""
 
 - *The mask stays sorted.* With logits that happen to be sorted already, nobody notices.
 - *Nothing is left.* If the favourite alone exceeds p and is dropped, the softmax of what is left is NaN.
-- *Dropped tokens get the logit 0.* That is a logit like any other; beside negative ones even the largest.
+- *Dropped tokens get the logit 0.* That is a logit like any other; among negative ones it is even the largest.
 - *The temperature multiplies.* A cold model should be surer, not wilder.
 
 **See it run.** A thousand values of u, evenly spaced, for the four tokens. Because u is given, the shares are
@@ -493,7 +495,7 @@ r"""
 ## 3. How does a text grow?
 
 **The question.** A model has read a prompt of three tokens. It gives three rows of logits. Which of them is
-needed, what does it read in the next step, and what if the text becomes longer than it can read?
+needed, what does the model read next, and what if the text becomes longer than it can read?
 
 ![Four boxes in a row: ids (B, N), model (B, N, V), last row (B, V), choose (B,). An arrow leads from choose
 back to the ids: one token longer, once more](../images/writing_loop.svg)
@@ -569,7 +571,7 @@ r"""
 
 **See it run.** Train a writer, in seconds. Its language is a small grammar: sentences like *the old dogs
 near the cat sleep*. The verb agrees with the *first* noun, whatever comes between, and that is hard: the
-word just before the verb may say the opposite. `is_good` tells whether a sentence keeps the grammar.
+word just before the verb may say the opposite. `is_good` tells whether a sentence follows the grammar.
 """
 
 # %%
@@ -610,9 +612,9 @@ for temperature in (0.01, 1, 4):
 
 # %% [markdown]
 r"""
-Near 0 it writes the same few sentences over and over. At 4 little of the grammar is left. Which dial gives sentences
-that are good *and* different? Write 200 sentences at each temperature, on three seeds: once from all tokens,
-once with top-k, once with top-p (the temperature first, then the cut).
+Near 0 it writes the same few sentences over and over. At 4 little of the grammar is left. Which dial gives
+sentences that are good *and* different? Write 200 sentences at each temperature, on three seeds: once from
+all tokens, once with top-k, once with top-p (the temperature first, then the cut).
 """
 
 # %%
@@ -631,20 +633,20 @@ for temperature in track(temperatures):
             good[name][seed].append(len(right) / 200)
             fresh[name][seed].append(len(set(right)) / 200)
 options = {"xlabel": "temperature", "log_x": True}
-title = "How many of 200 sentences keep the grammar? Three seeds"
+title = "How many of 200 sentences follow the grammar? Three seeds"
 figures.curves(good, temperatures, title=title, ylabel="share that is good", **options)
 
 # %%
-title = "How many good sentences are not told twice? Three seeds"
+title = "How many different good sentences of 200? Three seeds"
 figures.curves(fresh, temperatures, title=title, ylabel="good and different", **options)
 
 # %% [markdown]
 r"""
-Up to temperature 1 nearly all sentences are good, whatever the dial. Beyond it, drawing from *all* tokens loses
-the grammar first, because each step may pick any word, and top-k bears the most heat. Then look at the second
-picture: a cold model says little that is new, a hot one little that is right, and in between there is a broad
-best. Here top-k pays for its safety: it cuts good words as well, wherever more than three would do. No dial
-gives everything; each moves you along a trade.
+Up to temperature 1 nearly all sentences are good, whatever the dial. Beyond it, drawing from *all* tokens
+loses the grammar first, because each step may pick any word, and top-k bears the most heat. Then look at the
+second picture: a cold model says little that is new, a hot one little that is right, and in between lies a
+broad optimum. Here top-k pays for its safety: it cuts good words as well, wherever more than three would do.
+No dial gives everything; each trades one for the other.
 
 And the same text with a cache? The loop is the same, but it gives the model only the newest token.
 """
@@ -697,10 +699,9 @@ seldom, make up for it in a second draw.
 
 By hand. The draft proposes *a* with $q = 0.4$; the target wants it with $p = 0.1$. Accept it with
 probability $p / q = 0.25$: then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft
-proposes *b* with 0.3, the target wants 0.5: always accept it, and 0.2 are missing. In all,
-$0.1 + 0.3 + 0.15 + 0.1 = 0.65$ are accepted. The remaining 0.35 of the time, draw from what is missing,
-$(0, 0.2, 0, 0.15)$
-divided by 0.35.
+proposes *b* with 0.3, the target wants 0.5: always accept it, and 0.2 is missing. In all,
+$0.1 + 0.3 + 0.15 + 0.1 = 0.65$ is accepted. The remaining 0.35 of the time, draw from what is missing,
+$(0, 0.2, 0, 0.15)$ divided by 0.35.
 """
 
 # %%
@@ -716,7 +717,7 @@ print("accepted and redrawn:", [round(share, 2) for share in together.tolist()])
 
 # %% [markdown]
 r"""
-That is a proof, and it needs no more than these two lines. A token $v$ comes by acceptance with
+The same sums are a proof for every token $v$. It comes by acceptance with
 $q_v \cdot \min(1, p_v / q_v) = \min(p_v, q_v)$. It comes by the second draw with
 $\max(0, p_v - q_v)$, because a rejection happens exactly as often as something is missing. And
 $\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad draft costs time, never quality.
@@ -729,7 +730,7 @@ $$p' = \begin{cases} p_{K + 1} & n = K \\ r \,/ \sum_v r_v & n < K \end{cases}$$
 
 $$r = \max(0, p_{n + 1} - q_{n + 1})$$
 
-If all $K$ are accepted, the target's last row gives one more token for nothing. So a call yields $n + 1$
+If all $K$ are accepted, the target's last row gives one more token for free. So a call yields $n + 1$
 tokens, at least one and at most $K + 1$.
 
 ### Exercise: `speculate`
@@ -741,8 +742,8 @@ How many tokens of the draft stay, and from what is the next one drawn?
 def speculate(target_probs, draft_probs, draft, u):
     """How many tokens of a draft are accepted, and the distribution to draw the next one from.
 
-    Token i is accepted while u[i] < p_i / q_i, its probabilities in both models. Then follows
-    target_probs[K] if all K were accepted, else max(0, p_n - q_n), normalised.
+    Token i is accepted while u[i] < p_i / q_i, its probabilities in both models. The next one
+    is drawn from target_probs[K] if all K were accepted, else from max(0, p_n - q_n), normalised.
 
     Shapes:
         target_probs: (K + 1, V), of the large model
@@ -784,7 +785,7 @@ r"""
   fine and are distributed wrongly.
 
 **See it run.** First the four letters, with a draft of one token: 3000 draws on each of three seeds. *Right* is
-your `speculate`. *Plain* are draws from $p$ itself, to see how much is chance. *Wrong* makes the first mistake
+your `speculate`. *Plain* draws from $p$ itself, to see how much is chance. *Wrong* makes the first mistake
 of the list.
 """
 
@@ -824,13 +825,12 @@ figures.table(torch.stack(list(letters.values())), list(letters), list("abcd"), 
 
 # %% [markdown]
 r"""
-Speculation is as close to $p$ as plain draws are: what is left is chance. The mistake is several times as far
-off, on every seed, and always in the same direction: too much of *a* and *c*, which the draft proposes too
-often. And about 0.65 of the drafts are accepted, as the sum above says.
+Speculation is as close to $p$ as plain draws are: what is left is chance. The mistake is several times as
+far off, on every seed, and always in the same direction: too much of *a* and *c*, which the draft proposes
+too often. And about 0.65 of the drafts are accepted, as the sum above says.
 
-Now the writer itself. Its draft is the cheapest
-there is: a **bigram** table, which knows only how often one word follows another. It cannot know which noun
-came first, so at the verb it errs as often as not.
+Now the writer itself. Its draft is the cheapest there is: a **bigram** table, which knows only how often one
+word follows another. It cannot know which noun came first, so at the verb it often errs.
 """
 
 # %%
@@ -863,8 +863,8 @@ def one_call(text, K, u):
 
 # %% [markdown]
 r"""
-Which word comes after *the dogs near the cat*? The target knows: a plural verb. Draw the next word 3000 times
-by speculation, on three seeds.
+Which word comes after *the dogs near the cat*? The target knows: a plural verb. Draw the next word 3000
+times by speculation, on three seeds.
 """
 
 # %%
@@ -890,7 +890,7 @@ figures.table(list(drawn.values()), list(drawn), [WORDS[verb] for verb in verbs]
 
 # %% [markdown]
 r"""
-The draft is little help here: many of its proposals are no verb at all, and most of the others have the wrong
+The draft is little help here: many of its proposals are not verbs at all, and most of the others have the wrong
 number. Yet the rows of the seeds agree with the target's. A bad draft costs time, never quality.
 
 So the text is the same. And the time? Count the calls of the target, for sentences written with drafts of
@@ -920,9 +920,9 @@ figures.curves({"bigram draft": rates}, drafts, title=title, reference={"no draf
 
 # %% [markdown]
 r"""
-A table of word pairs, which costs next to nothing, and from two drafted tokens on the large model is called
-less than half as often. Longer drafts help less and less: everything after the first rejection is thrown away,
-and a sentence ends before a long draft does.
+The draft is a table of word pairs, which costs next to nothing; and with two or more drafted tokens the
+large model is called less than half as often. Longer drafts help less and less: everything after the first
+rejection is thrown away, and a sentence ends before a long draft does.
 
 How much can one expect? If each token is accepted with probability $\alpha$, independently, a call brings
 $1 + \alpha + \dots + \alpha^K = (1 - \alpha^{K+1}) / (1 - \alpha)$ tokens on average (Leviathan, Kalman and
@@ -936,7 +936,7 @@ print(f"alpha 0.8, K 4: {(1 - 0.8**5) / (1 - 0.8):.2f} tokens per call")
 r"""
 ## Explore
 
-Turn the temperature, k and p, and look at what is left of the writer's distribution after a prompt (pale:
+Change the temperature, k and p, and look at what is left of the writer's distribution after a prompt (pale:
 as the model gives it). Guess first: after *the dogs near the cat*, how hot must it be before a wrong word has
 a chance? Which k and which p keep the three right verbs, and nothing else? At which temperature does one of
 the two stop doing so?
@@ -963,10 +963,10 @@ explore(look, after=prompts, **dials)
 r"""
 <details><summary>An answer</summary>
 
-Up to a temperature of 1 hardly anything but the three right verbs has a chance; at 3 every third word is another
-one. k = 3 keeps the three at any temperature, because no temperature changes the order of the words. p =
-0.9 keeps the same three while it is not too hot. As the others gain, more and more of them are needed to reach
-0.9: the same p means another cut.
+Up to a temperature of 1 hardly anything but the three right verbs has a chance; at 3 every third word is a
+different one. k = 3 keeps the three at any temperature, because no temperature changes the order of the
+words. p = 0.9 keeps the same three while it is not too hot. As the others gain, more and more of them are
+needed to reach 0.9: the same p means a different cut.
 
 </details>
 
@@ -1132,9 +1132,9 @@ r"""
 - **Which dials.** GPT-2's published samples were drawn with k = 40 (Radford et al. 2019). Holtzman et al.
   (2020) recommend top-p between 0.9 and 1. Newer filters keep what is not too far below the favourite, as
   *min-p* does (Nguyen et al. 2024).
-- **Speculation.** The two papers that found it report texts written two to three times as fast, with models of
-  11 and 70 billion parameters (Leviathan et al. 2023; Chen et al. 2023). Medusa puts the draft into the
-  model itself, as further heads (Cai et al. 2024).
+- **Speculation.** The two papers that introduced it report texts written two to three times as fast, with
+  models of 11 and 70 billion parameters (Leviathan et al. 2023; Chen et al. 2023). Medusa puts the draft
+  into the model itself, as extra heads (Cai et al. 2024).
 - **The same seed, another text.** Sums are rounded differently in batches of other sizes, so two tokens that
   are nearly tied can swap, and from there on the texts differ.
 """

@@ -3,7 +3,7 @@ r"""
 # 13 Keep one small vector per token: can all keys and values be made from it?
 
 A model that writes keeps the keys and values of every token it has read. In DeepSeek-V2, with 60 layers of
-128 heads, that would be 3840 KiB per token. The model keeps 67.5 KiB, 1 part in 57, and still each of its
+128 heads, that would be 3840 KiB per token. The model keeps 67.5 KiB, 1 part in 57, and yet each of its
 128 heads has keys and values of its own. In lesson 05 heads had to share to save that much. How can they
 share nothing and store so little?
 
@@ -16,8 +16,8 @@ In this lesson you will **build**
 1. multi-head latent attention, as it is trained,
 2. the step that multiplies two weights of each head into one matrix,
 3. attention over the latents themselves, as a model writes with it,
-4. scores that know positions too, by a second, small key that is turned,
-5. the formula for the memory that all this takes.
+4. scores that know about positions too, from a second, small key that is rotated,
+5. the formula for the memory that all this needs.
 
 Then you measure both sides of the bargain: the size of the cache, and what four kinds of attention can
 learn with what they keep.
@@ -102,14 +102,14 @@ r"""
 *dog* and *cat* can still be told apart. That *saw* is an action is lost: two numbers hold less than four.
 Here we chose what to keep. A model learns it.
 
-**The formula** (DeepSeek-AI 2024, equations 9 to 11). With $c = \operatorname{kv\_down}(x)$,
+**The formula** (DeepSeek-AI 2024, equations 9 to 11). With the latent $c = W_{\text{down}}\, x$,
 
 $$q = W_q x, \qquad k = W_{k,\text{up}}\, c, \qquad v = W_{v,\text{up}}\, c$$
 
 - $x$, shape $(N, d_{\text{model}})$; $c$, shape $(N, d_{\text{latent}})$, much narrower
-- $q$, $k$, $v$, shape $(N, d_{\text{model}})$ each: from here on it is multi-head attention. They are split
-  into heads, attended, merged, and projected by `out_proj`
-- none of the five layers has a bias
+- $q$, $k$, $v$, shape $(N, d_{\text{model}})$ each: from here on it is multi-head attention: split into
+  heads, attend, merge, and project by `out_proj`
+- the five layers are `q_proj` ($W_q$), `kv_down`, `k_up`, `v_up` and `out_proj`; none has a bias
 
 ### Exercise: `MultiheadLatentAttention`
 
@@ -175,11 +175,12 @@ r"""
 - *Two latents*, one for keys and one for values: then twice as much has to be kept.
 - *A latent per head.* The latent is made before the split into heads, and all heads read all of it.
 - *An activation or a norm between down and up.* It may help training (DeepSeek has a norm there), but it is
-  not asked for here. Whatever stands *behind* the latent must be a matrix, or section 2 would not work.
+  not asked for here. Whatever comes *after* the latent must be a matrix, or section 2 would not work.
 
 **See it run.** How much is kept, and does every head really have keys of its own? Take one long sentence,
 and put the keys of all eight heads side by side. In multi-query attention the eight are copies of one. Here
-no two heads agree, but all are made of the same few numbers, and the **rank** of the whole table shows it:
+no two heads agree, but all are made of the same few numbers. The **rank** of the whole table shows it: the
+number of columns from which all the others follow as weighted sums.
 """
 
 # %%
@@ -223,8 +224,8 @@ print(f"{query @ latents[cat]:.0f}")
 
 # %% [markdown]
 r"""
-The same number, because a product of matrices may be taken in either order. But the first way is gone once
-per token in the cache, the second once per step.
+The same number, because three matrices in a row may be multiplied from the left or from the right. But a
+latent goes up once per token in the cache, and the query comes down once per step.
 
 **The formula.** For head $h$, with the rows $W_q^{(h)}$ and $W_{k,\text{up}}^{(h)}$ of the two weights that
 belong to it:
@@ -275,9 +276,10 @@ r"""
 
 - *Columns instead of rows.* `nn.Linear` stores (out, in), and the heads lie along `out`. With square
   weights the shapes fit either way.
-- *A scale.* The root of $d_{\text{head}}$ comes later: it can no longer be read off the shape of $A_h$.
+- *A scale.* The division by $\sqrt{d_{\text{head}}}$ comes later, in section 3. There $d_{\text{head}}$ is an
+  argument, because it can no longer be read off the shape of $A_h$.
 - *One matrix for all heads.* $W_q^{\mathsf T} W_{k,\text{up}}$ as a whole is the *sum* of all $A_h$, and
-  softmax needs the scores of each head apart.
+  softmax needs the scores of each head separately.
 
 **See it run.** The scores of all heads of the random module above, both ways; and the sum that loses the
 heads:
@@ -338,7 +340,7 @@ $$y = \sum_h \operatorname{softmax}\!\left(\frac{x A_h C^{\mathsf T}}{\sqrt{d_{\
 - $d_{\text{head}}$: the width that queries and keys had before they were absorbed
 
 Nothing in this formula has as many rows as there are cached tokens *and* as many columns as the model has
-features. Keep it so.
+features. Keep it that way.
 
 ### Exercise: `latent_attention`
 
@@ -383,8 +385,8 @@ r"""
 - *The wrong two factors first.* `x @ keys @ latents` brings the query down; `latents @ keys` brings every
   latent up, and the saving is gone. The numbers are the same, so only the judge's count of memory sees it.
 - *The scale of the latent.* The dot products have $d_{\text{latent}}$ terms now, but they *are* the scores
-  of queries and keys of width $d_{\text{head}}$. Another root makes softmax too sharp or too flat.
-- *Heads merged before they are summed.* There is nothing left to concatenate: each $V_h$ already ends at
+  of queries and keys of width $d_{\text{head}}$. Dividing by another root makes softmax too sharp or too flat.
+- *Heads concatenated instead of summed.* There is nothing left to concatenate: each $V_h$ already ends at
   full width.
 
 **See it run.** Is it exact? Write 12 tokens one by one from latents alone, and compare with the module of
@@ -517,7 +519,7 @@ are turned, and the latent is left in peace. DeepSeek calls this **decoupled** r
 narrow position part. The position parts of all heads meet one position key. Kept per token: the latent and
 this key](../images/position_key.svg)
 
-A query is then one long vector, and so is a key: content first, position behind it. With the content
+A query is then one long vector, and so is a key: content first, then position. With the content
 $(2, 1)$ against $(2, -1)$, and the positions $(1, 0)$ against $(0.8, 0.6)$:
 """
 
@@ -578,10 +580,10 @@ check(rope_scores, hidden=True)
 r"""
 **What goes wrong.**
 
-- *The shared key has no axis for heads.* Broadcasting counts axes from the right, so that its samples meet
-  the heads of the queries: an error, or, with as many samples as heads, wrong numbers without a word.
+- *The shared key has no axis for heads.* Broadcasting counts axes from the right, so its batch axis meets
+  the head axis of the queries: an error or, if there are as many texts as heads, wrong numbers without a word.
 - *A root for each part.* Then a small part counts as much as a large one.
-- *The latent is turned.* A turned latent cannot be absorbed, and the values would be turned with it.
+- *The latent is turned.* Then nothing can be absorbed any more, and the values are turned as well.
 
 **See it run.** Two things to check: the scores are those of one product of long vectors; and if all tokens
 move on by 100 positions, nothing changes, as it must be with rotary positions.
@@ -818,13 +820,13 @@ every head makes a key *and* a value of its own from all of these.
 
 That tells you when latents pay: when what heads search by and what they read is the same knowledge about a
 token. The task was made to show this. If the answer is something that no head searches by, little is
-gained ("When do latents gain little?" in "On your own"). What it means for a language model, only language
-models can tell. DeepSeek-AI (2024, appendix D) train large ones, and report that MLA does better there than
-multi-head attention, with a small part of its cache.
+gained ("When do latents gain little?" in "On your own"). What this means for language models, only language
+models can tell. DeepSeek-AI (2024, appendix D) trained large ones, and report that MLA does better there
+than multi-head attention, with a small part of its cache.
 
 ## Explore
 
-The four caches for a model of your own: 60 layers, heads of width 128. Before you move anything: how many
+The four caches for a model of your own: 60 layers, heads of width 128. Before you move anything: how few
 heads must a model have for MLA with a latent of 512 to keep *more* than multi-head attention? And how many
 key/value heads of GQA cost as much as the latent?
 """
@@ -877,7 +879,8 @@ comparison
 r"""
 It sees the boxes, and finds no difference in the mathematics. It is right: two matrices in a row *are* one
 matrix. Multi-head latent attention is multi-head attention whose weights for keys and values, stacked, can
-be written as a tall matrix times a wide one. All the rest, the small cache and the absorbed form, follows from that.
+be written as a tall matrix times a wide one. All the rest, the small cache and the
+absorbed form, follows from that.
 
 And with the first mistake of section 1, one latent for the keys and another for the values:
 """
@@ -961,8 +964,8 @@ r"""
 
 Not graded, and harder than they look.
 
-**Turn a trained model into one with latents.** Somebody has trained multi-head attention. Its keys and
-values of a token are `[W_k; W_v] x`, one tall matrix times $x$. Write `to_latent(k_weight, v_weight,
+**Turn a trained model into one with latents.** Somebody has trained multi-head attention. The
+keys and values of a token are `[W_k; W_v] x`, one tall matrix times $x$. Write `to_latent(k_weight, v_weight,
 d_latent)`, which returns the weights `(kv_down, k_up, v_up)` whose keys and values come as close as latents
 of this width allow.
 """
@@ -991,8 +994,8 @@ def try_to_latent(to_latent):
 r"""
 <details><summary>A hint</summary>
 
-Stack the two weights. The best matrix of rank $r$ near a given one is told by its singular values:
-`torch.linalg.svd`.
+Stack the two weights. Of all matrices of rank $r$, the nearest to a given one keeps its $r$ largest singular
+values: `torch.linalg.svd`.
 
 </details>
 
@@ -1025,7 +1028,7 @@ cache, MLA can express more.
 
 </details>
 
-**When do latents gain little?** Give each item a number from 0 to 7 besides, and let all three answers be
+**When do latents gain little?** Give each item a number from 0 to 7 as well, and let all three answers be
 numbers: that of the red item, of the round one, of the one from Rome. Only `texts` and one embedding more in
 `Finder` must change. Predict the order of MHA, MQA and MLA, then train.
 
@@ -1059,10 +1062,10 @@ print(f"both forms take equally many products at N = {crossing:.0f}")
 r"""
 ## In practice
 
-- **The models.** DeepSeek-V2 (236 billion parameters, 21 of them used per token) introduced MLA;
-  DeepSeek-V3 (671 and 37) and Kimi K2 have it too. All with latents of 512 and a position key of 64.
+- **The models.** DeepSeek-V2 (236 billion parameters, 21 billion of them used per token) introduced MLA;
+  DeepSeek-V3 (671 and 37 billion) and Kimi K2 have it too, all with latents of 512 and a position key of 64.
 - **Queries go through a latent as well** in the large ones: 1536 numbers, which saves memory while training
-  and nothing in the cache. Both latents have an RMSNorm; the one of the cache stands before the latent is
+  and nothing in the cache. Both latents have an RMSNorm. That of the cached latent is applied before it is
   stored, so that what follows is still a matrix.
 - **Two forms in one program.** Inference code reads the prompt in the form of section 1, and writes with the
   absorbed one. FlashMLA is DeepSeek's GPU kernel for the second.

@@ -3,8 +3,8 @@ r"""
 # 14 Send each token to a few experts: does a larger model have to be slower?
 
 Mixtral has 46.7 billion parameters, and each token meets 12.9 billion of them. It costs about as much
-arithmetic as a model of 12.9 billion, and holds what fits into 46.7 billion parameters. Where are the others
-meanwhile, and who decides?
+arithmetic as a model of 12.9 billion, and holds what fits into 46.7 billion parameters. What do the others
+do meanwhile, and who decides?
 
 Most parameters of a Transformer are in its feed-forward layers, and every token goes through all of them. A
 **mixture of experts** (MoE) has many feed-forward networks side by side, the **experts**, and a small
@@ -15,7 +15,7 @@ In this lesson you will **build**
 1. the gate: which experts a token visits, and how much each of them counts,
 2. the layer, in which every expert works on its own tokens only, in one call,
 3. the loss that keeps all experts busy,
-4. the rule for experts that have room for so many tokens only.
+4. the rule for experts that have room for only so many tokens.
 
 Then you watch a router while it learns, with the balancing loss and without it, time the layer against a
 dense one, and find out what a full expert costs.
@@ -96,8 +96,8 @@ print(f"their sum: {of_all.sum():.2f}")
 
 # %% [markdown]
 r"""
-Taken from a softmax over all four, the two weights would sum to 0.88, and a token that likes many experts
-would come out smaller.
+Taken from a softmax over all four, the two weights would sum to 0.88, and the output for a token that
+likes many experts would come out smaller.
 
 **The formula** (Jiang et al. 2024, section 2.1). With the $k$ largest logits $\ell_{e_1} \ge \dots \ge
 \ell_{e_k}$ of a token:
@@ -145,7 +145,7 @@ r"""
 
 - *Bare logits as weights.* They can be negative, and their size is arbitrary.
 - *A softmax over all experts, and no more.* See above. (Some models do just that: Switch uses it for $k = 1$,
-  so that the router gets a gradient at all. It is another layer.)
+  so that the router gets a gradient at all. That is a different layer.)
 - *The $k$ best of the whole batch.* One choice is made per token: along the last axis.
 
 **See it run.** A router for the sentence, made by hand: expert 0 likes things, 1 actions, 2 pets and 3 small
@@ -164,7 +164,7 @@ Both *the* go the same way: a router sees the token's vector and nothing else.
 
 ## 2. How does every expert get its own tokens?
 
-**The question.** Each token has its own two experts. To go through the tokens one by one would be slow. Can
+**The question.** Each token has its own two experts. Going through the tokens one by one would be slow. Can
 each expert be called once, for all its tokens?
 
 Yes, if we ask the other way round: which tokens have *this* expert among their choices? Their rows are
@@ -199,7 +199,7 @@ $$y = \sum_{i=1}^{k} w_i\, E_{e_i}(x), \qquad E(x) = W_2 \operatorname{GELU}(W_1
 
 ### Exercise: `MixtureOfExperts`
 
-Whether an expert is really called with its own tokens, and only with those, is judged.
+The check also looks at what each expert is called with: its own tokens, and only those.
 """
 
 # %% exercise: moe.MixtureOfExperts
@@ -207,12 +207,12 @@ class MixtureOfExperts(nn.Module):
     """A feed-forward layer of n_experts experts, of which each token visits k.
 
     The sum over a token's k experts of its weight (a softmax over their k logits) times what the
-    expert gives. An expert is called once for all its tokens, sees no other, and is not called for
-    none.
+    expert gives. An expert is called once, with all its tokens and no others; an expert without
+    tokens is not called.
 
     Parts:
         router: nn.Linear(d_model, n_experts) without bias
-        experts: nn.ModuleList of nn.Sequential(nn.Linear, nn.GELU, nn.Linear), by way of d_ff
+        experts: nn.ModuleList of nn.Sequential(nn.Linear, nn.GELU, nn.Linear), d_ff wide inside
     Shapes:
         x: (B, N, d_model)
         returns: (B, N, d_model)
@@ -258,7 +258,7 @@ check(MixtureOfExperts, hidden=True)
 r"""
 **What goes wrong.**
 
-- `output[token] = result` forgets what the expert before has left there; and if an index occurs twice,
+- `output[token] = result` forgets what an earlier expert left there; and if an index occurs twice,
   `output[index] += result` keeps only one of the two.
 - *Every expert computes every token*, and most results are thrown away. The numbers are right, and nothing
   is saved.
@@ -322,8 +322,8 @@ time_of_a_layer
 # %% [markdown]
 r"""
 With many tokens, the layer takes not much longer than the *small* dense layer, and far less than the large
-one, though it has the parameters of the large one. A single token has little to fetch as well: two experts.
-In between the gain is smaller: nearly every expert is awake for a handful of rows, all parameters are
+one, though it has the parameters of the large one. A single token, too, has little to fetch: two experts.
+In between the gain is smaller: nearly every expert is called for a handful of rows, all parameters are
 fetched, and eight small calls cost more than one large one. (The picture is from one core. Run the
 cell: it will be your machine's.)
 
@@ -335,8 +335,8 @@ others alive?
 ![A loop: an expert is chosen, gets gradients, becomes better, gets larger logits, and is chosen again. The
 balancing loss pushes back between larger logits and being chosen](../images/rich_get_richer.svg)
 
-A loss of its own. It needs two numbers per expert: $f_e$, its share of all choices, and $P_e$, how probable
-it was on average. Their product is large for experts that have much of both.
+A loss made for this, the **balancing loss**. It needs two numbers per expert: $f_e$, its share of all
+choices, and $P_e$, its mean probability. Their product is large for experts that have much of both.
 
 By hand, for two experts and tokens that each choose one. Evenly: $2 (0.5 \cdot 0.5 + 0.5 \cdot 0.5) = 1$.
 All to one, with probability 0.9: $2 (1 \cdot 0.9 + 0 \cdot 0.1) = 1.8$.
@@ -354,7 +354,7 @@ $$L = E \sum_{e=1}^{E} f_e P_e, \qquad f_e = \frac{\text{choices of } e}{T k}, \
 P_e = \frac{1}{T} \sum_t \operatorname{softmax}(\ell_t)_e$$
 
 - $\ell$, shape $(T, E)$: the logits of $T$ tokens; $f$ and $P$, shape $(E)$, each sums to 1
-- the counts $f_e$ have no gradient: a choice does not move a little. The gradient goes through $P_e$, and
+- the counts $f_e$ have no gradient: a choice cannot change by a little. The gradient goes through $P_e$, and
   pushes it down most where $f_e$ is large
 
 ### Exercise: `load_balancing_loss`
@@ -402,10 +402,10 @@ r"""
 - *Only $f$, or only $P$.* Counts have no gradient. And the mean probability is balanced by giving every
   token the same probabilities, which says nothing about who is chosen.
 
-**See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants another matrix
-applied to it. All tokens also share a common part, as real ones do, which makes a fresh router partial from
-the start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too much?). Three seeds
-each:
+**See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants to be
+multiplied by a matrix of its own. All tokens also share a common part, as real ones do, which makes a fresh
+router partial from the start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too
+much?). Three seeds each:
 """
 
 # %%
@@ -456,9 +456,9 @@ expert_shares(charts, "The shares of eight experts while they learn, by factor")
 r"""
 Read the upper row first. Which experts a fresh router likes is chance, and without the loss a few go on
 taking nearly everything: on every seed the least busy expert ends with nothing. An expert without tokens gets
-no gradient, so nothing of the task can bring it back. In the rows below the bands even out.
+no gradient, so nothing in the task can bring it back. In the rows below the bands even out.
 
-And does it help? Here is the loss of the task alone, whatever it was trained with:
+And does it help? Here is the loss of the task alone, not counting the balancing loss:
 """
 
 # %%
@@ -468,7 +468,7 @@ def smoothed(values, width=10):
 
 task = {name: [smoothed(runs[name, seed][2]) for seed in range(3)] for name in factors}
 lines = {f"factor {name}" if name != "without" else name: seeds for name, seeds in task.items()}
-places, title = list(range(5, 150, 10)), "The loss of the task, by factor of balancing"
+places, title = list(range(5, 150, 10)), "The loss of the task, by balancing factor"
 figures.curves(lines, places, title=title, ylabel="loss of the task")
 
 # %% [markdown]
@@ -516,7 +516,7 @@ No loop over tokens is needed: what counts things so far along an axis?
 
 # %% exercise: moe.within_capacity
 def within_capacity(experts, n_experts, capacity):
-    """Which tokens stay: of those of each expert the first `capacity`.
+    """Which tokens stay: the first `capacity` tokens of each expert.
 
     Shapes:
         experts: (T,) ids from 0 to n_experts - 1
@@ -588,7 +588,7 @@ waiting, a layer needs.
 
 ## Explore
 
-A router that prefers one expert: all logits are random, and one of them gets a bonus. How much capacity
+A router that prefers one expert: all logits are random, and those of expert 0 get a bonus. How much capacity
 does it take until nothing is dropped, at a bonus of 0 and of 2? What does the balancing loss say?
 """
 
@@ -631,7 +631,7 @@ draw(MixtureOfExperts(4, 8, 2, 1), x[None])
 
 # %% [markdown]
 r"""
-And beside it the wasteful layer that gives the same numbers:
+And beside it the wasteful layer, which gives the same numbers if it has the same weights:
 """
 
 # %%
@@ -644,15 +644,20 @@ class AllExperts(MixtureOfExperts):
         return sum(share[..., e, None] * expert(x) for e, expert in enumerate(self.experts))
 
 
-comparison = compare(AllExperts(4, 8, 2, 1), MixtureOfExperts(4, 8, 2, 1), x[None])
+torch.manual_seed(0)
+mine, wasteful = MixtureOfExperts(4, 8, 2, 1), AllExperts(4, 8, 2, 1)
+wasteful.load_state_dict(mine.state_dict())
+comparison = compare(mine, wasteful, x[None])
 told = comparison.differences or "no difference in the mathematics"
-print("all experts against your layer:", told)
+print("your layer against all experts:", told)
+same = torch.allclose(mine(x[None]), wasteful(x[None]), atol=1e-6)
+print("the same weights, the same numbers:", same)
 comparison
 
 # %% [markdown]
 r"""
-The same mathematics, so the same numbers. What is saved stands in the shapes: at the left five rows go
-through each expert, at the right each gets its own rows only.
+The same mathematics, so the same numbers. What is saved shows in the shapes: at the right five rows go
+through each expert, at the left each gets its own rows only.
 
 ## Explain it
 
@@ -747,8 +752,8 @@ No gradient is involved, so the task's gradient is not disturbed, which a balanc
 
 </details>
 
-**Let the experts choose.** Turn the table round: each expert takes the $T k / E$ tokens with the largest
-logits. What is balanced then by construction? And why can a model that writes not use it as it is?
+**Let the experts choose.** Turn the tables: each expert takes the $T k / E$ tokens with the largest
+logits. What is then balanced by construction? And why can a model that writes not use it as it is?
 
 <details><summary>An answer</summary>
 
@@ -759,11 +764,11 @@ taken by many experts or by none, and whether it is taken depends on all tokens 
 </details>
 
 **One expert per token.** Set $k = 1$ in the experiment of section 3, without the balancing loss. What is the
-gradient of the router? Look before you run it.
+gradient of the router? Think before you run it.
 
 <details><summary>An answer</summary>
 
-Nothing. The weight is a softmax over one logit, which is 1 whatever the logit is, so the router never learns.
+Zero. The weight is a softmax over one logit, which is 1 whatever the logit is, so the router never learns.
 The Switch Transformer therefore multiplies by the probability out of *all* experts.
 
 </details>
@@ -771,12 +776,12 @@ The Switch Transformer therefore multiplies by the probability out of *all* expe
 ## In practice
 
 - **Who has how many.** The Switch Transformer sends each token to 1 expert of up to 2048; Mixtral to 2 of 8;
-  DeepSeek-V3 to 8 of 256 small ones, and everybody through one **shared** expert besides.
+  DeepSeek-V3 to 8 of 256 small ones, and every token through one **shared** expert as well.
 - **Parameters and memory.** All experts must be in memory, because the next token may need any of them.
   DeepSeek-V3 has 671 billion parameters, of which 37 billion work on a token: 6 %.
 - **Experts are not professions.** Jiang et al. 2024 (section 5) looked for experts of biology or philosophy
   and found little of it; what they saw was closer to syntax, and neighbouring tokens often go the same way.
-- **Nothing dropped.** Libraries of today sort the tokens by expert and multiply blocks of different heights
+- **Nothing dropped.** Today's libraries sort the tokens by expert and multiply blocks of different heights
   in one call (MegaBlocks, Gale et al. 2022), so that no capacity is needed on one machine.
 - **Where it pays.** With many tokens at a time, as in training and in serving many users. One user alone on
   one machine pays the memory for all experts, and uses a few.

@@ -2,21 +2,20 @@
 r"""
 # 15 Make attention fast: must the table of scores ever exist?
 
-A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, as today's models read it, the scores
-of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text, four times the table: long before
-the arithmetic takes too long, memory is full. And yet such texts are read, on single GPUs, with exactly the
-softmax attention of lesson 02. How?
+A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which today's models can read, the
+scores of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text, four times the table: long
+before the arithmetic takes too long, memory is full. And yet such texts are read, on single GPUs, with
+exactly the softmax attention of lesson 02. How?
 
 Nobody wants the table. What is wanted are the outputs. In this lesson you will **build**
 
 1. the step that merges attention over two sets of keys into attention over both,
-2. with the same idea, exact attention by one block of keys at a time, without a table: the idea of
-   FlashAttention,
+2. with it, exact attention, one block of keys at a time, without a table: the idea of FlashAttention,
 3. the mask of a sliding window, in which a token attends to the last few tokens only,
 4. attention without a softmax, which carries two sums from token to token.
 
 Then you measure memory and time as the text grows, find out what training does to the memory that you have
-saved, and see which of these attentions can still look up one thing among many.
+saved, and see which of these kinds of attention can still look up one thing among many.
 
 **You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
 `F.scaled_dot_product_attention` in exercise 2, you may use everything in PyTorch.
@@ -54,7 +53,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The same five tokens, the same four features. And the table from above:
+The same five tokens, the same four features. And the size of that table of scores:
 """
 
 # %%
@@ -105,10 +104,12 @@ $$\ell = \log(e^{\ell_a} + e^{\ell_b}), \qquad o = e^{\ell_a - \ell}\, o_a + e^{
 - $\ell_a$, $\ell_b$, $\ell$: shape $(\ldots, N)$, one number per query
 - $e^{\ell_a - \ell}$ and $e^{\ell_b - \ell}$: the two shares; they add up to 1
 
-A set without keys has $\ell = -\infty$ and $o = 0$. If both sets are empty, so is the result, and it is not
-NaN. As always, `exp` must not overflow.
+A set without keys has $\ell = -\infty$ and $o = 0$. If both sets are empty, the result is the same as for one
+empty set, never NaN. As always, `exp` must not overflow.
 
 ### Exercise: `merge_attention`
+
+What becomes of the two shares if one set is empty, and what if both are?
 """
 
 
@@ -338,8 +339,9 @@ def mebibytes(way, n):
 lengths = [128, 256, 512, 1024, 2048, 4096]
 with limited_threads(1):
     memory = {name: [mebibytes(way, n) for n in lengths] for name, way in ways.items()}
+print("tokens    ", *(f"{n:6d}" for n in lengths))
 for name in ("the table", "your tiles"):
-    print(f"{name:10s}", *(f"{n}: {mib:.1f}" for n, mib in zip(lengths, memory[name])), "MiB")
+    print(f"{name:10s}", *(f"{mib:6.1f}" for mib in memory[name]), "MiB")
 print(f"131,072 tokens, a block of 64: {131_072 * 64 * 2 / 2**20:.0f} MiB")
 options = {"xlabel": "tokens", "log_x": True}
 figures.curves(memory, lengths, title="Memory of one head", ylabel="MiB", log_y=True, **options)
@@ -349,13 +351,13 @@ r"""
 Twice as many tokens: the table needs four times the memory, the tiles need twice. On this logarithmic
 chart the lines therefore have different slopes, and no constant factor ever makes up for that. So here is
 the answer to the opening: at 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB.
-(On a CPU, memory that an operation takes and gives back within itself is not seen, such as the tiles inside
+(On a CPU, memory that an operation allocates and frees within itself is not seen, such as the tiles inside
 `flash`. They are small.)
 
 And time? Before you look: will the tiles be faster than the table, or slower? There is also one more
 competitor. `torch.compile` reads a function of Python and generates one program for all of it. It gets the
 four operations of `table_attention`, which know nothing of tiles. It needs a C++ compiler (on a GPU, Triton),
-and a few seconds for each length; where it does not work, the chart has a line less.
+and a few seconds for each length; where it does not work, the chart has one line fewer.
 """
 
 # %%
@@ -366,7 +368,7 @@ def compiled_attention():
         with limited_threads(1):
             compiled(*one_head(lengths[0]))
     except Exception as problem:
-        print(f"torch.compile does not work here ({type(problem).__name__}): a line less")
+        print(f"torch.compile does not work here ({type(problem).__name__}): one line fewer")
         return None
     return compiled
 
@@ -398,7 +400,7 @@ table. (The picture is from one core. Run the cell: it will be your machine's.)
 ### What happens in training?
 
 So far nothing was learned: no gradients. Predict before you run the cell: if queries, keys and values
-require gradients, and the result is sent back by `backward()`, how much memory do your tiles save?
+require gradients, and `backward()` is called on the result, how much memory do your tiles save?
 """
 
 
@@ -447,7 +449,7 @@ reached](../images/window_reach.svg)
 
 By hand, for five tokens and a window of two: *saw* (position 2) attends to *dog* (1) and to itself, but no
 longer to the first *the* (0). After two layers it has heard from *the* as well, through *dog*. With $L$
-layers, a token is reached from up to $L (w - 1)$ positions back: 3 times 2 are 6, as in the picture.
+layers, information comes from up to $L (w - 1)$ positions back: 3 times 2 is 6, as in the picture.
 """
 
 # %%
@@ -463,10 +465,12 @@ attend to key $j$ if
 
 $$0 \le i - j < w$$
 
-- $w$: the window, counting the token itself; $w = 1$ is no context at all
+- $w$: the window, counting the token itself; $w = 1$ means no context at all
 - the mask has shape $(n, n)$: one row per query, True where it may attend
 
 ### Exercise: `sliding_window_mask`
+
+No loop is needed: what does the table of all distances $i - j$ look like?
 """
 
 
@@ -527,13 +531,14 @@ def reach(window, layers, n=10):
 
 positions = [str(i) for i in range(10)]
 maps = {f"{layers} layer{'s' * (layers > 1)}": reach(3, layers) for layers in (1, 2, 4)}
-figures.attention_maps(maps, positions, title="Who is reached through windows of 3")
+note = "row: token of the output, column: token of the input"
+figures.attention_maps(maps, positions, title="Who is reached through windows of 3", note=note)
 
 # %% [markdown]
 r"""
-That is what *can* arrive. How much *does* arrive? Put random attention layers with residual connections
-on top of each other, and ask for the gradient: how strongly does the last output depend on an input token,
-over the distance? Three seeds each.
+That is what *can* arrive. How much *does* arrive? Put random attention layers with residual connections on
+top of each other, and ask for the gradient: how strongly does the last output depend on each input token,
+from the nearest to the farthest? Three seeds each.
 """
 
 
@@ -565,7 +570,7 @@ figures.curves(shown, list(range(25)), title=title, **axis)
 
 # %% [markdown]
 r"""
-The sum by hand gives the limit, and the gradient stops exactly there. But look at the height of each line
+The count by hand gives the limit, and the gradient stops exactly there. But look at the height of each line
 at its end: what comes from the far edge of the reach has only one path through the layers, and the weights
 on that path multiply. The **receptive field** on paper is larger than what a model can make good use of. That
 is one reason why many models mix layers with a window and layers without.
@@ -580,7 +585,7 @@ def look(window, layers):
     here = {"one layer": reach(window, 1), f"{layers} together": reach(window, layers)}
     scores = layers * sliding_window_mask(10, window).sum().item()
     title = f"Window {window}, layers {layers}: {scores} scores"
-    return figures.attention_maps(here, positions, title=title)
+    return figures.attention_maps(here, positions, title=title, note=note)
 
 
 explore(look, window=(1, 8, 1, 3), layers=(1, 8, 1, 2))
@@ -596,9 +601,9 @@ also has more paths and more parameters, so "cheaper" is not the whole story.
 
 ## 4. What if there is no softmax?
 
-**The question.** A token needs the sum over all tokens before it, each weighted by $\exp(q \cdot k)$. The
-exponential ties $q$ and $k$ together, so every pair has to be looked at. What if a weight were a *product*,
-$\phi(q) \cdot \phi(k)$?
+**The question.** A token needs the sum over itself and all tokens before it, each weighted by
+$\exp(q \cdot k)$. The exponential ties $q$ and $k$ together, so every pair has to be looked at. What if a
+weight were a *product*, $\phi(q) \cdot \phi(k)$?
 
 Then $\phi(q)$ can be taken out of the sum, and the rest of the sum does not depend on the query at all. Two
 sums are carried from token to token, and a token costs the same wherever it comes in the text:
@@ -630,6 +635,8 @@ o_i = \frac{\phi(q_i)\, S_i}{\phi(q_i) \cdot z_i}$$
 - no table here either, and no small constant in the denominator: $\phi$ may be small, but it is never zero
 
 ### Exercise: `linear_attention`
+
+What can be added up from token to token before any query is known?
 """
 
 
@@ -681,7 +688,7 @@ softmax and by $\phi$:
 """
 
 # %%
-print("tokens at which N D E = N N, for width 64:", 64 * 64)
+print("for width 64, all states take as much as the table at", 64 * 64, "tokens")
 phi = F.elu(x) + 1
 by_phi = phi[4] @ phi.T / (phi[4] @ phi.T).sum()
 by_softmax = torch.softmax(x[4] @ x.T / math.sqrt(4), dim=-1)
@@ -690,8 +697,8 @@ figures.bars({"softmax": by_softmax, "phi": by_phi}, [f"{t} " for t in tokens], 
 
 # %% [markdown]
 r"""
-The weights by $\phi$ are much flatter. For that price one gets a text written at constant cost, one token
-at a time, like a recurrent network. The same numbers, with nothing kept but the state:
+The weights by $\phi$ are much flatter. In return, every new token costs the same, however long the text, as
+in a recurrent network. The same numbers, with nothing kept but the state:
 """
 
 
@@ -717,8 +724,8 @@ r"""
 
 A test that leaves no room for tricks: the model reads pairs of a name and a number, *Ann 3, Bob 7, ...*, 32
 at most, drawn anew for every text. The last token is one of the names. Which number belonged to it? One
-layer of attention with one head of width 16 is trained on it in three kinds: with softmax, with softmax
-behind your window of 8, and with your linear attention. They have the same parameters, steps and batches.
+layer of attention with one head of width 16 is trained on it in three versions: with softmax, with softmax
+under your window of 8, and with your linear attention. They have the same parameters, steps and batches.
 Guessing is right one time in eight. Three seeds:
 """
 
@@ -789,8 +796,8 @@ figures.curves(found, counts, title=title, ylabel="share right", reference=guess
 
 # %% [markdown]
 r"""
-Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess where it
-is not. Linear attention has the same training behind it, and its answers get worse with every pair that it has
+Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess where
+it is not. Linear attention has had the same training, and its answers get worse with every pair that it has
 to hold: all of them are added up in one state of 16 by 16 numbers, and $\phi$ cannot tell names apart as
 sharply as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is
 why models with linear layers keep a few layers of softmax, or change how the state is updated (see "Read
@@ -799,7 +806,8 @@ more").
 ## See the whole computation
 
 Your tiles over the sentence, with blocks of three keys: two blocks, drawn from a run. Find the two places at
-which something that was already added up shrinks. (The first one multiplies by zero.)
+which something that was already added up shrinks. (The first time it is multiplied by zero: nothing had been
+added up yet.)
 """
 
 # %%
@@ -807,7 +815,7 @@ draw(lambda q, k, v: tiled_attention(q, k, v, 3), x, x, x)
 
 # %% [markdown]
 r"""
-Now compare it with the table. There are far more boxes; is it another computation?
+Now compare it with the table. There are far more boxes; is it a different computation?
 """
 
 # %%
@@ -821,8 +829,8 @@ comparison
 
 # %% [markdown]
 r"""
-The same mathematics, in another order. Linear attention is drawn with a few boxes, and there the answer is
-another one:
+The same mathematics, in another order. Linear attention is drawn with only a few boxes, and there the answer
+is different:
 """
 
 # %%
@@ -910,7 +918,7 @@ def try_backward(backward_in_tiles):
     with torch.no_grad():
         found = backward_in_tiles(q, k, v, out.detach(), lse, gradient, 16)
     for name, mine, theirs in zip("qkv", found, expected):
-        assert torch.allclose(mine, theirs, atol=1e-4), f"the gradient of {name} is another one"
+        assert torch.allclose(mine, theirs, atol=1e-4), f"the gradient of {name} is not right"
     return "right: the gradients of attention without a table"
 
 
@@ -1022,11 +1030,11 @@ state that is handed on.
   falls back to another back end when they do not. If your attention is slow, restrict the choice with
   `sdpa_kernel` as you did above: then a back end that cannot run says why.
 - **Windows.** Mistral 7B has a window of 4096 in 32 layers; on paper, its last layer is reached from 131,040
-  positions back. Gemma 2 takes turns: one layer with a window of 4096, one without.
+  positions back. Gemma 2 alternates: one layer with a window of 4096, one without.
 - **Merging over machines.** Ring attention spreads one long text over many machines. Keys and values travel
   round a ring, and every machine merges what it gets, as in exercise 1.
-- **Decoding.** A single new query has no queries to tile over. So the keys of the cache are split, each part
-  is attended to in parallel, and the parts are merged: exercise 1 again.
+- **Decoding.** With a single new query there are no blocks of queries to share out. So the keys of the cache
+  are split, each part is attended to in parallel, and the parts are merged: exercise 1 again.
 """
 
 # %%

@@ -222,13 +222,13 @@ EXERCISE = Exercise(
         "heads": ("With one head you are right; with several you are not.",
                   "Which features belong to one head, and what is put together at the end?"),
         "tokens": ("A single token is right; several are not.", "Which tokens may each of them see?"),
-        "": ("Already a single token without a cache comes out otherwise.",
+        "": ("Even a single token without a cache comes out wrong.",
              "Which four layers does it pass, and what are its keys and values in the cache?"),
     },
     hints=(
         "Two new tokens come to a cache of three. Draw the table of weights: how many rows and columns has it, and "
         "which cells are blocked?",
-        "Keys and values of the new tokens are made first, in heads; then they are put behind those of the cache. The "
+        "Keys and values of the new tokens are made first, in heads; then they are appended to those of the cache. The "
         "longer ones serve twice: where?",
         "The shape of it: queries (B, H, N, d_head), keys and values (B, H, M + N, d_head), scores (B, H, N, M + "
         "N), and "

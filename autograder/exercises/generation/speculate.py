@@ -98,7 +98,7 @@ EXERCISE = Exercise(
              "    n, left = 0, sum(bool(u[i] < ratio) for i, ratio in enumerate(ratios))\n",
              "    if n == len(draft):": "    n = left\n    if n == len(draft):"},
              "You count tokens that come after a rejected one.",
-             "What becomes of the draft behind a token that is rejected?"),
+             "What becomes of the draft after a token that is rejected?"),
         edit("SPEC-03 the large model's distribution after a rejection", {REST: "target_probs[n]"},
              "After a rejection you draw from what the large model says.",
              "Which tokens would come too often that way: those the small model likes, or the others?"),
@@ -137,11 +137,11 @@ EXERCISE = Exercise(
              {ALL: "rest = (target_probs[n] - draft_probs[n - 1]).clamp(min=0)\n"
              "        return n, rest / rest.sum()\n"},
              "Where all tokens are accepted, you subtract what the small model said of another place.",
-             "What did the small model say of the place behind its draft?"),
+             "What did the small model say of the position after its draft?"),
         edit("SPEC-29 the rejected one counts", {LAST: "return n + 1, rest / rest.sum()"},
              "Your number counts the token that is rejected.", "How many tokens of the draft stay?"),
         edit("SPEC-31 the row behind", {REST: "target_probs[n + 1] - draft_probs[n]"},
-             "Your distribution is that of the place behind the rejected token.",
+             "Your distribution is that of the position after the rejected token.",
              "For which place is a token needed now?"),
         edit("SPEC-33 shares by a softmax", {LAST: "return n, torch.softmax(rest, dim=-1)"},
              "Tokens of which nothing is left can be drawn in yours.", "What becomes of a 0 in a softmax?"),
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
         "several": ("For a draft of one token you are right; for several you are not.",
                     "Which row, and which u, belong to the second token?"),
         "": ("Already one token that should be accepted gives something else.",
-             "Which ratio is compared with u, and what is the distribution behind the draft?"),
+             "Which ratio is compared with u, and what is the distribution after the draft?"),
     },
     hints=(
         "The small model writes a token with probability 0.5, the large one would with 0.2. How often must it be "

@@ -94,7 +94,7 @@ EXERCISE = Exercise(
         "wide": ("With heads of one feature you are right; with wider ones you are not.",
                  "Over which axis do the features of one head add up?"),
         "": ("One head of one feature already comes out wrong.",
-             "With single numbers for both weights, what is the one number that is due?"),
+             "With single numbers for both weights, what should the one number of the result be?"),
     },
     hints=(
         "Write the score of one head with both weights in it: x W_q^T on one side, c W_k^T on the other. Which two "

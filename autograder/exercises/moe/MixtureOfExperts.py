@@ -213,7 +213,7 @@ EXERCISE = Exercise(
              "Between the layers of your experts negative numbers are cut off.",
              "Which activation does the exercise ask for?"),
         edit("MOE-67 the tanh form of GELU", {"nn.GELU()": "nn.GELU(approximate='tanh')"},
-             "Your numbers are close to what is due, but those of an approximated GELU.",
+             "Your numbers are close, but they are those of an approximate GELU.",
              "Which of the curves called GELU does nn.GELU give when it is asked for nothing special?"),
         edit("MOE-69 weights without a softmax over the token", {SOFTMAX: "torch.softmax(chosen, dim=0)"},
              "Your weights sum to one over the tokens.", "What should the weights of one token add up to?"),
