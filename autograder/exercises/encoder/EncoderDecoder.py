@@ -231,7 +231,8 @@ EXERCISE = Exercise(
         edit("ED-25 dropout", _layers("0.0", "0.1"),
              "Two calls in training mode give two results.", "Which of PyTorch's defaults does this model do without?"),
         edit("ED-27 probabilities instead of logits", {LAST: "return torch.softmax(self.head(x), dim=-1)"},
-             "What comes out are probabilities, or their logarithms.", "Does a loss that takes logits want a softmax before it?"),
+             "What comes out are probabilities, or their logarithms.",
+             "Does a loss that takes logits want a softmax before it?"),
         edit("ED-27", {LAST: "return torch.log_softmax(self.head(x), dim=-1)"}),
         edit("ED-29 a causal encoder", {"src_key_padding_mask=padded": "src_key_padding_mask=padded, mask=torch.ones("
              "src.shape[1], src.shape[1], dtype=torch.bool).triu(1)"},

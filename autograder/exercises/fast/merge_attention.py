@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.schema import DTYPES, FULLY_MASKED, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
 
 
 def merge_attention(out_a, lse_a, out_b, lse_b):
@@ -27,6 +27,9 @@ def reference(out_a, lse_a, out_b, lse_b):
     shares = torch.softmax(safe, dim=-1).masked_fill(empty, 0.0)
     out = torch.einsum("...ns,...nse->...ne", shares, torch.stack((out_a, out_b), dim=-2))
     return out, torch.logsumexp(safe, dim=-1).masked_fill(empty[..., 0], -torch.inf)
+
+
+EMPTY = "sets without keys"
 
 
 def cases(draw):
@@ -64,11 +67,11 @@ def _empty(draw):
         args = _inputs(draw, (2,), 4, 3)
         for query, which in empty:
             args[2 * which][:, query], args[2 * which + 1][:, query] = 0.0, -torch.inf
-        yield Case(family, args, aspect=FULLY_MASKED, needs=("axes in front",))
+        yield Case(family, args, aspect=EMPTY, needs=("axes in front", "empty"))
     args = _inputs(draw, (), 3, 2)
     for one in args:
         one.fill_(-torch.inf if one.dim() == 1 else 0.0)
-    yield Case("nothing anywhere", args, aspect=FULLY_MASKED)
+    yield Case("nothing anywhere", args, aspect=EMPTY, needs=("empty",))
 
 
 def _far(draw):
@@ -99,7 +102,7 @@ EXERCISE = Exercise(
     reference=reference,
     cases=cases,
     standard=("float64", "transposed", "by name"),
-    aspects={VALUES: 3, FULLY_MASKED: 2, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 3, EMPTY: 2, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"out_a": "... N E", "lse_a": "... N", "out_b": "... N E", "lse_b": "... N"},
     mistakes=(
         edit("FLA-01 outputs are added as they are", {OUT: "out_a + out_b"},
@@ -169,6 +172,8 @@ EXERCISE = Exercise(
     ),
     in_twos=("FLA-01", "FLA-07", "FLA-25", "FLA-27", "FLA-29", "FLA-31", "FLA-33", "FLA-37", "FLA-41", "FLA-11"),
     needs={
+        "empty": ("Where both sets hold keys you are right; where one holds none you are not.",
+                  "What does a set without keys add to the sum, and what does exp make of its logarithm?"),
         "axes in front": ("One row of queries comes out right, a batch does not.",
                           "Counted from the end, which axes do your steps name?"),
         "": ("A single query already comes out wrong.",
