@@ -114,19 +114,19 @@ def conv_as_layer() -> Picture:
     ax.add_patch(Rectangle((0.3, 1.7), 0.8, 0.8, fill=False, edgecolor=BLUE, linewidth=2.2))
     ax.text(0.3, 0.65, "image", fontsize=9.5, color=GREY)
     ax.text(2.2, 2.68, "kernel", fontsize=9.5, color=GREY, va="center")
-    cells(ax, 2.2, 2.5, [["1", "0"], ["0", "\u22121"]], [[HEADS[1]] * 2] * 2, width=0.4, height=0.4)
+    cells(ax, 2.2, 2.5, [["1", "0"], ["0", "\u22122"]], [[HEADS[1]] * 2] * 2, width=0.4, height=0.4)
     ax.text(3.15, 2.1, "stride 2: it is laid on\nfour patches in turn", fontsize=9.5, va="center")
     ax.text(2.2, 1.32, "the same numbers in a row", fontsize=9.5, color=GREY, va="center")
-    cells(ax, 2.2, 1.15, [["1", "0", "0", "\u22121"]], [[HEADS[1]] * 4], width=0.4, height=0.4)
+    cells(ax, 2.2, 1.15, [["1", "0", "0", "\u22122"]], [[HEADS[1]] * 4], width=0.4, height=0.4)
     cells(ax, 2.2, 0.65, [["0", "1", "4", "5"]], [[HEADS[0]] * 4], width=0.4, height=0.4)
     ax.text(3.95, 0.95, "weight", fontsize=9.5, va="center")
     ax.text(3.95, 0.45, "patch", fontsize=9.5, va="center")
-    ax.text(4.65, 0.7, "0 \u2212 5 = \u22125", fontsize=10.5, fontweight="bold", va="center")
+    ax.text(4.65, 0.7, "0 \u2212 10 = \u221210", fontsize=10.5, fontweight="bold", va="center")
     return Picture(
         figure,
         "An image of 4 x 4 pixels numbered from 0 to 15, its first patch 0, 1, 4, 5 framed. A kernel of 2 x 2 with "
-        "the rows 1, 0 and 0, -1. Below, the kernel in a row, 1, 0, 0, -1, over the patch in a row, 0, 1, 4, 5: the"
-        " product is 0 - 5 = -5.",
+        "the rows 1, 0 and 0, -2. Below, the kernel in a row, 1, 0, 0, -2, over the patch in a row, 0, 1, 4, 5: the"
+        " product is 0 - 10 = -10.",
     )
 
 
@@ -162,8 +162,8 @@ def vit_flow() -> Picture:
 
 @styled
 def rollout_paths() -> Picture:
-    """Two tokens through two layers: every way back to the input, with its share."""
-    figure = card(6.0, 3.5, "Follow every way back, and multiply along it")
+    """Two tokens through two layers: every path back to the input, with its share."""
+    figure = card(6.0, 3.5, "Follow every path back, and multiply along it")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     x, y = (0.9, 2.75, 4.6), (2.35, 1.05)
     ways = ((0, 0, BLUE, "0.5"), (0, 1, VERMILLION, "0.5"), (1, 1, GREY, "1"))
@@ -187,7 +187,7 @@ def rollout_paths() -> Picture:
         figure,
         "Two tokens, 0 and 1, as circles in three columns: input, after layer 1, after layer 2. In each layer token"
         " 0 comes with a share of 0.5 from itself and 0.5 from token 1, and token 1 from itself alone. After two "
-        "layers token 0 is 0.25 of 0 and 0.75 of 1, because two ways lead from 1 to 0; token 1 is 1 of 1.",
+        "layers token 0 is 0.25 of 0 and 0.75 of 1, because two paths lead from 1 to 0; token 1 is 1 of 1.",
     )
 
 

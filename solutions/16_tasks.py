@@ -4,8 +4,8 @@ r"""
 
 A Transformer forecasts next year's number of sunspots. It has never seen the years on which it is tested,
 its curve looks convincing, and its error is below that of "next year will be like this year". Is it a good
-forecaster? Keep the question. In section 5 you hold it against a method that is a hundred years old and takes
-one line.
+forecaster? Keep the question in mind. In section 5 you compare it with a method that is a hundred years old and
+takes one line.
 
 Models that write give an answer per token. Often one answer is wanted for the whole: is this review
 friendly, which number comes next? The layers stay as they are. What changes is what goes in, who attends to
@@ -18,7 +18,7 @@ whom, and what is read at the end. In this lesson you will **build**
 5. a model that forecasts the next value of a series,
 6. a forecast of several steps, each fed back.
 
-Then you train both models, hold them against the simplest rivals you can think of, and learn two ways to
+Then you train both models, compare them with the simplest rivals you can think of, and learn two ways to
 fool yourself with a test.
 
 **You need** lessons 03 (padding) and 11 (a language model). You may use PyTorch's own layers.
@@ -120,7 +120,7 @@ r"""
 **What goes wrong.**
 
 - *The count.* Padding is left out of the sum, but the sum is then divided by the length of the batch.
-- *A row of padding alone* gives 0/0. To turn NaN into zero afterwards is too late: the gradient is NaN
+- *A row of padding alone* gives 0/0. Turning NaN into zero afterwards comes too late: the gradient is NaN
   already.
 
 **See it run.** The same text, with more and more padding:
@@ -254,8 +254,8 @@ Tiny film reviews of 4 to 12 words. Each one has exactly one opinion, *good* or 
 - *the plot was **not bad** and long*: friendly
 - *the plot was **bad** and **not** long*: not friendly
 
-Both reviews consist of the same words. Whoever counts words can only guess, and is right half of the time.
-A model has to find out *which word comes right before which*.
+Both reviews consist of the same words. A model that counts words can only guess, and is right half of the
+time. It has to find out *which word comes right before which*.
 """
 
 # %%
@@ -282,7 +282,7 @@ for ids, label in zip(some, labels):
 # %% [markdown]
 r"""
 Two models, three seeds each. One is told what is padding; the other one, `careless`, is told nothing, and
-`pad` is to it a word like any other. Both are trained on batches of length 12. Then both are tested on the
+to it `pad` is a word like any other. Both are trained on batches of length 12. Then both are tested on the
 *same* 1000 new reviews, in batches of length 12, 16, 24 and 32: what differs is the padding. And, as a rival,
 the same model with *no layers*: it sees every word and every position, but no token attends to another.
 """
@@ -332,29 +332,36 @@ figures.curves(right, lengths, title=title, xlabel="length of the batch", ylabel
 
 # %% [markdown]
 r"""
-Without layers a model can only guess: the answer is not in the words, it is in who stands beside whom, and only
-attention tells that.
+Without layers a model can only guess: the answer is not in the words, it is in which word stands beside which, and
+only attention tells that.
 
-The careful model's line is flat, and it has to be: padding reaches neither its attention nor its mean, so it
-computes the same logits in every batch. For the careless model `pad` is a word. It is behind on all three
-seeds already where it was trained, and more padding makes it worse: on one seed by a few reviews in a hundred, on
-another hardly. How much padding a review gets depends on the longest one in its batch, on neighbours that have
-nothing to do with it, so its answer to *your* review changes with *theirs*.
+The careful model's line is flat, and it has to be: padding reaches neither its attention nor its mean, so
+it computes the same logits in every batch. For the careless model `pad` is a word. It is behind on all
+three seeds even at the length it was trained on, and more padding makes it worse: on one seed by a few
+reviews in a hundred, on another hardly. How much padding a review gets depends on the longest one in its
+batch, on neighbours that have nothing to do with it, so its answer to *your* review changes with *theirs*.
 
-How does the careful model do it? Look at what the tokens of *the plot was not bad and long* attend to in its
-first layer. Which words count?
+How does the careful model do it? Look at what the tokens of *the plot was not bad and long* attend to in the
+first layer of one of the three. Which words count? And in all three models, over all new reviews: how much of the
+attention goes to *good*, *bad* and *not*, and how large a part of the words are they?
 """
 
 # %%
 review = "the plot was not bad and long".split()
 ids = torch.tensor([[words.index(word) for word in review]])
 maps = attention_weights(classifiers[careful][0], ids)[0][0]
+real, telling = new[0] > 0, (new[0] > 0) & (new[0] < 4)
+print(f"good, bad and not are {telling.sum() / real.sum():.0%} of all words")
+for model in classifiers[careful]:
+    weights = attention_weights(model, new[0], real)[0].mean(dim=1)
+    print(f"of the weight they get {(weights * telling[:, None])[real].sum() / real.sum():.0%}")
 title = "First layer of the classifier"
 figures.attention_maps({f"head {h}": maps[h] for h in range(2)}, review, title=title)
 
 # %% [markdown]
 r"""
-Few words get nearly all of the weight, and *not* and *bad* are among them.
+In these maps few words get nearly all of the weight, and *not* and *bad* are among them. Over all reviews the words
+that decide get more than their part of the weight, on every seed.
 
 ## 3. What may be known of a series?
 
@@ -451,8 +458,8 @@ print("the leaked mean is no worse on", sum(a <= b for a, b in zip(leaked, hones
 
 # %% [markdown]
 r"""
-The series has no pattern at all, and yet the forecast that has seen the future looks better, and by much where the
-walk went far away.
+The series has no pattern at all, and yet the forecast that has seen the future is no worse on any seed, and looks
+far better where the walk went far away.
 
 How do you *catch* such a leak, in a program that somebody else wrote? Change the future, and look at the past.
 Whatever is computed for the known part must stay as it is, to the last digit:
@@ -556,8 +563,8 @@ r"""
 were trained on. The end: the six are the last ones](../images/two_splits.svg)
 
 **See it run.** How much does that help? Again a random walk. The model is the simplest one that remembers:
-it looks for the most similar window that it was trained on, and repeats what followed there, ten steps
-ahead. Its rival is the **naive forecast**: nothing changes. On a random walk nobody can do better than that.
+it looks for the most similar window of 30 values that it was trained on, and repeats what followed there, ten
+steps ahead. Its rival is the **naive forecast**: nothing changes. On a random walk nobody can do better than that.
 """
 
 # %%
@@ -568,21 +575,26 @@ def by_memory(inputs, targets, known, tested):
 
 # %%
 for seed in range(3):
-    inputs, targets = make_windows(random_walk(seed), 10, 10)
+    inputs, targets = make_windows(random_walk(seed), 30, 10)
     targets, n = targets[:, -1], len(inputs)
     shuffled = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     order = torch.arange(n)
     cut = 4 * n // 5
-    leaky = by_memory(inputs, targets, shuffled[:cut], shuffled[cut:])
-    clean = by_memory(inputs, targets, order[: cut - 19], order[cut:])
-    naive = rms(inputs[cut:, -1] - targets[cut:])
-    print(f"by memory: shuffled {leaky:.1f}, at the end {clean:.1f}; naive {naive:.1f}")
+    splits = {"shuffled": (shuffled[:cut], shuffled[cut:])}
+    splits["the end"] = order[: cut - 39], order[cut:]
+    print(f"seed {seed}", end="")
+    for name, (known, tested) in splits.items():
+        naive = rms(inputs[tested, -1] - targets[tested])
+        memory = by_memory(inputs, targets, known, tested)
+        print(f"; {name}: by memory {memory:.1f}, naive {naive:.1f}", end="")
+    print()
 
 # %% [markdown]
 r"""
 By the shuffled test, memory beats the naive forecast by far: it forecasts what nobody can forecast. By the
-honest test it is worse. Nothing about the model differs between the two; only the question that it was
-asked. (The honest split also leaves 19 windows out between the two sides, those that share values with both.)
+honest test at the end it is worse. Nothing about the model differs between the two; only the question that it was
+asked. (The honest split also leaves 39 windows out between the two sides, because they share values with the
+windows of the test.)
 
 Choose length and horizon: how many examples does the series 1 to 6 give?
 """
@@ -638,7 +650,9 @@ The layers are given.
 
 # %% exercise: tasks.SequenceRegressor
 class SequenceRegressor(nn.Module):
-    """The value after a window, read at its last token: head(norm(layers(input_proj(x) + places))).
+    """The value after a window, read at its last token: head(norm(layers(tokens))).
+
+    A token is input_proj of one value plus the embedding of its position.
 
     Parts:
         input_proj: nn.Linear(1, d_model); position_embedding: nn.Embedding(length, d_model)
@@ -690,8 +704,8 @@ r"""
 - *A ReLU at the end.* In a standardised series, about half of the values are negative.
 - *No positions.* Then a window and the same window shuffled differ only in their last token.
 
-**See it run.** The number of sunspots per year, from 1700 to 2008: real data that the package `statsmodels`
-brings along. Activity rises and falls in cycles of about 11 years. The last 60 years are held out. A window
+**See it run.** The number of sunspots per year, from 1700 to 2008: real data that come with the package
+`statsmodels`. Activity rises and falls in cycles of about 11 years. The last 60 years are held out. A window
 holds 22 years, two cycles:
 """
 
@@ -805,7 +819,7 @@ figures.curves(lines, at[1:], title=title, reference=level, **axis)
 # %% [markdown]
 r"""
 At the chosen number of steps all three seeds are below the linear method. A victory? Not yet: the number was
-*chosen* by these years, so they flatter it. With the choice made, everybody learns once more, now from all
+*chosen* by these years, so they flatter it. With the choice made, all methods learn once more, now from all
 years up to 1948. Then comes the test. In the charts, *last* is "like this year" and *cycle* is "like 11 years
 before":
 """
@@ -830,10 +844,10 @@ figures.bars(bars, names, "Errors where one chose, and in the test")
 
 # %% [markdown]
 r"""
-There is the first answer to the question from the beginning. The Transformer is clearly better than both naive
+Here is the first answer to the question from the beginning. The Transformer is clearly better than both naive
 forecasts, on every seed. And on every seed it is *worse* than a weighted sum from 1927, on one of them by less
-than a sunspot, although it beat that on the years by which its training was chosen. Whoever shows only the left
-chart, or only the naive rivals, shows a success.
+than a sunspot, although it was better on the years by which its training was chosen. If you show only the left
+chart, or only the naive rivals, it looks like a success.
 
 Why did it turn around? Look at the years one by one:
 """
@@ -856,7 +870,7 @@ figures.curves(lines, years[n_train:], title=title, **options)
 
 # %% [markdown]
 r"""
-On most years the two are equally good. The ten highest decide: some of them are higher than anything in the
+In most years the two are equally good. The ten highest decide: some of them are higher than anything in the
 known years, and there the forecasts of the Transformer stay too low, on every seed. Does it not know any
 better, or is it unable to say more? Take the window before 1957, the highest year of all, and multiply its
 standardised values by a factor:
@@ -878,8 +892,8 @@ figures.curves(lines, factors, title=title, xlabel="factor", ylabel="forecast, s
 
 # %% [markdown]
 r"""
-The line goes on as it began. The Transformer does not: for larger and larger windows its answers do not even
-rise. Each layer begins with a norm, which divides a token by its own size (lesson 08), so that large and very
+The linear method goes on as it began. The Transformer does not: beyond a factor of 1 its answers even fall, on
+every seed. Each layer begins with a norm, which divides a token by its own size (lesson 08), so that large and very
 large look almost alike to it. It has never had to tell them apart.
 
 A cause that is understood can be repaired. Give every window a scale of its own: subtract its mean, divide by its
@@ -1204,7 +1218,7 @@ Not graded, and harder than they look.
 
 **A forecast with an interval.** One number says nothing about how sure it is. Write `interval(errors,
 share)`: from the errors of a method on years that it was not trained on, the half width that covers this
-share of them. Then hold it against the years after those: how many are inside?
+share of them. Then test it on the years after those: how many are inside?
 """
 
 # %%
@@ -1237,7 +1251,7 @@ than the past, as in 1957.
 
 </details>
 
-**Windows that share.** In section 4, 19 windows were left out between the two sides. Write
+**Windows that share.** In section 4, the windows just before the test were left out. Write
 `sharing(known, tested, span)`: windows have `span` values each, input and target together, and are given by
 where they begin. How many of the tested ones share at least one value with a known one?
 """
@@ -1281,7 +1295,7 @@ about the *test*, and neither needs to know anything about the model.
 
 </details>
 
-**A first token instead of the mean.** Put a token of its own in front of every review and read the answer
+**A first token instead of the mean.** Put an extra token in front of every review and read the answer
 there, as BERT does. Train on the reviews of section 2 with three seeds. Which of the two learns faster?
 
 <details><summary>How to begin</summary>

@@ -9,9 +9,9 @@ and learns to continue it, and nothing else. Then you begin a new text with "sti
 it play; then with "still to come: 100"; then with 150, which nobody has ever reached. Will it give you what you
 ask for? And how could a model that only imitates do better than those whom it imitates?
 
-That is a **decision transformer**. There is also the other way from rewards to behaviour: try, and make whatever
-went well a little more likely. Language models are tuned to rewards in that way today. In this lesson you will
-**build**
+A model that is asked in this way is a **decision transformer**. There is another way from rewards to behaviour: try
+something, and make whatever went well a little more likely. Today's language models are tuned to rewards in that
+way. In this lesson you will **build**
 
 1. the sum of what is still to come at each step,
 2. one sequence out of returns, states and actions,
@@ -56,7 +56,7 @@ from autograder.notebook.lessons.rl import play, poles
 
 # %% [markdown]
 r"""
-## Four words first
+## Five words first
 
 At each step somebody sees a **state** $s_t$ (where is the cart, how far does the pole lean?), takes an **action**
 $a_t$ (push left or right), and gets a **reward** $r_t$ (1 for every step on which the pole is up). The steps up to
@@ -130,8 +130,9 @@ r"""
 
 - *The rewards so far.* `cumsum` gives what has been earned. That is known already; what counts is what is left.
 - *The same total at every step.* If the only reward comes at the end, nobody notices: everything is still to come
-  all the time.
-- *Discounted from the start of the episode.* Seen from step 5, the reward of step 5 is near.
+  until the very end.
+- *Discounted from the start of the episode.* Seen from step 5, the reward of step 5 is now: it is not discounted
+  at all.
 
 **See it run.** A single reward at the end of four steps. How far back does it reach?
 """
@@ -143,7 +144,7 @@ for discount in (1.0, 0.5, 0.0):
     lines[f"discount {discount}"] = returns_to_go(late, discount)[0]
     print(f"discount {discount}:", lines[f"discount {discount}"].tolist())
 title = "One reward, in the last of four steps"
-figures.curves(lines, title=title, ylabel="return to go")
+figures.curves(lines, [str(step) for step in range(4)], title=title, ylabel="return to go")
 
 # %% [markdown]
 r"""
@@ -209,7 +210,7 @@ r"""
 
 - *One kind after the other.* `torch.cat` along the steps gives $R_0, R_1, \dots, s_0, s_1, \dots$ Under a causal
   mask no return knows a state, and the first action knows the last state.
-- *The new axis before the steps.* `stack(..., dim=1)` and flatten gives just that.
+- *The new axis before the steps.* `stack(..., dim=1)`, then flattened, gives the same wrong order.
 
 **See it run.** An episode of four steps. To make them easy to tell apart, returns count from 100 on, states from
 10 on, actions from 0 on:
@@ -325,46 +326,50 @@ r"""
 
 - *Read at the actions.* There the model has already seen what it should predict. The loss falls to zero, and it
   can do nothing: it has learned to copy.
-- *A time for each token.* The three tokens of a step happen at one time.
+- *A time of its own for each token.* The three tokens of a step share one time.
 - *The mask of $T$ instead of $3T$ tokens.* PyTorch complains. But a mask that lets a whole *step* be seen lets the
   action be seen, and nobody complains.
 - *The return is not reduced while acting.* You wanted 100, you have earned 60, and you still ask for 100.
 
 **See it run.** First a game that fits on a napkin. It has four steps; the state shows a 0 or a 1, and there is a
-reward for naming it. All episodes come from somebody who guesses. Ask for all four rewards, then for none:
+reward for naming it. All episodes come from somebody who guesses. Ask for all four rewards, then for none, on three
+seeds:
 """
 
 # %%
-torch.manual_seed(0)
-shown, named = torch.randint(0, 2, (2, 256, 4))
-states, returns = F.one_hot(shown, 2).float(), returns_to_go((shown == named).float())
-player = DecisionTransformer(2, 2, 4, 16, 2, 32, 1)
-
-
 def loss_of(model, batch):
     returns, states, actions = batch
     return F.cross_entropy(model(returns, states, actions).flatten(0, 1), actions.flatten())
 
 # %%
-train(player, [(returns, states, named)] * 60, loss_of)
-all_of_them = torch.arange(4.0, 0, -1).expand(256, 4)
-wanted = {"all": (all_of_them, shown), "none": (torch.zeros(256, 4), 1 - shown)}
-with torch.no_grad():
-    for name, (asked, taken) in wanted.items():
-        right = (player(asked, states, taken).argmax(-1) == shown).float().mean()
-        print(f"asked for {name} of the rewards: more than nine tenths right: {bool(right > 0.9)},",
-              f"less than one tenth: {bool(right < 0.1)}")
+for seed in range(3):
+    torch.manual_seed(seed)
+    shown, named = torch.randint(0, 2, (2, 256, 4))
+    states, returns = F.one_hot(shown, 2).float(), returns_to_go((shown == named).float())
+    player = DecisionTransformer(2, 2, 4, 16, 2, 32, 1)
+    train(player, [(returns, states, named)] * 60, loss_of)
+    all_of_them = torch.arange(4.0, 0, -1).expand(256, 4)
+    wanted = {"all": (all_of_them, shown), "none": (torch.zeros(256, 4), 1 - shown)}
+    rightly = {"the notes": (named == shown).float().mean()}
+    with torch.no_grad():
+        for name, (asked, taken) in wanted.items():
+            logits = player(asked, states, taken)
+            rightly[f"asked for {name}"] = (logits.argmax(-1) == shown).float().mean()
+    told = (f"{name} {100 * share:.0f} %" for name, share in rightly.items())
+    print(f"seed {seed}, named rightly:", ", ".join(told))
 
 # %% [markdown]
 r"""
-Nobody in the notes could play. Still, asked for all, the model plays almost perfectly: the notes hold *which*
-actions earned something, and the return tells them apart.
+Nobody in the notes could play: about half of what they named was right, by luck. Still, asked for all, the model plays
+almost perfectly, and asked for none, it gets almost everything wrong. The notes hold *which* actions earned
+something, and the return tells them apart.
 
 ### A real environment: CartPole
 
-`gymnasium` has the pole on its cart. The state has four numbers: place and speed of the cart, angle and angular
-speed of the pole, in radians. An episode ends when the pole leans too far, by 12 degrees, or when the cart leaves its
-track. Each step earns 1, so the return is the number of steps. What happens to somebody who always pushes right (1)?
+`gymnasium` has the pole on its cart. The state has four numbers: position and speed of the cart, angle (in
+radians) and angular speed of the pole. An episode ends when the pole leans too far, by 12 degrees, or when the cart
+leaves its track. Each step earns 1, so the return is the number of steps. What happens to somebody who always pushes
+right (1)?
 """
 
 # %%
@@ -465,7 +470,7 @@ figures.curves(losses, [10 + 20 * k for k in range(20)], **options)
 # %% [markdown]
 r"""
 Told the return, a model predicts the players a little better, on every seed: the return gives away who is about to
-lose interest. A small difference in the loss. In what the two can *do* it will be a large one.
+lose interest. In the loss the difference is small. In what the two can *do* it will be large.
 
 Now ask. At every step, what is wanted is what was asked for minus what has been earned, and the action is drawn
 from the model's probabilities. An episode may now last up to 200 steps, twice as long as any in the notes:
@@ -520,31 +525,33 @@ You do. Each number is the mean of 8 episodes. Read the figure in three steps:
 - *Up to 100*, on all three seeds, what is reached is close to what was asked for, for 20 steps as well as for 100.
   One model plays in as many ways as you like, and the return chooses the way.
 - *Asked for 100* it beats the mean of the players, whom it merely imitates, by choosing whom to imitate. Plain
-  imitation cannot choose. It loses interest at random, as they did, and what you ask for makes no difference.
+  imitation cannot choose. It loses interest at random, as they did, and what you ask for makes no difference. (The
+  ups and downs of its line are chance: other episodes, and only 8 of them.)
 - *Asked for 150* it gets there, too, and no note is longer than 100. Nothing promised that. It works because
   playing on needs no action that is not in the notes: "much is still to come" always went with balancing, and after
   50 steps the wish is back among the numbers that the model knows.
 
-How does it do it? Ask it for 20, and watch:
+How does it do it? Ask each of the three models for 20, and watch the first one:
 """
 
 # %%
-def episode_asked(ask, seed=10_000):
-    return play(asking(readers[0][0], torch.tensor([float(ask)])), [seed], limit=200)[0]
+def episode_asked(ask, seed=10_000, model=readers[0][0]):
+    return play(asking(model, torch.tensor([float(ask)])), [seed], limit=200)[0]
 
 
-states, actions = episode_asked(20)
-half = len(actions) // 2
-print(f"asked for 20, reached {len(actions)};",
-      f"pushes to the left: {(actions[:half] == 0).sum()} of the first {half},",
-      f"{(actions[half:] == 0).sum()} of the last {len(actions) - half}")
-poles(states, "Asked for 20 steps")
+for model, _ in readers:
+    _, actions = episode_asked(20, model=model)
+    half = len(actions) // 2
+    print(f"asked for 20, reached {len(actions)};",
+          f"pushes to the left: {(actions[:half] == 0).sum()} of the first {half},",
+          f"{(actions[half:] == 0).sum()} of the last {len(actions) - half}")
+poles(episode_asked(20)[0], "Asked for 20 steps")
 
 # %% [markdown]
 r"""
 It balances first, and lets the pole fall just in time. It has learned how long a fall takes.
 
-And if one forgets to subtract what has been earned, so that every step asks for the whole again?
+And if you forget to subtract what has been earned, so that every step asks for the whole return again?
 """
 
 # %%
@@ -555,7 +562,8 @@ for model, _ in readers:
 # %% [markdown]
 r"""
 "Still 40 to come", it reads, at step 0 and at step 150. So there is never a reason to let go, and it plays until the
-episode is stopped at 200, or nearly so long. It is the subtraction that keeps the promise.
+episode is stopped at 200, or nearly so long. Even "still 20 to come" keeps it going for more than a hundred steps. It
+is the subtraction that keeps the promise.
 
 Try it yourself. What do you expect if you ask for 0? And for 200?
 """
@@ -583,8 +591,8 @@ draw(small, *window)
 
 # %% [markdown]
 r"""
-And a model with the first mistake of the list. Which tokens does its head read? `compare` sees that they are others,
-but not which ones are right. Training does:
+And now a model with the first mistake of the list: its head reads the actions, not the states. `compare` sees that
+other entries are picked, but cannot say which ones are right. Training can:
 """
 
 # %%
@@ -604,25 +612,25 @@ for difference in comparison.differences:
     print("-", difference)
 
 # %%
-torch.manual_seed(0)
-copier = ReadsActions(4, 2, WINDOW, 16, 2, 32, 1)
-parts = windows(notes[0])
-copied = train(copier, [[part[:256] for part in parts]] * 60, loss_of)
-print(f"read at the actions: loss {copied[0]:.1f} at first, {copied[-1]:.1f} in the end")
+for seed, episodes in enumerate(notes):
+    torch.manual_seed(seed)
+    copier, parts = ReadsActions(4, 2, WINDOW, 16, 2, 32, 1), windows(episodes)
+    copied = train(copier, [[part[:256] for part in parts]] * 60, loss_of)
+    print(f"read at the actions: loss {copied[0]:.1f} at first, {copied[-1]:.1f} in the end")
 
 # %% [markdown]
 r"""
-The second model has a loss that no player deserves. It has read the answer. If a loss falls too fast, look for the
-answer in the input.
+No model can know the players' slips beforehand, and yet this loss falls to almost nothing, on every seed: the model
+has read the answer. If a loss falls too fast, look for the answer in the input.
 
 ## 4. Which of several answers was good?
 
-**The question.** From here on the policy may *try*. It gets a reward of 1. Is that much? For an easy question it is
-not: every answer gets it. What should a reward be compared with?
+**The question.** From here on the policy may *try*. An answer gets a reward of 1. Is that a lot? For an easy
+question it is not: nearly every answer gets it. What should a reward be compared with?
 
 With other answers to the same question. Answer it several times: what is above the mean of the group is good, what
-is below is bad. How far above or below is called the **advantage**. (PPO, in 2017, trained a second model to guess
-what can be expected. A group does without.)
+is below is bad. How far above or below is called the **advantage**. (PPO, in 2017, trained a second
+model to guess what can be expected. With a group, none is needed.)
 
 ![Two charts of four answers each with the mean of the group. Easy question: three answers get 1, one gets 0, the
 mean is 0.75. Hard question: one gets 1, three get 0, the mean is 0.25](../images/group_of_answers.svg)
@@ -700,8 +708,8 @@ figures.table(advantages, names, ["a", "b", "c", "d"], title="Advantages, one ro
 
 # %% [markdown]
 r"""
-The one mistake at the easy question counts as much as the one success at the hard one. And a question that is too
-hard (or too easy) teaches nothing: those who train large models leave such questions out.
+The one mistake on the easy question counts as much as the one success on the hard one. And a question that is too
+hard (or too easy) teaches nothing: some who train large models leave such questions out (see "In practice").
 
 ## 5. How far may one step go?
 
@@ -716,8 +724,8 @@ if a step went the *wrong* way, the loss must still say so, however far it went:
 ![Two charts of the gain over the ratio. A good action: the gain rises up to a ratio of 1.2 and is flat from there
 on. A bad action: it is flat up to 0.8 and falls without a bound from there on](../images/clipped_gain.svg)
 
-By hand, with $\epsilon = 0.2$. A good action, $A = 1$, that has become half as likely again: ratio 1.5, clipped 1.2;
-the smaller gain is 1.2. A bad one, $A = -1$, with the same ratio: -1.5 and -1.2; the smaller is -1.5.
+By hand, with $\epsilon = 0.2$. A good action, $A = 1$, that has become 1.5 times as likely: the ratio is 1.5,
+clipped 1.2; the smaller gain is 1.2. A bad one, $A = -1$, with the same ratio: -1.5 and -1.2; the smaller is -1.5.
 """
 
 # %%
@@ -731,12 +739,12 @@ for gain in (1, -1):
 r"""
 **The formula** (Schulman et al. 2017, equation 7). With the ratio $\rho = \exp(\log p - \log p_{\text{old}})$:
 
-$$L = -\operatorname{mean} \min\bigl(\rho A,\; \operatorname{clamp}(\rho, 1 - \epsilon, 1 + \epsilon)\, A\bigr)$$
+$$L = -\operatorname{mean}\, \min\bigl(\rho A,\; \operatorname{clamp}(\rho, 1 - \epsilon, 1 + \epsilon)\, A\bigr)$$
 
 - $p$, $p_{\text{old}}$: probability of the action now, and when it was drawn (a constant)
-- $A$: its advantage, a constant, too; $\epsilon$: `clip`
+- $A$: its advantage, also a constant; $\epsilon$: `clip`
 
-The minus makes a loss of a gain.
+The minus sign turns a gain into a loss.
 
 ### Exercise: `clipped_policy_loss`
 """
@@ -774,9 +782,9 @@ r"""
 **What goes wrong.**
 
 - *The larger of the two.* Then a bad action that has become far more likely is hidden by the bound.
-- *Clipped alone, without the smaller.* The same.
+- *The clipped gain alone.* It hides such an action, too.
 - *Probabilities instead of logarithms.* Those of long answers are 0 in float32, and 0/0 is NaN.
-- *The old log-probabilities are computed anew in each step.* Then the ratio is always 1, and the bound never acts.
+- *Old log-probabilities that are computed anew in each step.* Then the ratio is always 1, and the bound never acts.
 
 **See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, nothing pulls any
 more:
@@ -853,26 +861,30 @@ def gamble(clip, steps=60, rounds=20, gamblers=100):
 ways = {"bound 0.2": 0.2, "no bound": 1e6}
 results = {name: gamble(clip) for name, clip in ways.items()}
 for name, (earned, policy) in results.items():
-    sure = (policy.max(-1).values > 0.9).float().mean()
+    at_first = gamble(ways[name], rounds=1)[1]
+    sure = [(made.max(-1).values > 0.9).float().mean() for made in (at_first, policy)]
     best = (policy.argmax(-1) == 7).float().mean()
     print(f"{name}: payment at first {earned[0]:.2f}, after one round {earned[1]:.2f},",
           f"at the end {earned[-1]:.2f}")
-    print(f"    sure of one machine: {100 * sure:.0f} %; prefer the best one: {100 * best:.0f} %")
+    print(f"    sure of one machine after one round: {100 * sure[0]:.0f} %,",
+          f"at the end: {100 * sure[1]:.0f} %; prefer the best one: {100 * best:.0f} %")
+    short = [f"{gamble(ways[name], steps, 1)[0][-1]:.2f}" for steps in (10, 20, 40, 60)]
+    print("    payment after one round of 10, 20, 40, 60 steps:", *short)
 lines = {name: earned for name, (earned, _) in results.items()}
-title = "A hundred gamblers, 60 steps per round on the same payments"
+title = "A hundred gamblers, 60 steps per round"
 options = {"xlabel": "round", "ylabel": "mean true payment"}
 figures.curves(lines, title=title, reference={"best machine": 1.0}, **options)
 
 # %% [markdown]
 r"""
-Without the bound they are far ahead after one round, and then they are stuck. Sixty steps on sixteen noisy payments
-are enough to become sure of one machine, and for most gamblers it is the wrong one: one that happened to pay well.
-Who is sure pulls nothing else any more; then a group holds one machine only, its advantages are pure noise, and
-nothing better is ever found.
+Without the bound they are far ahead after one round, and soon they are stuck. After sixty steps on sixteen noisy
+payments nearly half of them are sure of one machine, in the end nearly all are, and most of them prefer a wrong one,
+which happened to pay well. A gambler who is sure pulls nothing else any more; then a group holds one machine only,
+its advantages are pure noise, and nothing better is ever found.
 
-With the bound a round cannot do more than the data allow. After a few steps all ratios are at the bound, and the
-rest of the sixty changes next to nothing. They learn slowly, keep trying all machines, and overtake the others. A
-hundred gamblers are a hundred seeds: this is no accident of one run.
+With the bound a round cannot do much harm. After some twenty steps hardly anything pulls any more, and the other
+forty change next to nothing. The gamblers learn slowly, none of them is sure after one round, and they overtake the
+others. A hundred gamblers are a hundred seeds: this is no accident of one run.
 
 
 ## Explain it
@@ -931,8 +943,8 @@ r"""
 Not graded, and harder than they look.
 
 **Which note wins?** A common rival of the decision transformer is to imitate only the best of the notes. Write
-`best_notes(episodes, share)`, which keeps the episodes with the largest returns, this share of all of them. Train a
-plain imitator on the best tenth. What does it reach, and what can it not do?
+`best_notes(episodes, share)`, which keeps the episodes with the largest returns, `share` being the part to keep.
+Train a plain imitator on the best tenth. What does it reach, and what can it not do?
 """
 
 # %%
@@ -987,19 +999,20 @@ does it earn on average?
 
 # %%
 chance = 1 / 5
-print(f"asked for 3: always wild, which earns {3 * chance:.1f} on average; safe earns 1")
+print(f"wild pays {3 * chance:.1f} on average, safe pays 1.0")
 
 # %% [markdown]
 r"""
 <details><summary>An answer</summary>
 
-Only *wild* ever earned 3, so it chooses *wild*, and earns 0.6 on average. Asked for 1, it would choose *safe*. A
-higher wish, a lower reward: Paster et al. 2022 make the general case.
+Only *wild* ever earned 3, so it chooses *wild*, and earns 0.6 on average. Asked for 1, it would choose *safe*. You
+ask for more and get less. Paster et al. 2022 treat the general case.
 
 </details>
 
-**Which ratio is allowed?** Let a gambler pull one machine only, with $A = 1$, and take a hundred steps with the
-bound. Adam has momentum. Does the ratio stop at 1.2? Write `overshoot(lr, steps)`, which returns the last ratio.
+**Which ratio is allowed?** Let a gambler pull one of the eight machines, with $A = 1$, and take a hundred steps
+with the bound. Adam has momentum. Does the ratio stop at 1.2? `overshoot(lr, steps)` returns the last
+ratio. Guess it for the three learning rates, then run:
 """
 
 # %%
@@ -1032,8 +1045,8 @@ wall: it takes the engine away, not the speed. The larger the learning rate, the
 - **Language models** are tuned to rewards by groups: many answers to one question, a check of which are right, and
   the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers per question and
   adds a penalty for moving away from the model of the beginning.
-- **Two corrections.** Dividing by the group's spread gives questions that are almost always or almost never answered
-  a large weight; Liu et al. 2025 leave it out, and also do not divide by the length of the answer.
+- **Two corrections.** Dividing by the group's spread gives a large weight to questions that are almost always or
+  almost never answered rightly; Liu et al. 2025 leave it out, and also do not divide by the length of the answer.
 - **Two bounds.** Yu et al. 2025 (DAPO) use a larger $\epsilon$ above than below, 0.28 and 0.2, so that rare actions
   can grow, and drop the groups that teach nothing.
 - **Decision transformers** are used where only records of the past exist and trying things out is expensive or
@@ -1042,7 +1055,9 @@ wall: it takes the engine away, not the speed. The larger the learning rate, the
 """
 
 # %%
-print("answers per question: 64; bounds:", 0.2, "below,", 0.28, "above")
+for below, above in ((0.2, 0.2), (0.2, 0.28)):
+    most = 0.01 * (1 + above)
+    print(f"bounds {below} and {above}: a rare action of 0.01 may grow to {most:.4f} in a round")
 
 # %% [markdown]
 r"""

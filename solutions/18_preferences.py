@@ -2,13 +2,13 @@
 r"""
 # 18 Learn from preferences: what can be learned from "this one rather than that"?
 
-Copies of one small language model are tuned to the same preference, by the same pairs and in the same number
+Copies of one small language model are tuned to the same preference, with the same pairs and the same number
 of steps, but with different losses. One number says how often each of them finds the preferred answer of a new pair.
 Does it also tell you which of them can still speak its language? In section 4 you will plot the number that
 does.
 
-Nobody can say by how many points an answer is good. But of two answers, people can say which they prefer.
-Out of many such pairs a language model can be tuned, without a model of rewards and without letting it write
+Nobody can say how many points an answer is worth. But of two answers, people can say which they prefer.
+With many such pairs a language model can be tuned, without a reward model and without letting it write
 during training: **direct preference optimisation**, DPO. In this lesson you will **build**
 
 1. the log-probability of a whole answer,
@@ -19,8 +19,8 @@ during training: **direct preference optimisation**, DPO. In this lesson you wil
 Then you tune a model of a few thousand parameters with three values of $\beta$, and watch what it gains and
 how far it drifts.
 
-**You need** lesson 11 (a language model and its loss). From lesson 12 on PyTorch's cross-entropy may be used,
-too.
+**You need** lesson 11 (a language model and its loss). You may use PyTorch's cross-entropy, as in every
+lesson from 12 on.
 
 **You spend** about 75 minutes, more than half of them on the exercises.
 
@@ -66,7 +66,7 @@ reinforcement, tuned policy. Below, DPO: pairs, one loss, tuned policy. Both use
 the reference](../images/two_ways.svg)
 
 The model that is tuned is called the **policy**, and a frozen copy of it as it was before is the
-**reference**. Both ways need the reference, and this lesson is mostly about what for.
+**reference**. Both ways need the reference, and most of this lesson is about why.
 
 ## 1. How likely is an answer?
 
@@ -75,7 +75,7 @@ answer, given the prompt?
 
 The product of the probabilities of its tokens, each given everything before it; in logarithms, a sum. Only
 the tokens of the answer count. The prompt and the padding were not the model's choice. And beware of the
-shift: the logits at a position speak about the *next* token.
+shift: the logits at a position are about the *next* token.
 
 ![A row of six tokens: two of the prompt in grey, three of the answer in blue, one of padding. An arrow leads
 from the token before each answer token to that token, with its probability: 0.5, 0.25 and 0.8. Their
@@ -83,7 +83,8 @@ logarithms add up to -2.30](../images/answer_log_prob.svg)
 
 By hand, the answer of the picture: $0.5 \cdot 0.25 \cdot 0.8 = 0.1$. As logarithms, $-0.69 - 1.39 - 0.22 =
 -2.30$. Every further token makes an answer less likely, so that long answers have log-probabilities of minus
-several hundred. As probabilities they would all be 0 in a computer. That is why one adds logarithms.
+several hundred or thousand. The probabilities themselves are so small that a computer rounds them to 0. That
+is why one adds logarithms.
 """
 
 # %%
@@ -167,9 +168,9 @@ r"""
 **The question.** Make the preferred answer likelier and the other one less likely: why not just that?
 
 Because there is no end to it. The logarithm of a probability can fall for ever, and pushing the rejected
-answer down is easiest by breaking whatever it is made of: words, grammar, the end of a sentence. So let
-something decide when it is enough, and let it be measured not by the probability itself but by how far it has
-*moved* since the reference:
+answer down is easiest by breaking whatever it is made of: words, grammar, the end of a sentence. So
+something must decide when it is enough; and what counts is not the log-probability itself but how far it has
+*moved* from that of the reference:
 
 ![A table of four log-probabilities. Policy: chosen -10, rejected -13. Reference: chosen -12, rejected -12.
 The gains are 2 and -1, their difference 3, times beta 0.1 a margin of
@@ -198,8 +199,8 @@ When is it enough? The loss falls to 0 as the margin grows, and its gradient fad
 ![The curve of minus log sigmoid over the margin, from 4 at -4 to almost 0 at 4, with the slope at three
 margins: -0.98 at -4, -0.50 at 0, -0.02 at 4](../images/dpo_curve.svg)
 
-A pair that is right by a margin of 4 pulls with a fiftieth of the force with which a pair pulls that is wrong
-by as much. So a margin of about 4 is where learning ends, and **$\beta$ decides how far the model must move
+A pair that is right by a margin of 4 pulls with about a fiftieth of the force of a pair that is wrong by as
+much. So a margin of about 4 is where learning ends, and **$\beta$ decides how far the model must move
 to get there**: the difference of the gains must reach $4 / \beta$. With $\beta = 0.1$ the chosen answer must
 become $e^{40}$ times likelier relative to the rejected one, with $\beta = 1$ only $e^4 = 55$ times."""
 
@@ -255,13 +256,14 @@ check(dpo_loss, hidden=True)
 r"""
 **What goes wrong.**
 
-- *Chosen and rejected exchanged*, or a sign of the reference. The loss still falls in training, towards the
+- *Chosen and rejected exchanged*, or a wrong sign. The loss still falls in training, towards the
   wrong side. At the first step, where policy and reference agree, nothing shows it: the loss is 0.693 either
   way.
 - *`log(sigmoid(x))` in two steps.* Far below zero the first gives 0, the second minus infinity.
 - *A sum over the pairs.* Then the learning rate depends on the batch size.
 
-**See it run.** The loss, and how hard it pulls, for a pair that is wrong by far, undecided, and right by far:
+**See it run.** The loss, and how hard it pulls, for a pair that is wrong by far, undecided, and right by far,
+and last for one that is wrong beyond measure:
 """
 
 # %%
@@ -333,7 +335,7 @@ check(preference_accuracy, hidden=True)
 r"""
 **What goes wrong.**
 
-- *No reference.* A short answer is likelier than a long one before any training; that is no merit of the
+- *No reference.* A short answer is likelier than a long one before any training; that is no credit to the
   policy.
 - *$\ge$ instead of $>$.* Then the untrained policy is right about everything.
 
@@ -386,7 +388,7 @@ def dpo_step(
     Old gradients do not count. The reference gets neither gradient nor change.
 
     Shapes:
-        policy, reference: ids (B, N) -> logits (B, N, V); the optimiser is of the policy
+        policy, reference: ids (B, N) -> logits (B, N, V); optimizer: of the policy's parameters
         chosen, chosen_answer: (B, N); rejected, rejected_answer: (B, M)
 
     >>> policy = nn.Embedding(3, 3)
@@ -426,7 +428,7 @@ check(dpo_step, hidden=True)
 
 # %% [markdown]
 r"""
-(The answer above repeats what the first two exercises have built, so that it can be judged by itself. Yours
+(The worked answer repeats what the first two exercises have built, so that it can be judged by itself. Yours
 may call them.)
 
 **What goes wrong.**
@@ -440,7 +442,7 @@ may call them.)
 **See it run.** First the language. Its tokens are the ten digits in a circle, and a text is a **walk**: each
 digit is one above or one below the digit before it, each with probability 1/2 (after 9 comes 0 or 8). Seven
 digits per text. A small model learns it from 300 batches. Nobody can do better than $\log 2$ per token, as
-you know from lesson 11:"""
+you know from lesson 11. Below the losses, the model is drawn:"""
 
 # %%
 class Small(nn.Module):
@@ -490,7 +492,7 @@ draw(references[0], walks(2, torch.Generator().manual_seed(0)))
 
 # %% [markdown]
 r"""
-Then the preference. Let people like it when it goes up. A pair is two walks from the same first digit; the
+Then the preference: let people like walks that go up. A pair is two walks from the same first digit; the
 one that rises more often is the chosen one. The first digit is the prompt, the other six are the answer. Two
 hundred pairs to learn from, and others to test on:"""
 
@@ -519,14 +521,14 @@ for chosen, rejected in list(zip(*pairs))[:3]:
 # %% [markdown]
 r"""
 What should be watched? The gains and the accuracy on the test pairs. And the **drift**: by how much the
-policy has become worse at *ordinary* texts, those which were not chosen by anybody. It is the mean of
+policy has become worse at *ordinary* texts, walks that nobody has chosen or rejected. It is the mean of
 $\rho - \pi$ per token, an estimate of the Kullback-Leibler divergence from the reference to the policy. (Papers
-mostly measure the other direction, on texts that the policy writes. Both are 0 if nothing has changed, and grow
-with what has.)
+mostly measure the other direction, on texts that the policy writes. Both are 0 if nothing has changed, and
+grow as the policy moves away.)
 
 By hand: if the policy goes up with probability 0.9 instead of 0.5, half of the ordinary tokens become
 likelier by $\log(0.9 / 0.5) = 0.59$, and half less likely by $\log(0.5 / 0.1) = 1.61$. The drift is $(1.61 -
-0.59) / 2 = 0.51$. That is what the preference costs. More than that is paid for nothing."""
+0.59) / 2 = 0.51$. That is the price of the preference. Any drift beyond it buys nothing."""
 
 # %%
 up, down = math.log(0.9 / 0.5), math.log(0.5 / 0.1)
@@ -555,8 +557,8 @@ def measured(policy, reference):
 
 # %% [markdown]
 r"""
-One hundred steps for each $\beta$, on three seeds. And beside them what section 2 asked about: **just push**,
-the chosen answers up and the rejected ones down, without a sigmoid and so without an end."""
+One hundred steps for each $\beta$, on three seeds. Beside them stands what section 2 asked about: **just
+push** the chosen answers up and the rejected ones down, without a sigmoid and so without an end."""
 
 # %%
 def push_step(policy, optimizer, chosen, rejected):
@@ -614,7 +616,7 @@ tuning(charts, steps, title="Tuned to rise: what is gained, and what is paid")
 # %% [markdown]
 r"""
 Read the charts together. By the accuracy alone all four look like a success: each of them is right about nine
-of ten new pairs or more, on every seed. Now look at the drift. For *just push* it is more than twenty times
+in ten new pairs or more, on every seed. Now look at the drift. For *just push* it is more than twenty times
 as large as for $\beta = 5$, and its line goes on climbing to the end, as that of $\beta = 0.05$ does. That of
 $\beta = 5$ is flat after some forty steps: the margins are reached, and nothing pulls any more.
 
@@ -636,8 +638,8 @@ does not make the steps smaller.
 
 </details>
 
-But how large a drift is harmless? The last word has the model. Let each of them write: how often do its texts
-go up, and how often up *or* down, as all texts of its language do? The rest is nonsense.
+But how large a drift is harmless? The models have the last word. Let each of them write: how often do its texts
+go up, and how often up *or* down, as all texts of the language do? The rest is nonsense.
 """
 
 # %%
@@ -662,13 +664,13 @@ for name, texts in written.items():
 
 # %% [markdown]
 r"""
-One line per way, three seeds each, and at the end the first text of seed 0. Here is the answer to the
-question of the beginning. Two of the four, *just push* and $\beta = 0.05$, have unlearned their language: on
-each seed at least a fifth of their steps, and on most seeds nearly half or more, are no steps at all. They
-nearly always tell which of two *given* answers is preferred, and cannot write one themselves. With $\beta =
-0.05$ the model even goes up less often, on two of the three seeds, than before it was tuned to go up. With
-$\beta = 0.5$ it does rise, but what does not rise is almost all nonsense: it has unlearned to go down. With
-$\beta = 5$ it goes up in four of five steps and more, and nearly all the others go down.
+Each line has three seeds, and at the end the first text of seed 0. Here is the answer to the question of the
+beginning. With two of the four losses, *just push* and $\beta = 0.05$, the models have unlearned their
+language: on each seed at least a fifth of their steps, and on most seeds nearly half or more, go neither up
+nor down. They nearly always tell which of two *given* answers is preferred, and cannot write one themselves.
+With $\beta = 0.05$ the model even goes up less often, on two of the three seeds, than before it was tuned to
+go up. With $\beta = 0.5$ it does rise, but what does not rise is almost all nonsense: it has unlearned to go
+down. With $\beta = 5$ it goes up in four of five steps and more, and nearly all the others go down.
 
 How good is that? A model that goes up with the same probability $p$ everywhere, and writes no nonsense, has
 the drift of the example by hand, $-\tfrac12 \log\,(4 p (1 - p))$. That is what rising so often costs. Here it
@@ -684,13 +686,13 @@ points = {
     name: [(up_share(text), seen[-1]["drift"]) for text, (_, seen) in zip(written[name], seeds)]
     for name, seeds in runs.items()
 }
-price(points, "What the models have gained, and what they have paid")
+price(points, "What was gained, and what was paid")
 
 # %% [markdown]
 r"""
-To the right is what was wanted, upwards is what it costs. With $\beta = 5$ all three marks lie on the line or
-close above it: hardly anything was paid in vain. All others lie far above. Accuracy and loss cannot tell you
-that. The drift can, which is why everybody who tunes a model plots it.
+The farther right, the more of what was wanted; the higher, the more it cost. With $\beta = 5$ all three marks
+lie on the line or close above it: hardly anything was paid in vain. All others lie far above. Accuracy and
+loss cannot tell you that. The drift can, which is why everybody who tunes a model plots it.
 
 ## Explore
 
@@ -789,8 +791,8 @@ r"""
 Not graded.
 
 **People who disagree.** Exchange chosen and rejected in a quarter of the training pairs. What does that do to
-the accuracy on the test pairs, and to the drift? And which of the two values of $\beta$ suffers more? Guess,
-then run:
+the accuracy on the test pairs, and to the drift? And which suffers more, $\beta = 0.5$ or $\beta = 5$?
+Guess, then run:
 """
 
 # %%
@@ -883,8 +885,8 @@ r"""
 ## In practice
 
 - **Where pairs come from.** People compare two answers of one model; often another model compares, or a
-  program does (tests pass or fail). Pairs sampled from the model that is to be tuned work better than foreign
-  ones: the loss can only speak about answers that are in the pairs.
+  program does (tests pass or fail). Pairs sampled from the model that is to be tuned work better than
+  pairs from elsewhere: the loss says nothing about answers that are not in the pairs.
 - **$\beta$ is small.** Rafailov et al. used 0.1 in most of their experiments, and 0.5 for summaries, with a
   learning rate of $10^{-6}$; the preferences of Llama 3 were learned with 0.1, too (Grattafiori et al. 2024).
   With steps that small, training ends long before the margins are reached. In this lesson, with a rate of $3

@@ -8,8 +8,8 @@ order for all six. Can you read the lower row?
 ![The digits 0 to 5 as images of 8 x 8 pixels, each cut into sixteen squares by thin lines. Below each, the same
 sixteen squares in another order; the digits cannot be read any more](../images/scrambled_digits.svg)
 
-A vision transformer reads it, and not a bit worse than the upper row: in section 4 you will prove that, without
-training anything. It is the strength of these models and their weakness, too.
+A vision transformer can read it as well as the upper row: in section 4 you will prove that, with nothing trained
+anew. This is a strength of these models, and a weakness, too.
 
 A Transformer reads a sequence of vectors and does not ask where they come from. Cut an image into squares, make
 a vector of each, and the layers that read texts read images. In this lesson you will **build**
@@ -129,7 +129,7 @@ r"""
 **What goes wrong.**
 
 - *`view(B, N, -1)`.* Memory is read row by row over the whole image: such a "patch" is a stripe (the second
-  drawing above). A model learns from stripes, too, only worse, and nothing warns you.
+  drawing above). A model can be trained on stripes, too, and nothing warns you.
 - *Every second pixel* (the third drawing): `reshape(P, H // P)` instead of `reshape(H // P, P)`.
 - *Pixels that fill no patch.* Slicing drops the edge of an image of 30 x 30 without a word.
 
@@ -156,11 +156,11 @@ sixteen times as many entries.
 
 ## 2. Can you get the image back?
 
-**The question.** Is anything lost? And if a model *writes* patches, as those do that draw, how do you see
+**The question.** Is anything lost? And if a model *writes* patches, as image generators do, how do you see
 them as an image?
 
-Nothing is lost: only the order of the numbers has changed. Look at the axes. There, four axes trade places;
-back, they return:
+Nothing is lost: only the order of the numbers has changed. Look at the axes. On the way there, four axes trade
+places; on the way back, they return:
 
 ![Two lines of six axes with an arrow from each axis above to its place below. The image: B, C, H / P, P, W / P,
 P. The patches: B, H / P, W / P, C, P, P, where the two axes of patches make N and the last three make the
@@ -241,19 +241,20 @@ r"""
 
 **The question.** Look into a published vision transformer, and you find no `patchify`. It begins with a
 **convolution**: a small table of weights, the **kernel**, is laid on the image, multiplied pixel by pixel,
-summed up, and moved on by its **stride**. Here the stride is as large as the kernel. Is that something else?
+summed up, and moved on by its **stride**. Here the stride is as large as the kernel. Is that something other than
+a linear layer on patches?
 
-![An image of sixteen pixels with its first patch, 0, 1, 4, 5, framed, and a kernel with the rows 1, 0 and 0, -1.
-Below, the kernel in a row over the patch in a row: the product is 0 - 5 = -5](../images/conv_as_layer.svg)
+![An image of sixteen pixels with its first patch, 0, 1, 4, 5, framed, and a kernel with the rows 1, 0 and 0, -2.
+Below, the kernel in a row over the patch in a row: the product is 0 - 10 = -10](../images/conv_as_layer.svg)
 
-It is not. The kernel never lies on parts of two patches; it meets one patch after the other, and what it
+It is not. The kernel never covers parts of two patches; it meets one patch after the other, and what it
 computes there is a dot product: one output of a linear layer that reads the patch.
 
-By hand: the kernel with the rows (1, 0) and (0, -1) on the first patch, 0, 1, 4, 5, gives $0 - 5 = -5$.
+By hand: the kernel with the rows (1, 0) and (0, -2) on the first patch, 0, 1, 4, 5, gives $0 - 10 = -10$.
 """
 
 # %%
-kernel = torch.tensor([[1.0, 0], [0, -1]])
+kernel = torch.tensor([[1.0, 0], [0, -2]])
 by_layer = patches.float() @ kernel.flatten()
 by_convolution = F.conv2d(image[None, None].float(), kernel[None, None], stride=2)[0, 0]
 print("the layer on four patches:", by_layer.tolist())
@@ -451,7 +452,7 @@ draw(small, torch.rand(1, 1, 8, 8))
 
 # %% [markdown]
 r"""
-Beside it, a model that was copied together from lesson 11, where a token may only attend to those before it.
+Beside it, a model that was pieced together from lesson 11, where a token may only attend to those before it.
 What does the comparison say? And what does that do to a class token that comes first?
 """
 
@@ -476,7 +477,7 @@ comparison
 # %% [markdown]
 r"""
 Behind that mask the token in front attends to itself alone: every image gets the same logits. All shapes fit,
-and the loss of training would stop at that of guessing, $\log 10$. Only the numbers tell.
+and in training the loss would not fall below that of guessing, $\log 10$. Only the numbers tell.
 
 **See it run.** Real handwriting: 1797 digits, 8 x 8 pixels each, which come with scikit-learn. The model learns
 from 1297 of them; the other 500 it never sees. Three models, from three seeds, each in 600 steps:
@@ -542,9 +543,10 @@ print("loss of the last 20 steps:", *(f"{sum(losses[-20:]) / 20:.3f}" for _, los
 # %% [markdown]
 r"""
 The last losses are almost 0: the models know their 1297 digits by heart, and there is nothing left to learn
-from them. There are more than fifty times as many parameters as images. So make more images of the same ones. In each
-batch every digit is turned a little, moved by at most half a pixel, and made a little larger or smaller, each
-time anew. It stays the same digit, and to the model it is a new image. That is called **augmentation**:
+from them. There are more than fifty times as many parameters as images. So make new images of the ones you
+have. In each batch every digit is turned a little, moved by at most half a pixel, and made a little larger
+or smaller, each time anew. It stays the same digit, and to the model it is a new image. That is called
+**augmentation**:
 """
 
 # %%
@@ -677,9 +679,9 @@ than one in five digits is still read.
 "patch 5" is no longer patch 5 alone: it holds what it has gathered from others. From which *pixels* does the
 answer come?
 
-Follow the ways back. In each layer a token comes half from itself, along the residual connection, and half
-from where its heads attend to. That is an assumption (nobody has measured the halves), but a simple one.
-Shares along one way are multiplied; ways that end at the same token are added. For two layers, that is a
+Follow the paths back. In each layer a token comes half from itself, along the residual connection, and half
+from the tokens that its heads attend to. That is an assumption (nobody has measured the halves), but a simple one.
+Shares along one path are multiplied; paths that end at the same token are added. For two layers, that is a
 product of matrices.
 
 ![Two tokens in three columns: input, after layer 1, after layer 2. In each layer token 0 comes with a share of
@@ -793,7 +795,7 @@ tells something, too, namely where no stroke is.
 ### Does the map tell the truth?
 
 A map is a claim: *the answer comes from here*. Test it. Erase the four patches with the largest share (make
-them white), and see how many digits are still read. Beside that, erase four with the smallest share, four at
+them white), and see how many digits are still read. For comparison, erase four with the smallest share, four at
 random, and four with the most ink, which takes no model at all to find:
 """
 
@@ -819,12 +821,12 @@ figures.table(left, [f"model {seed}" for seed in range(3)], ways, title=title)
 # %% [markdown]
 r"""
 Read each row from left to right. If the map tells the truth, erasing the patches with the largest share
-(*most*) hurts more than erasing at random, and that more than erasing those with the smallest (*least*). So
-it is in all three rows, even for the second model. The maps are not empty.
+(*most*) hurts more than erasing at random, and that more than erasing those with the smallest (*least*). That
+is so in all three rows, even for the second model. The maps are not empty.
 
 Now compare the last two columns. Erasing the most *ink* hurts about as much as erasing what the map points at
-in the first model, and more in the other two. Whoever wants to know which patches of a digit matter does well
-to look at the digit. A map that looks right is no evidence; a test with a plain method beside it is.
+in the first model, and more in the other two. If you want to know which patches of a digit matter, you do well
+to look at the digit. A map that looks right is not evidence; a test with a plain method beside it is.
 
 ## Explore
 
@@ -998,7 +1000,7 @@ r"""
 """
 
 # %%
-print("images to learn from: 1.3 million, 300 million")
+print(f"from 1.3 million to 300 million images: {300 / 1.3:.0f} times as many")
 print("three quarters of 196 patches:", 196 * 3 // 4)
 
 # %% [markdown]
@@ -1031,7 +1033,7 @@ r"""
   ships their test set.
 
 **You have built it.** The same layers read sentences and pictures. What they cannot know beforehand they learn,
-if the data are enough; and what a map says about them you test before you believe it.
+given enough data; and you test what a map says about them before you believe it.
 """
 
 # %%
