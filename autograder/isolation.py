@@ -25,6 +25,10 @@ seed = torch.default_generator.manual_seed
 # In its block a subclass of Tensor computes as a plain Tensor does.
 without_subclasses = torch._C.DisableTorchFunctionSubclass
 
+# Inside `torch.vmap` a tensor stands for each of many: it has no numbers of its own.
+is_one_of_many = torch._C._functorch.is_functorch_wrapped_tensor
+unwrapped = torch._C._functorch.get_unwrapped
+
 # subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
 _set_deterministic = torch._C._set_deterministic_algorithms
 

@@ -1,24 +1,15 @@
 """Folded steps -> the nodes and edges of model.py, with names that a learner reads."""
 
+import math
 from dataclasses import replace
 
 from autograder.graph import operations as ops
 from autograder.graph.fold import folded, numberless
-from autograder.graph.model import (
-    MAX_WHOLE,
-    Edge,
-    Edges,
-    Node,
-    Nodes,
-    bounded,
-    in_order,
-    plain_text,
-    renumbered,
-    shape_text,
-)
+from autograder.graph.model import MAX_WHOLE, Edge, Edges, Node, Nodes, arranged, plain_text, shape_text
 from autograder.graph.run import Trace
 from autograder.graph.simplify import simplified
 from autograder.graph.steps import Step
+from autograder.graph.trace import TooLong
 
 _SPOKEN = {"setitem": "write", "getitem": "pick", "T": "transpose", "mT": "transpose", "invert": "not", "unbind": "row"}
 
@@ -52,15 +43,15 @@ def _links(groups, place):
                 if source != target:
                     found.setdefault((source, target), []).append((shape, parent.is_quiet, str(position)))
     return [
-        Edge(source, target, _merged(shape for shape, _, _ in seen), seen[0][1], tuple(sorted({at for *_, at in seen})))
+        Edge(source, target, _common(shape for shape, _, _ in seen), seen[0][1], tuple(sorted({at for *_, at in seen})))
         for (source, target), seen in found.items()
     ]
 
 
-def _merged(shapes):
-    """The shape that all have; None if they differ."""
-    found = set(shapes)
-    return found.pop() if len(found) == 1 else None
+def _common(values, otherwise=None):
+    """The value that all have; something else if they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else otherwise
 
 
 def _inlined(groups, links):
@@ -83,21 +74,18 @@ def _inlined(groups, links):
     return {number: target for number, target in found.items() if len(owners[target]) == 1}
 
 
-def _home(group):
-    """heads.0 if all are of one part; heads.* if heads.0, heads.1 ... were folded."""
-    boxes = {step.box for step in group}
-    return boxes.pop() if len(boxes) == 1 else numberless(group[0].box)
-
-
 def _node(number, group, parameters, failed):
-    step, box = group[-1], plain_text(_home(group))
-    shape = _merged(step.shape for step in group)
+    step = group[-1]
+    # heads.0 if all are of one part; heads.* if heads.0, heads.1 ... were folded.
+    box = plain_text(_common((one.box for one in group), numberless(group[0].box)))
+    shape = _common(step.shape for step in group)
     if step.kind != "operation":
         known = step.kind == "constant" and step.value is not None
         name = plain_text(numberless(step.name) or step.kind)
         value = ops.number_text(step.value) if known else ""
         return Node(number, step.kind, "", name, value, shape, box=box)
     label, detail = (plain_text(text) for text in _lines(group, parameters))
+    factor = step.factor
     return Node(
         number,
         "operation",
@@ -109,28 +97,22 @@ def _node(number, group, parameters, failed):
         box=box,
         state="failed" if failed is not None and failed in group else "",
         role=step.role,
-        number=step.factor,
+        number=factor if factor is not None and math.isfinite(factor) else None,
         dim=step.dim,
-        blocked=_same(step.blocked for step in group),
-        order=_same(step.order for step in group),
+        blocked=_common((step.blocked for step in group), ""),
+        order=_common((step.order for step in group), ""),
         part=plain_text(step.part),
     )
-
-
-def _same(texts):
-    found = set(texts)
-    return found.pop() if len(found) == 1 else ""
 
 
 def _lines(group, parameters):
     """First and second line of an operation's box."""
     step = group[-1]
     if step.op in ops.LAYOUT and "\n" in step.name:
-        words = [part.split(" ")[0] for part in step.name.split("\n")[:3]]
-        return ", ".join(_SPOKEN.get(word, word) for word in words), ""
+        return ", ".join(_SPOKEN.get(word, word) for word in step.name.split("\n")[:3]), ""
     label = _SPOKEN.get(step.op, step.op)
     if not parameters:
-        return label, step.detail if len({other.detail for other in group}) == 1 else ""
+        return label, _common((one.detail for one in group), "")
     owner = parameters[0].name.rpartition(".")[0].rpartition(".")[2]
     sizes = [f"{p.name.rpartition('.')[2]} {shape_text(p.shape)}" for p in parameters]
     return (label if owner.isdigit() else f"{owner}: {label}"), ", ".join(sizes)
@@ -144,9 +126,10 @@ def _with_outputs(trace, nodes, edges, place):
     for position, (steps, shape) in enumerate(trace.outputs, 1):
         number += 1
         nodes.append(Node(number, "output", "", f"output {position}" if several else "output", "", shape))
-        edges += [Edge(place[step], number, shape) for step in dict.fromkeys(steps)]
-        used |= {place[step] for step in steps}
-    if trace.too_long:
+        sources = dict.fromkeys(place[step] for step in steps)
+        edges += [Edge(source, number, shape) for source in sources]
+        used |= sources.keys()
+    if isinstance(trace.error, TooLong):
         nodes.append(Node(number + 1, "note", "", "\u2026 and more: the drawing stops here"))
     elif trace.error is None and not trace.outputs:
         nodes.append(Node(number + 1, "output", "", f"returns {trace.returned}"))
@@ -155,4 +138,4 @@ def _with_outputs(trace, nodes, edges, place):
     idle = [node.id for node in nodes if node.kind == "input" and node.id not in used and not unseen]
     nodes = [replace(node, state="unused") if node.id in idle else node for node in nodes]
     # subtle: a folded step stands at its first repeat, which may run before what its other repeats take.
-    return renumbered(*bounded(in_order(nodes, edges) or nodes, edges, MAX_WHOLE))
+    return arranged(nodes, edges, MAX_WHOLE)

@@ -7,11 +7,9 @@ from typing import Any
 from torch import nn
 
 from autograder.graph import differences
-from autograder.graph.dot import dot_of_pair, words_of
-from autograder.graph.drawing import Drawing, Shown, draw
+from autograder.graph.dot import dot_of_pair
+from autograder.graph.drawing import Drawing, Shown, draw, must_be_callable
 from autograder.graph.model import plain_text
-from autograder.graph.run import must_be_callable
-from autograder.graph.svg import svg_of
 
 
 class Comparison(Shown):
@@ -23,22 +21,15 @@ class Comparison(Shown):
     are marked.
     """
 
-    def __init__(self, mine: Drawing, theirs: Drawing, told: list[differences.Difference]):
-        self.mine, self.theirs = mine, theirs
-        self.differences = [item.text for item in told]
+    def __init__(self, mine: Drawing, theirs: Drawing, sentences: list[str]):
+        self.mine, self.theirs, self.differences = mine, theirs, sentences
 
     @property
     def dot(self) -> str:
-        sides = [
-            (_titled(who, side), side.nodes, side.edges)
-            for who, side in (("yours", self.mine), ("theirs", self.theirs))
-        ]
-        return dot_of_pair(sides, self._sentences())
-
-    def svg(self) -> str:
-        sides = ("m", self.mine), ("t", self.theirs)
-        said = {f"{letter}{node.id}": words_of(node) for letter, side in sides for node in side.nodes}
-        return svg_of(self.dot, self.alt, str(self), said)
+        sides = ("yours", self.mine), ("theirs", self.theirs)
+        titles = [who if side.title == "lambda" else f"{who}: {plain_text(side.title, 40)}" for who, side in sides]
+        graphs = [(title, side.nodes, side.edges) for title, (_, side) in zip(titles, sides)]
+        return dot_of_pair(graphs, self._sentences())
 
     @property
     def alt(self) -> str:
@@ -51,9 +42,7 @@ class Comparison(Shown):
         return "\n".join([*self._sentences(), "", f"yours: {self.mine}", "", f"theirs: {self.theirs}"])
 
 
-def compare(
-    mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any
-) -> Comparison:
+def compare(mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any) -> Comparison:
     """Draws both on the same inputs and says what differs in the mathematics.
 
     depth  how many levels of parts are opened in the picture, as in `draw`; what is compared is always all of it.
@@ -69,36 +58,29 @@ def compare(
 def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Comparison:
     """The same for two drawings that are there already."""
     theirs = _with_my_names(mine, theirs)
-    told = _told(mine, theirs)
-    marks = [{number for item in told for number in steps(item)} for steps in (lambda i: i.mine, lambda i: i.theirs)]
-    drawn = []
-    for side, marked in zip((mine, theirs), marks):
-        nodes, edges = side.whole
-        nodes = [replace(n, state="differs") if n.id in marked and not n.state else n for n in nodes]
-        drawn.append(Drawing(side.title, nodes, edges, side.stopped, depth))
-    return Comparison(drawn[0], drawn[1], told)
+    stopped = [(who, side.stopped) for who, side in (("Yours", mine), ("Theirs", theirs)) if side.stopped]
+    # The first side that stopped is all there is to say.
+    told = [differences.Difference(f"{who} could not be compared. {why}") for who, why in stopped[:1]]
+    told = told or differences.found(mine.whole, theirs.whole)
+    mine, theirs = (
+        _marked(side, set().union(*ids), depth)
+        for side, ids in ((mine, [item.mine for item in told]), (theirs, [item.theirs for item in told]))
+    )
+    return Comparison(mine, theirs, [item.text for item in told])
 
 
-def _titled(who, side):
-    return who if side.title == "lambda" else f"{who}: {plain_text(side.title, 40)}"
-
-
-def _told(mine, theirs):
-    """The differences; the first side that stopped is all there is to say."""
-    for name, side in (("Yours", mine), ("Theirs", theirs)):
-        if side.stopped:
-            return [differences.Difference(f"{name} could not be compared. {side.stopped}")]
-    return differences.found(mine.whole, theirs.whole)
+def _marked(side, steps, depth):
+    nodes, edges = side.whole
+    nodes = [replace(n, state="differs") if n.id in steps and not n.state else n for n in nodes]
+    return Drawing(side.title, nodes, edges, side.stopped, depth)
 
 
 def _with_my_names(mine, theirs):
     """Both get the same inputs in the same order, so each has one name on both sides: mine."""
-    names = [node.label for node in mine.whole[0] if node.kind == "input"]
     nodes, edges = theirs.whole
-    inputs = [node for node in nodes if node.kind == "input"]
-    if len(names) != len(inputs) or names == [node.label for node in inputs]:
-        return theirs
-    said = dict(zip((node.id for node in inputs), names))
+    names = [node.label for node in mine.whole[0] if node.kind == "input"]
+    inputs = [node.id for node in nodes if node.kind == "input"]
+    said = dict(zip(inputs, names)) if len(inputs) == len(names) else {}
     nodes = [replace(node, label=said.get(node.id, node.label)) for node in nodes]
     return Drawing(theirs.title, nodes, edges, theirs.stopped, theirs.depth)
 
@@ -115,6 +97,6 @@ def _as_taken(target, count):
     def of_both(x, context):
         return target(x, context, context)[0]
 
-    found = of_self if count == 1 else of_both
-    found.__qualname__ = "MultiheadAttention"
-    return found
+    called = of_self if count == 1 else of_both
+    called.__qualname__ = "MultiheadAttention"
+    return called

@@ -69,10 +69,9 @@ def _components(nodes, edges, depth):
     group = {number: [number] for number in home}
     for edge in edges:
         a, b = edge.source, edge.target
-        if a in home and b in home and home[a] == home[b] and group[a] is not group[b]:
+        if a in home and home[a] == home.get(b) and group[a] is not group[b]:
             group[a] += group[b]
-            for member in group[b]:
-                group[member] = group[a]
+            group.update(dict.fromkeys(group[b], group[a]))
     kinds = {node.id: node.kind for node in nodes}
     distinct = {id(members): sorted(members) for members in group.values()}
     return [m for m in distinct.values() if sum(kinds[member] == "operation" for member in m) > 1]

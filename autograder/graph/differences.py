@@ -47,16 +47,11 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
     if any(node.op in _CHOOSES for walk in (a, b) for node in walk.nodes.values()):
         return list(_results(a, b))
     items = sequences(a, b)
-    kinds = [[item.kind for item in side] for side in items]
-    steps = SequenceMatcher(None, kinds[0], kinds[1], autojunk=False).get_opcodes()
-    pairs = [
-        pair for tag, start, end, begin, stop in steps if tag == "equal"
-        for pair in zip(items[0][start:end], items[1][begin:stop])
-    ]
-    only = [
-        [place for tag, *ends in steps if tag != "equal" for place in range(*ends[2 * side : 2 * side + 2])]
-        for side in (0, 1)
-    ]
+    mine_kinds, their_kinds = ([item.kind for item in side] for side in items)
+    blocks = SequenceMatcher(None, mine_kinds, their_kinds, autojunk=False).get_matching_blocks()
+    places = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+    pairs = [(items[0][mine], items[1][theirs]) for mine, theirs in places]
+    only = [sorted(set(range(len(side))) - {pair[which] for pair in places}) for which, side in enumerate(items)]
     told = [*_counted(items, only), *_named(pairs), *(Difference(*item) for item in scores.differences(a, b, pairs))]
     # What follows from the above is not told again.
     told = told or [*_added_back(a, b, pairs), *_linear(items, only)]
@@ -78,11 +73,9 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
             yield Difference(f"Yours {does} {where[0]}; theirs {where[1]}.", *ids)
             continue
         counts = [sum(item.kind == kind for item in side) for side in items]
-        said = [_TIMES.get(count, f"{count} times") for count in counts]
-        if counts[0] > counts[1]:
-            yield Difference(f"Yours {does} {said[0]}; theirs {said[1]}.", *ids)
-        else:
-            yield Difference(f"Theirs {does} {said[1]}; yours {said[0]}.", *ids)
+        most, least = [_TIMES.get(count, f"{count} times") for count in sorted(counts, reverse=True)]
+        who, other = ("Yours", "theirs") if counts[0] > counts[1] else ("Theirs", "yours")
+        yield Difference(f"{who} {does} {most}; {other} {least}.", *ids)
 
 
 def _linear(items, only):
@@ -135,8 +128,9 @@ def _results(a, b):
 def _unused(a, b):
     """An input, or a part with parameters, that only theirs uses."""
     idle = [{n.label: n.id for n in walk.nodes.values() if n.state == "unused"} for walk in (a, b)]
-    for name in idle[0].keys() - idle[1].keys() & {node.label for node in b.nodes.values()}:
-        yield Difference(f"Theirs uses {name}; yours does not.", (idle[0][name],))
+    for name, number in idle[0].items():
+        if name not in idle[1] and any(node.label == name for node in b.nodes.values()):
+            yield Difference(f"Theirs uses {name}; yours does not.", (number,))
     parts = [_parts(walk) for walk in (a, b)]
     if parts[0] and parts[0] < parts[1]:
         yield Difference(f"Theirs uses {' and '.join(sorted(parts[1] - parts[0]))}; yours does not.")

@@ -1,12 +1,21 @@
-"""Nodes and edges -> DOT text: what stands on a box, and in which colours.
+"""Nodes and edges -> DOT text, what stands on a box and in which colours -> SVG.
 
-All texts are escaped here. Colour is never alone: every box says in words what it is.
+All texts are escaped here. Colour is never alone: every box says in words what it is. Graphviz lays out and draws (it
+is inside the pygraphviz wheel: no system package). The picture is one element without a script, a link or anything
+fetched, on a white ground, so that it can be read on a dark page too.
 """
 
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
+from textwrap import wrap
+from xml.etree import ElementTree
 
 from autograder.graph.depth import levels, titled
-from autograder.graph.model import Edges, Node, Nodes, plain_text, shape_text
+from autograder.graph.model import Edges, Nodes, plain_text, shape_text
 from autograder.graph.operations import category
 from autograder.graph.walk import Walk
 
@@ -30,6 +39,7 @@ STYLES = {
     "failed": (VERMILLION, "#FBE6DA"),
 }
 _TITLE, _DETAIL = 13, 10.5
+_SVG = "{http://www.w3.org/2000/svg}"
 _HEAD = f"""digraph computation {{
   rankdir=TB; nodesep=0.22; ranksep=0.26; ordering=out; bgcolor=white; pad=0.2; fontname="Helvetica,Arial,sans-serif";
   node [shape=box, style="rounded,filled", margin="0.15,0.05", height=0.2, fontname="Helvetica,Arial,sans-serif"];
@@ -54,22 +64,10 @@ def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
     return text + "}\n"
 
 
-def words_of(node: Node) -> str:
-    """What a box says, in one line."""
-    times = f"{node.times} times" if node.times > 1 else ""
-    return ", ".join(filter(None, (f"{node.label} {node.detail}".strip(), times, shape_text(node.shape))))
-
-
 def _notes(notes):
-    lines = "".join(f'{_safe(line)}<BR ALIGN="LEFT"/>' for note in notes for line in _wrapped(note))
+    wrapped = [wrap(plain_text(note, 400), 90, break_long_words=False, break_on_hyphens=False) for note in notes]
+    lines = "".join(f'{_safe(line)}<BR ALIGN="LEFT"/>' for note in wrapped for line in note)
     return f'  labelloc=t; labeljust=l; fontsize=13; fontcolor="{INK}"; label=<{lines}>;\n' if lines else ""
-
-
-def _wrapped(text, width=90):
-    lines = [""]
-    for word in plain_text(text, 400).split(" "):
-        lines[-1:] = [f"{lines[-1]} {word}".strip()] if len(lines[-1]) + len(word) < width else [lines[-1], word]
-    return lines
 
 
 def _body(nodes, edges, prefix):
@@ -86,7 +84,8 @@ def _body(nodes, edges, prefix):
 def _cluster(inside, prefix, place):
     """The boxes of one part, and the parts in it as frames."""
     text = "".join(f"  {prefix}{node.id} [{_box(node)}];\n" for node in inside.get("", ()))
-    for number, (path, part) in enumerate((path, part) for path, part in inside.items() if path):
+    for number, path in enumerate(filter(None, inside)):
+        part = inside[path]
         if len(part) == len(part.get("", ())) == 1:  # a part with one step needs no frame
             text += _cluster(part, prefix, place)
             continue
@@ -102,9 +101,7 @@ def _frame(title, size, colour):
 
 def _box(node):
     line, fill = STYLES[_kind(node)]
-    wide = 1.2
-    if node.state == "differs":
-        line, wide = VERMILLION, 2.6
+    line, wide = (VERMILLION, 2.6) if node.state == "differs" else (line, 1.2)
     style = 'style="rounded,filled,dashed", ' if node.state == "unused" else ""
     twice = "peripheries=2, " if node.times > 1 or node.kind == "part" else ""
     return f'label=<{_label(node)}>, {style}{twice}color="{line}", fillcolor="{fill}", penwidth={wide}'
@@ -141,3 +138,39 @@ def _arrow(walk, edge, prefix):
 def _safe(text):
     """Text for an HTML-like label: no markup, and nothing that Graphviz interprets."""
     return escape(plain_text(text, 200), quote=True).replace("\\", "&#92;")
+
+
+def svg_of(dot: str, title: str, description: str) -> str:
+    """The picture with a title and a description for screen readers. Raises ImportError without pygraphviz."""
+    import pygraphviz
+
+    with _silent(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        drawn = pygraphviz.AGraph(string=dot).draw(format="svg", prog="dot")
+    root = ElementTree.fromstring(drawn)
+    for group in root.iter(f"{_SVG}g"):
+        for name in group.findall(f"{_SVG}title"):  # n1, n2 ...
+            group.remove(name)
+    for place, (tag, text) in enumerate((("title", title), ("desc", description))):
+        element = ElementTree.Element(_SVG + tag)
+        element.text = text
+        root.insert(place, element)
+    root.attrib |= {"role": "img", "aria-label": title, "style": "max-width:100%;height:auto"}
+    ElementTree.register_namespace("", _SVG[1:-1])
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """subtle: the libraries that measure text warn on the process's standard error about fonts, and nbgrader takes a
+    line there for a failure."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

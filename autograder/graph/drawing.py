@@ -1,25 +1,29 @@
 """draw(module_or_function, *inputs): the computation as a picture and as text."""
 
 import base64
+import inspect
 from collections.abc import Callable
 from html import escape
 
-from autograder.graph import words
+from torch import nn
+
 from autograder.graph.assemble import assembled
 from autograder.graph.depth import shown
-from autograder.graph.dot import dot_of, words_of
-from autograder.graph.model import Edges, Nodes, bounded, renumbered
-from autograder.graph.run import BadUse, must_be_callable, trace
-from autograder.graph.svg import svg_of
+from autograder.graph.dot import dot_of, svg_of
+from autograder.graph.model import Edges, Nodes, arranged, plain_text, shape_text, sources_of
+from autograder.graph.run import BadUse, trace
 from autograder.graph.torchview_engine import drawn_by_torchview
 
 
 class Shown:
-    """Something with `svg()`, `alt` and a text, as a notebook shows it.
+    """Something with `dot`, `alt` and a text, as a notebook shows it.
 
     subtle: JupyterLab shows image/svg+xml as an image without a name, and not at all in a notebook that is not
     trusted; an <img> in text/html keeps its name in both, in nbconvert's pages and through our feedback's filter.
     """
+
+    def svg(self):
+        return svg_of(self.dot, self.alt, str(self))
 
     def __repr__(self):
         return f"<{type(self).__name__}: {self.alt}>"
@@ -50,21 +54,51 @@ class Drawing(Shown):
     def __init__(self, title: str, nodes: Nodes, edges: Edges, stopped: str = "", depth: int | None = None):
         self.title, self.stopped, self.depth = title, stopped, depth
         self.whole = list(nodes), list(edges)
-        self.nodes, self.edges = renumbered(*bounded(*shown(*self.whole, depth)))
+        self.nodes, self.edges = arranged(*shown(*self.whole, depth))
 
     @property
     def dot(self) -> str:
         return dot_of(self.nodes, self.edges, (self.stopped,) if self.stopped else ())
 
-    def svg(self) -> str:
-        return svg_of(self.dot, self.alt, str(self), {f"n{node.id}": words_of(node) for node in self.nodes})
-
     @property
     def alt(self) -> str:
-        return words.summary(self.title, self.nodes, self.stopped)
+        """One line: what the picture shows."""
+        if self.stopped:
+            return plain_text(f"Computation graph of {self.title}. {self.stopped}", 300)
+        inputs = ", ".join(node.label for node in self.nodes if node.kind == "input") or "no input"
+        steps = [
+            node.label + (f" \u00d7 {node.times}" if node.times > 1 else "")
+            for node in self.nodes
+            if node.kind in ("operation", "part")
+        ]
+        said = ", ".join(steps[:12]) + (" and more" if len(steps) > 12 else "") or "no operation"
+        return plain_text(f"Computation graph of {self.title}: from {inputs} by {said}.", 300)
 
     def __str__(self):
-        return words.listing(self.title, self.nodes, self.edges, self.stopped)
+        """One line per step, numbered; each says which lines it takes."""
+        takes = sources_of(self.edges)
+        rows = [
+            (_name(node), _from(node, [source + 1 for source in takes.get(node.id, ())]), shape_text(node.shape))
+            for node in self.nodes
+        ]
+        wide, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+        lines = [
+            f"{number:>3}  {name:<{wide}}  {source:<{second}}  {shape}".rstrip()
+            for number, (name, source, shape) in enumerate(rows, 1)
+        ]
+        return "\n".join([plain_text(self.title), *lines, *([self.stopped] if self.stopped else [])])
+
+
+def _name(node):
+    name = f"{node.label} {node.detail}".strip() if node.kind in ("operation", "part") else node.label
+    return name + (f", {node.times} times" if node.times > 1 else "")
+
+
+def _from(node, lines):
+    if node.kind in ("input", "parameter", "constant"):
+        return node.kind + (", not used" if node.state == "unused" else "")
+    mark = "stopped here, " if node.state == "failed" else ""
+    return mark + ("from " + ", ".join(map(str, lines)) if lines else "")
 
 
 def draw(
@@ -89,4 +123,18 @@ def draw(
     if engine != "trace":
         raise BadUse(f'draw: engine is "trace" or "torchview"; this is {engine!r:.40}.')
     done = trace(module_or_function, inputs, named)
-    return Drawing(done.title, *assembled(done), words.stopped(done), depth)
+    return Drawing(done.title, *assembled(done), done.stopped, depth)
+
+
+def must_be_callable(name: str, target: object, inputs: tuple, named: dict, depth: object = None) -> None:
+    """Raises `BadUse`, one clear sentence, if the call cannot work."""
+    if depth is not None and (type(depth) is not int or depth < 0):
+        raise BadUse(f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ...; this is {depth!r:.40}.")
+    if inspect.isclass(target):
+        made = f"{name}({target.__name__}(...), x)"
+        raise BadUse(f"{name}: {target.__name__} is a class; make one first, for instance {made}.")
+    if not callable(target):
+        takes = f"{name} takes a function or a module and its inputs, for instance {name}(attention, q, k, v)"
+        raise BadUse(f"{takes}; this is of type {type(target).__name__}.")
+    if isinstance(target, nn.Module) and not inputs and not named:
+        raise BadUse(f"{name} needs the inputs too, for instance {name}(model, x).")

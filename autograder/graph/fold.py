@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from autograder.graph import operations as ops
-from autograder.graph.steps import Step
+from autograder.graph.steps import Step, uses_of
 
 _ROUNDS = 60
 _HOPELESS = 1000  # so many different groups can be cut, but not read
@@ -43,11 +43,7 @@ def _outside(members, chains):
 
 def _running(steps, outputs):
     """Step of a running total -> the step that began it."""
-    uses = {}
-    for step in steps:
-        for parent, _, _ in step.parents:
-            uses[parent] = uses.get(parent, 0) + 1
-    shown = {step for found, _ in outputs for step in found}
+    uses = uses_of(steps, outputs)
     kinds, numbers, began, terms = {}, {}, {}, {}
     for step in steps:
         alike = frozenset((str(position), kinds[parent]) for parent, position, _ in step.parents if parent in kinds)
@@ -57,7 +53,7 @@ def _running(steps, outputs):
             # The same thing added twice is no running total: x + (x + f(x)).
             again = any(link[0] in rest for link in parent.parents)
             others = set() if again else {kinds[other] for other in rest}
-            if _continues(step, parent, others, terms) and uses[parent] == 1 and parent not in shown:
+            if _continues(step, parent, others, terms) and uses[parent] == 1:
                 began[step] = began.get(parent, parent)
                 kinds[step], terms[step] = kinds[parent], terms[parent]
                 break
@@ -99,9 +95,7 @@ def _refined(heads, parents, outputs, chains):
         for parent, position in parents[head]:
             children[parent].append((head, position))
     ends = {chains.get(step, step): number for number, (found, _) in enumerate(outputs) for step in found}
-    classes = _numbered(
-        {head: (*_look(head), ends.get(head), head.kind == "input" and head.index) for head in heads}
-    )
+    classes = _numbered({head: (*_look(head), ends.get(head), head.kind == "input" and head.index) for head in heads})
     # A chain of thousands of steps does not fold, however often it is looked at.
     for _ in range(min(_ROUNDS, max(10, 60_000 // max(len(heads), 1)))):
         finer = _numbered(

@@ -27,7 +27,7 @@ class Node:
     box: str = ""  # the part it belongs to, as in named_modules(): "self_attn.out_proj"
     state: str = ""  # one of STATES
     role: str = ""  # what it is as mathematics, see steps.role: "product", "scale", "mask"
-    number: float | None = None  # the factor of a scale
+    number: float | None = None  # the factor of a scale; JSON has no word for infinity
     dim: int | None = None  # the axis, counted from the end
     blocked: str = ""  # which entries of a softmax or an exponential are zero, see propagation.py
     order: str = ""  # where a rearrangement puts each entry, see propagation.py
@@ -53,9 +53,7 @@ def shape_text(shape: tuple | None) -> str:
     """(2, 5, 8) as it is read and drawn; a single number is "number"."""
     if shape is None:
         return ""
-    if not shape:
-        return "number"
-    return f"({shape[0]},)" if len(shape) == 1 else "(" + ", ".join(str(size) for size in shape) + ")"
+    return str(tuple(shape)) if shape else "number"
 
 
 def plain_text(text: object, limit: int = MAX_TEXT) -> str:
@@ -65,23 +63,18 @@ def plain_text(text: object, limit: int = MAX_TEXT) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "\u2026"
 
 
-def bounded(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
-    """At most `limit` nodes, in order; the rest becomes one note that says how many were left out."""
-    if len(nodes) <= limit:
-        return list(nodes), list(edges)
-    failed = [node for node in nodes[limit - 2 :] if node.state == "failed"][:1]
-    kept = [*nodes[: limit - 2], *failed]
-    note = Node(max(node.id for node in nodes) + 1, "note", "", f"\u2026 {len(nodes) - len(kept)} more steps")
-    ids = {node.id for node in kept}
-    return [*kept, note], [edge for edge in edges if {edge.source, edge.target} <= ids]
-
-
-def renumbered(nodes: Nodes, edges: Edges) -> tuple[Nodes, Edges]:
-    """The same graph with ids 0, 1, 2 ... in the order of the nodes."""
+def arranged(nodes: Nodes, edges: Edges, limit: int = MAX_NODES) -> tuple[Nodes, Edges]:
+    """The graph in order, with ids 0, 1, 2 ...; what is beyond `limit` nodes becomes one note that says how many."""
+    nodes = in_order(nodes, edges) or nodes
+    if len(nodes) > limit:
+        failed = [node for node in nodes[limit - 2 :] if node.state == "failed"][:1]
+        kept = [*nodes[: limit - 2], *failed]
+        nodes = [*kept, Node(-1, "note", "", f"\u2026 {len(nodes) - len(kept)} more steps")]
     new = {node.id: position for position, node in enumerate(nodes)}
+    kept_edges = [edge for edge in edges if {edge.source, edge.target} <= new.keys()]
     return (
         [replace(node, id=new[node.id]) for node in nodes],
-        [replace(edge, source=new[edge.source], target=new[edge.target]) for edge in edges],
+        [replace(edge, source=new[edge.source], target=new[edge.target]) for edge in kept_edges],
     )
 
 

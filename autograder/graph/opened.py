@@ -15,10 +15,7 @@ from torch.nn import functional as F
 
 # (name of the result, operation, its inputs): names of earlier results, or plain values.
 _SIGNS = {"@": operator.matmul, "*": operator.mul, "/": operator.truediv, "+": operator.add}
-_SHARED = (
-    ("key", "repeat_interleave", "key", "group", -3),
-    ("value", "repeat_interleave", "value", "group", -3),
-)
+_SHARED = (("key", "repeat_interleave", "key", "group", -3), ("value", "repeat_interleave", "value", "group", -3))
 _SCORES = (("turned", "transpose", "key", -2, -1), ("scores", "@", "query", "turned"))
 _DIVIDED = (("scores", "/", "scores", "root"),)
 _MULTIPLIED = (("scores", "*", "scores", "scale"),)
@@ -112,10 +109,8 @@ def _turned(x):
 def _projections(a, name_parameter):
     """q, k, v from one packed weight or three."""
     biases = (None,) * 3 if a["in_proj_bias"] is None else a["in_proj_bias"].detach().chunk(3)
-    if a["use_separate_proj_weight"]:
-        weights = [a["q_proj_weight"], a["k_proj_weight"], a["v_proj_weight"]]
-    else:
-        weights = a["in_proj_weight"].detach().chunk(3)
+    separate = [a[f"{letter}_proj_weight"] for letter in "qkv"]
+    weights = separate if a["use_separate_proj_weight"] else a["in_proj_weight"].detach().chunk(3)
     for letter, x, weight, bias in zip("qkv", (a["query"], a["key"], a["value"]), weights, biases):
         name_parameter(a["in_proj_weight"], weight, f"{letter}_proj.weight")
         if bias is not None:

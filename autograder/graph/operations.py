@@ -40,12 +40,12 @@ LAYOUT = {
     "unsqueeze", "expand", "expand_as", "view_as", "reshape_as", "repeat", "repeat_interleave", "tile",
     "broadcast_to", "chunk", "split", "unbind", "narrow", "select", "getitem", "stack", "cat", "hstack",
     "vstack", "row_stack", "column_stack", "setitem", "index_select", "split_with_sizes",
-    "tensor_split", "tensor", "copy", "flip", "roll", "atleast_2d", "diagonal", "swapaxes", "ravel",
+    "tensor_split", "tensor", "copy", "flip", "roll", "atleast_2d", "diagonal", "ravel",
     "unfold", "broadcast_tensors", "dstack", "hsplit", "vsplit", "take_along_dim",
 }
 LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor gives its shape alone
-# One number for several: the name in a sentence.
-REDUCTIONS = {"mean": "mean", "sum": "sum", "amax": "maximum", "max": "maximum", "median": "median"}
+# One number for several.
+REDUCTIONS = {"mean", "sum", "amax", "max", "median"}
 PRODUCT = {
     "matmul", "mm", "bmm", "mv", "dot", "inner", "einsum", "tensordot", "linear", "addmm", "baddbmm",
     "vdot", "outer", "conv1d", "ger", "kron", "chain_matmul", "multi_dot", "vecdot",
@@ -71,13 +71,13 @@ def category(op: str) -> str:
 
 
 def name_of(function: Callable) -> str:
-    """The plain name of what was called: Tensor.__matmul__ -> "matmul", Tensor.T -> "T"."""
+    """The plain name of what was called: Tensor.__matmul__ -> "matmul", Tensor.T -> "T", aten.mm.default -> "mm"."""
     name = getattr(function, "__name__", None) or type(function).__name__
     if name == "__get__":
         name = (resolve_name(function) or "").split(".")[-2:][0]
     elif name == "__set__":
         return "set"
-    bare = name.strip("_") or name
+    bare = name.partition(".")[0].strip("_") or name
     return _SAME.get(bare, bare)
 
 
@@ -92,8 +92,7 @@ def number_text(value: object) -> str:
     return str(int(value)) if value == value and abs(value) < 1e6 and value == int(value) else f"{value:.4g}"
 
 
-_SIGNS = {"add": "+ {}", "sub": "\u2212 {}", "mul": "\u00d7 {}", "div": "\u00f7 {}", "pow": "to the power {}"}
-_TURNED = {"sub": "{} \u2212", "div": "{} \u00f7", "pow": "{} to the power"}
+SIGNS = {"matmul": "@", "add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7", "pow": "to the power"}
 _WITH_DIM = {
     "softmax", "log_softmax", "sum", "mean", "max", "min", "amax", "amin", "argmax", "cumsum",
     "logsumexp", "cat", "stack", "unsqueeze", "squeeze", "norm", "var", "std", "argmin", "prod", "topk",
@@ -101,18 +100,22 @@ _WITH_DIM = {
 }
 
 
+def operand_text(op: str, number: float, reverse: bool) -> str:
+    """The number in arithmetic: "\u00f7 2" for x / 2, "2 \u00f7" for 2 / x."""
+    return " ".join((number_text(number), SIGNS[op]) if reverse else (SIGNS[op], number_text(number)))
+
+
 def detail_of(op: str, function: Callable, args: tuple, kwargs: dict) -> str:
     """The arguments that matter, in words: "dim -1", "\u00f7 2.828", "-2, -1"."""
     numbers = [a for a in args if isinstance(a, (int, float))]
-    if op in _SIGNS and numbers:
-        turned = is_reversed(function) and op in _TURNED
-        return (_TURNED if turned else _SIGNS)[op].format(number_text(numbers[0]))
+    if op in SIGNS and numbers:
+        return operand_text(op, numbers[0], is_reversed(function))
     if op == "gelu":
         return "tanh form" if "tanh" in (*args[1:], kwargs.get("approximate")) else ""
     if op == "einsum":
         return next((a.replace(" ", "") for a in args if isinstance(a, str)), "")
     if op == "getitem":
-        return _index_text(args[1]) if len(args) > 1 else ""
+        return f"[{', '.join(map(_part_text, _as_tuple(args[1])))}]" if len(args) > 1 else ""
     if op in MASK:
         fill = [a for a in (*args, *kwargs.values()) if type(a) in (int, float)]
         return number_text(fill[-1]) if fill else ""
@@ -132,12 +135,8 @@ def _as_tuple(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _index_text(index):
-    """[0, :, 1:3] as in the code."""
-    return "[" + ", ".join(_part_text(part) for part in _as_tuple(index)) + "]"
-
-
 def _part_text(part):
+    """One part of an index as in the code: 0, :, 1:3."""
     if isinstance(part, slice):
         return ":".join("" if end is None else str(int(end)) for end in (part.start, part.stop))
     if part is Ellipsis:

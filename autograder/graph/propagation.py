@@ -1,7 +1,7 @@
 """What is followed through the operations while a computation runs: which steps a tensor comes from, where entries go.
 
 order      where rearrangements put each entry of the tensor that they started from: "2x5x8>2x2x5x4:3f0c..."
-blocked    which entries of a softmax, or of an exponential, are zero: "5x5:0111..."
+blocked    which entries of a softmax, or of an exponential, are zero: "5x5:77de..."
 """
 
 import hashlib
@@ -25,6 +25,7 @@ class Provenance:
         self._origin = {}  # id of tensor -> (steps, time)
         self._writes = {}  # storage -> [(time, step)]: what was written through any view
         self._owner = {}  # storage -> step that first had it
+        self._places = {}  # id of tensor -> (tensor at the start, its shape, where each entry comes from)
         self._alive = []
 
     def __contains__(self, tensor: torch.Tensor) -> bool:
@@ -50,13 +51,6 @@ class Provenance:
         """The step that first had these numbers in memory, whatever view of them this is."""
         return self._owner.get(storage_of(tensor))
 
-
-class Propagation:
-    """Everything by the id of a tensor; the tracer keeps the tensors alive, so an id means one tensor."""
-
-    def __init__(self):
-        self._places = {}  # (id and shape of the tensor at the start, where each entry comes from)
-
     def pass_on(self, source: torch.Tensor, target: torch.Tensor) -> None:
         """The same entries in the same places."""
         if id(source) in self._places:
@@ -69,14 +63,18 @@ class Propagation:
         if step.op in operations.LAYOUT and not in_place:
             self._rearrange(step, function, args, kwargs, tensors)
         if step.op in ("softmax", "exp") and tensors[0].numel() <= MOST:
-            step.blocked = _bits(~(tensors[0] > 0))
+            step.blocked = _blocked(~(tensors[0] > 0))
 
     def _rearrange(self, step, function, args, kwargs, tensors):
         """Runs a rearrangement on the numbers of places. Pieces of one tensor that are joined again are one too."""
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:
             return
-        known = {id(tensor): self._places.get(id(tensor)) or _places_of(tensor) for tensor in given}
+        known = {
+            id(tensor): self._places.get(id(tensor))
+            or (id(tensor), tensor.shape, torch.arange(tensor.numel()).reshape(tensor.shape))
+            for tensor in given
+        }
         if len({start for start, _, _ in known.values()}) != 1:
             return
         places = {number: found for number, (_, _, found) in known.items()}
@@ -94,10 +92,6 @@ class Propagation:
             step.order = _order(shape, after[0])
 
 
-def _places_of(tensor):
-    return id(tensor), tensor.shape, torch.arange(tensor.numel()).reshape(tensor.shape)
-
-
 def _replaced(value, places):
     """Nested arguments with the places of a tensor instead of the tensor."""
     if isinstance(value, torch.Tensor):
@@ -111,9 +105,12 @@ def _replaced(value, places):
 
 def _order(shape, places):
     before, after = ("x".join(str(size) for size in sizes if size != 1) for sizes in (shape, places.shape))
-    flat = places.flatten().tolist()
-    same = before == after and flat == list(range(len(flat)))
-    return f"{before}>{after}:{SAME if same else hashlib.sha1(repr(flat).encode()).hexdigest()[:12]}"
+    same = before == after and torch.equal(places.flatten(), torch.arange(places.numel()))
+    return f"{before}>{after}:{SAME if same else _digest(places)}"
+
+
+def _digest(numbers):
+    return hashlib.sha1(repr(numbers.flatten().tolist()).encode()).hexdigest()[:12]
 
 
 def is_unmoved(order: str) -> bool:
@@ -121,11 +118,8 @@ def is_unmoved(order: str) -> bool:
     return order.endswith(f":{SAME}")
 
 
-def _bits(zero):
-    """As text, without the leading axes along which nothing changes; "" if nothing is zero."""
-    if not zero.any():
-        return ""
+def _blocked(zero):
+    """Without the leading axes along which nothing changes; "" if nothing is zero."""
     while zero.dim() > 2 and bool((zero == zero[:1]).all()):
         zero = zero[0]
-    bits = "".join("1" if bit else "0" for bit in zero.flatten().tolist())
-    return "x".join(str(size) for size in zero.shape) + f":{bits}"
+    return "x".join(str(size) for size in zero.shape) + f":{_digest(zero)}" if zero.any() else ""

@@ -13,9 +13,16 @@ import torch
 from torch import nn
 
 from autograder.errors import UserError
+from autograder.graph.model import plain_text, shape_text
+from autograder.graph.operations import SIGNS
 from autograder.graph.steps import Step, tensors_in
 from autograder.graph.trace import TooLong, Tracer
 from autograder.graph.untouched import as_written, copied, undisturbed
+
+_UNSEEN = (
+    "The steps to its result cannot be seen: they are no calls of PyTorch from here "
+    "(TorchScript, another thread, a result that was kept)."
+)
 
 
 class BadUse(UserError):
@@ -35,9 +42,40 @@ class Trace:
     returned: str = ""  # what came back instead
     error: BaseException | None = None
     failed: Step | None = None
-    too_long: bool = False
     unseen: bool = False  # a result came from nowhere
     broken: Exception | None = None  # an error of the tracer
+
+    @property
+    def stopped(self) -> str:
+        """Where and why the computation ended early, in one sentence; empty if it did not."""
+        error, step = self.error, self.failed
+        if isinstance(error, TooLong):
+            return "This takes more steps than can be drawn: try a shorter input."
+        if self.broken is not None:
+            return plain_text(f"Not every step could be recorded: {type(self.broken).__name__}: {self.broken}", 260)
+        if error is None:
+            return _UNSEEN if self.unseen else ""
+        reason = ": ".join(filter(None, (type(error).__name__, _message(error))))
+        if reason == "NotImplementedError":
+            return "Stopped by NotImplementedError: not written yet."
+        if step is None:
+            return plain_text(f"Stopped by {reason}", 260)
+        if step.op in ("backward", "grad"):
+            return f"Stopped at {step.op}: no gradients are computed while a graph is drawn."
+        sign = f" ({SIGNS[step.op]})" if step.op in SIGNS else ""
+        where = f" in {step.box}" if step.box else ""
+        shapes = " and ".join(shape_text(shape) for shape in step.met)
+        met = f", where {shapes} met" if len(step.met) > 1 else f", given {shapes}" if step.met else ""
+        return plain_text(f"Stopped at {step.op}{sign}{where}{met}. {reason}", 320)
+
+
+def _message(error):
+    """The first line of what an error says; a student's error may itself fail to say it."""
+    try:
+        text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
+    except Exception:
+        return ""
+    return plain_text(text.strip().split("\n")[0], 160)
 
 
 def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
@@ -48,20 +86,15 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
     target_name = title_of(target)
     target = copied(target, memo)
     values = {name: copied(value, memo) for name, value in named_arguments(target, inputs, named)}
-    bare = _without_partial(target, names)
-    owner = getattr(bare, "__self__", bare)
-    parts = _name_surroundings(bare, owner, names)
+    parts = _name_surroundings(_without_partial(target, names), names)
     tracer = Tracer(names)
-    leaves: dict = {}
     for name, value in values.items():
         if isinstance(value, nn.Module):
             _name_parts(value, name, names)
             parts[name] = value
         found = list(tensors_in(value))
-        leaves |= {name if len(found) == 1 else f"{name}[{i}]": tensor for i, tensor in enumerate(found)}
-    tracer.classes = _classes_of_parts([owner, *parts.values()], names)
-    for name, tensor in leaves.items():
-        tracer.leaf(tensor, "input", name)
+        for number, tensor in enumerate(found):
+            tracer.leaf(tensor, "input", name if len(found) == 1 else f"{name}[{number}]")
     result = Trace(target_name, tracer.steps)
     arguments = list(values.values())
     with undisturbed(parts.values()):
@@ -69,23 +102,23 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
     return result
 
 
-def _name_surroundings(function, owner, names):
+def _name_surroundings(function, names):
     """Names what is used beside the arguments; returns the modules that a plain function uses, by name."""
+    owner = getattr(function, "__self__", function)
     if isinstance(owner, nn.Module):
         _name_parts(owner, "", names)
-    reached = _reached(function)
-    parts = {name: value for name, value in reached.items() if isinstance(value, nn.Module)}
-    for name, value in reached.items():
+    try:
+        found = inspect.getclosurevars(function)
+    except (TypeError, ValueError):
+        return {}
+    around = {**found.globals, **found.nonlocals}
+    parts = {name: value for name, value in around.items() if isinstance(value, nn.Module)}
+    for name, value in around.items():
         if name in parts:
             _name_parts(value, "" if len(parts) == 1 else name, names)
-        else:
+        elif isinstance(value, torch.Tensor):
             names.setdefault(id(value), name)
     return parts
-
-
-def _classes_of_parts(owners, names):
-    modules = [module for owner in owners if isinstance(owner, nn.Module) for module in owner.modules()]
-    return {names[id(module)]: type(module).__name__ for module in modules if id(module) in names}
 
 
 def _call(target, inputs, named, tracer, result):
@@ -96,14 +129,10 @@ def _call(target, inputs, named, tracer, result):
         result.unseen = bool(tracer.steps) and any(tracer.is_strange(tensor) for tensor in found[:8])
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
         result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
-    except TooLong:
-        result.too_long = True
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, TooLong) as error:
         result.error = error.with_traceback(None)
         causes = {id(error), id(error.__cause__), id(error.__context__)}
-        result.failed = next(
-            (step for found, step in reversed(tracer.failures) if id(found) in causes), None
-        )
+        result.failed = next((step for found, step in reversed(tracer.failures) if id(found) in causes), None)
     result.broken = tracer.broken
 
 
@@ -111,11 +140,11 @@ def title_of(target: object) -> str:
     """What the thing is called: attention, SelfAttention, MultiheadSelfAttention.split_heads."""
     if isinstance(target, nn.Module):
         return type(target).__name__
-    if inspect.isbuiltin(target):
-        return target.__name__
-    name = getattr(target, "__qualname__", None) or type(getattr(target, "func", target)).__name__
     if hasattr(target, "func"):
         return title_of(target.func)
+    if inspect.isbuiltin(target):
+        return target.__name__
+    name = getattr(target, "__qualname__", type(target).__name__)
     return name.split("<locals>.")[-1].replace("<lambda>", "lambda")
 
 
@@ -152,35 +181,7 @@ def _without_partial(target, names):
     return target
 
 
-def _reached(function):
-    """Modules and tensors that a plain function uses from around it: name -> value."""
-    try:
-        found = inspect.getclosurevars(function)
-    except (TypeError, ValueError):
-        return {}
-    around = {**found.globals, **found.nonlocals}
-    return {name: value for name, value in around.items() if isinstance(value, nn.Module | torch.Tensor)}
-
-
 def _name_parts(module, prefix, names):
     for kind in (module.named_modules, module.named_parameters, module.named_buffers):
         for name, part in kind(remove_duplicate=True):
             names[id(part)] = ".".join(word for word in (prefix, name) if word)
-
-
-def must_be_callable(name: str, target: object, inputs: tuple, named: dict, depth: object = None) -> None:
-    """Raises `BadUse`, one clear sentence, if the call cannot work."""
-    if depth is not None and (type(depth) is not int or depth < 0):
-        raise BadUse(f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ...; this is {depth!r:.40}.")
-    if inspect.isclass(target):
-        raise BadUse(
-            f"{name}: {target.__name__} is a class; make one first, for instance "
-            f"{name}({target.__name__}(...), x)."
-        )
-    if not callable(target):
-        raise BadUse(
-            f"{name} takes a function or a module and its inputs, for instance {name}(attention, q, k, v); "
-            f"this is of type {type(target).__name__}."
-        )
-    if isinstance(target, nn.Module) and not inputs and not named:
-        raise BadUse(f"{name} needs the inputs too, for instance {name}(model, x).")

@@ -25,17 +25,17 @@ def _scales(a, b, pairs):
         one, other = _factor(a, mine), _factor(b, theirs)
         if None in (one, other) or math.isclose(one, other, rel_tol=1e-3):
             continue
-        softmaxes = _softmaxes_of(a, mine)
-        late = one == 1 and any(_scaled_after(a, softmax) for softmax in softmaxes)
+        softmaxes = _softmaxes_of(a, mine.ids)
+        after = [node.role for softmax in softmaxes for node in a.ahead(softmax, {"layout", "scale"})[1]]
+        late = one == 1 and "scale" in after
         what, when = ("the scores", " before softmax") if softmaxes else ("the product", "")
         if late:
             text = f"Theirs scales the scores (\u00d7 {number_text(other)}) before softmax; yours scales after it."
         elif one == -other:
             text = f"Yours flips the sign of {what}; theirs does not."
-        elif one == 1:
-            text = f"Theirs scales {what} (\u00d7 {number_text(other)}){when}; yours does not scale at all."
-        elif other == 1:
-            text = f"Yours scales {what} (\u00d7 {number_text(one)}){when}; theirs does not scale at all."
+        elif 1 in (one, other):
+            who, factor, rest = ("Theirs", other, "yours") if one == 1 else ("Yours", one, "theirs")
+            text = f"{who} scales {what} (\u00d7 {number_text(factor)}){when}; {rest} does not scale at all."
         else:
             text = f"Theirs scales {what} by {number_text(other)}, yours by {number_text(one)}."
         yield text, mine.ids, theirs.ids
@@ -51,11 +51,12 @@ def _factor(walk, item):
 
 def _factor_of(walk, number):
     """What is done to its operands and to its result, up to the next operation that counts."""
-    passed = []
-    start = next((start for start in _softmaxes(walk) if walk.back(start, _PASSING) == number), None)
-    if start is not None:
-        walk.back(start, _PASSING, passed)
-    elif any(walk.nodes[end].role in _UNCLEAR for end in walk.ahead(number, {"layout", "scale"}, passed)):
+    ends, passed = walk.ahead(number, {"layout", "scale"})
+    softmaxes = _softmaxes_of(walk, (number,))
+    if softmaxes:
+        passed = []
+        walk.back(walk.softmax_of(softmaxes[-1])[0], _PASSING, passed)
+    elif any(walk.nodes[end].role in _UNCLEAR for end in ends):
         return None
     for source in [edge.source for edge in walk.into[number] for _ in edge.places if not edge.quiet]:
         on_the_way = []
@@ -75,30 +76,23 @@ def _made_weight(walk, number):
     return any(walk.of_parameters(source) and walk.nodes[source].kind == "operation" for source in sources)
 
 
-def _softmaxes(walk):
-    """What goes into a softmax -> the softmax."""
-    return {found[0]: number for number in walk.nodes if (found := walk.softmax_of(number)) and found[0] is not None}
-
-
-def _softmaxes_of(walk, item):
+def _softmaxes_of(walk, products):
     """The softmaxes of which these products are the scores."""
-    return [softmax for start, softmax in _softmaxes(walk).items() if walk.back(start, _PASSING) in item.ids]
-
-
-def _scaled_after(walk, softmax):
-    passed = []
-    walk.ahead(softmax, {"layout", "scale"}, passed)
-    return any(node.role == "scale" for node in passed)
+    found = {number: walk.softmax_of(number) for number in walk.nodes}
+    return [number for number, made in found.items() if made and walk.back(made[0], _PASSING) in products]
 
 
 def _masks(a, b, mine, theirs):
-    if not _as_many_keys(a.nodes[mine], b.nodes[theirs]):
+    nodes = a.nodes[mine], b.nodes[theirs]
+    keys = [None if None in (node.shape, node.dim) else node.shape[node.dim] for node in nodes]
+    if None in keys or keys[0] != keys[1]:
         return  # to leave keys out may be the mask
     (before, after), (due, late) = _masks_of(a, mine), _masks_of(b, theirs)
     if due and not before:
         if not after:
             yield "Theirs masks the scores before softmax; yours does not."
-        elif not _shared_again(a, mine):
+        # The weights may be divided by their sum once more.
+        elif not any(a.nodes[number].op in ("div", "normalize") for number in a.ahead(mine, _PASSING)[0]):
             yield "Theirs masks the scores before softmax; yours masks the weights after it."
     elif before and not due and not late and a.nodes[mine].blocked:
         yield "Yours masks the scores before softmax; theirs does not."
@@ -106,25 +100,12 @@ def _masks(a, b, mine, theirs):
         yield "Yours blocks other positions than theirs."
 
 
-def _as_many_keys(mine, theirs):
-    """Are both softmaxes over rows of one length, in every repeat?"""
-    if None in (mine.shape, theirs.shape, mine.dim, theirs.dim):
-        return False
-    return mine.shape[mine.dim] == theirs.shape[theirs.dim]
-
-
 def _masks_of(walk, softmax):
     """Is there a mask before a softmax, and after the softmax before that; and one on its weights?"""
     earlier = set().union(*(walk.above[other] for other in walk.above[softmax] if walk.softmax_of(other)))
-    passed = []
-    walk.ahead(softmax, _PASSING, passed)
+    _, passed = walk.ahead(softmax, _PASSING)
     before = any(walk.nodes[number].role == "mask" for number in walk.above[softmax] - earlier)
     return before, any(node.role == "mask" for node in passed)
-
-
-def _shared_again(walk, softmax):
-    """Are the weights divided by their sum once more?"""
-    return any(walk.nodes[number].op in ("div", "normalize") for number in walk.ahead(softmax, _PASSING))
 
 
 def _blocks_other(mine, theirs):
@@ -146,13 +127,12 @@ def _axes(a, b, mine, theirs):
 
 
 def _comes_last(walk, softmax):
-    return all(walk.nodes[end].kind == "output" for end in walk.ahead(softmax, {"layout"}))
+    return all(walk.nodes[end].kind == "output" for end in walk.ahead(softmax, {"layout"})[0])
 
 
 def _is_over_keys(walk, softmax):
     """None if that cannot be told."""
-    passed = []
-    mixes = walk.ahead(softmax, _PASSING, passed)
+    mixes, passed = walk.ahead(softmax, _PASSING)
     weights = {softmax, *(node.id for node in passed)}
     places = [place for mix in mixes for edge in walk.into[mix] if edge.source in weights for place in edge.places]
     turned = any(word in node.label for node in passed for word in ("transpose", "permute"))
@@ -177,7 +157,7 @@ def _origins(a, b, mine, theirs):
 
 
 def _values(walk, softmax):
-    mixes = [number for number in walk.ahead(softmax, _PASSING) if walk.is_product(number)]
+    mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
     operands = {source for mix in mixes for source in walk.loud(mix)}
     others = {number for number in operands if softmax not in walk.above[number] | {number}}
     return walk.inputs(others.pop()) if len(others) == 1 else None

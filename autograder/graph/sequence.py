@@ -54,7 +54,7 @@ def _items(walk):
 def _name(walk, node, kind):
     if kind == "activation":
         detail = f" ({node.detail})" if node.op == "gelu" and node.detail else ""
-        multiplied = any(walk.nodes[end].role == "times" for end in walk.ahead(node.id, {"layout"}))
+        multiplied = any(walk.nodes[end].role == "times" for end in walk.ahead(node.id, {"layout"})[0])
         return node.op + detail + ", multiplied by another result" * multiplied
     return node.op if kind == "norm" else ""
 
@@ -84,7 +84,7 @@ def _kind_of_sum(walk, number):
     kept = walk.kept_by_sum(number)
     if kept is not None:
         # a + f in x + (a + f), where a is no sum, is part of one sum.
-        after = [walk.nodes[end].role for end in walk.ahead(number, {"layout"})]
+        after = [walk.nodes[end].role for end in walk.ahead(number, {"layout"})[0]]
         return "" if set(after) == {"add"} and walk.nodes[kept].role not in ("add", "") else "residual"
     sides = [walk.above[side] | {side} for side in walk.loud(number)]
     attends = [any(walk.softmax_of(other) for other in side) for side in sides]

@@ -6,12 +6,11 @@ Nothing that touches an input is lost except steps whose result nobody uses.
 from autograder.graph import operations as ops
 from autograder.graph.propagation import is_unmoved
 from autograder.graph.run import Trace
-from autograder.graph.steps import Step
+from autograder.graph.steps import Step, uses_of
 
 _SCALAR = {"add", "sub", "mul", "div", "pow"}
 _QUIET_CONSTANT = {"masked_fill", "where", "invert", "bool", "and", "or", "eq", "ne", *ops.LAYOUT}
 _SHOWN_ALONE = {"getitem", "setitem", "stack", "cat", "unbind", "tensor", "repeat_interleave", "repeat"}
-_SIGN = {"add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7"}
 
 
 def simplified(trace: Trace) -> list[Step]:
@@ -35,19 +34,13 @@ def simplified(trace: Trace) -> list[Step]:
         instead = _same_as(step)
         if instead is not None:
             stands_for[step] = instead
-    trace.outputs = [(_dict(now(step) for step in steps), shape) for steps, shape in trace.outputs]
+    trace.outputs = [(tuple(dict.fromkeys(map(now, steps))), shape) for steps, shape in trace.outputs]
     return _joined(_living(trace, stands_for), trace)
-
-
-def _dict(steps):
-    return tuple(dict.fromkeys(steps))
 
 
 def _unique(parents):
     """Several reads of one step at one place are one arrow."""
-    return list(
-        {(parent, position): (parent, position, shape) for parent, position, shape in parents}.values()
-    )
+    return list({(parent, position): (parent, position, shape) for parent, position, shape in parents}.values())
 
 
 def _become_constant(step):
@@ -65,15 +58,9 @@ def _take_numbers_in(step):
     """x / torch.sqrt(d) with a constant d is x divided by a number; a fresh buffer is no ingredient."""
     kept = []
     for parent, position, shape in step.parents:
-        if (
-            parent.kind == "constant"
-            and parent.value is not None
-            and step.op in _SCALAR
-            and len(step.parents) == 2
-        ):
+        if parent.kind == "constant" and parent.value is not None and step.op in _SCALAR and len(step.parents) == 2:
             step.number, step.reverse = parent.value, position == 0 and step.op in ("sub", "div", "pow")
-            sign, number = _SIGN.get(step.op, "to the power"), ops.number_text(parent.value)
-            step.detail = f"{number} {sign}" if step.reverse else f"{sign} {number}"
+            step.detail = ops.operand_text(step.op, parent.value, step.reverse)
         elif not (parent.kind == "constant" and parent.name in ops.BLANK and step.op in ops.RUNNING):
             kept.append((parent, position, shape))
     step.parents = kept
@@ -81,7 +68,7 @@ def _take_numbers_in(step):
 
 def _add_in_place(step):
     """`scores[i, j] += term` picks an entry, adds, and writes it back: that is adding to the table."""
-    if step.op != "setitem" or len(step.parents) < 1:
+    if step.op != "setitem":
         return
     written = {parent for parent, position, _ in step.parents if position == 2}
     step.parents = [link for link in step.parents if link[1] != 0 or link[0] not in written]
@@ -93,16 +80,9 @@ def _add_in_place(step):
             continue
         before = {parent for parent, at, _ in picked[0].parents if at == 0}
         if before <= bases | {p for p, _, _ in value.parents}:
-            step.op, step.detail, step.number, step.reverse = (
-                value.op,
-                value.detail,
-                value.number,
-                value.reverse,
-            )
-            rest = [link for link in value.parents if link[0] is not picked[0]]
-            step.parents = _unique(
-                [link for link in step.parents if link[1] == 0 and link[0] is not value] + rest
-            )
+            step.op, step.detail, step.number, step.reverse = value.op, value.detail, value.number, value.reverse
+            table = [link for link in step.parents if link[1] == 0 and link[0] is not value]
+            step.parents = _unique([*table, *(link for link in value.parents if link[0] is not picked[0])])
             return
 
 
@@ -111,7 +91,7 @@ def _same_as(step):
     if len(step.parents) != 1:
         return None
     parent = step.parents[0][0]
-    if step.op in ("dropout", "feature_alpha_dropout", "alpha_dropout") and step.name == "off":
+    if step.op == "dropout" and step.name == "off":
         return parent
     # sum([...]) starts with 0 + x; a total that starts from a table of zeros lost that table above.
     if step.op == "add" and step.number in (0, None) and not step.reverse:
@@ -129,7 +109,7 @@ def _living(trace, stands_for):
     """Inputs, and the steps that lead to a result; where forward failed, everything up to there."""
     steps = [step for step in trace.steps if step not in stands_for]
     wanted = {step for found, _ in trace.outputs for step in found}
-    if trace.error is not None or trace.too_long or not trace.outputs:
+    if not trace.outputs:
         wanted |= {step for step in steps if step.kind == "operation"}
     if trace.failed is not None:
         wanted.add(trace.failed)
@@ -141,19 +121,13 @@ def _living(trace, stands_for):
 
 def _joined(steps, trace):
     """view then transpose is one rearrangement: runs of layout steps become one."""
-    uses = {}
-    for step in steps:
-        for parent, _, _ in step.parents:
-            uses[parent] = uses.get(parent, 0) + 1
-    for found, _ in trace.outputs:
-        for step in found:
-            uses[step] = uses.get(step, 0) + 1
-    gone = set()
+    uses, gone = uses_of(steps, trace.outputs), set()
     for step in steps:
         before = step.parents[0][0] if len(step.parents) == 1 else None
         if before is None or not (_rearranges(step) and _rearranges(before)) or uses[before] > 1:
             continue
-        step.name = "\n".join(part for part in (before.name or _spoken(before), _spoken(step)))
+        step.name = f"{before.name or before.op}\n{step.op}"
+        step.detail = f"{before.detail}\n{step.detail}"
         step.parents = before.parents
         gone.add(before)
     return [step for step in steps if step not in gone]
@@ -162,7 +136,3 @@ def _joined(steps, trace):
 def _rearranges(step):
     """Does it only turn and cut? What picks, puts together or copies is shown by itself."""
     return step.kind == "operation" and step.op in ops.LAYOUT - _SHOWN_ALONE
-
-
-def _spoken(step):
-    return f"{step.op} {step.detail}".strip()

@@ -9,12 +9,14 @@
     plain        none of these: exp, sum, max, ...
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import torch
 
 from autograder.graph import operations as ops
+from autograder.isolation import is_one_of_many, unwrapped
 
 ROLES = ("product", "scale", "mask", "softmax", "norm", "activation", "layout", "add", "bias", "times", "plain")
 
@@ -37,12 +39,11 @@ class Step:
     value: float | None = None  # of a constant with one element
     dim: int | None = None  # counted from the end
     boolean: bool = False
-    blocks: bool = False  # a float mask: zeros, and large negative numbers
-    of_masks: bool = False  # made of masks and constants alone
+    is_mask: bool = False  # boolean, or with large negative numbers, or made of masks and constants alone
     constant: bool = False  # depends on no input and no parameter
     failed: bool = False
     memory: int | None = None  # where the tensor lies that it picks from or writes to
-    met: tuple = ()  # the shapes of the tensors that went in
+    met: list = field(default_factory=list)  # where it failed: the shapes of the tensors that went in
     blocked: str = ""  # these two: see propagation.py
     order: str = ""
 
@@ -50,10 +51,6 @@ class Step:
     def is_quiet(self) -> bool:
         """Parameters, constants and masks stand back in a picture."""
         return self.kind in ("parameter", "constant") or self.is_mask
-
-    @property
-    def is_mask(self) -> bool:
-        return self.boolean or self.blocks or self.of_masks
 
     @property
     def factor(self) -> float | None:
@@ -95,7 +92,7 @@ def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
         step.number = float(numbers[0])
         step.reverse = ops.is_reversed(function)
     dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
-    if op in ops.SOFTMAX | ops.REDUCTIONS.keys() and type(dim) is int and isinstance(args[0], torch.Tensor):
+    if op in ops.SOFTMAX | ops.REDUCTIONS and type(dim) is int and isinstance(args[0], torch.Tensor):
         step.dim = dim if dim < 0 else dim - args[0].dim()
     if op == "layer_norm":
         step.dim = -len(args[1] if len(args) > 1 else kwargs["normalized_shape"])
@@ -116,6 +113,12 @@ def fills_mask(args: tuple) -> bool:
     )
 
 
+def uses_of(steps: Iterable[Step], outputs: list) -> Counter[Step]:
+    """How often each step is taken by another one, or comes out."""
+    taken = Counter(parent for step in steps for parent, _, _ in step.parents)
+    return taken + Counter(step for found, _ in outputs for step in found)
+
+
 def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
     """All tensors in nested lists, tuples and dicts, in order."""
     if isinstance(value, torch.Tensor):
@@ -132,12 +135,7 @@ def storage_of(tensor: torch.Tensor) -> int | None:
     """Where the numbers lie, the same for all views of them; inside `torch.vmap` that of the whole batch."""
     try:
         while is_one_of_many(tensor):
-            tensor = torch._C._functorch.get_unwrapped(tensor)
+            tensor = unwrapped(tensor)
         return tensor.untyped_storage().data_ptr() or None
     except (RuntimeError, NotImplementedError):  # sparse tensors and their like have none
         return None
-
-
-def is_one_of_many(tensor: torch.Tensor) -> bool:
-    """Does it stand for each of many tensors, as inside `torch.vmap`? Then it has no numbers of its own."""
-    return torch._C._functorch.is_functorch_wrapped_tensor(tensor)

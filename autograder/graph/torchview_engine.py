@@ -1,10 +1,9 @@
 """draw(..., engine="torchview"): a module of PyTorch as the torchview package sees it.
 
-torchview follows tensors of a class of its own from module to module. So it shows what a module is made of, and not
-what PyTorch's fused functions do inside: `nn.MultiheadAttention` is one box. Measured with torchview 0.2.7: it shows
-no parameters and no constants; what is written into a buffer (`out[i] = ...`) loses its way to the output; a loop is
-drawn once for each turn; a module that fails gives no graph at all. The course's own tracer (trace.py) has none of
-these limits, which is why it is what `draw` uses for code that is being learned.
+It follows tensors of a class of its own from module to module: `nn.MultiheadAttention` is one box. Measured with
+torchview 0.2.7: it shows no parameters and no constants; what is written into a buffer (`out[i] = ...`) loses its way
+to the output; a loop is drawn once for each turn; a module that fails gives no graph at all. The course's own tracer
+has none of these limits: `draw` uses it for code that is being learned.
 """
 
 import re
@@ -12,7 +11,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from autograder.graph.model import Edge, Edges, Node, Nodes, in_order, plain_text, renumbered
+from autograder.graph.model import MAX_WHOLE, Edge, Edges, Node, Nodes, arranged, plain_text
 from autograder.graph.operations import category
 from autograder.graph.run import BadUse, named_arguments, title_of
 from autograder.graph.steps import tensors_in
@@ -61,7 +60,8 @@ def _converted(graph, model, names):
     """torchview's nodes and edges as ours."""
     inputs = dict(zip(map(id, graph.root_container), [*names, *["input"] * len(graph.root_container)]))
     parts = {id(part): name for name, part in model.named_modules() if name}
-    ends = [[_whole(node) for node in pair] for pair in graph.edge_list]
+    # A module knows a tensor from outside by a node of its own, which stands for another one.
+    ends = [[getattr(node, "main_node", node) for node in pair] for pair in graph.edge_list]
     found = {id(node): node for node in (*graph.root_container, *(node for pair in ends for node in pair))}
     numbers = {key: number for number, key in enumerate(found)}
     nodes = [
@@ -74,12 +74,7 @@ def _converted(graph, model, names):
         nodes.append(Node(len(nodes), "note", "", "torchview saw no way to the output"))
     pairs = dict.fromkeys((numbers[id(tail)], numbers[id(head)]) for tail, head in ends)
     edges = [Edge(source, target, nodes[source].shape, places=("0",)) for source, target in pairs]
-    return renumbered(in_order(nodes, edges) or nodes, edges)
-
-
-def _whole(node):
-    """A module knows a tensor from outside by a node of its own: the one that this stands for."""
-    return getattr(node, "main_node", node)
+    return arranged(nodes, edges, MAX_WHOLE)
 
 
 def _operation(number, node, name):

@@ -1,8 +1,7 @@
 """Runs a computation once and writes down every PyTorch operation on the way.
 
 The tracer is PyTorch's own hook for this, `torch.overrides.TorchFunctionMode`. A mode sees every call of its own
-thread, also on plain tensors; nothing of PyTorch is replaced; and what ran before a failure stays. (What torchview
-does instead, and what it misses of the course's answers, is told in torchview_engine.py.)
+thread, also on plain tensors; nothing of PyTorch is replaced; and what ran before a failure stays.
 """
 
 import sys
@@ -12,8 +11,9 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from autograder.graph import opened, operations
-from autograder.graph.propagation import Propagation, Provenance
-from autograder.graph.steps import Step, describe, fills_mask, is_one_of_many, storage_of, tensors_in
+from autograder.graph.propagation import Provenance
+from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
+from autograder.isolation import is_one_of_many
 
 MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
@@ -38,10 +38,8 @@ class Tracer(TorchFunctionMode):
         self.steps: list[Step] = []
         self.failures: list[tuple[Exception, Step]] = []  # (error, step)
         self.broken: Exception | None = None  # an error of the tracer itself
-        self.classes: dict[str, str] = {}  # name of a part -> name of its class
         self._known = Provenance()
         self._left: dict = {}  # steps whose values became plain numbers
-        self._propagation = Propagation()
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -64,14 +62,7 @@ class Tracer(TorchFunctionMode):
 
     def leaf(self, tensor: torch.Tensor, kind: str, name: str) -> Step:
         """Makes a tensor that comes from outside known."""
-        step = self._new(
-            kind,
-            "",
-            name=name,
-            shape=tuple(tensor.shape),
-            boolean=tensor.dtype == torch.bool,
-            constant=kind == "constant",
-        )
+        step = self._new(kind, "", tensor, name=name, constant=kind == "constant")
         _look_at_values(step, tensor)
         self._known.settle(tensor, (step,))
         return step
@@ -94,9 +85,9 @@ class Tracer(TorchFunctionMode):
             self._left.update(dict.fromkeys(step for a in tensors_in(args) for step in self.sources(a)))
         if not tensors or not isinstance(tensors[0], torch.Tensor):
             return
-        if op in operations.THROUGH and any(True for _ in tensors_in(args)):
-            source = next(tensors_in(args))
-            self._propagation.pass_on(source, tensors[0])
+        source = next(tensors_in(args), None)
+        if op in operations.THROUGH and source is not None:
+            self._known.pass_on(source, tensors[0])
             self._known.settle(tensors[0], self.sources(source))
             return
         if opened.is_fused(function) and self._open(function, args, kwargs, tensors):
@@ -106,7 +97,7 @@ class Tracer(TorchFunctionMode):
         for tensor in tensors:
             self._known.settle(tensor, (step,), wrote=step if in_place else None)
         if not any(is_one_of_many(tensor) or tensor.is_meta for tensor in tensors):
-            self._propagation.follow(step, function, args, kwargs, tensors, in_place)
+            self._known.follow(step, function, args, kwargs, tensors, in_place)
 
     def _operation(self, function, op, args, kwargs, result):
         # Some take only a shape from their tensors, or from the second one.
@@ -116,22 +107,14 @@ class Tracer(TorchFunctionMode):
             parents += [(step, 2, step.shape) for step in self._left]
         if op in ("setitem", "index_put") and fills_mask(args):
             op = "masked_fill"
-        step = self._new(
-            "operation",
-            op,
-            parents=parents,
-            shape=tuple(result.shape),
-            box=self._box(),
-            boolean=result.dtype == torch.bool,
-        )
-        step.met = tuple(shape for _, _, shape in parents)
+        box, part = self._box()
+        step = self._new("operation", op, result, parents=parents, box=box, part=part)
         step.constant = all(parent.constant for parent, _, _ in parents)
-        step.part = self.classes.get(step.box, "")
         describe(step, function, args, kwargs)
         if op in ("getitem", "setitem"):
             step.memory = storage_of(args[0])
         if all(parent.constant or parent.is_mask for parent, _, _ in parents):
-            step.of_masks = bool(parents) and not step.constant
+            step.is_mask |= bool(parents) and not step.constant
             _look_at_values(step, result)
         return step
 
@@ -153,7 +136,7 @@ class Tracer(TorchFunctionMode):
             return False
         for real, tensor in zip(results, meant):
             self._known.settle(real, self.sources(tensor))
-            self._propagation.pass_on(tensor, real)
+            self._known.pass_on(tensor, real)
         return True
 
     def _name_parameter(self, packed, tensor, name):
@@ -161,13 +144,19 @@ class Tracer(TorchFunctionMode):
         self.leaf(tensor, "parameter", f"{part}.{name}" if part else name)
 
     def _fail(self, function, op, args, kwargs, error):
-        step = self._new("operation", op, parents=self._parents(args, kwargs), box=self._box(), failed=True)
-        step.met = tuple(tuple(tensor.shape) for tensor in _meeting([args, kwargs]))
+        step = self._new("operation", op, parents=self._parents(args, kwargs), box=self._box()[0], failed=True)
+        # Beside two other tensors parameters are left out.
+        given = list(tensors_in([args, kwargs]))
+        others = [tensor for tensor in given if not isinstance(tensor, nn.Parameter)]
+        step.met = [tuple(tensor.shape) for tensor in (others if len(others) > 1 else given)]
         self.failures.append((error, step))
 
-    def _new(self, kind, op, **fields):
+    def _new(self, kind, op, result=None, **fields):
         if len(self.steps) >= MAX_STEPS:
             raise TooLong
+        if result is not None:
+            boolean = result.dtype == torch.bool
+            fields |= {"shape": tuple(result.shape), "boolean": boolean, "is_mask": boolean}
         self.steps.append(Step(len(self.steps), kind, op, **fields))
         return self.steps[-1]
 
@@ -177,7 +166,7 @@ class Tracer(TorchFunctionMode):
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
         if self._left and owner is None and not named:
             back = [(step, 0, step.shape) for step in self._left]
-            self._known.settle(tensor, (self._new("operation", "tensor", parents=back, shape=tuple(tensor.shape)),))
+            self._known.settle(tensor, (self._new("operation", "tensor", tensor, parents=back),))
         elif named or owner is None:
             kind = "parameter" if isinstance(tensor, nn.Parameter) else "constant"
             self.leaf(tensor, kind, self.names.get(id(tensor), ""))
@@ -185,14 +174,14 @@ class Tracer(TorchFunctionMode):
             self._known.settle(tensor, (owner,))
 
     def _box(self):
-        """The part of the model that is running: read off the call stack, so that nothing is replaced."""
+        """Name and class of the part that is running: read off the call stack, so that nothing is replaced."""
         frame = sys._getframe(2)
         while frame is not None:
             if frame.f_code is _CALL:
                 part = frame.f_locals["self"]
-                return self.names.get(id(part), "")
+                return self.names.get(id(part), ""), type(part).__name__
             frame = frame.f_back
-        return ""
+        return "", ""
 
 
 def _look_at_values(step, tensor):
@@ -202,11 +191,4 @@ def _look_at_values(step, tensor):
     if tensor.numel() == 1 and step.constant:
         step.value = float(tensor)
     if tensor.is_floating_point():
-        step.blocks = bool((tensor <= -1e4).any())
-
-
-def _meeting(arguments):
-    """The tensors that a failing operation was given; beside two of them parameters are left out."""
-    tensors = list(tensors_in(arguments))
-    others = [tensor for tensor in tensors if not isinstance(tensor, nn.Parameter)]
-    return others if len(others) > 1 else tensors
+        step.is_mask |= bool((tensor <= -1e4).any())

@@ -42,16 +42,15 @@ class Walk:
             number = self.main(number)
         return number
 
-    def ahead(self, number: int, through: Collection[str], passed: list[Node] | None = None) -> list[int]:
-        """The first nodes after this one that are not of these roles."""
+    def ahead(self, number: int, through: Collection[str]) -> tuple[list[int], list[Node]]:
+        """The first nodes after this one that are not of these roles, and those in between."""
         found, waiting = {}, [edge.target for edge in self.out[number]]
         for target in waiting:
             if target not in found:
                 found[target] = self._passes(target, through)
                 waiting += [edge.target for edge in self.out[target]] if found[target] else []
-        if passed is not None:
-            passed += [self.nodes[target] for target, passes in found.items() if passes]
-        return [target for target, passes in found.items() if not passes]
+        passed = [self.nodes[target] for target, passes in found.items() if passes]
+        return [target for target, passes in found.items() if not passes], passed
 
     def outputs(self) -> list[Node]:
         return [node for node in self.nodes.values() if node.kind == "output" and self.into[node.id]]
@@ -96,13 +95,13 @@ class Walk:
                 return self._without_maximum(self.main(top)), total.dim
         return None
 
+    def _without_maximum(self, number):
+        return self.main(number) if number is not None and self.nodes[number].op == "sub" else number
+
     def _without_epsilon(self, number):
         node = self.nodes.get(number)
         small = node and node.op in ("add", "clamp") and len(self.into[number]) == 1 and node.times == 1
         return self.back(self.main(number), {"layout"}) if small else number
-
-    def _without_maximum(self, number):
-        return self.main(number) if number is not None and self.nodes[number].op == "sub" else number
 
     def kept_by_sum(self, number: int) -> int | None:
         """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic."""

@@ -266,8 +266,9 @@ def test_a_parameter_that_only_theirs_uses_is_named(used, unused):
     assert told(OneHead(*used), theirs, X) == [f"Theirs uses {unused}; yours does not."]
 
 
-def test_an_input_that_only_theirs_uses_is_named():
-    assert told(lambda a, b: a.relu(), lambda a, b: (a + b).relu(), X, X) == ["Theirs uses b; yours does not."]
+def test_inputs_that_only_theirs_uses_are_named_in_order():
+    found = told(lambda a, *_: a.relu(), lambda a, b, c, d, e: (a + b + c + d + e).relu(), *[X] * 5)
+    assert found == [f"Theirs uses {name}; yours does not." for name in ("_[0]", "_[1]", "_[2]", "_[3]")]
 
 
 def test_the_order_in_which_keys_are_repeated_is_told():
