@@ -120,7 +120,8 @@ def _students_line(error: BaseException) -> tuple[int | None, str, str]:
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         file = frame.f_code.co_filename
         if is_students(file):
-            code = linecache.getline(file, line).strip()[:LONGEST_TEXT]
+            # subtle: some instructions belong to no line, and a limit may be reached at any of them.
+            code = linecache.getline(file, line or 0).strip()[:LONGEST_TEXT]
             return line, code, frame.f_code.co_name[:LONGEST_TEXT]
     return None, "", ""
 

@@ -10,7 +10,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     usage      the operations used for the output and the gradients
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
-the required parts), "out of time" or "skipped" (after a call for the values ran out of time).
+the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is watched).
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
 from autograder.probe.play import play
 from autograder.probe.procedures import PROCEDURES
-from autograder.schema.case import VALUES, Case, float_type
+from autograder.schema.case import Case, float_type
 from autograder.values import Encoded, Record
 from autograder.values.encode import LARGEST_TENSOR, encode
 
@@ -61,8 +61,8 @@ def probe(
                 continue
             usage = Usage(in_all_threads=case is first) if watched and case.watched else None
             records.append(_Probe(answer, case, procedure, dtype, seconds, output_only, usage, instances).record())
-            # A call too slow for a case with points of its own, such as a long text, says nothing of the others.
-            stopped = records[-1]["status"] == "out of time" and case.aspect == VALUES
+            # A call that is too slow for a long case, which is not watched, says nothing of the others.
+            stopped = records[-1]["status"] == "out of time" and case.watched
     return records
 
 

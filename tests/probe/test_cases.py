@@ -171,14 +171,14 @@ def test_what_does_not_count_may_be_anything_and_gets_no_gradient():
     assert not verdict_on(at_will(0.0), lambda x, mask: None, case).passed
 
 
-def test_after_a_call_for_the_values_that_never_ends_no_other_is_made_but_after_a_long_text_they_are():
+def test_after_a_call_that_never_ends_no_other_is_made_but_after_a_long_text_they_are():
     def answer(n):
         while n > 2:
             pass
         return n
 
-    cases = [Case("one", (1,)), Case("a long text", (9,), aspect="long texts"), Case("two", (2,)), Case("three", (3,))]
-    done = [record["status"] for record in probe(answer, [*cases, cases[0]], seconds=0.05)]
+    cases = [Case("one", (1,)), Case("a long text", (9,), watched=False), Case("two", (2,)), Case("three", (3,))]
+    done = [record["status"] for record in probe(answer, unpack_cases(pack_cases([*cases, cases[0]])), seconds=0.05)]
     assert done == ["answered", "out of time", "answered", "out of time", "skipped"]
 
 

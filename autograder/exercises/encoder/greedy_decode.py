@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
+from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit, wrong
 
 
 def greedy_decode(model, src, bos, eos, max_new):
@@ -30,6 +30,11 @@ def reference(model, src, bos, eos, max_new):
             length += 1
             said[going_on, length] = ranked[going_on, 0]
     return said[:, 1 : length + 1].clone()
+
+
+def one_by_one(model, src, bos, eos, max_new):
+    rows = [greedy_decode(model, one[None], bos, eos, max_new)[0] for one in src]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=eos)
 
 
 CALLS, NO_GRADIENTS, MODE = "what the model gets", "without gradients", "the model's mode"
@@ -136,6 +141,8 @@ EXERCISE = Exercise(
         edit("GRD-03 a sentence goes on after its end", {KEPT: "chosen"},
              "After its eos a sentence of yours goes on.",
              "What should follow the end of a sentence that others outlive?"),
+        wrong("GRD-43 one sentence at a time", one_by_one,
+              "Yours writes one sentence after the other.", "How many sentences can one call of the model read?"),
         edit("GRD-05 it never stops early", {STOP: "if False:"},
              "When every sentence has ended, yours go on until max_new.", "When is there nothing left to say?"),
         edit("GRD-07 it stops at the first end", {"done.all()": "done.any()"},

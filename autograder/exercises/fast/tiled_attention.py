@@ -62,6 +62,9 @@ def cases(draw):
     # One sample, one head, widths of two: a table is far larger than all else, also than all blocks' outputs.
     long = {"observe": True, "entries": 96 * 96, "gradients": False}
     yield Case("96 queries and keys", (*qkv(draw, (), 96, 96, 2, 2), 8), **long, **plain)
+    # A block of queries against all keys at once is a table: here one block of queries is all of them.
+    wide = long | {"entries": 32 * 2048, "needs": (*plain["needs"], "many tokens")}
+    yield Case("32 queries, 2048 keys", (*qkv(draw, (), 32, 2048, 2, 2), 32), **wide)
     yield from _causal(draw, plain, front, long)
     yield from _far(draw, front)
 

@@ -130,6 +130,7 @@ EXERCISE = Exercise(
         edit("VIT-75", {SET_WEIGHT: SHARED_WEIGHT}),
         edit("VIT-75", {SET_BIAS: SHARED_BIAS}),
         edit("VIT-75", {SET_BIAS: "layer.bias = conv.bias"}),
+        edit("VIT-75", {SET_WEIGHT: SHARED_WEIGHT, SET_BIAS: "layer.bias = conv.bias"}),
         edit("VIT-77 a layer that cannot learn", {LAST: "return layer.requires_grad_(False)"},
              "Your layer gets no gradients.", "What has to be true of a parameter for training to move it?"),
         edit("VIT-77", {SET_WEIGHT: "layer.weight = nn.Parameter(conv.weight.flatten(1).clone(), False)"}),

@@ -64,6 +64,8 @@ EXERCISE = Exercise(
         edit("POS-01 the exponent is doubled", {EXPONENT: "(2 * steps / d_model)"},
              "Your frequencies fall twice as fast as they should.",
              "How many different frequencies should there be, and what is the slowest?"),
+        edit("POS-01", {EXPONENT: "(2 * steps / d_model)",
+                        COSINES: "table[:, 1::2] = torch.cos(positions / 10000 ** (2 * (steps + 1) / d_model))"}),
         edit("POS-23 the exponent is halved", {STEPS: "torch.arange(d_model // 2, dtype=torch.float32)"},
              "Your frequencies fall half as fast as they should.",
              "By how much does the exponent grow from one pair to the next?"),

@@ -65,7 +65,7 @@ EXERCISE = Exercise(
              "Your loss does not know the reference.", "How far has the policy moved, and from where?"),
         edit("DPO-05 the logarithm of what has become zero", {"F.logsigmoid(margin)": "margin.sigmoid().log()"},
              "Where the policy is far on the wrong side, your loss is infinite.",
-             "What is log of a number that became 0?"),
+             "What does exp make of a very large number, and log of one that became 0?"),
         edit("DPO-05", {"-F.logsigmoid(margin)": "(1 + (-margin).exp()).log()"}),
         edit("DPO-05", {"F.logsigmoid(margin)": "(margin.sigmoid() + 1e-8).log()"}),
         edit("DPO-05", {"F.logsigmoid(margin)": "margin.sigmoid().clamp(min=1e-7).log()"}),

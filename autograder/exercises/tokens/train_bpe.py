@@ -116,6 +116,7 @@ EXERCISE = Exercise(
         edit("BPE-55 pairs that come once are merged as well", {"< 2": "< 1"},
              "You go on when every pair comes once.", "What is saved by a number for a pair that comes once?"),
         edit("BPE-55", {STOP: "if pair is None:"}),
+        edit("BPE-55", {STOP: "if False:", ", default=None": ""}),
         edit("BPE-81 an end that is too early", {"< 2": "< 3"},
              "You end while there is a pair that comes twice.", "How often must a pair come to be worth a number?"),
         edit("BPE-83 characters instead of bytes", {BYTES: "[ord(letter) for letter in text]"},
@@ -130,6 +131,7 @@ EXERCISE = Exercise(
         edit("BPE-89 only within words",
              {COUNTS: "Counter(p for p in pairwise(ids) if 32 not in p)"},
              "A blank never makes a pair in yours.", "Does the exercise cut the text into words?"),
+        edit("BPE-89", {COUNTS: "Counter(p for p in pairwise(ids) if p[1] != 32)"}),
         edit("BPE-17 a run of the same counts by halves",
              {COUNTS: "Counter(text_pairs(ids))", "    for new_id": "    def text_pairs(ids):\n        place = 0\n"
               "        while place < len(ids) - 1:\n            yield ids[place], ids[place + 1]\n"
