@@ -8,6 +8,7 @@ import itertools
 import re
 import secrets
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
 
@@ -23,6 +24,7 @@ TAGS = {
     *("mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts"),
     *("mprescripts", "mtable", "mtr", "mtd", "none"),
 }
+ROW = {MATHML + tag for tag in ("math", "mrow", "mtd", "mstyle")}
 ATTRIBUTES = {
     *("display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "fence", "separator", "form"),
     *("minsize", "maxsize", "width", "height", "depth", "lspace", "rspace", "linethickness"),
@@ -35,6 +37,8 @@ FORMULA = re.compile(r"\\[(\[]|\\begin")
 SIGN = re.compile("[-−+]")
 BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
 NAME = re.compile(r"[^\W\d_]{2,}|∞")  # latex2mathml writes softmax and ∞ as operators, with a gap on either side
+FUNCTION = re.compile(r"[^\W\d_]{2,}")
+THIN = '<mspace width="0.167em"/>'
 
 # In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A mark
 # alone in braces, as in 524{,}288, stands without gaps.
@@ -88,8 +92,34 @@ def _written(element) -> str:
     if tag == "mtext":  # a space at either end would be lost
         text = text.replace(" ", "\u00a0").replace("\\_", "_")
     _bind_signs(element)
-    inside = escape(text) + "".join(map(_written, element))
+    inside = escape(text) + "".join(_spaced(element))
     return f"<{tag}{known}>{inside}</{tag}>"
+
+
+def _spaced(element) -> Iterator[str]:
+    """The parts of an element; in a row, a thin gap between the name of a function and what it stands beside, as in
+    TeX: log p, but log(p)."""
+    before = None
+    for part in element:
+        if before is not None and element.tag in ROW:
+            pair = before, part
+            if any(map(_is_function, pair)) and not any(map(_is_sign, pair)):
+                yield THIN
+        yield _written(part)
+        before = part
+
+
+def _is_function(element) -> bool:
+    """Whether it is the name of a function, with or without a limit below it: log, max over j, softmax."""
+    tag = element.tag.removeprefix(MATHML)
+    if tag in ("msub", "msup", "munder", "munderover", "msubsup") and len(element):
+        return _is_function(element[0])
+    return tag in ("mi", "mo") and bool(FUNCTION.fullmatch(element.text or ""))
+
+
+def _is_sign(element) -> bool:
+    """Whether it is a bracket, a sign of arithmetic or a gap."""
+    return element.tag.removeprefix(MATHML) in ("mo", "mspace") and not _is_function(element)
 
 
 def _bind_signs(element) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from autograder.notebook.figures.style import (
     BLUE,
@@ -119,6 +119,8 @@ def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bo
         ax.xaxis.set_minor_locator(NullLocator())
     elif names:
         ax.set_xticks(places, names)
+    elif all(float(place).is_integer() for place in places):
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if log_y:
         ax.set_yscale("log")
         low, high = ax.get_ylim()

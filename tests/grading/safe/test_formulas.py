@@ -68,3 +68,10 @@ def test_a_formula_that_cannot_be_read_stays_as_it_is(formula):
 
 def test_code_with_dollars_is_no_formula():
     assert "<math" not in html_of("`$x$` costs \\$5")
+
+
+@pytest.mark.parametrize(
+    "formula, gaps", [(r"\log p", 1), (r"p \log_2 p", 2), (r"\log \operatorname{softmax}(z)", 1), (r"-\log(p)", 0)]
+)
+def test_the_name_of_a_function_stands_apart_from_letters_and_not_from_brackets(formula, gaps):
+    assert mathml(formula).count("<mspace") == gaps
