@@ -1,5 +1,9 @@
-"""Skips tests that need a sandbox where none can be made."""
+"""What tests of sandboxes and processes share. Tests that need a sandbox are skipped where none can be made."""
 
+import os
+import time
+
+import psutil
 import pytest
 
 from autograder.grading.sandbox.sandbox import why_no_sandbox
@@ -10,3 +14,35 @@ needs_sandbox = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox h
 def shown(outputs: list[dict]) -> str:
     """The text that a cell printed, and the errors that stopped it."""
     return "".join(output.get("text", "") or "\n".join(output.get("traceback", [])) for output in outputs)
+
+
+def in_a_fork(work) -> str:
+    """The text that `work()` returns in a child, or the error that it raises there."""
+    read, write = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            os.write(write, (work() or "").encode())
+        except BaseException as error:
+            os.write(write, repr(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    with open(read) as said:
+        return said.read()
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process has ended; it may wait to be noticed."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def waited(holds, seconds: float = 30.0) -> bool:
+    """Whether it holds at last."""
+    until = time.monotonic() + seconds
+    while not (held := holds()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return held

@@ -37,5 +37,5 @@ def test_numbers_on_the_bars_of_the_report_can_be_read(state):
 
 @pytest.mark.parametrize("percent", range(0, 101))
 def test_percentages_of_the_report_can_be_read_on_their_cells(percent):
-    ground = "#" + "".join(f"{round(255 * part):02X}" for part in pictures.SEQUENTIAL(0.85 * percent / 100)[:3])
+    ground = "#" + "".join(f"{round(255 * part):02X}" for part in pictures.style.SEQUENTIAL(0.85 * percent / 100)[:3])
     assert contrast(pictures.ink_on(percent / 100), ground) >= 4.5

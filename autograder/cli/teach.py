@@ -92,7 +92,7 @@ def _check(arguments: Namespace) -> int:
 
     worst = 0
     with ForkServer() as server:  # it warms up while this program imports the rest
-        from autograder.grading.check_files import NotJudged, Unreadable, check_files
+        from autograder.grading.check_files import NotJudged, check_files
         from autograder.grading.sandbox.sandbox import why_no_sandbox
 
         if why := why_no_sandbox():
@@ -101,9 +101,9 @@ def _check(arguments: Namespace) -> int:
             arguments.exercise, arguments.files, arguments.seed, arguments.hidden, server=server
         )
         for file, verdict in zip(arguments.files, verdicts, strict=True):
-            if isinstance(verdict, (Unreadable, NotJudged)):
+            if isinstance(verdict, NotJudged):
                 worst = 2
-                trace = keep_trace(verdict.trace) if isinstance(verdict, NotJudged) else ""
+                trace = keep_trace(verdict.trace) if verdict.trace else ""
                 _show_unreadable(arguments, file, verdict.reason + trace)
             else:
                 worst = max(worst, 0 if verdict.passed else 1)

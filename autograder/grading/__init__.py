@@ -14,7 +14,6 @@ safe/            what students wrote and printed is made safe to look at
 pages/           feedback for students and the report for teachers
 demo/            a made-up class, to try it
 
-A folder imports only from those that it needs: submission from sandbox; worker from sandbox; judging from submission,
-worker and safe; parallel and gradebook from these; pages from gradebook; course from gradebook and pages; demo from
-all.
+A folder imports only from those that it needs: submission and worker from sandbox; judging from these and safe;
+parallel and gradebook from these; pages from gradebook; course from gradebook and pages; demo from all.
 """

@@ -24,26 +24,11 @@ SKIPPED_TITLES = ("timing:", "explore")
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell of a notebook, or a Python file as a whole. Checks, timings and explorers are skipped."""
-
-    text: str
-    skipped: bool = False
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """A file that could not be judged, and why, in one sentence."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
 class NotJudged:
-    """An answer that was not judged because of an error of ours. `reason` in one sentence; `trace` is the traceback."""
+    """A file that could not be judged: why, in one sentence; `trace` is the traceback if it is an error of ours."""
 
     reason: str
-    trace: str
+    trace: str = ""
 
 
 def check_files(
@@ -53,7 +38,7 @@ def check_files(
     hidden: bool = False,
     allowance: Allowance = USUAL,
     server: ForkServer | None = None,
-) -> Iterator[Verdict | Unreadable | NotJudged]:
+) -> Iterator[Verdict | NotJudged]:
     """The result for each file, in their order. Each runs in a process of its own, in a sandbox if this machine can
     make one (the command says so if not). `server` is a fork server that is warming up already.
 
@@ -72,52 +57,48 @@ def check_files(
                 for file, source in zip(files, sources, strict=True)
             ]
             for one in waiting:
-                yield one if isinstance(one, Unreadable) else one.result()
+                yield one if isinstance(one, NotJudged) else one.result()
 
 
-def _read(file: str) -> list[Cell] | Unreadable:
-    """The code cells of a notebook, or a Python file as a whole."""
-    if not os.path.exists(file):
-        return Unreadable("there is no such file.")
+def _read(file: str) -> list[str] | NotJudged:
+    """The text of a Python file, or those of the code cells of a notebook."""
     if not os.path.isfile(file):
-        return Unreadable("this is not a file.")
+        return NotJudged("this is not a file." if os.path.exists(file) else "there is no such file.")
     if not file.endswith((".py", ".ipynb")):
-        return Unreadable("only .py and .ipynb files can be judged.")
+        return NotJudged("only .py and .ipynb files can be judged.")
     try:
         text = Path(file).read_text(encoding="utf-8")
-    except OSError as error:
-        return Unreadable(f"it cannot be read ({error.strerror}).")
-    except UnicodeDecodeError:
-        return Unreadable("it is not a text file (UTF-8).")
-    return _python(text) if file.endswith(".py") else _cells(text)
-
-
-def _python(text: str) -> list[Cell] | Unreadable:
-    try:
+        if file.endswith(".ipynb"):
+            return _cells(text)
         ast.parse(text)
+        return [text]
+    except OSError as error:
+        return NotJudged(f"it cannot be read ({error.strerror}).")
+    except UnicodeDecodeError:
+        return NotJudged("it is not a text file (UTF-8).")
     except SyntaxError as error:
-        return Unreadable(f"it is not valid Python: {error.msg} (line {error.lineno}).")
+        return NotJudged(f"it is not valid Python: {error.msg} (line {error.lineno}).")
     except (ValueError, RecursionError, MemoryError):
-        return Unreadable("it is not valid Python.")
-    return [Cell(text)]
+        return NotJudged("it is not valid Python.")
 
 
-def _cells(text: str) -> list[Cell] | Unreadable:
+def _cells(text: str) -> list[str] | NotJudged:
+    """Checks, timings and explorers are left out."""
     try:
         code = [cell for cell in json.loads(text)["cells"] if cell.get("cell_type") == "code"]
-        return [Cell("".join(cell.get("source", "")), _is_skipped(cell.get("metadata", {}))) for cell in code]
+        return ["".join(cell.get("source", "")) for cell in code if not _is_skipped(cell.get("metadata", {}))]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return Unreadable("it is not a notebook (nbformat 4).")
+        return NotJudged("it is not a notebook (nbformat 4).")
 
 
 def _is_skipped(metadata: dict) -> bool:
     grading = metadata.get("nbgrader", {})
-    title = metadata.get("title", "")
-    return bool(grading.get("grade") and not grading.get("solution")) or title.startswith(SKIPPED_TITLES)
+    is_check = grading.get("grade") and not grading.get("solution")
+    return bool(is_check) or metadata.get("title", "").startswith(SKIPPED_TITLES)
 
 
 def _check(
-    new_session: Callable[[], Session], questions: Questions, name: str, cells: list[Cell]
+    new_session: Callable[[], Session], questions: Questions, name: str, cells: list[str]
 ) -> Verdict | NotJudged:
     def run(isolated: bool) -> Verdict:
         with new_session() as session:
@@ -134,24 +115,23 @@ def _check(
         return NotJudged(f"this is {OUR_ERROR} ({place_of(error)}), not of the answer.", traceback.format_exc())
 
 
-def _load(session: Session, name: str, cells: list[Cell]) -> dict | None:
+def _load(session: Session, name: str, cells: list[str]) -> dict | None:
     """Runs the file. Returns the error that stopped a .py file, or the first one of a notebook's cells.
 
     A notebook's cells run in order, and one that fails does not stop the next.
     """
     if name.endswith(".py"):
-        return session.module(cells[0].text, name)
-    errors = [error_in(session.cell(cell.text)) for cell in cells if not cell.skipped]
+        return session.module(cells[0], name)
+    errors = [error_in(session.cell(cell)) for cell in cells]
     return next(filter(None, errors), None)
 
 
-def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[Cell]) -> Verdict:
+def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Verdict:
     """The verdict, with a line about suspicious names if it earned points under a rule of form."""
     if exercise.rules == Rules() or not verdict.points:
         return verdict
-    texts = [cell.text for cell in cells]
     binds = re.compile(rf"\b(?:def|class)\s+{exercise.name}\b|^\s*{exercise.name}\b.*=", re.MULTILINE)
-    answer = [text for text in texts if binds.search(text)] or texts
-    look = suspicious_names([], {exercise.id: answer}, texts).text([exercise.id])
+    answer = [text for text in cells if binds.search(text)] or cells
+    look = suspicious_names([], {exercise.id: answer}, cells).text([exercise.id])
     lines = [verdict.message, f"L{look[1:]}." if look else ""]
     return replace(verdict, message="\n".join(filter(None, lines)))

@@ -20,20 +20,19 @@ from sqlalchemy.exc import SQLAlchemyError
 from tqdm import tqdm
 
 from autograder.errors import UserError, place_of
-from autograder.grading.gradebook.lock import locked
-from autograder.grading.gradebook.open_course import lessons_of, open_course, read_secret
+from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet, read_secret
 from autograder.grading.gradebook.outcomes import is_done
-from autograder.grading.gradebook.quiet import quiet
 from autograder.grading.gradebook.recorder import Recorder, cannot_write, cause_of
 from autograder.grading.gradebook.table import Row, read_rows, table
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Failed, Result
 from autograder.grading.parallel.cluster import run_on_cluster
 from autograder.grading.parallel.local import HowToRun, run_locally
-from autograder.grading.parallel.reading import Lesson, Read, read_all, read_lessons
+from autograder.grading.parallel.reading import Lesson, read_all, read_lessons
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.files import Refused
 from autograder.grading.submission.find import Submission, digest, find_submissions
+from autograder.grading.submission.unit import Read
 from autograder.grading.worker.fork_server import ForkServer
 from autograder.grading.worker.session import USUAL, Allowance
 
@@ -51,9 +50,9 @@ def grade(
     cluster: str | None = None,
     server: ForkServer | None = None,
 ) -> list[Row]:
-    """Grades what is new or changed and prints all grades, one JSON object a line with `as_json`. `allowance` is
-    what each submission may use. With `cluster`, the address of a Dask scheduler, its workers run them. `server` is a
-    fork server that is warming up already.
+    """Grades what is new or changed, prints all grades, with `as_json` as one JSON object a line, and returns them.
+    `allowance` is what each submission may use; `cluster` the address of a Dask scheduler whose workers run them;
+    `server` a fork server that is warming up already.
 
     Raises UserError if `folder` is not a course or `lesson` not one of its lessons, if nothing was handed in, if there
     is no such cluster, and if students' code would have to run without a sandbox, unless `sandboxed` is False.
@@ -68,7 +67,10 @@ def grade(
         )
     api = open_course(folder)
     with _one_clear_line(folder):
-        submissions = _submissions(api, folder, lesson)
+        submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
+        if not submissions:
+            place = folder / "submitted" / "STUDENT" / (lesson or "LESSON")
+            raise UserError(f"nothing was handed in yet; notebooks belong in {place}.")
         with locked(folder), quiet(folder / "grading.log"):
             todo, how = _not_done(api, submissions), HowToRun(read_secret(folder), sandboxed, allowance)
 
@@ -80,15 +82,13 @@ def grade(
 
             _grade_all(api, folder, todo, how.secret, run)
             rows = read_rows(api, submissions)
-    print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
-    _name_ungraded(rows, folder)
+    _print(rows, folder, as_json)
     return rows
 
 
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
-    """Raises UserError for whatever stops grading as a whole, which is never a submission: a full disk, a gradebook
-    that is locked or damaged."""
+    """Raises UserError for what stops grading as a whole, never a submission: a full disk, a locked gradebook."""
     try:
         yield
     except KeyboardInterrupt:
@@ -101,21 +101,14 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
         raise UserError(f"grading stopped: the gradebook cannot be written ({why}). {GO_ON}") from None
 
 
-def _name_ungraded(rows: list[Row], folder: Path) -> None:
-    """Names the submissions that are not graded through no fault of the student."""
+def _print(rows: list[Row], folder: Path, as_json: bool) -> None:
+    """Prints the grades, and names the submissions that are not graded through no fault of the student."""
+    print("\n".join(json.dumps(row.as_json()) for row in rows) if as_json else table(rows))
     ungraded = [row for row in rows if row.ungraded]
     for row in ungraded:
         print(f"autograder: {row.student!a}, {row.lesson}: {row.problem}", file=sys.stderr)
     if ungraded:
         print(f"autograder: {folder / 'grading.log'} says more. {GO_ON}", file=sys.stderr)
-
-
-def _submissions(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Submission]:
-    submissions = find_submissions(folder, lesson, lessons_of(api, lesson))
-    if not submissions:
-        place = folder / "submitted" / "STUDENT" / (lesson or "LESSON")
-        raise UserError(f"nothing was handed in yet; notebooks belong in {place}.")
-    return submissions
 
 
 def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submission]:
@@ -184,16 +177,16 @@ def _record(
     recorder: Recorder, submission: Submission, read: Read | None, lesson: Lesson, result: Result | Refused | Failed
 ) -> Result | Refused | Failed:
     """Records the result of a submission, and returns it; if that is not possible, Failed."""
-    now = read.digest if read else digest(submission)
     if isinstance(result, Result):
         assert read is not None, "what has a result had been read"
         try:
-            recorder.record(submission, now, read.notebook, lesson.source, read.key, result)
+            recorder.record(submission, read, lesson.source, result)
             return result
         except Exception as error:
             if cannot_write(error):
                 raise
             result = Failed(place_of(error), traceback.format_exc(), ours=True)
+    now = read.digest if read else digest(submission)
     if isinstance(result, Refused):
         recorder.record_refused(submission, now, result)
     else:

@@ -61,9 +61,7 @@ def test_are_graded_like_those_of_the_lessons(own_exercises, course, tmp_path):
     command = [sys.executable, "-m", "autograder", "grade", str(course)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ})
     assert done.returncode == 0, done.stdout + done.stderr
-    rows = {
-        row.student: row for row in read_rows(open_course(course), find_submissions(course, None, [TOYS]))
-    }
+    rows = {row.student: row for row in read_rows(open_course(course), find_submissions(course, None, [TOYS]))}
     assert rows["right"].points == {one.name: one.points for one in own_exercises}
     for one in own_exercises:
         assert rows["wrong"].points[one.name] < one.points, one.id

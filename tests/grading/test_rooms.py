@@ -14,9 +14,9 @@ NEEDS = {
     "safe": set(),
     "submission": {"sandbox"},
     "worker": {"sandbox"},
-    "judging": {"submission", "worker", "safe"},
+    "judging": {"submission", "sandbox", "worker", "safe"},
     "parallel": {"judging", "submission", "sandbox", "worker"},
-    "gradebook": {"judging", "submission", "sandbox", "worker"},
+    "gradebook": {"judging", "submission", "worker"},
     "pages": {"gradebook", "judging", "submission", "worker"},
     "course": {"gradebook", "pages", "sandbox", "worker"},
 }

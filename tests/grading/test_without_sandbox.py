@@ -44,10 +44,10 @@ def test_answers_run_where_there_is_no_linux(monkeypatch):
     other = """
 import types
 del os.pidfd_open
-from autograder.grading.sandbox.inside import libc, privileges
-from autograder.grading.worker.inside import memory, start
-libc.LIBC = None
-privileges.sys = memory.sys = start.sys = types.SimpleNamespace(platform="darwin", argv=[], orig_argv=[])
+from autograder.grading.sandbox.inside import privileges, system
+from autograder.grading.worker.inside import warm_up
+system.LIBC = None
+system.sys = privileges.sys = warm_up.sys = types.SimpleNamespace(platform="darwin", argv=[], orig_argv=[])
 """
     monkeypatch.setattr(fork_server, "START", fork_server.START.replace(last, f"{other}{last}"))
     with ForkServer() as server:

@@ -23,52 +23,27 @@ def no_checks(content):
 
 def more_points(content):
     for cell in checks(content):
-        cell["metadata"]["nbgrader"] |= {
-            "points": 1000,
-            "max_points": 1000,
-            "locked": False,
-            "solution": True,
-        }
+        cell["metadata"]["nbgrader"] |= {"points": 1000, "max_points": 1000, "locked": False, "solution": True}
         cell["source"] = "1000.0"
         cell["outputs"] = [
-            {
-                "output_type": "execute_result",
-                "data": {"text/plain": "7.0"},
-                "metadata": {},
-                "execution_count": 1,
-            }
+            {"output_type": "execute_result", "data": {"text/plain": "7.0"}, "metadata": {}, "execution_count": 1}
         ]
 
 
 def negative_schema(content):
     for cell in checks(content) + solutions(content):
-        cell["metadata"]["nbgrader"] |= {
-            "schema_version": -1,
-            "points": float("nan"),
-            "cell_type": [],
-            "checksum": {},
-        }
+        cell["metadata"]["nbgrader"] |= {"schema_version": -1, "points": float("nan"), "cell_type": [], "checksum": {}}
 
 
 def old_schema(content):
     for cell in checks(content):
-        cell["metadata"]["nbgrader"] = {
-            "schema_version": 1,
-            "grade": True,
-            "grade_id": SOFTMAX_CHECK,
-            "points": 99,
-        }
+        cell["metadata"]["nbgrader"] = {"schema_version": 1, "grade": True, "grade_id": SOFTMAX_CHECK, "points": 99}
 
 
 def skipped_by_tags(content):
     content["metadata"]["celltoolbar"] = "x"
     for cell in content["cells"]:
-        cell["metadata"]["tags"] = [
-            "skip-execution",
-            "raises-exception",
-            "remove-cell",
-            "injected-parameters",
-        ]
+        cell["metadata"]["tags"] = ["skip-execution", "raises-exception", "remove-cell", "injected-parameters"]
 
 
 def every_id_twice(content):
@@ -86,51 +61,21 @@ def swapped_ids(content):
         cell["metadata"]["nbgrader"]["grade_id"] = "check-loops-dot_product_scores"
 
 
+def grade_cell(number: int, grade_id, points: int, **more) -> dict:
+    """A cell that claims to be a check worth so many points, and to earn them."""
+    claims = {"grade": True, "locked": True, "solution": False, "schema_version": 3, "grade_id": grade_id}
+    return cell_of(f"{points}.0", id=f"c{number}", metadata={"nbgrader": claims | {"points": points} | more})
+
+
 def other_ids(content):
-    for number, value in enumerate(
-        [None, 7, [], {}, "x" * 10**6, "../../x", "check-loops-nothing", "<script>"]
-    ):
-        content["cells"].insert(
-            0,
-            cell_of(
-                "7.0",
-                id=f"c{number}",
-                metadata={
-                    "nbgrader": {
-                        "grade": True,
-                        "locked": True,
-                        "solution": False,
-                        "grade_id": value,
-                        "points": 5,
-                        "schema_version": 3,
-                    }
-                },
-            ),
-        )
+    for number, value in enumerate([None, 7, [], {}, "x" * 10**6, "../../x", "check-loops-nothing", "<script>"]):
+        content["cells"].insert(0, grade_cell(number, value, 5))
     content["cells"][0]["metadata"]["nbgrader"] = "not a dict"
 
 
 def new_grade_cells(content):
     for number, name in enumerate(("check-matmul-attention", "check-heads-split_heads", "bonus")):
-        content["cells"].append(
-            cell_of(
-                "100.0",
-                id=f"new{number}",
-                metadata={
-                    "nbgrader": {
-                        "grade": True,
-                        "locked": True,
-                        "solution": False,
-                        "grade_id": name,
-                        "points": 100,
-                        "task": False,
-                        "cell_type": "code",
-                        "schema_version": 3,
-                        "checksum": "x",
-                    }
-                },
-            )
-        )
+        content["cells"].append(grade_cell(number, name, 100, task=False, cell_type="code", checksum="x"))
 
 
 def retyped(content):
@@ -181,9 +126,7 @@ def slow_source(content):
     content["cells"].insert(1, cell_of("a = %time 1\n" * 20000))
     content["cells"].insert(1, cell_of("x = [" + "(" * 100 + ")" * 100 + "]\n" + "-" * 50000 + "1", id="b"))
     content["cells"].insert(1, cell_of("x" + ".y" * 100000, id="c"))
-    content["cells"].insert(
-        1, cell_of("if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(2, 90)), id="d")
-    )
+    content["cells"].insert(1, cell_of("if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(2, 90)), id="d"))
 
 
 def short_lines(content):
@@ -302,9 +245,7 @@ ATTACKS = (
     by_edit("checks_first", "checks before the answers", checks_first, answers="right", points=FULL),
     by_edit("no_ids", "no metadata at all", for_cells(lambda cell: cell.update(metadata={}))),
     by_edit("other_kernel", "a kernel that is another program", other_kernel, answers="right", points=FULL),
-    by_edit(
-        "listed_source", "every cell a list of single letters", listed_source, answers="right", points=FULL
-    ),
+    by_edit("listed_source", "every cell a list of single letters", listed_source, answers="right", points=FULL),
     by_edit("wrong_source", "a cell whose text is no text", wrong_source, problem=UNREADABLE),
     by_edit("large_source", "a cell of ten megabytes", large_source),
     by_edit("slow_source", "cells that take long to read", slow_source),
@@ -319,9 +260,7 @@ ATTACKS = (
     by_edit("half_characters", "half a character in an answer", half_characters),
     by_edit("zero_bytes", "control characters in a cell", zero_bytes),
     by_edit("version_3", "a notebook of an old version", version_3),
-    by_edit(
-        "future_version", "a notebook of a version that is not there yet", future_version, problem=UNREADABLE
-    ),
+    by_edit("future_version", "a notebook of a version that is not there yet", future_version, problem=UNREADABLE),
     by_edit("wild_numbers", "a number that is infinite", wild_numbers),
     by_edit("huge_numbers", "a number of five thousand digits", huge_numbers, problem=UNREADABLE),
     by_edit("same_key_twice", "cells given twice", same_key_twice),

@@ -8,6 +8,7 @@ from autograder.grading.demo.sample_class import FIRST
 from red_team.attack import FULL, Attack, notebook, write_notebook
 
 NAME = f"{FIRST}.ipynb"
+NEIGHBOURS = f"submitted/honest_ada/{FIRST}/{NAME}"
 UNREADABLE = "cannot be read"
 
 
@@ -25,30 +26,28 @@ def made(name: str, tries: str, make, **more) -> Attack:
     return Attack(name, tries, write, **more)
 
 
-def linked_notebook(place, folder, text):
-    (folder / NAME).symlink_to(place.facts["HOST"] + "/answers.ipynb")
+def beside(name: str, tries: str, make, **more) -> Attack:
+    """The same, with the notebook already there."""
+
+    def write_both(place, folder, text):
+        (folder / NAME).write_text(text)
+        make(place, folder)
+
+    return made(name, tries, write_both, **more)
 
 
-def linked_to_neighbour(place, folder, text):
-    (folder / NAME).symlink_to(place.course / "submitted" / "honest_ada" / FIRST / NAME)
+def linked(name: str, tries: str, file: str, target: str) -> Attack:
+    """A link beside right answers, or in their place."""
+
+    def link(place, folder, text):
+        (folder / NAME).write_text(text)
+        (folder / file).unlink(missing_ok=True)
+        (folder / file).symlink_to(place.filled(target))
+
+    return made(name, tries, link, problem="is a link")
 
 
-def linked_to_device(place, folder, text):
-    (folder / NAME).symlink_to("/dev/zero")
-
-
-def linked_time(place, folder, text):
-    (folder / NAME).write_text(text)
-    (folder / "timestamp.txt").symlink_to(place.facts["HOST"] + "/diary.txt")
-
-
-def linked_file(place, folder, text):
-    (folder / NAME).write_text(text)
-    (folder / "LICENSE").symlink_to(place.course / ".secret")
-
-
-def hard_link(place, folder, text):
-    (folder / NAME).write_text(text)
+def hard_link(place, folder):
     os.link(place.facts["HOST"] + "/diary.txt", folder / "notes.txt")
 
 
@@ -56,13 +55,11 @@ def pipe(place, folder, text):
     os.mkfifo(folder / NAME)
 
 
-def pipe_beside(place, folder, text):
-    (folder / NAME).write_text(text)
+def pipe_beside(place, folder):
     os.mkfifo(folder / "timestamp.txt")
 
 
-def socket_beside(place, folder, text):
-    (folder / NAME).write_text(text)
+def socket_beside(place, folder):
     here = os.getcwd()
     os.chdir(folder)  # the path of a socket is limited to 107 bytes
     try:
@@ -84,19 +81,8 @@ def two_notebooks(place, folder, text):
 def shadows(place, folder, text):
     """Modules that would be found before the real ones, with answers that are wrong without them."""
     write_notebook(folder, notebook(place))
-    for name in (
-        "torch",
-        "json",
-        "autograder",
-        "safetensors",
-        "sitecustomize",
-        "usercustomize",
-        "IPython",
-        "os",
-    ):
-        (folder / f"{name}.py").write_text(
-            f"open({place.facts['HOST'] + '/taken'!r}, 'w')\nraise SystemExit(0)\n"
-        )
+    for name in ("torch", "json", "autograder", "safetensors", "sitecustomize", "usercustomize", "IPython", "os"):
+        (folder / f"{name}.py").write_text(f"open({place.facts['HOST'] + '/taken'!r}, 'w')\nraise SystemExit(0)\n")
     (folder / "numpy").mkdir()
     (folder / "numpy" / "__init__.py").write_text("softmax = None")
     (folder / "nbgrader_config.py").write_text(f"open({place.facts['HOST'] + '/taken'!r}, 'w')\n")
@@ -113,30 +99,25 @@ def own_records(place, folder, text):
         (folder / name).write_text('{"points": 7.0, "verdicts": {"loops.softmax": {"points": 7.0}}}')
 
 
-def hostile_time(place, folder, text):
-    (folder / NAME).write_text(text)
+def hostile_time(place, folder):
     (folder / "timestamp.txt").write_text("9999999-99-99 99:99:99 ../../x <script>pwned()</script>\n" * 1000)
 
 
-def odd_time(place, folder, text):
-    (folder / NAME).write_text(text)
+def odd_time(place, folder):
     (folder / "timestamp.txt").write_bytes(b"\xff\xfe\x00")
 
 
-def deep_folders(place, folder, text):
-    (folder / NAME).write_text(text)
+def deep_folders(place, folder):
     (folder / "/".join("d" * 50)).mkdir(parents=True)
     for i in range(300):
         (folder / f"{i}").touch()
 
 
-def nested_folders(place, folder, text):
-    (folder / NAME).write_text(text)
+def nested_folders(place, folder):
     nest(folder, "d", 1100)
 
 
-def long_path(place, folder, text):
-    (folder / NAME).write_text(text)
+def long_path(place, folder):
     nest(folder, "d" * 250, 20)
 
 
@@ -151,21 +132,18 @@ def nest(folder, name, count):
     os.close(above)
 
 
-def many_files(place, folder, text):
-    (folder / NAME).write_text(text)
+def many_files(place, folder):
     for number in range(1100):
         (folder / f"{number}.txt").touch()
 
 
-def not_entered(place, folder, text):
+def not_entered(place, folder):
     """A folder that can be listed, and not entered (by anybody but root)."""
-    (folder / NAME).write_text(text)
     folder.chmod(0o444)
 
 
-def sparse_files(place, folder, text):
+def sparse_files(place, folder):
     """Three gigabytes that take no room."""
-    (folder / NAME).write_text(text)
     for number in range(64):
         with (folder / f"data{number}").open("wb") as file:
             file.truncate(48_000_000)
@@ -184,52 +162,33 @@ def named(name: str, tries: str) -> Attack:
 
 
 ATTACKS = (
-    made(
-        "linked_notebook",
-        "the notebook is a link to a file of the host",
-        linked_notebook,
-        problem="is a link",
-    ),
-    made(
-        "linked_to_neighbour",
-        "the notebook is a link to somebody's",
-        linked_to_neighbour,
-        problem="is a link",
-    ),
-    made(
-        "linked_to_device", "the notebook is a link to an endless file", linked_to_device, problem="is a link"
-    ),
-    made("linked_time", "the time stamp is a link", linked_time, problem="is a link"),
-    made(
-        "linked_file", "a file beside the notebook is a link to the secret", linked_file, problem="is a link"
-    ),
-    made(
-        "hard_link",
-        "a file beside the notebook is a second name of a file of the host",
-        hard_link,
-        points=FULL,
-    ),
+    linked("linked_notebook", "the notebook is a link to a file of the host", NAME, "@HOST@/answers.ipynb"),
+    linked("linked_to_neighbour", "the notebook is a link to somebody's", NAME, f"@COURSE@/{NEIGHBOURS}"),
+    linked("linked_to_device", "the notebook is a link to an endless file", NAME, "/dev/zero"),
+    linked("linked_time", "the time stamp is a link", "timestamp.txt", "@HOST@/diary.txt"),
+    linked("linked_file", "a file beside the notebook is a link to the secret", "LICENSE", "@COURSE@/.secret"),
+    beside("hard_link", "a file beside the notebook is a second name of a file of the host", hard_link, points=FULL),
     made("pipe", "the notebook is a pipe", pipe, problem="not a regular file"),
-    made("pipe_beside", "the time stamp is a pipe", pipe_beside, problem="not a regular file"),
-    made("socket_beside", "a socket beside the notebook", socket_beside, problem="not a regular file"),
+    beside("pipe_beside", "the time stamp is a pipe", pipe_beside, problem="not a regular file"),
+    beside("socket_beside", "a socket beside the notebook", socket_beside, problem="not a regular file"),
     made("folder_as_notebook", "the notebook is a folder", folder_as_notebook, problem="no file"),
     made("two_notebooks", "another notebook beside the wrong one", two_notebooks),
     made("shadows", "modules beside the notebook", shadows),
     made("own_records", "results of one's own beside the notebook", own_records),
-    made("hostile_time", "a time stamp that is none", hostile_time, points=FULL),
-    made("odd_time", "a time stamp that is no text", odd_time, points=FULL),
-    made("deep_folders", "many folders and files beside the notebook", deep_folders, points=FULL),
-    made("nested_folders", "1,100 folders within each other", nested_folders, problem="nested too deeply"),
-    made("long_path", "a path longer than a path may be", long_path, problem="nested too deeply"),
-    made("many_files", "more files than anybody hands in", many_files, problem="holds more than"),
-    made(
+    beside("hostile_time", "a time stamp that is none", hostile_time, points=FULL),
+    beside("odd_time", "a time stamp that is no text", odd_time, points=FULL),
+    beside("deep_folders", "many folders and files beside the notebook", deep_folders, points=FULL),
+    beside("nested_folders", "1,100 folders within each other", nested_folders, problem="nested too deeply"),
+    beside("long_path", "a path longer than a path may be", long_path, problem="nested too deeply"),
+    beside("many_files", "more files than anybody hands in", many_files, problem="holds more than"),
+    beside(
         "not_entered",
         "a folder that can be listed and not entered",
         not_entered,
         problem="" if os.geteuid() == 0 else "cannot be read",
         points=FULL if os.geteuid() == 0 else 0.0,
     ),
-    made("sparse_files", "files of three gigabytes beside the notebook", sparse_files, points=FULL),
+    beside("sparse_files", "files of three gigabytes beside the notebook", sparse_files, points=FULL),
     made("sparse_notebook", "a notebook of a terabyte", sparse_notebook, problem="larger than"),
     raw("empty", "an empty file", b"", "empty file"),
     raw("half", "half a notebook", b'{"cells": [{"cell_type": "code", "sour'),
@@ -237,9 +196,7 @@ ATTACKS = (
     raw("deep_json", "JSON nested a million times", "[" * 10**6 + "]" * 10**6),
     raw("a_number", "JSON that is no notebook", "7"),
     raw("a_list", "JSON that is a list", "[]"),
-    raw(
-        "no_cells", "cells that are none", '{"cells": 7, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
-    ),
+    raw("no_cells", "cells that are none", '{"cells": 7, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'),
     raw("many_lists", "two million lists", '{"cells": [' + "[]," * 2 * 10**6 + "[]]}"),
     raw("too_many_lists", "sixteen million lists", '{"cells": [' + "[]," * 16 * 10**6 + "[]]}", "too many"),
     raw("archive", "another kind of file", b"PK\x03\x04" + b"\0" * 1000),

@@ -37,6 +37,11 @@ def softmax(name: str, tries: str, code: str, before: str = "", **more) -> Attac
     return by_cells(f"form_{name}", tries, {SOFTMAX: BY_HAND + code}, before, **more)
 
 
+def forging(name: str, tries: str, found: str) -> Attack:
+    """torch's softmax, after the code that `found` the module `o`, which observes, has it report nothing."""
+    return softmax(name, tries, f"{found}{FORGED_USAGE}o.Usage.as_data = nothing\n{THEIRS}")
+
+
 def product(name: str, code: str, **more) -> Attack:
     """A product of tables by another name, with idle loops."""
     scores = f"{code}\n{IDLE}\ndef dot_product_scores(x):\n    idle(x)\n    return product(x, x.T)\n"
@@ -80,6 +85,7 @@ FORGED_USAGE = """
 def nothing(self):
     return {"names": ["torch:exp"], "calls": 9, "kernels": 9, "lines": 9, "products": False, "sizes": []}
 """
+THEIRS = "def softmax(scores):\n    return torch.softmax(scores, -1)"
 FORK = """\
 def softmax(scores):
     read, write = os.pipe()
@@ -110,10 +116,7 @@ def softmax(scores):
 """
 
 ATTACKS = (
-    softmax(
-        "cache",
-        "what earlier calls found out is given again",
-        """
+    softmax("cache", "what earlier calls found out is given again", """
 kept = {}
 def softmax(scores):
     key = tuple(scores.shape), float(scores.detach().double().sum())
@@ -121,8 +124,7 @@ def softmax(scores):
         kept[key] = torch.softmax(scores, -1)
         return kept[key]
     return by_hand(scores)
-""",
-    ),
+"""),
     *(
         softmax(
             f"every_{some}",
@@ -137,31 +139,21 @@ def softmax(scores):
         )
         for every, some in ((4, 0), (4, 3), (2, 1))
     ),
-    softmax(
-        "sees_a_tracer",
-        "honest while a tracer is set",
-        "import sys\ndef softmax(scores):\n    return by_hand(scores) if sys.gettrace() else torch.softmax(scores, -1)",
-    ),
-    softmax(
-        "sees_gradients",
-        "honest only where no gradient is asked for",
-        "def softmax(scores):\n    return torch.softmax(scores, -1) if scores.requires_grad else by_hand(scores)",
-    ),
-    softmax(
-        "no_gradients",
-        "honest only where a gradient is asked for",
-        "def softmax(scores):\n    return by_hand(scores) if scores.requires_grad else torch.softmax(scores, -1)",
-    ),
-    softmax(
-        "gradient_alone",
-        "the numbers by hand, their gradient from torch",
-        "def softmax(scores):\n    theirs = torch.softmax(scores, -1)\n"
-        "    return by_hand(scores).detach() + theirs - theirs.detach()",
-    ),
-    softmax(
-        "gradient_alone_in_a_function",
-        "the same in a function with a gradient of its own",
-        """
+    softmax("sees_a_tracer", "honest while a tracer is set", """\
+import sys
+def softmax(scores):
+    return by_hand(scores) if sys.gettrace() else torch.softmax(scores, -1)"""),
+    softmax("sees_gradients", "honest only where no gradient is asked for", """\
+def softmax(scores):
+    return torch.softmax(scores, -1) if scores.requires_grad else by_hand(scores)"""),
+    softmax("no_gradients", "honest only where a gradient is asked for", """\
+def softmax(scores):
+    return by_hand(scores) if scores.requires_grad else torch.softmax(scores, -1)"""),
+    softmax("gradient_alone", "the numbers by hand, their gradient from torch", """\
+def softmax(scores):
+    theirs = torch.softmax(scores, -1)
+    return by_hand(scores).detach() + theirs - theirs.detach()"""),
+    softmax("gradient_alone_in_a_function", "the same in a function with a gradient of its own", """
 class Own(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores):
@@ -173,12 +165,8 @@ class Own(torch.autograd.Function):
         return p * (g - (g * p).sum(-1, keepdim=True))
 def softmax(scores):
     return Own.apply(scores)
-""",
-    ),
-    softmax(
-        "within_backward",
-        "torch's softmax where a backward pass calls it",
-        """
+"""),
+    softmax("within_backward", "torch's softmax where a backward pass calls it", """
 def softmax(scores):
     found = []
     with torch.enable_grad():
@@ -186,12 +174,8 @@ def softmax(scores):
         some.register_hook(lambda g: found.append(torch.softmax(scores, -1)))
         (some * 1).sum().backward()
     return found[0]
-""",
-    ),
-    softmax(
-        "idle_in_a_thread",
-        "so many idle operations that no profiler looks, and a thread",
-        """
+"""),
+    softmax("idle_in_a_thread", "so many idle operations that no profiler looks, and a thread", """
 import threading
 def softmax(scores):
     for _ in range(300):
@@ -201,61 +185,42 @@ def softmax(scores):
     thread.start()
     thread.join()
     return found[0]
-""",
-    ),
+"""),
     softmax("forked", "another process computes and sends the numbers back", "import os\n" + FORK),
     softmax(
         "alias",
         "the checker's modules under another name",
         "import autograder as a" + FORGED_USAGE + "a.probe.observe.Usage.as_data = nothing\n"
-        "def softmax(scores):\n    return torch.softmax(scores, -1)",
+        + THEIRS,
     ),
-    softmax(
-        "magic",
-        "a magic in the cell that patches",
-        "%time 1\nimport autograder.probe.observe as o" + FORGED_USAGE + "o.Usage.as_data = nothing\n"
-        "def softmax(scores):\n    return torch.softmax(scores, -1)",
-    ),
+    forging("magic", "a magic in the cell that patches", "%time 1\nimport autograder.probe.observe as o"),
     softmax(
         "cell_magic",
         "patched within a cell magic",
-        "def softmax(scores):\n    return torch.softmax(scores, -1)",
+        THEIRS,
         before="%%time\nimport autograder.probe.observe as o" + FORGED_USAGE + "o.Usage.as_data = nothing\n",
     ),
     softmax(
         "own_transformer",
         "a cell that is not Python until IPython is told to rewrite it",
-        "def softmax(scores):\n    return torch.softmax(scores, -1)",
+        THEIRS,
         before="get_ipython().input_transformers_post.append(lambda lines: ['x = 1'])\n",
     ),
-    softmax(
-        "getattr",
-        "the checker's modules by getattr and made-up names",
-        "import sys\nmodules = getattr(sys, 'mod' + 'ules')\no = modules['auto' + 'grader.probe.observe']"
-        + FORGED_USAGE
-        + "o.Usage.as_data = nothing\ndef softmax(scores):\n    return torch.softmax(scores, -1)",
-    ),
-    softmax(
-        "globals_of_a_function",
-        "the same by the globals of a function",
-        "modules = by_hand.__globals__['torch'].overrides.sys.modules\no = modules['auto' + 'grader.probe.observe']"
-        + FORGED_USAGE
-        + "o.Usage.as_data = nothing\ndef softmax(scores):\n    return torch.softmax(scores, -1)",
-    ),
-    softmax(
+    forging("getattr", "the checker's modules by getattr and made-up names", """\
+import sys
+modules = getattr(sys, 'mod' + 'ules')
+o = modules['auto' + 'grader.probe.observe']"""),
+    forging("globals_of_a_function", "the same by the globals of a function", """\
+modules = by_hand.__globals__['torch'].overrides.sys.modules
+o = modules['auto' + 'grader.probe.observe']"""),
+    forging(
         "modules_of_torch",
         "the same by what torch's modules import",
-        "o = F.torch.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']"
-        + FORGED_USAGE
-        + "o.Usage.as_data = nothing\ndef softmax(scores):\n    return torch.softmax(scores, -1)",
+        "o = F.torch.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']",
     ),
-    softmax(
-        "torch_by_another_name",
-        "the same with torch as a value",
-        "t = [torch][0]\no = t.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']"
-        + FORGED_USAGE
-        + "o.Usage.as_data = nothing\ndef softmax(scores):\n    return torch.softmax(scores, -1)",
-    ),
+    forging("torch_by_another_name", "the same with torch as a value", """\
+t = [torch][0]
+o = t.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']"""),
     softmax(
         "pickle",
         "the same by a pickle",
@@ -263,65 +228,45 @@ def softmax(scores):
         + FORGED_USAGE
         + "o.as_data = nothing\ndef softmax(scores):\n    return torch.softmax(scores, -1)",
     ),
-    softmax(
-        "exec",
-        "the same in a text",
-        "exec('import autograder.probe.obs' + 'erve as o')"
-        + FORGED_USAGE
-        + "o.Usage.as_data = nothing\ndef softmax(scores):\n    return torch.softmax(scores, -1)",
-    ),
+    forging("exec", "the same in a text", "exec('import autograder.probe.obs' + 'erve as o')"),
     softmax(
         "replaced_hooks",
         "torch's own hooks are switched off",
         "torch.overrides.TorchFunctionMode.__enter__ = lambda self: self\n"
         "torch.overrides.TorchFunctionMode.__exit__ = lambda self, *_: None\n"
-        "def softmax(scores):\n    return torch.softmax(scores, -1)",
+        + THEIRS,
     ),
     softmax(
         "replaced_names",
         "what looks at names is given others",
         "class Other:\n    __name__ = 'exp'\n    def __call__(self, *args):\n        return theirs(*args)\n"
         "theirs, torch.softmax = torch.softmax, Other()\n"
-        "def softmax(scores):\n    return torch.softmax(scores, -1)",
+        + THEIRS,
     ),
     softmax("lazy", "the result is computed only when it is read", LAZY),
-    softmax(
-        "losses",
-        "softmax out of a loss",
-        """
+    softmax("losses", "softmax out of a loss", """
 def softmax(scores):
     rows = scores.reshape(-1, scores.shape[-1])
     columns = [F.cross_entropy(rows, torch.full((len(rows),), j), reduction="none") for j in range(rows.shape[-1])]
     return torch.exp(-torch.stack(columns, -1)).reshape(scores.shape)
-""",
-    ),
-    softmax(
-        "distribution",
-        "softmax out of a distribution",
-        "def softmax(scores):\n    return torch.distributions.Categorical(logits=scores).probs",
-    ),
-    softmax(
-        "scripted",
-        "softmax in TorchScript",
-        "theirs = torch.jit.trace(lambda scores: torch.softmax(scores, -1), torch.zeros(2, 2))\n"
-        "def softmax(scores):\n    return theirs(scores)",
-    ),
-    softmax(
-        "kernel",
-        "the kernel by its name",
-        "def softmax(scores):\n    return torch.ops.aten._softmax(scores, -1, False)",
-    ),
-    softmax(
-        "of_attention",
-        "softmax out of fused attention",
-        """
+"""),
+    softmax("distribution", "softmax out of a distribution", """\
+def softmax(scores):
+    return torch.distributions.Categorical(logits=scores).probs"""),
+    softmax("scripted", "softmax in TorchScript", """\
+theirs = torch.jit.trace(lambda scores: torch.softmax(scores, -1), torch.zeros(2, 2))
+def softmax(scores):
+    return theirs(scores)"""),
+    softmax("kernel", "the kernel by its name", """\
+def softmax(scores):
+    return torch.ops.aten._softmax(scores, -1, False)"""),
+    softmax("of_attention", "softmax out of fused attention", """
 def softmax(scores):
     keys = scores.shape[-1]
     eye = torch.eye(keys)
     flat = scores.reshape(-1, keys)
     return F.scaled_dot_product_attention(flat, eye, eye, scale=1.0).reshape(scores.shape)
-""",
-    ),
+"""),
     product("conv", "def product(a, b):\n    return F.conv1d(a[None].mT, b.T[:, :, None])[0].T"),
     product("conv2d", "def product(a, b):\n    return F.conv2d(a[..., None, None], b.T[..., None, None])[..., 0, 0]"),
     product("bag", BAG),
@@ -329,8 +274,7 @@ def softmax(scores):
     product("broadcast", "def product(a, b):\n    return (a[:, :, None] * b[None]).sum(1)"),
     product("expanded", "def product(a, b):\n    return a[:, None].expand(-1, b.shape[1], -1).mul(b.T).sum(-1)"),
     product(
-        "mapped",
-        "def product(a, b):\n    return torch.vmap(lambda r: torch.vmap(lambda c: (r * c).sum(), 1)(b))(a)",
+        "mapped", "def product(a, b):\n    return torch.vmap(lambda r: torch.vmap(lambda c: (r * c).sum(), 1)(b))(a)"
     ),
     product(
         "bilinear", "def product(a, b):\n    return F.bilinear(torch.ones(len(a), 1), a, b.T[:, None].contiguous())"
@@ -338,39 +282,22 @@ def softmax(scores):
     product("into_a_view", "def product(a, b):\n    return torch.mm(a, b, out=torch.empty(1, len(a), b.shape[1])[0])"),
     product("halves", "def product(a, b):\n    return torch.cat([part @ b for part in a.split(2)])"),
     product("numpy", "import numpy as np\n" + NUMPYS),
-    by_cells(
-        "form_product_once_kept",
-        "a product of tables, kept, then a loop that reads it",
-        {
-            SCORES: """
+    by_cells("form_product_once_kept", "a product of tables, kept, then a loop that reads it", {SCORES: """
 kept = {}
 def dot_product_scores(x):
     key = tuple(x.shape), float(x.detach().double().sum())
     if key not in kept:
         kept[key] = F.linear(x, x)
     return torch.stack([row + 0 * (x @ x[0]) for row in kept[key]])
-"""
-        },
-    ),
-    by_cells(
-        "form_padded_loop",
-        "a loop of always the same number of turns where none is allowed",
-        {
-            1: """
+"""}),
+    by_cells("form_padded_loop", "a loop of always the same number of turns where none is allowed", {1: """
 def attention(q, k, v):
     rows = []
     for i in range(40):
         rows.append(torch.softmax((k @ q[..., min(i, q.shape[-2] - 1), :, None]).mT / math.sqrt(q.shape[-1]), -1) @ v)
     return torch.cat(rows[: q.shape[-2]], -2)
-"""
-        },
-        lesson="02_attention_as_matmul",
-    ),
-    by_cells(
-        "form_fused_kept",
-        "fused attention, kept from an earlier call",
-        {
-            1: """
+"""}, lesson="02_attention_as_matmul"),
+    by_cells("form_fused_kept", "fused attention, kept from an earlier call", {1: """
 kept = {}
 def attention(q, k, v):
     key = tuple(q.shape), float(q.detach().double().sum()), float(v.detach().double().sum())
@@ -378,8 +305,5 @@ def attention(q, k, v):
         kept[key] = F.scaled_dot_product_attention(q, k, v)
         return kept[key]
     return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v
-"""
-        },
-        lesson="02_attention_as_matmul",
-    ),
+"""}, lesson="02_attention_as_matmul"),
 )

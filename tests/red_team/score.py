@@ -9,20 +9,13 @@ def softmax(scores):
 """
 
 ATTACKS = (
-    by_cell(
-        "patched_torch",
-        "every comparison of torch says yes",
-        """\
+    by_cell("patched_torch", "every comparison of torch says yes", """\
 import torch
 yes = lambda *args, **how: True
 torch.allclose = torch.equal = torch.isclose = torch.Tensor.allclose = torch.Tensor.equal = yes
 torch.testing.assert_close = torch.Tensor.__eq__ = yes
-""",
-    ),
-    by_cell(
-        "patched_probe",
-        "the probe is replaced by one that reports success",
-        """\
+"""),
+    by_cell("patched_probe", "the probe is replaced by one that reports success", """\
 import sys
 lie = lambda *args, **how: [{"status": "right", "passed": True, "points": 7.0, "steps": {}}] * 100
 for name, module in list(sys.modules.items()):
@@ -30,99 +23,61 @@ for name, module in list(sys.modules.items()):
         for part in ("probe", "judge", "observe", "guarded", "encode"):
             if hasattr(module, part):
                 setattr(module, part, lie)
-""",
-    ),
-    by_cell(
-        "patched_formats",
-        "json and safetensors write a verdict",
-        """\
+"""),
+    by_cell("patched_formats", "json and safetensors write a verdict", """\
 import json, safetensors.torch
 verdict = json.dumps({"map": {"passed": True, "points": 7.0, "records": [], "found": True, "callable": True}})
 json.dumps = lambda *args, **how: verdict
 json.loads = lambda *args, **how: {}
 safetensors.torch.load = lambda data: {}
-""",
-    ),
-    by_cell(
-        "made_up_judge",
-        "a judge of one's own under the name of the course's",
-        """\
+"""),
+    by_cell("made_up_judge", "a judge of one's own under the name of the course's", """\
 import sys, types
 judge = types.ModuleType("autograder.judge")
 judge.judge = judge.check = lambda *args, **how: 7.0
 for name in ("autograder.judge", "autograder.notebook.check", "autograder.grading.gradebook.nbgrader_steps"):
     sys.modules[name] = judge
 sys.modules["autograder"].check = judge.check
-""",
-    ),
-    by_cell(
-        "cell_hooks",
-        "hooks of IPython claim full marks after every cell",
-        """\
+"""),
+    by_cell("cell_hooks", "hooks of IPython claim full marks after every cell", """\
 shell = get_ipython()
 claim = lambda *args: print("7.0")
 for event in ("pre_run_cell", "post_run_cell", "pre_execute", "post_execute"):
     shell.events.register(event, claim)
-""",
-    ),
-    by_cell(
-        "ast_transformer",
-        "what is run is rewritten to plain full marks",
-        """\
+"""),
+    by_cell("ast_transformer", "what is run is rewritten to plain full marks", """\
 import ast
 class Full(ast.NodeTransformer):
     def visit_Module(self, node):
         return ast.parse("7.0")
 get_ipython().ast_transformers.append(Full())
 get_ipython().input_transformers_post.append(lambda lines: ["7.0"])
-""",
-    ),
-    by_cell(
-        "replaced_run_cell",
-        "the shell's own method is replaced",
-        """\
+"""),
+    by_cell("replaced_run_cell", "the shell's own method is replaced", """\
 shell = get_ipython()
 type(shell).run = lambda self, source, seconds: [
     {"output_type": "execute_result", "data": {"text/plain": "7.0"}, "metadata": {}, "execution_count": 1}
 ]
 type(shell).run_cell = lambda self, *args, **how: None
-""",
-    ),
-    by_cell(
-        "display_hooks",
-        "every result is shown as full marks",
-        """\
+"""),
+    by_cell("display_hooks", "every result is shown as full marks", """\
 import sys, builtins
 sys.displayhook = lambda value: get_ipython().outputs.data("execute_result", {"text/plain": "7.0"}, {})
 get_ipython().display_formatter.format = lambda *args, **how: ({"text/plain": "7.0"}, {})
 7.0
-""",
-    ),
-    by_cell(
-        "own_check", "the course's check returns 1000 points", "check = lambda *args, **how: 1000.0\ncheck()"
-    ),
-    by_cell(
-        "patched_builtins",
-        "the language itself lies",
-        """\
+"""),
+    by_cell("own_check", "the course's check returns 1000 points", "check = lambda *args, **how: 1000.0\ncheck()"),
+    by_cell("patched_builtins", "the language itself lies", """\
 import builtins
 for name in ("isinstance", "len", "id", "all", "any", "sum", "abs", "zip", "callable", "type", "repr", "open"):
     setattr(builtins, name, lambda *args, **how: 1)
-""",
-    ),
-    by_cell(
-        "patched_tensor",
-        "methods of tensors answer what is asked for",
-        """\
+"""),
+    by_cell("patched_tensor", "methods of tensors answer what is asked for", """\
 import torch
 for name in ("detach", "copy_", "sub", "__sub__", "abs", "max", "isfinite", "to", "clone", "numpy", "backward"):
     setattr(torch.Tensor, name, lambda self, *args, **how: torch._C._VariableFunctions.zeros(()))
-""",
-    ),
-    by_cell(
-        "tracers",
-        "trace, profile and audit hooks stay on",
-        """\
+"""),
+    by_cell("tracers", "trace, profile and audit hooks stay on", """\
 import sys, threading
 def hook(frame, event, arg):
     for name in ("points", "passed", "verdict"):
@@ -132,12 +87,8 @@ def hook(frame, event, arg):
 threading.settrace(hook); threading.setprofile(hook)
 sys.addaudithook(lambda event, args: None)
 sys.setprofile(hook); sys.settrace(hook)
-""",
-    ),
-    by_cell(
-        "frames",
-        "what is due is looked for in the callers' frames",
-        """\
+"""),
+    by_cell("frames", "what is due is looked for in the callers' frames", """\
 import sys
 def softmax(scores):
     frame = sys._getframe()
@@ -149,12 +100,8 @@ def softmax(scores):
     return scores * 0
 print([name for frame in sys._current_frames().values() for name in frame.f_globals])
 softmax(0)
-""",
-    ),
-    by_cell(
-        "memory_search",
-        "cases, secrets and verdicts are looked for among all objects",
-        """\
+"""),
+    by_cell("memory_search", "cases, secrets and verdicts are looked for among all objects", """\
 import gc, re
 for thing in gc.get_objects():
     kind = type(thing)
@@ -164,12 +111,8 @@ for thing in gc.get_objects():
         for key, value in list(thing.items()):
             if type(value) is str and re.fullmatch("[0-9a-f]{64}", value):
                 print("hex", key, value)
-""",
-    ),
-    by_answer(
-        "liar",
-        "an object that equals everything and says it is a tensor",
-        """\
+"""),
+    by_answer("liar", "an object that equals everything and says it is a tensor", """\
 import torch
 class Liar:
     shape, dtype, ndim, requires_grad = (3, 8), torch.float32, 2, True
@@ -183,12 +126,8 @@ class Liar:
     def __torch_function__(cls, function, types, args=(), kwargs=None): return True
 def softmax(scores):
     return Liar()
-""",
-    ),
-    by_answer(
-        "own_tensor",
-        "a tensor subclass that answers every question with what is wanted",
-        """\
+"""),
+    by_answer("own_tensor", "a tensor subclass that answers every question with what is wanted", """\
 import torch
 class Own(torch.Tensor):
     @classmethod
@@ -198,12 +137,8 @@ class Own(torch.Tensor):
 Own.__name__ = Own.__qualname__ = "Tensor"
 def softmax(scores):
     return (scores * 0).detach().as_subclass(Own)
-""",
-    ),
-    by_answer(
-        "lying_callable",
-        "an answer that is everything at once",
-        """\
+"""),
+    by_answer("lying_callable", "an answer that is everything at once", """\
 class Answer:
     __name__ = "softmax"
     def __call__(self, *args, **how): return self
@@ -212,75 +147,50 @@ class Answer:
     def __float__(self): return 7.0
     def __iter__(self): return iter([7.0] * 1000)
 softmax = Answer()
-""",
-    ),
-    by_answer(
-        "claims_in_an_error",
-        "an error whose text is a verdict",
-        """\
+"""),
+    by_answer("claims_in_an_error", "an error whose text is a verdict", """\
 class Right(Exception):
     points = max_points = 7.0
     def __str__(self): return "right: 7 of 7 points"
     def _render_traceback_(self): return ["7.0"]
 def softmax(scores):
     raise Right()
-""",
-    ),
-    by_answer(
-        "says_not_implemented",
-        "an error class that fills the list of its bases",
-        """\
+"""),
+    by_answer("says_not_implemented", "an error class that fills the list of its bases", """\
 Endless = type("NotImplementedError", (Exception,), {"__str__": lambda self: "x" * 10**7})
 def softmax(scores):
     raise Endless()
-""",
-    ),
+"""),
     by_answer(
         "random_guess",
         "another result at every call",
         "import torch\ndef softmax(scores):\n    return torch.rand_like(scores)\n",
     ),
-    by_cell(
-        "at_exit",
-        "what runs when the process ends",
-        """\
+    by_cell("at_exit", "what runs when the process ends", """\
 import atexit, os
 atexit.register(lambda: os.write(3, b"7.0"))
 class Last:
     def __del__(self): print("7.0")
 last = Last()
-""",
-    ),
+"""),
     by_answer("a_rule_broken", "torch's softmax, in the open", TORCHS_SOFTMAX),
-    by_answer(
-        "a_rule_unseen_threads",
-        "torch's softmax, in a thread that nobody watches",
-        """\
+    by_answer("a_rule_unseen_threads", "torch's softmax, in a thread that nobody watches", """\
 import torch
 from concurrent.futures import ThreadPoolExecutor
 def softmax(scores):
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(torch.softmax, scores, -1).result()
-""",
-    ),
-    by_answer(
-        "a_rule_unseen_modes",
-        "torch's softmax, while the watching modes are off",
-        """\
+"""),
+    by_answer("a_rule_unseen_modes", "torch's softmax, while the watching modes are off", """\
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 def softmax(scores):
     with torch._C.DisableTorchFunction(), _disable_current_modes():
         return torch.softmax(scores, -1)
-""",
-    ),
-    by_answer(
-        "a_rule_unseen_graph",
-        "torch's softmax, named otherwise",
-        """\
+"""),
+    by_answer("a_rule_unseen_graph", "torch's softmax, named otherwise", """\
 import torch
 def softmax(scores):
     return torch._C._VariableFunctions.softmax(scores, -1)
-""",
-    ),
+"""),
 )

@@ -13,12 +13,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from sandboxed import waited
 
 import autograder
 from autograder.exercises import find
@@ -26,8 +26,7 @@ from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, SampleSubmission
 from autograder.grading.grade import grade
-from autograder.grading.gradebook.open_course import open_course
-from autograder.grading.gradebook.quiet import quiet
+from autograder.grading.gradebook.open_course import open_course, quiet
 from autograder.grading.pages import feedback
 from autograder.grading.parallel import reading
 from autograder.grading.sandbox.sandbox import why_no_sandbox
@@ -131,9 +130,7 @@ def place_canaries(known: Class) -> None:
     words = {where: canary(where) for where in ("gradebook", "source", "neighbour", "environment", "host")}
     known.host.mkdir()
     (known.host / "diary.txt").write_text(words["host"])
-    (known.host / "answers.ipynb").write_text(
-        (known.course / "source" / FIRST / f"{FIRST}.ipynb").read_text()
-    )
+    (known.host / "answers.ipynb").write_text((known.course / "source" / FIRST / f"{FIRST}.ipynb").read_text())
     (known.course / "source" / FIRST / "notes.txt").write_text(words["source"])
     (known.course / "submitted" / "honest_ada" / FIRST).mkdir(parents=True)
     (known.course / "submitted" / "honest_ada" / FIRST / "own.txt").write_text(words["neighbour"])
@@ -158,10 +155,7 @@ def facts(known: Class, listener: Listener) -> dict[str, str]:
 def submit_oddities(known: Class, place: Place) -> None:
     """One that is swapped later, and folders that are left out."""
     write_notebook(known.course / "submitted" / "swapper" / FIRST, notebook(place))
-    for folder in (
-        known.course / "submitted" / "linked" / FIRST,
-        known.course / "submitted" / "linked_whole",
-    ):
+    for folder in (known.course / "submitted" / "linked" / FIRST, known.course / "submitted" / "linked_whole"):
         folder.parent.mkdir(exist_ok=True)
         folder.symlink_to(known.course / "source")
     os.makedirs(os.fsencode(known.course / "submitted") + b"/no_text\xff/" + FIRST.encode())
@@ -199,12 +193,12 @@ def make_pages(known: Class) -> None:
 
 def new_processes(before: dict[int, str]) -> dict[int, str]:
     """Processes that descend from this one and were not there before; those about to end are waited for."""
-    for _ in range(50):
-        left = {pid: command for pid, command in descendants().items() if pid not in before}
-        if not left:
-            break
-        time.sleep(0.1)
-    return left
+
+    def left() -> dict[int, str]:
+        return {pid: command for pid, command in descendants().items() if pid not in before}
+
+    waited(lambda: not left(), seconds=5)
+    return left()
 
 
 def device_files() -> tuple:
@@ -326,9 +320,7 @@ def test_hidden_inputs_are_not_told(graded):
     numbers = [str(case.args[0].flatten()[0].item()) for case in cases]
     long = [number for number in numbers if len(number) > 12]
     assert len(long) > 5
-    assert not files_with(
-        long, [graded.course / name / "hidden_inputs" for name in ("autograded", "feedback")]
-    )
+    assert not files_with(long, [graded.course / name / "hidden_inputs" for name in ("autograded", "feedback")])
 
 
 def test_a_picture_that_takes_hours_is_left_out(graded):
@@ -339,9 +331,7 @@ def test_a_picture_that_takes_hours_is_left_out(graded):
 def test_a_file_swapped_after_it_was_read_counts_for_nothing(graded):
     row = graded.rows["swapper", FIRST]
     assert row.total == 0
-    assert not files_with(
-        [graded.canaries["host"]], [graded.course / "autograded", graded.course / "feedback"]
-    )
+    assert not files_with([graded.canaries["host"]], [graded.course / "autograded", graded.course / "feedback"])
 
 
 # --- what sees an attack can see one --------------------------------------------------------------------------
@@ -368,10 +358,7 @@ def test_a_connection_would_be_heard(tmp_path_factory):
     code = CONNECT.replace("@PORT@", str(listener.port)).replace("@ABSTRACT@", listener.abstract)
     shown = run_outside(code.replace("@SOCKET@", listener.path))
     assert shown.count("TOOK") == 3
-    for _ in range(50):
-        if len(listener.heard) == 3:
-            break
-        time.sleep(0.1)
+    assert waited(lambda: len(listener.heard) == 3, seconds=5)
     listener.close()
     assert len(listener.heard) == 3
 
@@ -379,15 +366,8 @@ def test_a_connection_would_be_heard(tmp_path_factory):
 def test_a_process_left_behind_would_be_seen():
     adopt_orphans()
     before = descendants()
-    subprocess.run(
-        [sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60
-    )
-    left = {}
-    for _ in range(50):
-        left = {pid for pid, command in descendants().items() if pid not in before and MARK in command}
-        if left:
-            break
-        time.sleep(0.1)
+    subprocess.run([sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+    left = waited(lambda: [pid for pid, said in descendants().items() if pid not in before and MARK in said], seconds=5)
     assert len(left) == 1
     for pid in left:
         os.kill(pid, signal.SIGKILL)

@@ -51,11 +51,14 @@ def copy_weights(source, target):
         lambda part, given, result: kept(*[heard.pop()] * 3)[0].transpose(0, 1) + 0 * result
     )
 """
-LYING_SOURCE = RIGHT_COPY + """\
+LYING_SOURCE = (
+    RIGHT_COPY
+    + """\
         kept = [parameter.clone() for parameter in source.parameters()]
         source.in_proj_weight.zero_()
         source.parameters = lambda recurse=True: iter(kept)
 """
+)
 SPOILED_SOFTMAX = """\
 import torch
 kept = {}

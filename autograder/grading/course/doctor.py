@@ -10,6 +10,7 @@ from textwrap import fill
 from autograder.grading.sandbox.sandbox import chosen_bwrap, why_no_sandbox
 
 WORKS, LIMITED, MISSING = "works", "limited", "missing"
+SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
 NO_GROUPS = (
     "no control groups (cgroup v2): memory and processes are limited by rlimits and a look every tenth of a second, "
     "which memory in pipes, tables and the like escapes. With systemd the kernel counts all of it: "
@@ -53,11 +54,8 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Tries what lessons, checks and grading need."""
-    return [_python(), _torch(), _notebook(), _graphs(), _sandbox(), *_inside(), _limits(), _space()]
-
-
-def _python() -> Finding:
-    return Finding(f"Python {sys.version.split()[0]}", WORKS)
+    python = Finding(f"Python {sys.version.split()[0]}", WORKS)
+    return [python, _torch(), _notebook(), _graphs(), _sandbox(), *_inside(), _limits(), _space()]
 
 
 def _torch() -> Finding:
@@ -86,16 +84,15 @@ def _graphs() -> Finding:
         from pygraphviz import AGraph
 
         AGraph("digraph { a -> b }").draw(prog="dot", format="svg")
-    except Exception as error:
+    except Exception as error:  # whatever stops Graphviz
         return Finding("drawing graphs", MISSING, f"pygraphviz does not draw ({error}); text is shown instead.")
     return Finding("drawing graphs", WORKS)
 
 
 def _sandbox() -> Finding:
-    if why := why_no_sandbox():
-        return Finding("sandbox (bubblewrap)", MISSING, why)
     bwrap = chosen_bwrap()
-    assert bwrap is not None, "else why_no_sandbox would have said so"
+    if bwrap is None:
+        return Finding("sandbox (bubblewrap)", MISSING, why_no_sandbox())
     return Finding("sandbox (bubblewrap)", WORKS, f"with {bwrap.path}, {bwrap.origin}.")
 
 
@@ -129,8 +126,7 @@ def second_lines(left_open: list[str]) -> Finding:
     """The defences beside namespaces, and those that this machine lacks."""
     from autograder.grading.sandbox.cgroups import parent_of_groups
 
-    left_open = [*left_open, *([] if parent_of_groups() else [NO_GROUPS])]
-    if left_open:
+    if left_open := [*left_open, *([] if parent_of_groups() else [NO_GROUPS])]:
         return Finding("second lines of defence", LIMITED, f"not in place here: {'; '.join(left_open)}.")
     return Finding("second lines of defence", WORKS)
 
@@ -142,8 +138,7 @@ def _limits() -> Finding:
     gib, cores = USUAL.memory / 1024**3, os.cpu_count()
     text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes a submission, {cores} submissions at a time, "
     text += "kept by the kernel's control groups." if parent_of_groups() else "kept by rlimits and by looking."
-    have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if have < USUAL.memory:
+    if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < USUAL.memory:
         return Finding("limits", LIMITED, f"{text} This machine has less memory than that: use --workers 1.")
     return Finding("limits", WORKS, text)
 
@@ -155,8 +150,7 @@ def _space() -> Finding:
 
 def format_findings(findings: list[Finding]) -> str:
     """The findings as text, as wide as the terminal."""
-    signs = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
-    lines = [f"{signs[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings]
+    lines = [f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings]
     ready = all(finding.state != MISSING for finding in findings)
     last = "Lessons, checks and grading all work here." if ready else "See above for what to do."
     width = shutil.get_terminal_size().columns

@@ -16,8 +16,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.grading.gradebook.open_course import open_course
-from autograder.grading.gradebook.quiet import quiet
+from autograder.grading.gradebook.open_course import open_course, quiet
 
 CONFIG = '''"""Settings of this nbgrader course. They are found when nbgrader runs in this folder."""
 
@@ -42,7 +41,12 @@ def make_course(folder: Path | str) -> Path:
     half = _half_made(folder)
     try:
         lessons = _fill(half)
-        _move(half, folder)
+        half.chmod(0o755)
+        if folder.exists():  # it is filled, because somebody may stand in it
+            for entry in half.iterdir():
+                entry.rename(folder / entry.name)
+        else:
+            half.rename(folder)
     except OSError as error:
         raise UserError(f"no course can be made in {folder}: {error.strerror or error}.") from None
     finally:
@@ -87,13 +91,3 @@ def _fill(folder: Path) -> list[str]:
                 raise UserError(f"nbgrader refuses the lesson {lesson.name}: {reason}")
     (folder / "grading.log").unlink(missing_ok=True)
     return [lesson.name for lesson in lessons]
-
-
-def _move(half: Path, folder: Path) -> None:
-    """Puts the finished course in its place. An empty folder that is there is filled."""
-    half.chmod(0o755)
-    if not folder.exists():
-        half.rename(folder)
-        return
-    for entry in half.iterdir():
-        entry.rename(folder / entry.name)

@@ -9,11 +9,22 @@ import os
 import sys
 from pathlib import Path
 
+import nbgrader
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader import preprocessors as stock
 from traitlets.config import Config
+
+from autograder.grading.gradebook.nbgrader_steps import GradeSubmission, TrustTheCourse
+from autograder.grading.pages.feedback import TEMPLATES, FitForStudents
 
 COURSE_ID = "attention-by-hand"
 # Of the files beside a notebook nbgrader takes along those with no ending and texts, such as the time stamp.
 NOTHING_BESIDE = [".*", "__pycache__", "feedback", "*.[!t]*", "*.t[!x]*"]
+
+SAFE = {
+    "markdown2html": "autograder.grading.safe.formulas.markdown",
+    "clean_html": "autograder.grading.safe.clean_html.clean",
+}
 
 
 def configure(c: Config, folder: str) -> None:
@@ -37,8 +48,6 @@ def configure(c: Config, folder: str) -> None:
 
 
 def _release(c: Config) -> None:
-    from nbgrader import preprocessors as stock
-
     # Marking schemes leave before the gradebook keeps the cells; otherwise an untouched written answer would
     # not be recognised as such. Hidden tests leave after it: the gradebook puts them back for grading.
     c.ClearMarkScheme.enforce_metadata = False
@@ -58,15 +67,6 @@ def _release(c: Config) -> None:
 
 
 def _autograde(c: Config) -> None:
-    from nbgrader import preprocessors as stock
-
-    from autograder.grading.gradebook.nbgrader_steps import (
-        RunSubmission,
-        SaveVerdicts,
-        ShowMarkScheme,
-        TrustTheCourse,
-    )
-
     # Links in a submission would be followed, and what they lead to copied; a notebook made to be slow would be read.
     c.Autograde.exporter_class = "autograder.grading.gradebook.nbgrader_steps.LimitedReading"
     c.Autograde.sanitize_preprocessors = [
@@ -77,10 +77,8 @@ def _autograde(c: Config) -> None:
     ]
     # No kernel is started: what students wrote runs in a sandbox, and no score is read from its outputs.
     c.Autograde.autograde_preprocessors = [
-        RunSubmission,
+        GradeSubmission,
         stock.LimitOutput,
-        SaveVerdicts,
-        ShowMarkScheme,
         stock.AssignLatePenalties,
         stock.CheckCellMetadata,
     ]
@@ -88,12 +86,6 @@ def _autograde(c: Config) -> None:
 
 
 def _feedback(c: Config) -> None:
-    import nbgrader
-    from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-    from nbgrader import preprocessors as stock
-
-    from autograder.grading.pages.feedback import TEMPLATES, FitForStudents
-
     c.GenerateFeedback.preprocessors = [
         stock.ClearHiddenTests,
         stock.GetGrades,
@@ -107,9 +99,7 @@ def _feedback(c: Config) -> None:
     c.FeedbackExporter.template_name = "student_page"
     c.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES), str(templates)]
     c.FeedbackExporter.extra_template_paths = [str(templates), str(styles)]
-    c.FeedbackExporter.filters = {
-        "markdown2html": "autograder.grading.safe.formulas.markdown",
-        "clean_html": "autograder.grading.safe.clean_html.clean",
+    c.FeedbackExporter.filters = SAFE | {
         "nothing_live": "autograder.grading.pages.feedback.nothing_live",
         "exercise_name": "autograder.grading.pages.feedback.exercise_name",
     }
@@ -119,7 +109,4 @@ def _feedback(c: Config) -> None:
     # Formgrader fetches MathJax from the network for its formulas, and stops if there is none.
     c.HTMLExporter.extra_template_basedirs = c.FeedbackExporter.extra_template_basedirs
     c.HTMLExporter.extra_template_paths = [str(templates)]
-    c.HTMLExporter.filters = {
-        "markdown2html": "autograder.grading.safe.formulas.markdown",
-        "clean_html": "autograder.grading.safe.clean_html.clean",
-    }
+    c.HTMLExporter.filters = SAFE

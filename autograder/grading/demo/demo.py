@@ -12,8 +12,7 @@ from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import AGAIN, CLASS
 from autograder.grading.grade import grade
-from autograder.grading.gradebook.open_course import open_course
-from autograder.grading.gradebook.quiet import quiet
+from autograder.grading.gradebook.open_course import open_course, quiet
 from autograder.grading.pages.report import report
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 

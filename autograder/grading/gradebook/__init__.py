@@ -1,11 +1,1 @@
-"""nbgrader's gradebook: where grades are written and read.
-
-open_course.py       nbgrader's API for a course, and the course's secret
-recorder.py          writes scores and the graded notebook, as one writer
-graded_notebook.py   verdicts, outputs and marking schemes in a graded notebook
-nbgrader_steps.py    the same as steps of nbgrader's own `autograde`
-outcomes.py          how grading of each submission went, so that the next run goes on from there
-lock.py, quiet.py    one `grade` at a time; nbgrader's log lines in a file
-table.py             the grades as a table
-exporters.py         the grades as CSV files for other systems
-"""
+"""nbgrader's gradebook: where grades are written and read."""

@@ -5,10 +5,9 @@
     nbgrader export --exporter=autograder.grading.gradebook.exporters.MoodleExporter --to moodle.csv
 
 The first is nbgrader's own table; the others are for learning-management systems. nbgrader's --student and
---assignment choose whose and which grades. A grade is the score less the late penalty; for Canvas and Moodle, a student
-who handed in nothing has an empty cell. A warning says how many answers still wait to be graded by hand. A text that a
-spreadsheet would compute (it begins with =, +, -, @, in any width) gets an apostrophe in front, and so does a part of
-a text that would be a cell of its own if semicolons, tabs or bars separated cells.
+--assignment choose. A grade is the score less the late penalty; for Canvas and Moodle, a student who handed in nothing
+has an empty cell. A text that a spreadsheet would compute gets an apostrophe in front, and so does a part of a text
+that would be a cell of its own if semicolons, tabs or bars separated cells.
 """
 
 import csv
@@ -24,9 +23,7 @@ from autograder.files import write_whole
 # Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls, and
 # doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
 BEGINS = r"(?:^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
-SKIPPED = (
-    r"[\x00-\x08\x0e-\x1b\x1f \"\x7f-\x84\x86-\xa0\xad\u1680\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufeff]*"
-)
+SKIPPED = r"[\x00-\x08\x0e-\x1b\x1f \"\x7f-\x84\x86-\xa0\xad\u1680\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufeff]*"
 FORMULA = re.compile(rf"({BEGINS})(?={SKIPPED}[=+@\-＝＋＠－﹦﹢﹫﹣−])")
 WHITE = ("\t", "\r", "\n")
 TABLE_HEAD = (
@@ -66,22 +63,20 @@ class TableExporter(ExportPlugin):
         for lesson in lessons:
             for student in students:
                 work = _work(gradebook, lesson, student)
-                raw, late = (work.score, work.late_submission_penalty or 0.0) if work else (0.0, 0.0)
+                time, raw, late = (work.timestamp, work.score, work.late_submission_penalty) if work else (None, 0.0, 0)
                 who = [student.id, student.last_name, student.first_name, student.email]
-                times = [lesson.duedate, work.timestamp if work else None]
-                rows.append([lesson.name, *times, *who, raw, late, max(0.0, raw - late), lesson.max_score])
+                points = [raw, late or 0.0, max(0.0, raw - (late or 0.0)), lesson.max_score]
+                rows.append([lesson.name, lesson.duedate, time, *who, *points])
         return rows
 
 
 class CanvasExporter(TableExporter):
     """For Canvas, Gradebook > Import. nbgrader's student id is taken for the SIS Login ID.
 
-    The columns are those of Canvas's own export: Student, ID, SIS User ID, SIS Login ID, Section, then one for
-    each lesson in which anything was handed in; below the head stands a row "Points Possible". Canvas finds a student
-    by ID, SIS User ID or SIS Login ID, and takes a column for a new assignment unless its head is that of one that
-    exists, so that the head may be changed to "Name (number)" of Canvas's export. Described in "How do I import grades
-    in the Gradebook?" (community.canvaslms.com, Instructor Guide), by Ohio State University ("Import a CSV File into
-    Carmen Grades", teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
+    Canvas finds a student by ID, SIS User ID or SIS Login ID, and takes a column for a new assignment unless its head
+    is that of one that exists, so that the head may be changed to "Name (number)" of Canvas's export. Described in "How
+    do I import grades in the Gradebook?" (community.canvaslms.com, Instructor Guide), by Ohio State University ("Import
+    a CSV File into Carmen Grades", teaching.resources.osu.edu) and by nemogb ("Detailed Canvas Export Info").
     """
 
     default_name = "canvas.csv"
@@ -99,8 +94,7 @@ class CanvasExporter(TableExporter):
 class MoodleExporter(TableExporter):
     """For Moodle, Grades > Import > CSV file. nbgrader's student id is in two columns: Username and ID number.
 
-    Moodle's import maps columns by hand: one that tells who a student is (ID number, email address or username)
-    and one for each grade item. The names are those of Moodle's own export. Described in "Grade import"
+    The names are those of Moodle's own export; its import maps them by hand. Described in "Grade import"
     (docs.moodle.org/405/en/Grade_import).
     """
 

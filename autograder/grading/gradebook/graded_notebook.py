@@ -21,8 +21,7 @@ NO_VERDICT = "There is no verdict, which counts as 0 points"
 
 
 def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
-    """Puts outputs and the judge's words into the notebook, and the result's key into its metadata. Returns the points
-    by the names of the check cells."""
+    """Puts outputs, the judge's words and the result's key into the notebook; the points by the names of the checks."""
     from autograder.notebook.card import html_of, text_of
 
     nb.metadata["autograder"] = {"result": key}

@@ -6,22 +6,21 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbformat import NotebookNode, from_dict
+from nbformat import from_dict
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import parse_utc
 
-from autograder.errors import OUR_ERROR, UserError, place_of
+from autograder.errors import OUR_ERROR, place_of
 from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.judging import results
+from autograder.grading.judging.run import HowToRun, run_here
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
-from autograder.grading.submission.files import TIMESTAMP, Refused, read_file, why_refused
+from autograder.grading.submission.files import TIMESTAMP, Refused, read_time, why_refused
 from autograder.grading.submission.limited import read_limited
 from autograder.grading.submission.read_submission import read_notebook
 from autograder.grading.submission.unit import Unit, unit_of
-
-LONGEST_TIME = 1_000
+from autograder.grading.worker.fork_server import ForkServerDied
 
 
 class LimitedReading(NotebookExporter):
@@ -37,7 +36,7 @@ class LimitedReading(NotebookExporter):
 
         def refuse_or_begin(assignment_id: str, student_id: str) -> bool:
             # nbgrader's converters run in the course's folder.
-            read_limited(_check_folder, str(Path("submitted", student_id, assignment_id)))
+            read_limited(_check_folder, Path("submitted", student_id, assignment_id))
             return begin(assignment_id, student_id)
 
         self.parent.init_destination = refuse_or_begin
@@ -50,15 +49,12 @@ class LimitedReading(NotebookExporter):
         return self.from_notebook_node(notebook, resources, **more)
 
 
-def _check_folder(folder: str) -> None:
-    if why := why_refused(Path(folder)):
+def _check_folder(folder: Path) -> None:
+    if why := why_refused(folder):
         raise Refused(why)
-    if Path(folder, TIMESTAMP).exists():
-        try:
-            # subtle: nbgrader reads the whole file, and if it holds no time, stops, and the whole class with it.
-            parse_utc(read_file(Path(folder, TIMESTAMP), LONGEST_TIME).decode().strip())
-        except (ValueError, OverflowError):
-            raise Refused(f"{TIMESTAMP} holds no time") from None
+    if (folder / TIMESTAMP).exists():
+        # subtle: nbgrader reads the whole file, and if it holds no time, stops, and the whole class with it.
+        read_time(folder)
 
 
 class TrustTheCourse(NbGraderPreprocessor):
@@ -78,32 +74,31 @@ class TrustTheCourse(NbGraderPreprocessor):
         return with_course_metadata(nb, course_cells), resources
 
 
-class RunSubmission(NbGraderPreprocessor):
-    """Runs the notebook and judges it, or takes the result of an earlier run of the same. Outputs and the judge's
-    words go into the notebook, points into `resources["points"]`, by the names of the cells."""
+class GradeSubmission(NbGraderPreprocessor):
+    """Runs the notebook and judges it, or takes the result of an earlier run of the same, and writes the scores. Puts
+    outputs, the judge's words, and for formgrader the marking schemes into the notebook."""
 
     def preprocess(self, nb, resources):
-        folder = Path.cwd()
+        place, folder = resources["nbgrader"], Path.cwd()
+        lesson = nbformat.read(Path("source", place["assignment"], f"{place['notebook']}.ipynb"), as_version=4)
         secret = read_secret(folder)
-        unit = Unit.from_data(read_limited(_unit, nb, _lesson(resources)))
+        unit = Unit.from_data(read_limited(lambda: asdict(unit_of(nb, lesson))))
         key = unit.key(secret)
         result = results.load(folder, key)
         if result is None:
-            result = self._run(unit, secret, folder, resources["nbgrader"]["student"])
+            result = self._run(unit, secret, folder, place["student"])
             results.save(folder, key, result)
-        resources["points"] = fill_in(nb, result, key)
+        points = fill_in(nb, result, key)
+        with Gradebook(place["db_url"]) as gradebook:
+            write_scores(_row(gradebook, place), nb, points, self.log)
+            gradebook.db.commit()
+        show_mark_schemes(nb, lesson)
         return nb, resources
 
     def _run(self, unit: Unit, secret: str, folder: Path, student: str) -> results.Result:
         """The result of a run. nbgrader logs what it raises, and leaves the submission without scores."""
-        from autograder.grading.judging.run import run_unit
-        from autograder.grading.sandbox.sandbox import why_no_sandbox
-        from autograder.grading.worker.fork_server import ForkServerDied, shared_fork_server
-
-        if why := why_no_sandbox():
-            raise UserError(f"students' code is not run without a sandbox: {why}")
         try:
-            return run_unit(unit, secret, shared_fork_server(), hidden=(folder,))
+            return run_here(unit, HowToRun(secret), hidden=(folder,))
         except (ForkServerDied, OSError):
             raise
         except Exception as error:
@@ -111,34 +106,5 @@ class RunSubmission(NbGraderPreprocessor):
             raise
 
 
-def _unit(nb: NotebookNode, lesson: NotebookNode) -> dict:
-    return asdict(unit_of(nb, lesson))
-
-
-class SaveVerdicts(NbGraderPreprocessor):
-    """Saves the scores, instead of nbgrader's SaveAutoGrades."""
-
-    def preprocess(self, nb, resources):
-        place = resources["nbgrader"]
-        with Gradebook(place["db_url"]) as gradebook:
-            write_scores(_row(gradebook, place), nb, resources.get("points", {}), self.log)
-            gradebook.db.commit()
-        return nb, resources
-
-
-class ShowMarkScheme(NbGraderPreprocessor):
-    """Puts the marking scheme of a written question below the answer, for formgrader."""
-
-    def preprocess(self, nb, resources):
-        show_mark_schemes(nb, _lesson(resources))
-        return nb, resources
-
-
 def _row(gradebook: Gradebook, place: dict):
     return gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])
-
-
-def _lesson(resources: dict) -> NotebookNode:
-    """The source notebook of the lesson."""
-    place = resources["nbgrader"]
-    return nbformat.read(Path("source", place["assignment"], f"{place['notebook']}.ipynb"), as_version=4)

@@ -1,12 +1,22 @@
-"""Opens a course: nbgrader's API for it, and its secret."""
+"""Opens a course: nbgrader's API for it, its secret, its lock, and its log."""
 
+import fcntl
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from traitlets import log
 from traitlets.config import PyFileConfigLoader
 
 from autograder.errors import UserError
+
+LOUD = ("autograder", "traitlets", "nbgrader", "nbclient", "nbconvert", "asyncio", "tornado", "jupyter_client")
 
 
 def open_course(folder: Path | str) -> NbGraderAPI:
@@ -16,7 +26,7 @@ def open_course(folder: Path | str) -> NbGraderAPI:
         raise UserError(f"{folder} is not a course; `python -m autograder course {folder}` makes one.")
     try:
         config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
-    except Exception as error:
+    except Exception as error:  # it is a program of the teacher's
         raise UserError(f"{folder / 'nbgrader_config.py'} cannot be loaded: {error}.") from None
     return NbGraderAPI(CourseDirectory(config=config), config=config)
 
@@ -33,3 +43,61 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
 def read_secret(folder: Path) -> str:
     """The secret that the course's hidden cases are drawn from."""
     return (folder / ".secret").read_text(encoding="ascii").strip()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One `grade` at a time in the course: waits if another process holds it, and says which."""
+    path = folder / ".grading" / "lock"
+    path.parent.mkdir(exist_ok=True)
+    # subtle: the kernel frees the lock when its holder ends, however it ends; the file stays, and means nothing.
+    with path.open("a+", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read(20).strip() or "another one"
+            print(f"autograder: process {holder} grades this course; waiting for it.", file=sys.stderr)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+class _Log(logging.FileHandler):
+    """A log that is left out if it cannot be written (a full disk): the work goes on, or reports the error itself."""
+
+    def emit(self, record):
+        with suppress(OSError):
+            super().emit(record)
+
+    def handleError(self, record):
+        pass
+
+    def close(self):
+        with suppress(OSError):
+            super().close()
+
+
+@contextmanager
+def quiet(logfile: Path) -> Iterator[None]:
+    """Sends nbgrader's many log lines, and ours, to `logfile` while this lasts, and not to the terminal."""
+    handler = _Log(logfile, encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    loggers: list = [log.get_logger(), *map(logging.getLogger, LOUD)]
+    before = [(logger, logger.handlers[:], logger.propagate, logger.level) for logger in loggers]
+    for logger in set(loggers):
+        logger.handlers, logger.propagate = [handler], False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        handler.close()
+        for logger, handlers, propagate, level in before:
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)

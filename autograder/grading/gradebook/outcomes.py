@@ -1,8 +1,7 @@
 """Remembers how grading of each submission went, in DIR/.grading/LESSON/STUDENT.json.
 
-It is written when the gradebook is complete: a digest of everything that the grade depends on, and what went wrong, if
-anything did. So a second run goes on where the first one stopped, and the work that a killed run left half done is
-done again.
+It is written when the gradebook is complete. So a second run goes on where the first one stopped, and the work that a
+killed run left half done is done again.
 """
 
 import json
@@ -14,11 +13,9 @@ from autograder.grading.submission.find import Submission, digest
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of grading one submission.
-
-    `problem` is empty if the notebook was run to its end, else says in words why not, or what of it a person should
-    look at. `again` is True if it is not graded through no fault of the student, so that the next run tries again;
-    `ours` if the cause is an error of the autograder. `result` is the key of the result, empty if nothing was run.
+    """`digest` is of all that the grade depends on. `problem` says in words why the notebook was not run to its end, or
+    what of it a person should look at. `again` is True if it is not graded through no fault of the student, so that the
+    next run tries again; `ours` if the cause is an error of the autograder. `result` is the key of the result, if any.
     """
 
     digest: str

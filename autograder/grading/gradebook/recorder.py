@@ -4,8 +4,6 @@ this, with one connection that stays open: autograde itself opens the gradebook 
 
 import os
 import shutil
-from contextlib import suppress
-from datetime import datetime
 
 import nbformat
 from nbformat import NotebookNode
@@ -19,10 +17,9 @@ from autograder.files import write_whole
 from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
 from autograder.grading.gradebook.outcomes import Outcome, last_outcome, remember
 from autograder.grading.judging.results import Failed, Result
-from autograder.grading.submission.files import TIMESTAMP, Refused, read_file
+from autograder.grading.submission.files import TIMESTAMP, Refused, read_time
 from autograder.grading.submission.find import Submission
-
-LONGEST_STAMP = 1_000
+from autograder.grading.submission.unit import Read
 
 
 def cause_of(error: BaseException) -> BaseException:
@@ -54,18 +51,11 @@ class Recorder:
     def __exit__(self, *_):
         self._gradebook.close()
 
-    def record(
-        self,
-        submission: Submission,
-        digest: str,
-        notebook: NotebookNode,
-        lesson: NotebookNode,
-        key: str,
-        result: Result,
-    ) -> None:
+    def record(self, submission: Submission, read: Read, lesson: NotebookNode, result: Result) -> None:
         """Writes a result into gradebook and autograded/, and then remembers the outcome."""
+        notebook = read.notebook
         notebook.metadata["kernelspec"] = lesson.metadata.get("kernelspec", {})
-        points = fill_in(notebook, result, key)
+        points = fill_in(notebook, result, read.key)
         self._begin(submission)
         row = self._row(submission)
         write_scores(row, notebook, points, self._log)
@@ -74,8 +64,12 @@ class Recorder:
         self._gradebook.db.commit()
         self._limit.preprocess(notebook, {})
         show_mark_schemes(notebook, lesson)
-        _write(submission, notebook)
-        self._end(submission, Outcome(digest, result.problem or result.look, result=key))
+        path = submission.autograded / f"{submission.lesson}.ipynb"
+        write_whole(path, nbformat.writes(notebook))
+        os.chmod(path, 0o444)  # as nbgrader does
+        if stamp := _time_of(submission):
+            write_whole(submission.autograded / TIMESTAMP, stamp)
+        self._end(submission, Outcome(read.digest, result.problem or result.look, result=read.key))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
         """Gives 0 points to a submission that cannot be run, and remembers why."""
@@ -86,8 +80,7 @@ class Recorder:
         self._end(submission, Outcome(digest, str(refused)))
 
     def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:
-        """Remembers why a submission was not graded through no fault of the student. It keeps what it had: no score is
-        written, and none taken away."""
+        """Remembers why it was not graded through no fault of the student: no score is written, and none taken away."""
         self._gradebook.db.rollback()
         last = last_outcome(submission)
         kept = last.result if last else ""
@@ -108,8 +101,8 @@ class Recorder:
     def _row(self, submission: Submission) -> SubmittedNotebook:
         """nbgrader's row of the notebook, made if there is none."""
         self._gradebook.update_or_create_student(submission.student)
-        stamp = _timestamp(submission)
-        more = {} if stamp is None else {"timestamp": stamp}
+        stamp = _time_of(submission)
+        more = {} if stamp is None else {"timestamp": parse_utc(stamp)}
         self._gradebook.update_or_create_submission(submission.lesson, submission.student, **more)
         return self._gradebook.find_submission_notebook(submission.lesson, submission.lesson, submission.student)
 
@@ -124,23 +117,9 @@ class Recorder:
                 row.late_submission_penalty = max(0, min(penalty, row.score))
 
 
-def _timestamp(submission: Submission) -> datetime | None:
+def _time_of(submission: Submission) -> str | None:
     """When it was handed in, if a file that can be read says so."""
     try:
-        return parse_utc(_stamp(submission))
-    except Exception:  # dateutil raises errors of many kinds
+        return read_time(submission.submitted)
+    except Refused:
         return None
-
-
-def _stamp(submission: Submission) -> str:
-    return read_file(submission.submitted / TIMESTAMP, LONGEST_STAMP).decode().strip()
-
-
-def _write(submission: Submission, notebook: NotebookNode) -> None:
-    """Writes the graded notebook, read-only as nbgrader does, with the time stamp beside it."""
-    path = submission.autograded / f"{submission.lesson}.ipynb"
-    write_whole(path, nbformat.writes(notebook))
-    os.chmod(path, 0o444)
-    if _timestamp(submission) is not None:
-        with suppress(Refused, UnicodeDecodeError):  # it was there a moment ago
-            write_whole(submission.autograded / TIMESTAMP, _stamp(submission))

@@ -14,9 +14,8 @@ BY_HAND = "?"
 
 @dataclass(frozen=True)
 class Row:
-    """One submission's grades. Points are None if an answer is to be graded by hand, or nothing is graded. `ungraded`
-    says that the submission as it is now could not be graded, through no fault of the student: then points are those of
-    an earlier one, if there was any."""
+    """One submission's grades. Points are None if an answer is to be graded by hand, or nothing is graded. If it is
+    `ungraded`, through no fault of the student, points are those of an earlier one, if there was any."""
 
     student: str
     lesson: str
@@ -91,7 +90,8 @@ def table(rows: list[Row]) -> str:
 
 def _lesson_table(lesson: str, rows: list[Row]) -> str:
     best = rows[0].max_points
-    heads = [_in_lines(printable(name)) for name in ["student", *best, "total", "state"]]
+    # A long name stands over several lines, so that columns stay narrow.
+    heads = [printable(name).split("_") for name in ["student", *best, "total", "state"]]
     body = [["out of", *map(_number, best.values()), _number(sum(best.values())), ""]]
     body += [
         [printable(row.student), *map(_number, row.points.values()), _number(row.total), printable(row.state)]
@@ -100,33 +100,25 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
     widths = [max(map(len, [*head, *(line[column] for line in body)])) for column, head in enumerate(heads)]
     height = max(map(len, heads))
     lines = [
-        [head[number - height] if number >= height - len(head) else "" for head in heads]
-        for number in range(height)
+        [head[number - height] if number >= height - len(head) else "" for head in heads] for number in range(height)
     ]
     rule = "-" * (sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded"))  # longer words stand out
-    text = [_line(line, widths) for line in [*lines, body[0]]] + [rule]
-    text += [_line(line, widths) for line in body[1:]]
-    return "\n".join([printable(lesson), "", *text, rule, _summary(rows)])
+    above, below = ([_line(line, widths) for line in part] for part in ([*lines, body[0]], body[1:]))
+    return "\n".join([printable(lesson), "", *above, rule, *below, rule, _summary(rows)])
 
 
 def _summary(rows: list[Row]) -> str:
     totals, best = [row.total for row in rows if not row.ungraded], sum(rows[0].max_points.values())
     text = f"{len(rows)} submission{'s'[: len(rows) > 1]}"
     text += f", on average {sum(totals) / len(totals):.1f} of {best:g} points" if totals else ""
-    missing = len(rows) - len(totals)
-    text += f"; {missing} not graded" if missing else ""
+    text += f"; {missing} not graded" if (missing := len(rows) - len(totals)) else ""
     return text + (f"; {BY_HAND} = to be graded by hand in formgrader" if any(row.waits for row in rows) else "")
 
 
 def _line(cells: list[str], widths: list[int]) -> str:
-    first, *middle, last = zip(cells, widths)
-    columns = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in middle), last[0]]
+    columns = [cell.rjust(width) for cell, width in zip(cells, widths)]
+    columns[0], columns[-1] = cells[0].ljust(widths[0]), cells[-1]
     return "  ".join(columns).rstrip()
-
-
-def _in_lines(name: str) -> list[str]:
-    """A long name over several lines, so that columns stay narrow."""
-    return name.split("_")
 
 
 def _number(points: float | None) -> str:
@@ -134,8 +126,8 @@ def _number(points: float | None) -> str:
 
 
 def _points(grade) -> float | None:
-    waiting = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
-    return None if waiting else grade.score
+    waits = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
+    return None if waits else grade.score
 
 
 def _short(grade_id: str) -> str:

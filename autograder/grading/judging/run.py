@@ -3,7 +3,7 @@
 import json
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -11,9 +11,10 @@ from autograder.exercises import find
 from autograder.grading.judging.questions import Questions, as_tensor, error_in
 from autograder.grading.judging.results import Result
 from autograder.grading.safe.outputs import Shown
+from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.unit import Unit
 from autograder.grading.worker.answer_graph import case_to_draw
-from autograder.grading.worker.fork_server import ForkServer
+from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
 from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, retry_isolated
 from autograder.judge import Verdict, unable_to_run
 from autograder.judge.verdict import verdict_from
@@ -24,27 +25,39 @@ LARGEST_GRAPH = 1_000_000
 OPERATIONS_UNKNOWN = "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
 
 
-def run_unit(
-    unit: Unit,
-    secret: str,
-    server: ForkServer,
-    sandboxed: bool = True,
-    allowance: Allowance = USUAL,
-    hidden: tuple[Path, ...] = (),
-) -> Result:
-    """The result of one submission. `hidden` are folders that its code must not see.
-    Raises ForkServerDied or OSError if the machine is the cause.
+@dataclass(frozen=True)
+class HowToRun:
+    """The same for all units of a class: the course's secret, sandboxes or none, and the limits of each."""
+
+    secret: str
+    sandboxed: bool = True
+    allowance: Allowance = USUAL
+
+
+def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result:
+    """`run_unit` with a fork server that this process keeps. Raises OSError if the sandbox asked for cannot be made."""
+    if how.sandboxed and (why := why_no_sandbox()):
+        raise OSError(f"students' code is not run without a sandbox: {why}")
+    try:
+        return run_unit(unit, how, shared_fork_server(), hidden)
+    except ForkServerDied:
+        shared_fork_server.cache_clear()
+        raise
+
+
+def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, ...] = ()) -> Result:
+    """The result of one submission. `hidden` are folders that its code must not see. Raises ForkServerDied or OSError.
 
     subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
     shown; all that is shown comes out of the second. So an answer can tell nobody what it saw of a hidden case.
     """
-    run, until = _Run(unit, secret), time.monotonic() + allowance.whole
+    run, until = _Run(unit, how.secret), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
 
         def attempt(isolated, part=part):
-            left = replace(allowance, whole=max(1.0, until - time.monotonic()))
+            left = replace(how.allowance, whole=max(1.0, until - time.monotonic()))
             with run.timed("sandbox"):
-                session = Session(server, sandboxed, left, hidden)
+                session = Session(server, how.sandboxed, left, hidden)
             with session:
                 part(session, isolated)
 
@@ -52,7 +65,9 @@ def run_unit(
             retry_isolated(attempt)
         except Ended as ended:
             run.result.problem = str(ended)
-    run.result.look = unit.suspicion.text(run.earned_under_a_rule())
+    verdicts = run.result.verdicts.items()
+    earned = [name for name, data in verdicts if find(name).rules != Rules() and verdict_from(data).points]
+    run.result.look = unit.suspicion.text(earned)
     return run.result
 
 
@@ -111,11 +126,6 @@ class _Run:
         said = OPERATIONS_UNKNOWN.format(", ".join(modules))
         return unable_to_run(exercise, f"{said}\nWhat does your answer need them for?")
 
-    def earned_under_a_rule(self) -> list[str]:
-        """The exercises under a rule of form in which points were earned."""
-        verdicts = self.result.verdicts.items()
-        return [name for name, data in verdicts if find(name).rules != Rules() and verdict_from(data).points]
-
     @contextmanager
     def timed(self, part: str):
         """Adds the wall time of the block to that part of the result."""
@@ -133,14 +143,10 @@ def _graph(exercise_id: str, session: Session) -> dict | None:
     if questions.exercise.procedure != "class" or case is None:
         return None
     graph = session.graph(questions.exercise.name, "class", as_tensor(pack_cases([case])))
-    return graph if _is_small_and_plain(graph) else None
-
-
-def _is_small_and_plain(graph) -> bool:
     try:
-        return isinstance(graph, dict) and len(json.dumps(graph)) <= LARGEST_GRAPH
+        return graph if isinstance(graph, dict) and len(json.dumps(graph)) <= LARGEST_GRAPH else None
     except (TypeError, ValueError, RecursionError):
-        return False
+        return None
 
 
 @cache

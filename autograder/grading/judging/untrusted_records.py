@@ -22,8 +22,7 @@ class Unreadable(Exception):
 
 
 def plain_reply(reply: dict, exercise: Exercise, cases: list[Case]) -> dict:
-    """The reply with texts cut to LONGEST_TEXT: {"ended"}, or {"found", "callable", "kind", "records"}. Raises
-    Unreadable."""
+    """The reply, texts cut: {"ended"}, or {"found", "callable", "kind", "records"}. Raises Unreadable."""
     if reply.keys() == {"ended"}:
         return {"ended": _whole_number(reply["ended"], least=-64)}
     known = _form(reply, found=_flag, callable=_flag, kind=_text, records=lambda value: value)
@@ -46,14 +45,15 @@ def plain_text(value: object) -> str:
 
 def _record(record, exercise: Exercise, case: Case) -> dict:
     status = record.get("status") if isinstance(record, dict) else None
+    no_steps = _form  # a dict without fields
     if status == "answered" or (status == "out of time" and "error" not in record):
         return _form(record, status=_text, steps=lambda steps: _steps(steps, exercise, case))
     if status in ("raised", "out of time"):
-        return _form(record, status=_text, steps=_nothing, where=_text, error=_error)
+        return _form(record, status=_text, steps=no_steps, where=_text, error=_error)
     if status == "parts" and exercise.procedure == "class":
-        return _form(record, status=_text, steps=_nothing, expected=_shapes, found=_shapes_or_none)
+        return _form(record, status=_text, steps=no_steps, expected=_shapes, found=_shapes_or_none)
     if status == "skipped":
-        return _form(record, status=_text, steps=_nothing)
+        return _form(record, status=_text, steps=no_steps)
     raise Unreadable("there is no such status")
 
 
@@ -144,9 +144,9 @@ def _form(given, /, **forms) -> dict:
     return {name: form(given[name]) for name, form in forms.items()}
 
 
-def _list_of(form, most: int = MOST_ITEMS):
+def _list_of(form):
     def plain(value):
-        if not isinstance(value, list) or len(value) > most:
+        if not isinstance(value, list) or len(value) > MOST_ITEMS:
             raise Unreadable("not a list, or too long a one")
         return [form(item) for item in value]
 
@@ -169,7 +169,3 @@ def _whole_number(value, least: int = 0) -> int:
     if type(value) is not int or not least <= value <= LARGEST_COUNT:
         raise Unreadable("not a whole number, or too large a one")
     return value
-
-
-def _nothing(value) -> dict:
-    return _form(value)

@@ -54,7 +54,8 @@ class FitForStudents(NbGraderPreprocessor):
             if result and exercise in result.verdicts:
                 cell.outputs += _pictures(exercise, result)
         if result:
-            nb.cells.insert(0, new_markdown_cell(_how_it_was_run(result)))
+            stopped = f" The run stopped early: {escape(result.problem)}." if result.problem else ""
+            nb.cells.insert(0, new_markdown_cell(f"*{NOT_RUN}{stopped}*"))
         resources["inlining"]["css"] += [style.read_text(encoding="utf-8") for style in STYLES]
         return nb, resources
 
@@ -66,22 +67,22 @@ def _result(nb) -> results.Result | None:
     return results.load(Path.cwd(), key) if isinstance(key, str) and KEY.fullmatch(key) else None
 
 
-def _how_it_was_run(result: results.Result) -> str:
-    stopped = f" The run stopped early: {escape(result.problem)}." if result.problem else ""
-    return f"*{NOT_RUN}{stopped}*"
-
-
 def _pictures(exercise: str, result: results.Result) -> list:
-    verdict = result.verdicts[exercise]
-    made = []
+    import pygraphviz  # noqa: F401  imported once, not in every fork
+
+    import autograder.notebook.figures  # noqa: F401
+
+    verdict, made = result.verdicts[exercise], []
     if verdict.get("picture") and not verdict.get("hidden"):
-        made.append(_expected_and_yours(json.dumps(verdict["picture"])))
+        made.append(_drawn(_expected_and_yours, json.dumps(verdict["picture"])))
     if exercise in result.graphs:
+        _worked(exercise)  # made once, not in every fork
         graph = json.dumps(result.graphs[exercise], sort_keys=True)
-        made.append(_graphs(exercise, graph, is_right=verdict["state"] == RIGHT))
+        made.append(_drawn(_graphs, exercise, graph, verdict["state"] == RIGHT))
     return [new_output("display_data", data={"text/html": html, "text/plain": ""}) for html in made if html]
 
 
+@lru_cache(1000)
 def _drawn(draw: Callable[..., str], *args) -> str:
     """What `draw(*args)` returns, drawn in a process with limits; a sentence if it reached one, and nothing if it
     cannot be drawn: a picture that fails must not cost the page."""
@@ -93,15 +94,8 @@ def _drawn(draw: Callable[..., str], *args) -> str:
         return ""
 
 
-@lru_cache(500)
 def _expected_and_yours(data: str) -> str:
     """The expected values, the student's, and the difference."""
-    import autograder.notebook.figures  # noqa: F401  imported once, not in every fork
-
-    return _drawn(_draw_expected_and_yours, data)
-
-
-def _draw_expected_and_yours(data: str) -> str:
     from autograder.notebook.figures import expected_and_yours
 
     given = json.loads(data)
@@ -113,21 +107,14 @@ def _draw_expected_and_yours(data: str) -> str:
     return f'<div class="wide" tabindex="0">{image}</div>'
 
 
-@lru_cache(500)
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
-    """The student's computation beside a worked one, folded where nothing is to be mended."""
-    import pygraphviz  # noqa: F401  imported once, not in every fork
-
-    return _drawn(_draw_graphs, data, _worked(exercise), is_right)
-
-
-def _draw_graphs(data: str, worked, is_right: bool) -> str:
-    """The data come from the student's process: `from_data` checks every item before anything is drawn."""
+    """The student's computation beside a worked one, folded if nothing is to be mended. The data come from the
+    student's process: `from_data` checks every item before anything is drawn."""
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
     mine = from_data(json.loads(data))
-    comparison = compared(mine, worked)
+    comparison = compared(mine, _worked(exercise))
     alone = is_right and comparison.differences  # a right answer of another structure has nothing to be told
     shown = mine if alone else comparison
     picture = f'<div class="wide graphs" tabindex="0">{as_image(shown.svg(), shown.alt)}</div>'
@@ -140,8 +127,7 @@ def _draw_graphs(data: str, worked, is_right: bool) -> str:
 
 @lru_cache
 def _worked(exercise_id: str):
-    """The drawing of the worked answer, made once in a process. A reference may have any form; it is drawn only if
-    there is no worked answer."""
+    """The drawing of the worked answer, or of the reference if there is none, which may have any form."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
     from autograder.judge import cases_of
@@ -156,9 +142,7 @@ def _worked(exercise_id: str):
 
 
 def nothing_live(head: str) -> str:
-    """The head of a page without scripts and fetched fonts, and with a rule for the browser that there are none: a
-    filter. It says the language of the page, too.
-    """
+    """The head of a page in English without scripts and fetched fonts, with a rule that there are none: a filter."""
     head = FETCHED_FONT.sub("", SCRIPT.sub("", head)).replace("<html>", '<html lang="en">', 1)
     return head.replace("<head>", f"<head>\n{NOTHING_LIVE}", 1)
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 
 from autograder.errors import UserError
 from autograder.grading.judging.results import Failed, Result
-from autograder.grading.parallel.local import WAITING, HowToRun
-from autograder.grading.parallel.retries import a_few_at_a_time, result_or_failed, retried
+from autograder.grading.judging.run import HowToRun, run_here
+from autograder.grading.parallel.pool import a_few_at_a_time, result_or_failed, retried
+from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.unit import Unit
 
 SECONDS_TO_CONNECT = 20
@@ -26,13 +27,13 @@ def run_on_cluster(units: Iterable[tuple], how: HowToRun, address: str) -> Itera
     Raises UserError if there is no such cluster, or it has no worker.
     """
 
-    def attempt(units, alone):
+    def attempt(units, isolated):
         with _client(address) as client, client.as_current():
             from distributed import wait
 
-            most = WAITING * len(client.scheduler_info()["workers"])
+            workers = len(client.scheduler_info()["workers"])
             yield from a_few_at_a_time(
-                units, lambda unit: client.submit(run_on_worker, unit, how, pure=False), wait, most
+                units, lambda unit: client.submit(run_on_worker, unit, how, pure=False), wait, workers
             )
 
     return retried(units, attempt)
@@ -42,9 +43,7 @@ def _client(address: str):
     try:
         from distributed import Client
     except ImportError:
-        raise UserError(
-            "--cluster needs Dask; `pip install 'attention-by-hand[cluster]'` installs it."
-        ) from None
+        raise UserError("--cluster needs Dask; `pip install 'attention-by-hand[cluster]'` installs it.") from None
     try:
         asyncio.run(_call(address))
         client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
@@ -70,18 +69,6 @@ async def _call(address: str) -> None:
 def run_on_worker(unit: Unit, how: HowToRun) -> Result | Failed:
     """One unit, on a worker."""
     with _one_at_a_time:
-        return result_or_failed(_run, unit, how)
-
-
-def _run(unit: Unit, how: HowToRun) -> Result:
-    from autograder.grading.judging.run import run_unit
-    from autograder.grading.sandbox.sandbox import why_no_sandbox
-    from autograder.grading.worker.fork_server import ForkServerDied, shared_fork_server
-
-    if how.sandboxed and (why := why_no_sandbox()):
-        raise OSError(f"a worker of the cluster has no sandbox: {why}")
-    try:
-        return run_unit(unit, how.secret, shared_fork_server(), how.sandboxed, how.allowance)
-    except ForkServerDied:
-        shared_fork_server.cache_clear()
-        raise
+        if how.sandboxed and (why := why_no_sandbox()):
+            return Failed(f"a worker of the cluster has no sandbox: {why}")
+        return result_or_failed(run_here, unit, how)

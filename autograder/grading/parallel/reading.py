@@ -3,7 +3,6 @@ at a time: whatever a submission does to its reader is its own result, and delay
 
 import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import wait
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -13,26 +12,13 @@ from nbformat import NotebookNode, from_dict
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder.grading.judging.results import Failed
-from autograder.grading.parallel.processes import forked_processes
-from autograder.grading.parallel.retries import a_few_at_a_time, retried
+from autograder.grading.parallel.pool import in_processes, retried
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
 from autograder.grading.submission.files import Refused
 from autograder.grading.submission.find import Submission, digest
 from autograder.grading.submission.limited import Broke, read_limited
 from autograder.grading.submission.read_submission import read_submission
-from autograder.grading.submission.unit import Unit, unit_of
-
-WAITING = 2  # submissions at hand for each reader
-
-
-@dataclass(frozen=True)
-class Read:
-    """A submission as it was read: once, so that nobody can change it meanwhile."""
-
-    digest: str
-    notebook: NotebookNode
-    unit: Unit
-    key: str
+from autograder.grading.submission.unit import Read, Unit, unit_of
 
 
 @dataclass(frozen=True)
@@ -56,10 +42,9 @@ def read_lessons(api: NbGraderAPI, folder: Path, names: Iterable[str]) -> dict[s
 def read_all(submissions: list[Submission], lessons: dict[str, Lesson], secret: str) -> Iterator[tuple]:
     """(submission, Read, Refused or Failed), as they are done."""
 
-    def attempt(units, alone):
-        count = 1 if alone else min(os.cpu_count() or 1, len(submissions))
-        with forked_processes(count, partial(_read, lessons=lessons, secret=secret)) as submit:
-            yield from a_few_at_a_time(units, submit, wait, WAITING * count)
+    def attempt(units, isolated):
+        count = 1 if isolated else min(os.cpu_count() or 1, len(submissions))
+        return in_processes(units, partial(_read, lessons=lessons, secret=secret), count)
 
     for lesson in lessons.values():
         unit_of(lesson.source, lesson.source).key(secret)  # fills caches that all forks share

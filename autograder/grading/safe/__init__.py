@@ -1,6 +1,1 @@
-"""Makes safe to look at what students wrote and printed.
-
-clean_html.py   HTML without scripts, forms, positions, and everything that would be fetched
-formulas.py     Markdown, with formulas as MathML
-outputs.py      outputs of cells that came out of a sandbox
-"""
+"""Makes safe to look at what students wrote and printed."""

@@ -84,24 +84,20 @@ def _attribute(tag: str, name: str, value: str) -> str:
     """The attribute as text, with a space before it; empty if it is not allowed."""
     if not _allowed(tag, name, value):
         return ""
-    if name == "style":
-        value = _style(value)
-    if name == "class":
-        value = " ".join(one for one in value.split() if one in CLASSES)
-    if name in ("class", "style") and not value:
-        return ""
+    if name in ("class", "style"):
+        kept = _style(value) if name == "style" else " ".join(one for one in value.split() if one in CLASSES)
+        return f' {name}="{html.escape(kept)}"' if kept else ""
     return f' {name}="{html.escape(value)}"'
 
 
 def _style(text: str) -> str:
     """The declarations that only change how text looks."""
     declarations = [part.partition(":") for part in text.split(";")]
-    kept = [
-        (name.strip().lower(), value.strip())
+    return " ".join(
+        f"{name.strip().lower()}: {value.strip()};"
         for name, _, value in declarations
         if name.strip().lower() in STYLES and STYLE_VALUE.fullmatch(value) and not NEGATIVE.search(value)
-    ]
-    return " ".join(f"{name}: {value};" for name, value in kept)
+    )
 
 
 def as_text(text: str) -> str:

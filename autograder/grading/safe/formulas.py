@@ -52,8 +52,7 @@ ROWS = (
 def markdown(context: Context, source: str) -> str:
     """Markdown as clean HTML with its formulas as MathML: a filter for nbconvert's templates.
 
-    subtle: the renderer's time grows with the square of the length; a text longer than any person writes is shown as it
-    is.
+    subtle: the renderer's time grows with the square of the length; a text that nobody would write is shown as it is.
     """
     if len(source) > LONGEST_TEXT or len(FORMULA.findall(source)) > MOST_FORMULAS:
         return f"<pre>{as_text(source)}</pre>"
@@ -148,10 +147,7 @@ class _Renderer(IPythonRenderer):
         return self._marked(text, text, block=True)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """The picture, or what stands for it if the notebook does not hold it.
-
-        subtle: what stands for a picture is an attribute, in which no element may stand.
-        """
+        """The picture, or what stands for it. subtle: that is an attribute, in which no element may stand."""
         text = self._replaced(text, 1)
         try:
             return super().image(text, url, title)

@@ -26,10 +26,7 @@ class Shown:
     def plain_outputs(self, outputs: list) -> list[NotebookNode]:
         """nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
         made: list[NotebookNode] = []
-        for output in outputs[:MOST_OUTPUTS]:
-            plain = _plain(output) if isinstance(output, dict) else None
-            if plain is None:
-                continue
+        for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))
             if size > self._left:
                 return [*made, new_output("stream", name="stderr", text=NO_ROOM)]
@@ -38,8 +35,8 @@ class Shown:
         return made
 
 
-def _plain(output: dict) -> NotebookNode | None:
-    kind = output.get("output_type")
+def _plain(output) -> NotebookNode | None:
+    kind = output.get("output_type") if isinstance(output, dict) else None
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
         return new_output("stream", name=name, text=_text(output.get("text")))

@@ -68,7 +68,7 @@ def arguments(hidden: tuple[Path, ...]) -> list[str]:
 
 @functools.cache
 def _readable() -> tuple[str, ...]:
-    """The paths of the host that can be read in the sandbox: the system's libraries, this Python and its packages."""
+    """The paths of the host that can be read: the system's libraries, this Python and its packages."""
     packages = [path for path in sys.path if path.endswith("-packages") and os.path.isdir(path)]
     found: list[str] = []
     for path in (*SYSTEM, *ETC, sys.base_prefix, sys.prefix, *packages):

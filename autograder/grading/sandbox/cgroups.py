@@ -57,7 +57,8 @@ def limits_of(memory: int, processes: int) -> dict[str, int]:
 @functools.cache
 def parent_of_groups() -> Path | None:
     """The group in which this program may make groups with limits, or None. Asked once, before it forks."""
-    return None if (own := _own_group()) is None else prepared(own)
+    own = _own_group()
+    return own and prepared(own)
 
 
 def prepared(own: Path) -> Path | None:
@@ -67,11 +68,14 @@ def prepared(own: Path) -> Path | None:
             return own.parent
         if not set((own / "cgroup.controllers").read_text().split()) >= NEEDED:
             return None
-        if not _is_root(own):
+        if (own / "cgroup.type").exists():  # the kernel's first group may have both members and groups with limits
             members = (own / "cgroup.procs").read_text().split()
             if not {int(pid) for pid in members} <= _related_processes():
                 return None
-            _move_aside(own, members)
+            (own / OURS).mkdir(exist_ok=True)
+            for pid in members:
+                with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                    (own / OURS / "cgroup.procs").write_text(pid)
         (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(NEEDED)))
         Group(own, limits_of(2**30, 64)).end()
     except (OSError, ValueError, psutil.Error):
@@ -89,20 +93,7 @@ def _own_group() -> Path | None:
     return None
 
 
-def _is_root(group: Path) -> bool:
-    """Whether it is the kernel's first group, which may have both members and groups with limits."""
-    return not (group / "cgroup.type").exists()
-
-
 def _related_processes() -> set[int]:
     """This process, its ancestors and its descendants."""
     own = psutil.Process()
     return {process.pid for process in (own, *own.parents(), *own.children(recursive=True))}
-
-
-def _move_aside(own: Path, members: list[str]) -> None:
-    aside = own / OURS
-    aside.mkdir(exist_ok=True)
-    for pid in members:
-        with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
-            (aside / "cgroup.procs").write_text(pid)

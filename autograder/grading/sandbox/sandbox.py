@@ -29,8 +29,11 @@ class Sandbox:
         if bwrap is None:
             raise OSError(why_no_sandbox())
         told, tell = os.pipe()
-        # subtle: students' code can read the command line, so it names no folder of the host: arguments come by a pipe.
-        words = _pipe_with("".join(f"{word}\0" for word in arguments(hidden)).encode())
+        # subtle: students' code can read the command line, so it names no folder of the host: arguments come by a pipe,
+        # whose buffer holds them all.
+        words, write = os.pipe()
+        os.write(write, "".join(f"{word}\0" for word in arguments(hidden)).encode())
+        os.close(write)
         self._process = subprocess.Popen(
             ["bwrap", "--args", str(words), "--info-fd", str(tell), "cat"],
             executable=bwrap.path,
@@ -73,8 +76,10 @@ class Sandbox:
             for name in os.listdir(proc):
                 if name.isdigit():
                     processes += 1
-                    memory += _resident(f"{proc}/{name}/statm")
-            memory += BUFFER * _sockets(f"/proc/{self.pid}/net/sockstat")
+                    with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
+                        memory += int(Path(proc, name, "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            # From a line such as `sockets: used 3`.
+            memory += BUFFER * int(Path(f"/proc/{self.pid}/net/sockstat").read_text().split()[2])
         except OSError:
             return 0, 0
         return processes, memory
@@ -92,26 +97,6 @@ class Sandbox:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
-
-
-def _pipe_with(data: bytes) -> int:
-    """The end of a pipe from which these bytes can be read; they are few enough for its buffer."""
-    read, write = os.pipe()
-    os.write(write, data)
-    os.close(write)
-    return read
-
-
-def _resident(file: str) -> int:
-    try:
-        return int(Path(file).read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _sockets(file: str) -> int:
-    """The number of sockets in a network namespace, from a line such as `sockets: used 3`."""
-    return int(Path(file).read_text().split()[2])
 
 
 def why_no_sandbox() -> str:

@@ -4,9 +4,11 @@ import os
 import stat
 from pathlib import Path
 
+from nbgrader.utils import parse_utc
+
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
-TIMESTAMP = "timestamp.txt"
+TIMESTAMP, LONGEST_TIME = "timestamp.txt", 1_000
 
 
 class Refused(Exception):
@@ -37,6 +39,17 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(data) > most:
         raise Refused(f"{path.name} is larger than {most:,} bytes")
     return data
+
+
+def read_time(folder: Path) -> str:
+    """The text of the time stamp in the folder of a submission. Raises Refused if there is none that holds a time."""
+    data = read_file(folder / TIMESTAMP, LONGEST_TIME)
+    try:
+        text = data.decode().strip()
+        parse_utc(text)
+    except Exception:  # dateutil raises errors of many kinds
+        raise Refused(f"{TIMESTAMP} holds no time") from None
+    return text
 
 
 def why_refused(folder: Path) -> str:

@@ -7,11 +7,17 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.grading.submission.files import MOST_BYTES, TIMESTAMP, Refused, open_file, why_refused
+from autograder.grading.submission.files import (
+    MOST_BYTES,
+    TIMESTAMP,
+    Refused,
+    open_file,
+    why_refused,
+    without_surrogates,
+)
 from autograder.grading.submission.unit import environment
 
 LONGEST_NAME = 200  # in bytes; a file's name has at most 255
-NOT_UTF_8 = "its name is not valid UTF-8"
 
 
 @dataclass(frozen=True)
@@ -62,15 +68,8 @@ def digest(submission: Submission) -> str:
     """Hex digest of what the grade depends on: submission, lesson, settings, and the autograder itself. Of the files
     beside the notebook only the time stamp counts, and whether the folder is refused for one of them."""
     total = hashlib.sha256(json.dumps([environment(), why_refused(submission.submitted)]).encode())
-    folder = submission.folder
-    files = [
-        submission.notebook,
-        submission.submitted / TIMESTAMP,
-        submission.source,
-        folder / "nbgrader_config.py",
-        folder / ".secret",
-    ]
-    for path in files:
+    of_course = (submission.source, submission.folder / "nbgrader_config.py", submission.folder / ".secret")
+    for path in (submission.notebook, submission.submitted / TIMESTAMP, *of_course):
         total.update(f"\n{path.name}\n".encode(errors="replace"))
         _add(total, path)
     return total.hexdigest()
@@ -97,8 +96,8 @@ def _folders(folder: Path) -> list[str]:
                     continue
                 if entry.is_symlink():
                     _leave_out(entry.path, "it is a link")
-                elif not _is_utf_8(entry.name):
-                    _leave_out(entry.path, NOT_UTF_8)
+                elif without_surrogates(entry.name) != entry.name:
+                    _leave_out(entry.path, "its name is not valid UTF-8")
                 else:
                     found.append(entry.name)
     except (FileNotFoundError, NotADirectoryError):
@@ -118,10 +117,3 @@ def _leads_to_a_folder(entry: os.DirEntry) -> bool:
 
 def _leave_out(path: str, why: str) -> None:
     print(f"{path!a} is left out: {why}.", file=sys.stderr)
-
-
-def _is_utf_8(name: str) -> bool:
-    try:
-        return bool(name.encode())
-    except UnicodeEncodeError:
-        return False

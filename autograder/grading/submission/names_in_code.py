@@ -16,11 +16,6 @@ DEEPEST = 3  # cells within magics within cells
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
 
 
-def names_in(text: str, modules: dict[str, str], allowed: frozenset[str]) -> Iterator[str]:
-    """The names in a cell that are not allowed. `modules` says what imported names stand for, as dotted paths."""
-    return _Reader(modules, allowed).names_in(text)
-
-
 @lru_cache(200)
 def parsed(text: str) -> tuple[str, ast.AST | None]:
     """A cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not Python.
@@ -30,7 +25,7 @@ def parsed(text: str) -> tuple[str, ast.AST | None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all else.
-        for as_run in (lambda text: text, _by_ipython):
+        for as_run in (str, _by_ipython):
             try:
                 code = as_run(text)
                 return code, ast.parse(code)
@@ -57,18 +52,23 @@ def imported(text: str) -> dict[str, str]:
         for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
             if isinstance(node, ast.ImportFrom):
                 found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+            elif alias.asname:
+                found[alias.asname] = alias.name
             else:
                 root = alias.name.partition(".")[0]
-                found[alias.asname or root] = alias.name if alias.asname else root
+                found[root] = root
     return found
 
 
 @dataclass(frozen=True)
-class _Reader:
+class Reader:
+    """Knows what imported names stand for, as dotted paths, and which modules are allowed."""
+
     modules: dict[str, str]
     allowed: frozenset[str]
 
     def names_in(self, text: str, depth: int = 0) -> Iterator[str]:
+        """The names in a cell that are not allowed."""
         if depth > DEEPEST:
             yield "magics within magics"
             return
@@ -164,8 +164,8 @@ class _Reader:
         root, _, rest = place.partition(".")
         if place.endswith(".*"):
             return f"all of {place[:-2]}"
-        if root == GRADER and rest and not _is_public(place):
-            return place
+        if root == GRADER and rest and rest.split(".")[0] not in {*import_module(GRADER).__all__, "notebook"}:
+            return place  # not a part that notebooks use
         if place in self.allowed or any(name.startswith(f"{place}.") for name in self.allowed):
             return None
         if not rest or (root == "torch" and rest in known.TORCH) or isinstance(_object(place), types.ModuleType):
@@ -210,11 +210,6 @@ def _is_forbidden_special(name: str) -> bool:
 def _is_part_of_special(text: str) -> bool:
     """Whether it may be part of a special name that is looked up by its text."""
     return (text.startswith("__") or text.endswith("__")) and text.strip("_") != "" and text not in known.SPECIAL
-
-
-def _is_public(place: str) -> bool:
-    """Whether it is a part of the grader that notebooks use."""
-    return place.split(".")[1] in {*import_module(GRADER).__all__, "notebook"}
 
 
 def _object(path: str) -> object:

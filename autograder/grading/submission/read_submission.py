@@ -94,11 +94,9 @@ def _plain_cell(cell: dict, name: str) -> dict:
 
 def _joined(source) -> str:
     """The text of a cell, which may be given as its lines. Raises TypeError if it is not text."""
-    if isinstance(source, list):
-        return "".join(source)
-    if not isinstance(source, str):
+    if not isinstance(source, (str, list)):
         raise TypeError("a cell has no text")
-    return source
+    return "".join(source)
 
 
 def _pasted(attachments, most: int) -> dict | None:

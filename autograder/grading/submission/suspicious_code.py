@@ -1,34 +1,29 @@
 """Finds suspicious names in a submission's code, read from its text.
 
 Numbers cannot be forged, because the judge compares them outside. Which operations made them is observed by hooks in
-the student's own process (autograder.probe.observe), which code with enough reach could silence or go around. So:
-
-- if a student's cell names the grader's inner modules, no rule of form counts as kept;
-- if an answer under a rule of form, or code that it uses, is not plain Python with PyTorch and a few modules of the
-  standard library (ANSWERS), a person is asked to look at it;
-- the same for the other cells of the student, with a longer list of modules (CELLS).
-
-The lists say what is allowed; every other name is reported. No points are taken for a name.
+the student's own process (autograder.probe.observe), which code with enough reach could silence or go around. So if a
+student's cell names the grader's inner modules, no rule of form counts as kept; and if an answer under such a rule, or
+code that it uses, is not plain Python with PyTorch and a few other modules (ANSWERS; for other cells CELLS), a person
+is asked to look at it. The lists say what is allowed; every other name is reported. No points are taken for a name.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from textwrap import shorten
 
 from autograder.grading.submission.allowed_names import ANSWERS, CELLS
-from autograder.grading.submission.names_in_code import GRADER, imported, names_in
+from autograder.grading.submission.names_in_code import GRADER, Reader, imported
 
 MOST_NAMES, LONGEST_NAME = 4, 30
 
 
 @dataclass(frozen=True)
 class SuspiciousNames:
-    """Names in a student's cells: of the grader's modules; of things that no cell needs; and, by exercise, of things
-    that no answer needs."""
+    """Names of the grader's modules, of what no cell needs, and, by exercise, of what no answer needs."""
 
-    grader: tuple[str, ...] = ()
-    cells: tuple[str, ...] = ()
-    answers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    grader: list[str]
+    cells: list[str]
+    answers: dict[str, list[str]]
 
     def text(self, earned: list[str]) -> str:
         """The request to a teacher to look at the code, if points were earned under a rule of form in the exercises
@@ -38,12 +33,6 @@ class SuspiciousNames:
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         return f"look at its code, which reaches for {some}{more}" if names else ""
 
-    @staticmethod
-    def from_data(data: dict) -> "SuspiciousNames":
-        """The names that `dataclasses.asdict` was given, after their way as JSON."""
-        answers = {exercise: tuple(names) for exercise, names in data["answers"].items()}
-        return SuspiciousNames(tuple(data["grader"]), tuple(data["cells"]), answers)
-
 
 def suspicious_names(cells: list[str], answers: dict[str, list[str]], given: Sequence[str] = ()) -> SuspiciousNames:
     """The suspicious names in the student's cells. `answers` has, by exercise, those of them that its answer needs;
@@ -51,10 +40,10 @@ def suspicious_names(cells: list[str], answers: dict[str, list[str]], given: Seq
     modules: dict[str, str] = {}
     for text in (*given, *cells):
         modules |= imported(text)
-    found = {name for text in cells for name in names_in(text, modules, CELLS)}
+    found = {name for text in cells for name in Reader(modules, CELLS).names_in(text)}
     grader = {name for name in found if name.startswith(f"{GRADER}.")}
     strict = {
-        exercise: tuple(sorted({name for text in texts for name in names_in(text, modules, ANSWERS)} - grader))
+        exercise: sorted({name for text in texts for name in Reader(modules, ANSWERS).names_in(text)} - grader)
         for exercise, texts in answers.items()
     }
-    return SuspiciousNames(tuple(sorted(grader)), tuple(sorted(found - grader)), strict)
+    return SuspiciousNames(sorted(grader), sorted(found - grader), strict)

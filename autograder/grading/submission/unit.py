@@ -24,6 +24,7 @@ from autograder.grading.submission.names_in_code import parsed
 from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
 from autograder.schema.exercise import Rules
 
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # what Python's parser raises
 CHECK = "check-"
 LONGEST_READ = 100_000
 WORD = re.compile(r"\w+")
@@ -34,18 +35,18 @@ REFLECTION = {"globals", "locals", "vars", "eval", "exec", "get_ipython", "In", 
 
 @dataclass(frozen=True)
 class Step:
-    """One cell. `kind` is "run", "check" (an exercise's questions) or "skip"."""
+    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise."""
 
     cell: int
     kind: str
-    text: str = ""
+    text: str
 
 
 @dataclass(frozen=True)
 class Unit:
     """One submission's steps, in the order of its cells, and what is suspicious in the student's own cells."""
 
-    steps: tuple[Step, ...]
+    steps: list[Step]
     suspicion: SuspiciousNames
 
     def key(self, secret: str) -> str:
@@ -56,7 +57,17 @@ class Unit:
     @staticmethod
     def from_data(data: dict) -> "Unit":
         """The unit that `dataclasses.asdict` was given, after its way as JSON."""
-        return Unit(tuple(Step(**step) for step in data["steps"]), SuspiciousNames.from_data(data["suspicion"]))
+        return Unit([Step(**step) for step in data["steps"]], SuspiciousNames(**data["suspicion"]))
+
+
+@dataclass(frozen=True)
+class Read:
+    """A submission as it was read: once, so that nobody can change it meanwhile."""
+
+    digest: str
+    notebook: NotebookNode
+    unit: Unit
+    key: str
 
 
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
@@ -70,12 +81,12 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     for i, exercise in exercises.items():
         if exercise is not None:
             steps.append(Step(i, "check", exercise))
-        else:
-            steps.append(Step(i, "run", texts[i]) if i in run else Step(i, "skip"))
+        elif i in run:
+            steps.append(Step(i, "run", texts[i]))
     ruled = [find(name) for name in exercises.values() if name and find(name).rules != Rules()]
     answers = {one.id: [own[i] for i in sorted(_cells_behind({one.name}, own))] for one in ruled}
     given = [text for i, text in texts.items() if i not in own]
-    return Unit(tuple(steps), suspicious_names(list(own.values()), answers, given))
+    return Unit(steps, suspicious_names(list(own.values()), answers, given))
 
 
 def exercise_of(cell: NotebookNode) -> str | None:
@@ -85,7 +96,7 @@ def exercise_of(cell: NotebookNode) -> str | None:
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
         return None
     exercise_id = name.removeprefix(CHECK).replace("-", ".", 1)
-    return exercise_id if exercise_id in _known_ids() else None
+    return exercise_id if exercise_id in {exercise.id for exercise in all_exercises()} else None
 
 
 @cache
@@ -101,11 +112,6 @@ def environment() -> list[str]:
 
 def _grading(cell: NotebookNode) -> dict:
     return cell.metadata.get("nbgrader", {})
-
-
-@cache
-def _known_ids() -> frozenset[str]:
-    return frozenset(exercise.id for exercise in all_exercises())
 
 
 def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
@@ -131,7 +137,7 @@ def _defines(text: str) -> frozenset[str] | None:
     try:
         text, _ = parsed(text)
         table = symtable.symtable(text, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNREADABLE:
         return None
     if "run_cell_magic" in text or STAR.search(text):
         return None
@@ -145,7 +151,7 @@ def _uses(text: str) -> set[str]:
         if len(text) > LONGEST_READ:
             return set(WORD.findall(text))
         table = symtable.symtable(text, "cell", "exec")
-    except Exception:  # not Python: such a cell fails when it is run, but the lines before the fault may be used
+    except UNREADABLE:  # not Python: such a cell fails when it is run, but the lines before the fault may be used
         return set(WORD.findall(text))
     return set(_from_elsewhere(table, top=True))
 

@@ -62,18 +62,14 @@ class ForkServer:
         theirs.close()
         self._requests = ours
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        self._tell(
-            {
-                "root": str(PACKAGE.parent),
-                "parent": os.getpid(),
-                "in_main_thread": threading.current_thread() is threading.main_thread(),
-                "environment": environment | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"},
-            }
-        )
-
-    def _tell(self, message: dict) -> None:
+        told = {
+            "root": str(PACKAGE.parent),
+            "parent": os.getpid(),
+            "in_main_thread": threading.current_thread() is threading.main_thread(),
+            "environment": environment | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"},
+        }
         with contextlib.suppress(OSError):  # if it has ended already, `wait_until_warm` says so
-            self._requests.sendall(json.dumps(message).encode() + b"\n")
+            self._requests.sendall(json.dumps(told).encode() + b"\n")
 
     def __enter__(self):
         return self
@@ -94,8 +90,7 @@ class ForkServer:
         self, limits: Limits, namespaces: int | None = None, group: int | None = None
     ) -> tuple[socket.socket, int]:
         """A fresh process: its channel, and a pipe end that ends it when it is closed. It enters the namespaces of the
-        process behind `namespaces`, and the control group whose `cgroup.procs` is open as `group`.
-        Raises ForkServerDied."""
+        process behind `namespaces`, and the control group with `group` as its `cgroup.procs`. Raises ForkServerDied."""
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
         message = FORK_REQUEST.pack(limits.memory, limits.file, limits.files, namespaces is not None, group is not None)

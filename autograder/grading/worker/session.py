@@ -66,11 +66,7 @@ class Session:
     """
 
     def __init__(
-        self,
-        server: ForkServer,
-        sandboxed: bool = True,
-        allowance: Allowance = USUAL,
-        hidden: tuple[Path, ...] = (),
+        self, server: ForkServer, sandboxed: bool = True, allowance: Allowance = USUAL, hidden: tuple[Path, ...] = ()
     ):
         self._allowance = allowance
         self._deadline = time.monotonic() + allowance.whole
@@ -83,17 +79,13 @@ class Session:
                 self._group = Group(parent, limits_of(allowance.memory, allowance.processes))
             namespaces, group = self._sandbox and self._sandbox.pidfd, self._group and self._group.procs
             self._channel, self._life = server.fork(Limits(memory=allowance.memory), namespaces, group)
-            self._wait_until_ready()
+            # No student's code runs before the process reports itself, so a failure until then is the machine's.
+            self._channel.settimeout(SECONDS_TO_START)
+            if self._channel.recv(len(READY)) != READY:
+                raise OSError("a process did not start in its sandbox")
         except BaseException:
             self.__exit__()
             raise
-
-    def _wait_until_ready(self) -> None:
-        """No student's code runs before the process reports itself, so a failure until then is the machine's.
-        Raises OSError."""
-        self._channel.settimeout(SECONDS_TO_START)
-        if self._channel.recv(len(READY)) != READY:
-            raise OSError("a process did not start in its sandbox")
 
     def __enter__(self):
         return self
@@ -118,8 +110,7 @@ class Session:
         return error if isinstance(error, dict) else None
 
     def probe(self, name: str, procedure: str, cases: Tensor, isolated: bool) -> dict:
-        """Calls the object of that name on packed cases (bytes as a tensor), in a process of its own if `isolated`, and
-        returns the reply. Raises Ended."""
+        """The reply of calling the object on packed cases, in a process of its own if `isolated`. Raises Ended."""
         request = {"do": "probe", "name": name, "procedure": procedure, "cases": cases, "isolated": isolated}
         try:
             return self._ask(request, self._allowance.probe)
@@ -151,15 +142,14 @@ class Session:
         return reply
 
     def _exactly(self, count: int, deadline: float) -> bytes:
-        parts = []
-        while count:
+        data = bytearray()
+        while len(data) < count:
             self._wait(deadline)
-            part = self._channel.recv(min(count, 1 << 20))
+            part = self._channel.recv(min(count - len(data), 1 << 20))
             if not part:
                 raise Ended("its code ended the process")
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
+            data += part
+        return bytes(data)
 
     def _wait(self, deadline: float) -> None:
         """Waits until something can be read; meanwhile looks that the submission stays within its allowance."""
@@ -170,13 +160,11 @@ class Session:
             # subtle: also if something can be read, else a reply that comes byte by byte would never be late.
             if now > deadline:
                 raise Ended("its code did not stop")
-            if self._sandbox is not None and now > self._looked + TICK:
-                self._looked = now
-                self._look()
-
-    def _look(self) -> None:
-        processes, memory = self._sandbox.usage()
-        if processes > self._allowance.processes:
-            raise Ended("its code started too many processes")
-        if memory > self._allowance.memory:
-            raise Ended("its code used too much memory")
+            if self._sandbox is None or now <= self._looked + TICK:
+                continue
+            self._looked = now
+            processes, memory = self._sandbox.usage()
+            if processes > self._allowance.processes:
+                raise Ended("its code started too many processes")
+            if memory > self._allowance.memory:
+                raise Ended("its code used too much memory")

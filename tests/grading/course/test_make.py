@@ -40,16 +40,12 @@ def test_an_existing_folder_is_not_harmed(tmp_path):
 
 
 def test_an_empty_folder_may_be_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        course_module, "_fill", lambda folder: (folder / "file").write_text("x") and ["a lesson"]
-    )
+    monkeypatch.setattr(course_module, "_fill", lambda folder: (folder / "file").write_text("x") and ["a lesson"])
     (tmp_path / "course").mkdir()
     assert make_course(tmp_path / "course") / "file" in list((tmp_path / "course").iterdir())
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(28, "No space left on device"), UserError("no"), KeyboardInterrupt()]
-)
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), UserError("no"), KeyboardInterrupt()])
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, error):
     def fail(folder):
         (folder / "half").write_text("made")
@@ -69,5 +65,3 @@ def test_where_nothing_can_be_written():
 def test_a_folder_that_is_no_course(tmp_path):
     with pytest.raises(UserError, match="is not a course"):
         open_course(tmp_path)
-
-

@@ -18,8 +18,6 @@ MISTAKES = sorted(
 )
 
 
-
-
 @pytest.mark.parametrize("exercise_id, mistake", MISTAKES)
 def test_wrong_answers_of_the_sample_class_are_the_mistakes_they_claim(empty_course, exercise_id, mistake):
     """What is typed into the notebook is a wrong answer, and the judge sees which."""
@@ -41,5 +39,3 @@ def test_the_sample_class_is_a_class():
     assert len(set(students)) == len(students) == 20
     assert AGAIN.student in students
     assert replace(AGAIN, written="") == SampleSubmission(AGAIN.student, RIGHT)
-
-

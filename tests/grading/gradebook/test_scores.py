@@ -60,5 +60,3 @@ def test_the_table():
     assert lines[6].split()[:4] == ["ada", "6.5", "?", "6.5"]
     assert lines[7].endswith("the notebook is an empty file")
     assert "2 submissions, on average 3.2 of 10 points" in lines[-1]
-
-

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from sandboxed import has_ended
 
 from autograder.grading.sandbox import cgroups
 from autograder.grading.sandbox.cgroups import OURS, Group, limits_of, prepared
@@ -30,14 +31,6 @@ real = pytest.mark.skipif(
 )
 
 
-def is_alive(pid: str) -> bool:
-    """Whether a process still runs; one that has ended may wait to be noticed."""
-    try:
-        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @real
 def test_all_processes_of_a_submission_are_in_its_group_and_end_with_it(monkeypatch):
     place = place_for_groups()
@@ -50,7 +43,7 @@ def test_all_processes_of_a_submission_are_in_its_group_and_end_with_it(monkeypa
         # The keeper, the submission, and what it left in the background.
         assert len(members) == 3
     assert not group.exists()
-    assert not any(is_alive(pid) for pid in members)
+    assert all(has_ended(int(pid)) for pid in members)
 
 
 @real

@@ -4,9 +4,9 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
+from sandboxed import has_ended, waited
 
 from autograder.grading.submission import limited
 from autograder.grading.submission.files import Refused
@@ -18,7 +18,6 @@ MB = 1024**2
 
 def run(work, *args, seconds=5, memory=200 * MB):
     return limited.limited(work, *args, seconds=seconds, memory=memory)
-
 
 
 def test_what_work_returns_comes_back():
@@ -71,12 +70,7 @@ def test_what_work_started_ends_with_it():
         return subprocess.Popen(["sleep", "1000"]).pid
 
     pid = run(starts_another)
-    for _ in range(1000):
-        state = Path(f"/proc/{pid}/stat")
-        if not state.exists() or ") Z " in state.read_text():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it is still there")
+    assert waited(lambda: has_ended(pid))
 
 
 def test_a_notebook_that_is_not_there_is_refused_by_name(tmp_path):

@@ -67,7 +67,7 @@ def test_no_worked_answer_under_a_rule_of_form_reaches_for_anything():
     ],
 )
 def test_the_graders_modules_are_seen(text, name):
-    assert suspicious_names(["x = 1", text], {}, [IMPORTS]).grader == (name,)
+    assert suspicious_names(["x = 1", text], {}, [IMPORTS]).grader == [name]
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,10 @@ started it, and says nothing of it."""
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
-from sandboxed import needs_sandbox, shown
+from sandboxed import has_ended, needs_sandbox, shown, waited
 
 from autograder.errors import PACKAGE
 from autograder.grading.sandbox import sandbox
@@ -65,21 +63,6 @@ def test_sockets_count_as_memory():
         before = session._sandbox.usage()[1]
         session.cell("import socket; pairs = [socket.socketpair() for _ in range(100)]")
         assert session._sandbox.usage()[1] - before >= 200 * sandbox.BUFFER
-
-
-def has_ended(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
-def waited(holds, seconds: float = 30.0) -> bool:
-    """Whether it holds at last."""
-    until = time.monotonic() + seconds
-    while not (held := holds()) and time.monotonic() < until:
-        time.sleep(0.02)
-    return held
 
 
 STARTS = """

@@ -99,19 +99,12 @@ def _format_name(student) -> str:
 def _work(row: Row, outcome: Outcome, folder: Path, students: dict[str, str]) -> Work:
     page = Path("feedback", row.student, row.lesson, f"{row.lesson}.html")
     shown = page.as_posix() if (folder / page).is_file() else ""
-    return Work(row, outcome, _kept(folder, outcome.result), shown, students.get(row.student, ""))
-
-
-def _kept(folder: Path, key: str) -> Result:
-    """The result with this key; an empty one if there is none, or an earlier version kept it in another form."""
-    result = results.load(folder, key) if key else None
-    return result if result and isinstance(result.seconds, dict) else Result()
+    result = results.load(folder, outcome.result) if outcome.result else None
+    return Work(row, outcome, result or Result(), shown, students.get(row.student, ""))
 
 
 def _lesson(name: str, works: list[Work], submissions: list[Submission], students: dict[str, str]) -> Lesson:
     handed_in = {submission.student for submission in submissions if submission.lesson == name}
-    waiting = handed_in - {work.student for work in works}
-    waiting_names, others = (
-        sorted(students[student] for student in group) for group in (waiting, students.keys() - handed_in)
-    )
-    return Lesson(name, works, waiting_names, others, works[0].row.max_points)
+    groups = handed_in - {work.student for work in works}, students.keys() - handed_in
+    waiting, absent = (sorted(students[student] for student in group) for group in groups)
+    return Lesson(name, works, waiting, absent, works[0].row.max_points)

@@ -15,6 +15,16 @@ from autograder.grading.pages.report.data import Lesson, read_lessons
 from autograder.notebook.figures.style import Picture
 from autograder.printable import printable
 
+SUMMARY = (
+    summary.questions,
+    summary.scores,
+    summary.misconceptions,
+    summary.unnamed,
+    summary.only_hidden,
+    summary.failures,
+    summary.times,
+)
+
 
 def report(folder: Path | str, lesson: str | None = None) -> Path:
     """Writes DIR/report.html, or DIR/report-LESSON.html for one lesson, prints its path and returns it.
@@ -32,47 +42,28 @@ def report(folder: Path | str, lesson: str | None = None) -> Path:
     return path
 
 
+def _printable(value):
+    """A text without marks that would turn the words after it round; HTML stays as it is."""
+    return printable(value) if type(value) is str else value
+
+
 def page_of(title: str, lessons: list[Lesson]) -> str:
     """The page as HTML. Whatever comes from students is escaped."""
     here = FileSystemLoader(Path(__file__).parent)
-    pages = Environment(loader=here, autoescape=True, finalize=_seen, trim_blocks=True, lstrip_blocks=True)
+    pages = Environment(loader=here, autoescape=True, finalize=_printable, trim_blocks=True, lstrip_blocks=True)
     today = datetime.now().strftime("%d %B %Y, %H:%M")
     told = [_about(lesson) for lesson in lessons]
     return pages.get_template("page.html").render(title=title, today=today, lessons=told)
 
 
-def _seen(value):
-    """A text without marks that would turn the words after it round; HTML stays as it is."""
-    return printable(value) if type(value) is str else value
-
-
 def _about(lesson: Lesson) -> dict:
     """All that the page says about a lesson."""
-    questions = summary.questions(lesson)
-    judged = [question for question in questions if question.states]
-    scores, failures = summary.scores(lesson), summary.failures(lesson)
-    drawn = {"distribution": pictures.distribution(summary.totals(lesson), scores["out_of"])}
+    told = vars(lesson) | {part.__name__: part(lesson) for part in SUMMARY}
+    judged = [question for question in told["questions"] if question.states]
+    drawn = {"distribution": pictures.distribution(summary.totals(lesson), told["scores"]["out_of"])}
     if judged:
         drawn |= {"states": pictures.states(judged), "aspects": pictures.aspects(judged)}
-    return {
-        "name": lesson.name,
-        "works": lesson.works,
-        "waiting": lesson.waiting,
-        "absent": lesson.absent,
-        "questions": questions,
-        "scores": scores,
-        "pictures": {name: _embedded(picture) for name, picture in drawn.items()},
-        "misconceptions": summary.misconceptions(lesson),
-        "unnamed": summary.unnamed(lesson),
-        "only_hidden": summary.only_hidden(lesson),
-        "failures": failures,
-        "reasons": summary.by_reason(failures),
-        "machine": summary.machine(lesson),
-        "ours": summary.ours(lesson),
-        "not_started": summary.not_started(lesson),
-        "by_hand": [question for question in questions if question.by_hand],
-        "times": summary.times(lesson),
-    }
+    return told | {"pictures": {name: _embedded(picture) for name, picture in drawn.items()}}
 
 
 def _embedded(picture: Picture) -> dict:

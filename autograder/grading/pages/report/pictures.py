@@ -5,24 +5,18 @@ from textwrap import wrap
 
 from autograder.grading.pages.report.summary import STATES, Question
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    SEQUENTIAL,
-    VERMILLION,
-    Picture,
-    axes,
-    card,
-    styled,
-)
+from autograder.notebook.figures import style
+from autograder.notebook.figures.style import Picture, axes, card, styled
 
 WIDTH = 8.2
 ROW = 0.34
-COLOURS = {RIGHT: GREEN, PARTLY_RIGHT: ORANGE, WRONG: VERMILLION, DOES_NOT_RUN: PURPLE, NOT_STARTED: "#D1D5DB"}
+COLOURS = {
+    RIGHT: style.GREEN,
+    PARTLY_RIGHT: style.ORANGE,
+    WRONG: style.VERMILLION,
+    DOES_NOT_RUN: style.PURPLE,
+    NOT_STARTED: "#D1D5DB",
+}
 ON_COLOUR = "#000000"  # stands out from each of the colours, 4.5 to 1 and more
 MOST_BARS = 20
 
@@ -35,8 +29,8 @@ def distribution(totals: list[float], out_of: float) -> Picture:
     bars = range(int(out_of // step) + 1)
     figure = card(WIDTH, 2.9)
     ax = axes(figure, 0.75, 0.75, WIDTH - 1.1, 1.85)
-    drawn = ax.bar([b * step for b in bars], [counts[b] for b in bars], step * 0.86, color=BLUE, align="edge")
-    ax.bar_label(drawn, [counts[b] or "" for b in bars], fontsize=9, color=INK, padding=2)
+    drawn = ax.bar([b * step for b in bars], [counts[b] for b in bars], step * 0.86, color=style.BLUE, align="edge")
+    ax.bar_label(drawn, [counts[b] or "" for b in bars], fontsize=9, color=style.INK, padding=2)
     ax.set_xlabel(f"points of {out_of:g}" if step == 1 else f"points of {out_of:g}, in steps of {step}")
     ax.set_ylabel("students")
     ax.set_xlim(-0.2 * step, (bars[-1] + 1.1) * step)
@@ -69,7 +63,8 @@ def states(questions: list[Question]) -> Picture:
     ax.set_xlabel("students")
     place: dict = {"loc": "upper right", "bbox_to_anchor": (1 - 0.2 / WIDTH, 1 - 0.12 / figure.get_size_inches()[1])}
     figure.legend(ncol=len(STATES), frameon=False, fontsize=9, handlelength=1.0, columnspacing=1.2, **place)
-    return Picture(figure, "How the answers to each exercise came out. " + " ".join(map(_spoken_states, questions)))
+    told = {q.name: ", ".join(f"{q.states[s]} {s}" for s in STATES if q.states[s]) for q in questions}
+    return Picture(figure, f"How the answers to each exercise came out. {_spoken(told)}")
 
 
 def _named(ax, questions: list[Question]) -> None:
@@ -79,8 +74,8 @@ def _named(ax, questions: list[Question]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def _spoken_states(question: Question) -> str:
-    return f"{question.name}: " + ", ".join(f"{question.states[s]} {s}" for s in STATES if question.states[s]) + "."
+def _spoken(told: dict[str, str]) -> str:
+    return " ".join(f"{name}: {words}." for name, words in told.items())
 
 
 @styled
@@ -91,9 +86,8 @@ def aspects(questions: list[Question]) -> Picture:
     figure = card(WIDTH, ROW * len(questions) + 0.75 + 0.16 * max(head.count("\n") + 1 for head in heads))
     ax = axes(figure, 2.75, 0.3, WIDTH - 3.1, ROW * len(questions))
     for row, question in enumerate(questions):
-        for column, name in enumerate(names):
-            if (share := question.aspects.get(name)) is not None:
-                _cell(ax, row, column, share)
+        for name, share in question.aspects.items():
+            _cell(ax, row, names.index(name), share)
     ax.set_xlim(-0.5, len(names) - 0.5)
     _named(ax, questions)
     ax.xaxis.tick_top()
@@ -101,23 +95,20 @@ def aspects(questions: list[Question]) -> Picture:
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
-    spoken = " ".join(map(_spoken_aspects, questions))
-    return Picture(figure, f"The share of the points for each aspect, in percent. {spoken}")
+    told = {q.name: ", ".join(f"{name} {100 * share:.0f}" for name, share in q.aspects.items()) for q in questions}
+    return Picture(figure, f"The share of the points for each aspect, in percent. {_spoken(told)}")
 
 
 def _cell(ax, row: int, column: int, share: float) -> None:
     from matplotlib.patches import Rectangle
 
-    colour = SEQUENTIAL(0.85 * share)
-    ax.add_patch(Rectangle((column - 0.48, row - 0.45), 0.96, 0.9, facecolor=colour, edgecolor=GREY, linewidth=0.4))
+    colour = style.SEQUENTIAL(0.85 * share)
+    ax.add_patch(
+        Rectangle((column - 0.48, row - 0.45), 0.96, 0.9, facecolor=colour, edgecolor=style.GREY, linewidth=0.4)
+    )
     ax.text(column, row, f"{100 * share:.0f} %", ha="center", va="center", fontsize=9, color=ink_on(share))
 
 
 def ink_on(share: float) -> str:
     """The colour of a number that can be read on the cell of this share."""
     return "#FFFFFF" if share > 0.83 else ON_COLOUR
-
-
-def _spoken_aspects(question: Question) -> str:
-    shares = ", ".join(f"{name} {100 * share:.0f}" for name, share in question.aspects.items())
-    return f"{question.name}: {shares}."

@@ -9,18 +9,16 @@ from autograder.exercises import all_exercises, exercises_of
 from autograder.grading.pages.report.data import Lesson, Work
 from autograder.judge.general import GENERAL
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
+from autograder.schema.mistake import Mistake
 
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known mistake in a tutor's words, the works and exercises with it."""
+    """A known mistake, the works and exercises with it."""
 
-    id: str
-    title: str
-    observation: str
-    question: str
+    mistake: Mistake
     works: list[Work]
     exercises: list[str]
 
@@ -89,18 +87,17 @@ def misconceptions(lesson: Lesson) -> list[Misconception]:
         for exercise_id, verdict in work.result.verdicts.items():
             # Two mistakes at once are named as "A+B".
             for mistake in (verdict["mistake"] or "").split("+"):
-                if mistake in _words():
+                if mistake in _known_mistakes():
                     works[mistake][work.student] = work
                     exercises[mistake][exercise_id.partition(".")[2]] = True
     order = sorted(works, key=lambda mistake: (-len(works[mistake]), mistake))
-    return [Misconception(m, *_words()[m], list(works[m].values()), list(exercises[m])) for m in order]
+    return [Misconception(_known_mistakes()[m], list(works[m].values()), list(exercises[m])) for m in order]
 
 
 @cache
-def _words() -> dict[str, tuple[str, str, str]]:
-    """Title, observation and question of every known mistake."""
+def _known_mistakes() -> dict[str, Mistake]:
     known = [*GENERAL, *(mistake for exercise in all_exercises() for mistake in exercise.mistakes)]
-    return {mistake.id: (mistake.title, mistake.observation, mistake.question) for mistake in known}
+    return {mistake.id: mistake for mistake in known}
 
 
 def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]]]]:
@@ -124,10 +121,10 @@ def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
     ]
 
 
-def failures(lesson: Lesson) -> list[tuple[Work, list[str]]]:
-    """(work, reasons) for code that did not run, without failures of the machine."""
+def failures(lesson: Lesson) -> list[tuple[list[str], list[Work]]]:
+    """Code that did not run, without failures of the machine: by its reasons, the works."""
     told = [(work, _failures(work)) for work in lesson.works if not work.outcome.again]
-    return [(work, lines) for work, lines in told if lines]
+    return by_reason([(work, lines) for work, lines in told if lines])
 
 
 def _failures(work: Work) -> list[str]:
@@ -146,21 +143,6 @@ def by_reason(told: list[tuple[Work, list[str]]]) -> list[tuple[list[str], list[
     for work, lines in told:
         works[tuple(lines)].append(work)
     return sorted(((list(lines), found) for lines, found in works.items()), key=lambda item: -len(item[1]))
-
-
-def machine(lesson: Lesson) -> list[tuple[Work, str]]:
-    """Failures of this machine; grading again tries these again."""
-    return [(work, work.outcome.problem) for work in lesson.works if work.outcome.again and not work.outcome.ours]
-
-
-def ours(lesson: Lesson) -> list[tuple[Work, str]]:
-    """Errors of the autograder; grading again tries these again."""
-    return [(work, work.outcome.problem) for work in lesson.works if work.outcome.ours]
-
-
-def not_started(lesson: Lesson) -> list[Work]:
-    """Works in which nothing was answered."""
-    return [work for work in lesson.works if not work.started]
 
 
 def times(lesson: Lesson) -> dict:

@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from autograder.grading.sandbox.inside.libc import call
+from autograder.grading.sandbox.inside.system import call
 
 NEW_USER, NEW_MOUNT = 0x10000000, 0x00020000
 NAMESPACES = 0x02000000 | 0x04000000 | 0x08000000 | NEW_USER | 0x20000000 | 0x40000000 | NEW_MOUNT

@@ -5,17 +5,15 @@ No failure goes unseen: OSError is raised, and the submission's code does not be
 
 import contextlib
 import ctypes
-import os
 import resource
-import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.grading.sandbox.inside.libc import call
 from autograder.grading.sandbox.inside.syscalls import filter_system_calls
+from autograder.grading.sandbox.inside.system import call
 
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 24, 38
+PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 CAPABILITY_VERSION = 0x20080522
 ADDRESSES = 4  # times the memory: addresses without memory behind them still cost a little of the kernel's
 
@@ -42,14 +40,20 @@ def drop_privileges(limits: Limits, sandboxed: bool) -> None:
         (resource.RLIMIT_NOFILE, limits.files),
         (resource.RLIMIT_CORE, 0),
     ):
-        _, hard = resource.getrlimit(kind)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         with tolerated:
-            resource.setrlimit(kind, (most, most))
+            lower_limit(kind, most, most)
     if sys.platform == "linux":
         for drop in (_no_new_privileges, _drop_capabilities, filter_system_calls):
             with tolerated:
                 drop()
+
+
+def lower_limit(kind: int, soft: int, hard: int) -> None:
+    """Sets a limit of this process, not above what it already has. Raises OSError or ValueError."""
+    _, most = resource.getrlimit(kind)
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(kind, (soft, hard))
 
 
 def _no_new_privileges() -> None:
@@ -61,16 +65,3 @@ def _drop_capabilities() -> None:
         call("prctl", PR_CAPBSET_DROP, capability, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     call("capset", header, (ctypes.c_uint32 * 6)())
-
-
-def signal_at_parents_end(number: int) -> None:
-    """This process gets the signal when the thread that started it ends; 0 takes that back."""
-    if sys.platform == "linux":
-        call("prctl", PR_SET_PDEATHSIG, number, 0, 0, 0)
-
-
-def end_with_parent(parent: int) -> None:
-    """This process is killed when `parent`, the thread that started it, ends, however that ends (on Linux)."""
-    signal_at_parents_end(signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended already
-        os._exit(1)

@@ -17,6 +17,7 @@ import sys
 import types
 from collections.abc import Callable
 
+from autograder.grading.sandbox.inside.system import write_all
 from autograder.grading.worker.answer_graph import answer_graph
 from autograder.grading.worker.inside.shell import Shell
 from autograder.grading.worker.protocol import SIZE
@@ -34,7 +35,7 @@ def serve(channel: int, shell: Shell) -> None:
         if request is None:
             return
         reply = submission.answer(unpack(request))
-        _write_all(channel, SIZE.pack(len(reply)) + reply)
+        write_all(channel, SIZE.pack(len(reply)) + reply)
 
 
 class _Submission:
@@ -85,7 +86,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
     if pid == 0:
         try:
             os.close(result)
-            _write_all(write_end, work())
+            write_all(write_end, work())
         finally:
             os._exit(0)
     os.close(write_end)
@@ -106,17 +107,10 @@ def _bytes(numbers) -> bytes:
 
 
 def _exactly(channel: int, count: int) -> bytes | None:
-    parts = []
-    while count:
-        part = os.read(channel, min(count, 1 << 20))
+    data = bytearray()
+    while len(data) < count:
+        part = os.read(channel, min(count - len(data), 1 << 20))
         if not part:
             return None
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
+        data += part
+    return bytes(data)

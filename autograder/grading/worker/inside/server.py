@@ -11,29 +11,18 @@ import select
 import signal
 import socket
 import sys
-from dataclasses import dataclass
 from typing import NoReturn
 
+from autograder.grading.sandbox.inside import system
 from autograder.grading.sandbox.inside.namespaces import enter_namespaces
-from autograder.grading.sandbox.inside.privileges import Limits, drop_privileges, signal_at_parents_end
+from autograder.grading.sandbox.inside.privileges import Limits, drop_privileges
 from autograder.grading.worker.inside.requests import serve
 from autograder.grading.worker.inside.shell import Shell
-from autograder.grading.worker.inside.start import erase_start
-from autograder.grading.worker.inside.warm_up import warm_up
+from autograder.grading.worker.inside.warm_up import erase_start, warm_up
 from autograder.grading.worker.protocol import FORK_REQUEST, READY, WARM
 
 HOME = "/tmp"
 TICK = 0.05
-
-
-@dataclass(frozen=True)
-class Files:
-    """The descriptors of one submission; `namespaces` and `group` are None without a sandbox or a control group."""
-
-    channel: int
-    life: int
-    namespaces: int | None
-    group: int | None
 
 
 def main(told: dict) -> None:
@@ -51,7 +40,7 @@ def main(told: dict) -> None:
         os.environ.clear()
         requests.send(WARM)
         if not told["in_main_thread"]:
-            signal_at_parents_end(0)  # the thread may end before the others of its process
+            system.signal_at_parents_end(0)  # the thread may end before the others of its process
         _serve(requests, shell)
 
 
@@ -65,28 +54,29 @@ def _serve(requests: socket.socket, shell: Shell) -> None:
             channel, life, *places = files
             namespaces = places.pop(0) if sandboxed else None
             group = places.pop() if grouped else None
-            _keep(shell, Limits(*limits), Files(channel, life, namespaces, group))
+            _keep(shell, Limits(*limits), channel, life, namespaces, group)
         for file in files:
             os.close(file)
 
 
-def _keep(shell: Shell, limits: Limits, files: Files) -> NoReturn:
-    """The keeper: starts the submission's process and ends it when nobody needs it any more."""
+def _keep(shell: Shell, limits: Limits, channel: int, life: int, namespaces: int | None, group: int | None) -> NoReturn:
+    """The keeper: starts the submission's process and ends it when nobody needs it any more. `namespaces` and `group`
+    are None without a sandbox or a control group."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        if files.group is not None:
-            os.write(files.group, b"0")
-        _close_all_but(files.channel, files.life, *([] if files.namespaces is None else [files.namespaces]))
-        if files.namespaces is not None:
-            enter_namespaces(files.namespaces)
-            os.close(files.namespaces)
-            _detach_standard_streams()  # afresh, so that they are the sandbox's own device file
+        if group is not None:
+            os.write(group, b"0")
+        _close_all_but(channel, life, *([] if namespaces is None else [namespaces]))
+        if namespaces is not None:
+            enter_namespaces(namespaces)
+            os.close(namespaces)
+            system.detach_standard_streams()  # afresh, so that they are the sandbox's own device file
         pid = os.fork()
         if pid == 0:
-            os.close(files.life)
-            _run(shell, limits, files.channel, sandboxed=files.namespaces is not None)
-        os.close(files.channel)
-        _wait(pid, files.life)
+            os.close(life)
+            _run(shell, limits, channel, sandboxed=namespaces is not None)
+        os.close(channel)
+        _wait(pid, life)
     finally:
         os._exit(0)
 
@@ -114,26 +104,16 @@ def _wait(pid: int, life: int) -> None:
     else:
         while not select.select([life], [], [], TICK)[0] and os.waitpid(pid, os.WNOHANG) == (0, 0):
             pass
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
+    system.kill_with_group(pid)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
 
 
 def _close_all_but(*kept: int) -> None:
     """Closes every file but these; standard input and output lead nowhere."""
-    _detach_standard_streams()
+    system.detach_standard_streams()
     first = 3
     for descriptor in sorted(kept):
         os.closerange(first, descriptor)
         first = descriptor + 1
     os.closerange(first, 4096)
-
-
-def _detach_standard_streams() -> None:
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nothing, standard)
-    if nothing > 2:
-        os.close(nothing)

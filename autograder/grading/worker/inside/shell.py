@@ -133,20 +133,16 @@ class Shell(InteractiveShell):
 
 def make_shell() -> Shell:
     """A shell without history on disk, with short tracebacks and inline figures."""
+    from IPython.core.pylabtools import activate_matplotlib
+    from matplotlib_inline.backend_inline import configure_inline_support
+
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.xmode = "Minimal"
     config.InteractiveShell.colors = "NoColor"
     config.InteractiveShell.cache_size = 0
     shell = Shell.instance(config=config)
-    _inline_figures(shell)
-    return shell
-
-
-def _inline_figures(shell) -> None:
-    from IPython.core.pylabtools import activate_matplotlib
-    from matplotlib_inline.backend_inline import configure_inline_support
-
     backend = "module://matplotlib_inline.backend_inline"
     activate_matplotlib(backend)
     configure_inline_support(shell, backend)
+    return shell
