@@ -1,1 +1,10 @@
-"""nbgrader's gradebook: where grades are written and read."""
+"""nbgrader's gradebook: where grades are written and read.
+
+open_course.py       nbgrader's API for a course, the course's secret; one `grade` at a time; log lines in a file
+recorder.py          writes scores and the graded notebook, as one writer
+graded_notebook.py   verdicts, outputs and marking schemes in a graded notebook
+nbgrader_steps.py    the same as a step of nbgrader's own `autograde`
+outcomes.py          how grading of each submission went, so that the next run goes on from there
+table.py             the grades as a table
+exporters.py         the grades as CSV files for other systems
+"""

@@ -1,1 +1,6 @@
-"""What a student or a teacher sees in a browser."""
+"""Pages that people read: what a student or a teacher sees in a browser.
+
+feedback.py   a student's feedback page
+report/       the class report
+templates/    the feedback page, and formgrader's page of a submission
+"""

@@ -1,1 +1,6 @@
-"""Makes safe to look at what students wrote and printed."""
+"""Makes safe to look at what students wrote and printed.
+
+clean_html.py   HTML without scripts, forms, positions, and everything that would be fetched
+formulas.py     Markdown, with formulas as MathML
+outputs.py      outputs of cells that came out of a sandbox
+"""

@@ -1,1 +1,10 @@
-"""Finds and reads what a student handed in, without trust."""
+"""Finds and reads what a student handed in, without trust.
+
+find.py              where the submissions of a course are, and a digest of all that a grade depends on
+limited.py           work on a submission in a process with limits of time and memory
+files.py             files and folders of a submission, never through a link
+read_submission.py   its notebook: text and kind of each cell, and nothing else
+course_metadata.py   metadata comes from the course, and checks and missing cells are put back
+unit.py              the cells to run, and the exercises to check
+suspicious_code.py   what its code names that a person should look at (names_in_code.py, allowed_names.py)
+"""

@@ -1,4 +1,10 @@
-"""The class report: what an instructor wants to know after grading, on one page that needs nothing else."""
+"""The class report: what an instructor wants to know after grading, on one page that needs nothing else.
+
+data.py        the works of a lesson: grades from the gradebook, verdicts from the kept results
+summary.py     the contents for a lesson, from its works
+pictures.py    the pictures
+page.html      the page; names and texts of students are escaped there
+"""
 
 from autograder.grading.pages.report.make import report
 
