@@ -136,9 +136,10 @@ def _as_tuple(value):
 
 
 def _part_text(part):
-    """One part of an index as in the code: 0, :, 1:3."""
+    """One part of an index as in the code: 0, :, 1:3, ::2."""
     if isinstance(part, slice):
-        return ":".join("" if end is None else str(int(end)) for end in (part.start, part.stop))
+        ends = part.start, part.stop, *(() if part.step is None else (part.step,))
+        return ":".join("" if end is None else str(int(end)) for end in ends)
     if part is Ellipsis:
         return "\u2026"
     return str(part) if part is None or isinstance(part, (int, bool)) else "index"
