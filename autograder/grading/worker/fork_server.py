@@ -30,7 +30,7 @@ from autograder.grading.worker.inside.server import main
 main(told)
 """
 KEPT = ("HOME", "PATH", "LANG", "VIRTUAL_ENV", "CONDA_PREFIX")
-# Variables that only count when a program starts: where its libraries are, and large pages (inside/memory.py).
+# Variables that only count when a program starts: where its libraries are, and large pages (inside/warm_up.py).
 NEEDED_TO_START = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 FROM_THE_START = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
