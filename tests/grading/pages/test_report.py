@@ -1,12 +1,12 @@
 """The class report, from made-up works: nothing is run."""
 
+import html
 import json
 import re
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from markupsafe import escape
 
 from autograder.cli import main
 from autograder.errors import UserError
@@ -66,8 +66,8 @@ def test_a_misconception_is_told_in_a_tutors_words_with_who_has_it():
     first, *others = summary.misconceptions(ALL)
     known = next(mistake for mistake in find(SOFTMAX).mistakes if mistake.id == "SMX-01")
     assert (first.mistake.id, first.mistake.title) == (known.id, known.title)
-    page = page_of("my course", [ALL])
-    assert all(escape(words) in page for words in (known.observation, known.question))
+    page = html.unescape(page_of("my course", [ALL]))
+    assert known.observation in page and known.question in page
     assert names(first.works) == ["bob", "cyd"]
     assert first.exercises == ["softmax"]
     assert {other.mistake.id for other in others} == {"LOOP-17", "LOOP-35"}
