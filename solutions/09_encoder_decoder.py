@@ -735,8 +735,8 @@ def taught_by_the_answer(seed):
 
 shifted = list(zip(my_models, losses["yours"]))
 not_shifted = [taught_by_the_answer(seed) for seed in range(3)]
-for name, runs in (("shifted", shifted), ("not shifted", not_shifted)):
-    for seed, (model, falling) in enumerate(runs):
+for name, trained in (("shifted", shifted), ("not shifted", not_shifted)):
+    for seed, (model, falling) in enumerate(trained):
         right = 100 * share_right(model)
         print(f"{name:11s} seed {seed}: loss after 50 steps {falling[50]:.2f},", end=" ")
         print(f"in the end {right:.0f} % right")

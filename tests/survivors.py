@@ -151,9 +151,6 @@ EQUIVALENT = {
         "for start in range(0, k.shape[-2], block): -> for start in range(0, v.shape[-2], block):": (
             "there are as many values as keys"
         ),
-        "query = torch.arange(q.shape[-2])[:, None] -> query = torch.arange(v.shape[-2])[:, None]": (
-            "under a causal mask there are as many values as queries"
-        ),
         **{
             f"{START.format('0.0', '0.0')} -> {START.format(*other)}": "what is there at first shrinks to 0"
             for other in (("1.0", "0.0"), ("0.0", "1.0"))

@@ -261,7 +261,7 @@ def test_two_heads_divide_the_work_and_learn_sooner_and_in_less_room():
 @pytest.mark.parametrize(
     "lesson, name, praise",
     [
-        ("04_heads", "as_list", "cut in rows"),
+        ("04_heads", "as_list", "cut into rows"),
         ("04_heads", "without_head", "one head less"),
         ("05_multi_query_attention", "step", "every key computed once"),
         ("05_multi_query_attention", "partners", "twins share"),
@@ -288,7 +288,7 @@ def _cut(module, n_heads, head_class):
 
 def test_lists_of_heads_and_silent_heads_are_judged_rightly():
     names, _ = ran("04_heads")
-    assert "cut in rows" in names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"]))
+    assert "cut into rows" in names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"]))
     with pytest.raises(AssertionError, match="which rows are whose"):
         names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"])[::-1])
 
@@ -409,10 +409,12 @@ def test_silent_layers_are_judged_rightly():
 def test_depth_needs_the_residual_and_large_steps_need_the_norm_in_front():
     names, _ = ran("06_decoder_layer")
     alike, ends, slow = names["alike"], names["ends"], names["slow"]
-    assert min(alike["norm only"][6:] + alike["neither"][6:]) > 0.98
-    assert max(alike["residual and norm"] + alike["residual only"]) < 0.8
-    gradients = {name: sizes[0] for name, sizes in names["measured"].items()}
-    assert gradients.pop("neither") < 1e-10 and min(gradients.values()) > 0.1
+    for same in alike["norm only"] + alike["neither"]:
+        assert min(same[6:]) > 0.9
+    assert max(map(max, alike["residual and norm"] + alike["residual only"])) < 0.8
+    gradients = {name: [sizes[0] for sizes in seeds] for name, seeds in names["measured"].items()}
+    assert max(gradients["neither"]) < 1e-10 and min(gradients["norm only"]) > 0.01
+    assert min(gradients["residual and norm"] + gradients["residual only"]) > 0.1
     assert max(ends["residual and norm"]) < 0.2 and max(slow["residual only"]) < 0.8
     stuck = ends["residual only"] + ends["norm only"] + ends["neither"] + slow["norm only"]
     assert min(stuck) > 1.9
@@ -435,9 +437,12 @@ def test_beams_are_judged_rightly_and_the_unfolded_answer_is_right():
 
 
 def test_a_reversing_model_reads_backwards_and_one_without_the_shift_learns_nothing():
-    names, _ = ran("09_encoder_decoder")
-    assert names["my_losses"][-1] < 0.05 and names["on_line"].min() > 0.6
-    assert names["cheat_losses"][-1] < 0.05 and names["share_right"](names["cheat"]) == 0
+    names, printed = ran("09_encoder_decoder")
+    assert max(losses[-1] for losses in names["losses"]["yours"]) < 0.05
+    on_line = re.findall(r"seed \d: (\S+) and (\S+) in the two heads", printed)
+    assert len(on_line) == 3 and min(float(share) for seed in on_line for share in seed) > 0.6
+    for model, losses in names["not_shifted"]:
+        assert losses[-1] < 0.05 and names["share_right"](model) == 0
     small, own = names["runs"].values()
     assert max(run[-1] for run in small) < 0.5 < min(run[-1] for run in own)
     assert names["comparison"].differences == names["whole"].differences == []
@@ -575,9 +580,10 @@ def test_a_loss_below_the_floor_proves_a_leak_and_a_good_sample_proves_nothing()
 
 def test_a_small_gpt_uses_more_of_its_past_than_a_table_of_pairs():
     names, _ = ran("11_language_model")
-    level, at = names["levels"]["bigrams"], names["in_window"]["the GPT"]
-    assert names["unseen_losses"][-1] < level - 0.7 and abs(at[0] - level) < 0.2 and max(at[5:]) < level - 0.7
-    assert names["cheat_losses"][-1] < 0.42 < 2 < names["losses"][99]
+    level, (at, others) = names["levels"]["bigrams"], names["in_window"].values()
+    assert names["unseen_losses"][-1] < level - 0.7 and max(at[5:]) < level - 0.7
+    assert all(abs(run[0] - level) < 0.2 for run in (at, *others))
+    assert max(run[-1] for _, run in names["cheats"]) < 0.42 < 2 < names["losses"][99]
 
 
 def test_a_test_for_any_model_is_judged_rightly_and_the_unfolded_answer_is_right():

@@ -96,7 +96,8 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
     given = {f"x{i}": draw.normal(batch, tokens, width, scale=stretch) for i, tokens in enumerate(lengths)}
     cache = tuple(draw.normal(batch, n_heads, cached, d_head) for _ in "kv") if cached else None
     given, weights = ({name: value.to(dtype) for name, value in some.items()} for some in (given, weights))
-    more = {"init": (width, n_heads), "weights": weights} | more
+    # A module that was called before could bring a cache of its own along.
+    more = {"init": (width, n_heads), "weights": weights, "fresh": bool(cached)} | more
     if len(lengths) == 1:
         args = (given["x0"], cache) if cached else (given["x0"],)
         return Case(family, () if by_name else args, {"x": args[0], "cache": cache} if by_name else {}, **more)
