@@ -75,12 +75,12 @@ def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
     expected, actual = _outputs(answer.expected.right), _outputs(answer.records)
     for invariant in answer.exercise.invariants:
         broken = is_broken(invariant, answer.cases, expected, actual)
-        if broken and not _is_not_the_reason(invariant, answer):
+        if broken and not _explains_others_only(invariant, answer):
             return Explanation(None, invariant.observation, invariant.question)
     return None
 
 
-def _is_not_the_reason(invariant: Invariant, answer: WrongAnswer) -> bool:
+def _explains_others_only(invariant: Invariant, answer: WrongAnswer) -> bool:
     """Whether a leak from the future cannot be the reason, because the answer is wrong without a mask as well."""
     under_mask = all("mask" in case.needs for case in answer.cases if case.family in invariant.families)
     always = all("mask" in answer.cases[finding.case].needs for finding in answer.findings)

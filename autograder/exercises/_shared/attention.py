@@ -73,6 +73,10 @@ LAYERS = (
     edit("HEAD-21", {"return ": "return x + "}),
 )
 
+TOO_SMALL = (
+    "If all allowed scores are very negative, or blocked ones very high, blocked keys get a weight.",
+    "What if every allowed score lies below the number that you fill in or add?",
+)
 MASK_USE = (
     edit("MSK-01", {"~mask": "mask"}),
     edit("MSK-01", {"~mask": "mask", CLEANED: SOFTMAX}),
@@ -85,9 +89,7 @@ MASK_USE = (
          "Your mask moves scores by one, and blocks nothing.",
          "Which score gets a weight of exactly zero?"),
     edit("MSK-05", {FILL: "scores + mask", CLEANED: EMPTY_AS_ZEROS}),
-    edit("MSK-07 a fill that is not low enough", {"-torch.inf": "-1e4"},
-         "If all allowed scores are very negative, or blocked ones very high, blocked keys get a weight.",
-         "What if every allowed score lies below the number that you fill in or add?"),
+    edit("MSK-07 a fill that is not low enough", {"-torch.inf": "-1e4"}, *TOO_SMALL),
     edit("MSK-07", {"-torch.inf": "-1e5"}),
     *(edit("MSK-07", {"-torch.inf": fill, CLEANED: EMPTY_AS_ZEROS}) for fill in ("-100.0", "-1e4", "-1e5")),
     *(edit("MSK-07", {"-torch.inf": fill, CLEANED: CUT}) for fill in ("-1e4", "-1e5")),

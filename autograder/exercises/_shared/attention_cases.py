@@ -12,7 +12,6 @@ from autograder.schema import FULLY_MASKED, STABILITY, Case, standard_cases
 from autograder.schema.draw import Draw
 
 
-
 def some_mask(draw, shape, allowed=0.6) -> torch.Tensor:
     """A random mask of `shape` without an empty row, its False entries also to the left of True ones."""
     drawn = draw.normal(*shape)
@@ -33,6 +32,15 @@ def left_padded(tokens: int, padding: int) -> torch.Tensor:
 def every_third(queries: int, keys: int) -> torch.Tensor:
     """A mask that blocks the keys 1, 4, 7, ... for every query."""
     return (torch.arange(keys) % 3 != 1).expand(queries, -1).clone()
+
+
+def score_by_first_feature(query, key, rows) -> None:
+    """Changes these rows of the (weight, bias) of queries and of keys: a token's score is larger with its first
+    feature, by ten thousands, and the same for every query."""
+    for row in rows:
+        query[0][row], query[1][row] = 0.0, 128.0 * 3**0.5
+        key[0][row], key[1][row] = 0.0, 0.0
+        key[0][row, 0] = 160.0
 
 
 def far_apart(queries: int) -> torch.Tensor:

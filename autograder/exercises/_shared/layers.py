@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import torch
 
+from autograder.exercises._shared.attention import TOO_SMALL
+from autograder.exercises._shared.attention_cases import score_by_first_feature
 from autograder.schema import (
     DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Rules, edit, past_only, samples_apart,
 )
@@ -109,11 +111,8 @@ class Maker:
         that every query attends to one key alone, and so large that no finite fill keeps a hidden key out."""
         case = self.case(family, 2, len(sizes_of_first), (3, 2, 5), aspect=STABILITY, gradients=False, **more)
         case.args[-1 if part == "multihead_attn" else 0][..., 0] = torch.tensor(sizes_of_first)
-        weight, bias = (case.weights[f"{part}.in_proj_{name}"] for name in ("weight", "bias"))
-        width = weight.shape[1]
-        for head in (0, 3):
-            weight[head], weight[width + head], bias[width + head] = 0.0, 0.0, 0.0
-            bias[head], weight[width + head, 0] = 128.0 * 3**0.5, 160.0
+        query, key, _ = zip(*(case.weights[f"{part}.in_proj_{name}"].chunk(3) for name in ("weight", "bias")))
+        score_by_first_feature(query, key, (0, 3))
         # Where a norm comes first, it leaves the order of the first features as it is.
         case.weights["norm1.weight"][0], case.weights["norm1.bias"][0] = 1.0, 0.0
         return case
@@ -174,10 +173,6 @@ def _norms(forward):
 MADE = "nn.MultiheadAttention(d_model, n_heads, batch_first=True)"
 # The first features of tokens whose scores are to be far apart: rising, for a causal mask.
 RISING = (-12.0, -3.0, 3.0, 12.0)
-TOO_SMALL = (
-    "If all allowed scores are very negative, or blocked ones very high, blocked keys get a weight.",
-    "What if every allowed score lies below the number that you fill in or add?",
-)
 LAYERS = (
     edit("MSK-07 a fill that is not low enough", {"attn_mask=blocked": "attn_mask=blocked.to(x.dtype) * -1e4"},
          *TOO_SMALL),

@@ -5,8 +5,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.exercises._shared import layers
+from autograder.exercises._shared.attention import TOO_SMALL
 from autograder.exercises._shared.attention_cases import some_mask
-from autograder.exercises._shared.layers import LAYERS, MADE, RISING, TOO_SMALL, Maker
+from autograder.exercises._shared.layers import LAYERS, MADE, RISING, Maker
 from autograder.schema import Exercise, edit, fitting, samples_apart
 
 
@@ -68,7 +69,7 @@ def cases(draw):
     yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, counts="1", gradients=False,
                     **padded)
     # Every token of padding has a larger score than all that are real.
-    mask = torch.tensor([True, True, False, False]).expand(2, -1).clone()
+    mask = torch.tensor([[True, True, False, False]] * 2)
     yield make.far_apart("padding, scores that differ by ten thousands", RISING, mask=mask, counts="1", **padded)
     mask = torch.ones(2, 3, dtype=torch.bool)
     yield make.case("a mask without padding", 2, 3, (3, 2, 5), mask=mask, gradients=False, **padded)

@@ -74,6 +74,7 @@ def on_both(sums, totals):
 
 
 def softmax_attention(q, k, v):
+    # In two lines: no mistake may stand, line for line, in what students get.
     output = F.scaled_dot_product_attention(q, k, v, is_causal=True)
     return output
 

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.exercises._shared import attention, heads
+from autograder.exercises._shared.attention_cases import score_by_first_feature
 from autograder.schema import (
     DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, STABILITY, VALUES, Call, Case, Exercise, Kept, edit, fitting,
 )
@@ -90,9 +91,9 @@ def _case(draw, family, sizes, lengths, cached=0, stretch=1.0, dtype=torch.float
     """Texts of these lengths, each with the cache of the one before; the first with one of `cached` tokens, or none."""
     batch, n_heads, d_head = sizes
     width = n_heads * d_head
-    weights = {f"{part}_proj.weight": draw.normal(width, width, scale=1.2 / width**0.5) for part in ("q", "k", "v",
-    "out")}
-    weights |= {f"{part}_proj.bias": draw.normal(width, scale=0.5) for part in ("q", "k", "v", "out")}
+    parts = [f"{part}_proj" for part in ("q", "k", "v", "out")]
+    weights = {f"{part}.weight": draw.normal(width, width, scale=1.2 / width**0.5) for part in parts}
+    weights |= {f"{part}.bias": draw.normal(width, scale=0.5) for part in parts}
     given = {f"x{i}": draw.normal(batch, tokens, width, scale=stretch) for i, tokens in enumerate(lengths)}
     cache = tuple(draw.normal(batch, n_heads, cached, d_head) for _ in "kv") if cached else None
     given, weights = ({name: value.to(dtype) for name, value in some.items()} for some in (given, weights))
@@ -114,9 +115,8 @@ def _rising(draw, **more):
     case = _case(draw, family, (2, 2, 3), lengths, aspect=STABILITY, gradients=False, **more)
     for name, first in (("x0", (-12.0, -6.0, -3.0)), ("x1", (3.0, 12.0))):
         case.kwargs[name][..., 0] = torch.tensor(first)
-    for head in (0, 3):
-        case.weights["q_proj.weight"][head], case.weights["k_proj.weight"][head] = 0.0, 0.0
-        case.weights["q_proj.bias"][head], case.weights["k_proj.weight"][head, 0] = 128.0 * 3**0.5, 160.0
+    query, key = ([case.weights[f"{part}_proj.{name}"] for name in ("weight", "bias")] for part in "qk")
+    score_by_first_feature(query, key, (0, 3))
     return case
 
 
@@ -147,9 +147,7 @@ EXERCISE = Exercise(
         edit("KV-17 no mask without a cache", {FILL: f"{FILL} if cache is not None else scores"},
              "Without a cache, each of your tokens sees those after it.",
              "May token 2 of a text see token 3 while it is read?"),
-        edit("MSK-07 a fill that is not low enough", {"-torch.inf": "-1e4"},
-             "If all allowed scores are very negative, or blocked ones very high, blocked keys get a weight.",
-             "What if every allowed score lies below the number that you fill in or add?"),
+        edit("MSK-07 a fill that is not low enough", {"-torch.inf": "-1e4"}, *attention.TOO_SMALL),
         edit("MSK-07", {"-torch.inf": "-100.0"}),
         edit("KV-15 no mask at all", {FILL: "scores"},
              "Each of your tokens sees those after it.", "Which tokens may the first new one see?"),

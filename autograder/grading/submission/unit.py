@@ -20,11 +20,11 @@ from nbformat import NotebookNode
 
 from autograder.build.stale import package_files
 from autograder.exercises import all_exercises, find
-from autograder.grading.submission.names_in_code import parsed
+from autograder.grading.submission.names_in_code import UNREADABLE, parsed
 from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
 from autograder.schema.exercise import Rules
 
-UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # what Python's parser raises
+NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 LONGEST_READ = 100_000
 WORD = re.compile(r"\w+")
@@ -137,7 +137,7 @@ def _defines(text: str) -> frozenset[str] | None:
     try:
         text, _ = parsed(text)
         table = symtable.symtable(text, "cell", "exec")
-    except UNREADABLE:
+    except NOT_PYTHON:
         return None
     if "run_cell_magic" in text or STAR.search(text):
         return None
@@ -151,7 +151,7 @@ def _uses(text: str) -> set[str]:
         if len(text) > LONGEST_READ:
             return set(WORD.findall(text))
         table = symtable.symtable(text, "cell", "exec")
-    except UNREADABLE:  # not Python: such a cell fails when it is run, but the lines before the fault may be used
+    except NOT_PYTHON:  # not Python: such a cell fails when it is run, but the lines before the fault may be used
         return set(WORD.findall(text))
     return set(_from_elsewhere(table, top=True))
 
