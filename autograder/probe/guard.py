@@ -15,6 +15,7 @@ import traceback
 # subtle: signal.signal does the same, but first asks whether the handler is one of its enums, at 10 µs a time.
 from _signal import signal as set_handler
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -126,6 +127,7 @@ def _students_line(error: BaseException) -> tuple[int | None, str, str]:
     return None, "", ""
 
 
+@lru_cache(1000)
 def is_students(filename: str) -> bool:
     """Whether code in a file of that name is the student's, not a library's."""
     return not any(part in filename for part in NOT_THE_STUDENTS)

@@ -34,6 +34,7 @@ MATRIX_PRODUCTS = {
     "aten::_trilinear",
     "aten::_cdist_forward",
 }
+TORCH_NN = f"{os.sep}torch{os.sep}nn{os.sep}"
 MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
 QUERIES = ("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__")  # these compute nothing
 
@@ -62,7 +63,7 @@ class Usage:
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
         """Adds the sizes of one operation."""
         if len(self.sizes) < MOST_SIZES:
-            read = [*_sizes_of(args), *_sizes_of(kwargs.values())]
+            read = _sizes_of((*args, *kwargs.values()))
             self.sizes.add((name, len(read), sum(read), made))
 
     def as_data(self) -> dict[str, Any]:
@@ -83,10 +84,11 @@ def _sizes_of(values: Iterable) -> list[int]:
     found: list[int] = []
     for value in values:
         if isinstance(value, torch.Tensor):
-            found.append(value.numel())
+            if (size := value.numel()) > 1:
+                found.append(size)
         elif isinstance(value, (list, tuple)):
             found += _sizes_of(value)
-    return [size for size in found if size > 1]
+    return found
 
 
 def _entries(made: object) -> int:
@@ -231,8 +233,9 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
         return count
 
     def enter(frame: FrameType, event: str, arg: Any) -> Callable | None:
-        if not is_students(frame.f_code.co_filename):
-            if f"{os.sep}torch{os.sep}nn{os.sep}" in frame.f_code.co_filename:
+        file = frame.f_code.co_filename
+        if not is_students(file):
+            if TORCH_NN in file:
                 # A forward called without its module's hooks.
                 usage.names.add(f"nn:{frame.f_code.co_qualname}")
             return None
