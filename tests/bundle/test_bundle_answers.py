@@ -101,8 +101,8 @@ def functions() -> dict:
         package = import_module(f"autograder.{folder.replace('/', '.')}")
         modules = [import_module(f"{package.__name__}.{one.name}") for one in iter_modules(package.__path__)]
         for module in (package, *modules):
-            own = {name: one for name, one in vars(module).items() if inspect.isfunction(one)}
-            found |= {f"{module.__name__}.{name}": one for name, one in own.items() if "autograder" in one.__module__}
+            own = [one for one in vars(module).values() if inspect.isfunction(one) and "autograder" in one.__module__]
+            found |= {f"{one.__module__}.{one.__qualname__}": one for one in own}
     return found
 
 
