@@ -307,7 +307,7 @@ class DecisionTransformer(nn.Module):
         r = self.return_embedding(returns[..., None])
         x = torch.stack((r, self.state_embedding(states), self.action_embedding(actions)), dim=2)
         x = (x + self.time_embedding.weight[:steps, None]).flatten(1, 2)
-        future = torch.ones(3 * steps, 3 * steps, dtype=torch.bool).triu(1)
+        future = torch.ones(3 * steps, 3 * steps, dtype=torch.bool, device=x.device).triu(1)
         for layer in self.layers:
             x = layer(x, src_mask=future)
         return self.head(self.norm(x[:, 1::3]))

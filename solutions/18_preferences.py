@@ -457,7 +457,7 @@ class Small(nn.Module):
 
     def forward(self, ids):
         n = ids.shape[1]
-        future = torch.ones(n, n, dtype=torch.bool).triu(1)
+        future = torch.ones(n, n, dtype=torch.bool, device=ids.device).triu(1)
         x = self.token(ids) + self.position.weight[:n]
         return self.head(self.norm(self.layer(x, src_mask=future)))
 
