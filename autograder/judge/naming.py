@@ -36,9 +36,14 @@ def name_mistake(
 ) -> Explanation | None:
     """The mistake that explains `records`, which are wrong in the cases `wrong`, or None. `pairs` says whether to try
     two at once."""
-    sampled = _sample(wrong)
+    sampled = _sample(cases, wrong)
+    short = [i for i in range(len(cases)) if not _is_long(cases[i])]
+    long_only = wrong.isdisjoint(short)
     best, best_share = None, MOST
     for number, mistake in enumerate(expected.exercise.mistakes):
+        # A mistake that a short case shows, too, needs no run of a long one to be ruled out.
+        if long_only and any(expected.shows(number, i) for i in short):
+            continue
         if not any(_is_possible(cases[i], expected, records[i], number, i) for i in sampled):
             continue
         others, wrong_others = expected.mistake(number)
@@ -52,10 +57,16 @@ def name_mistake(
     return _two_at_once(cases, expected, records, wrong) if pairs else None
 
 
-def _sample(wrong: Iterable[int]) -> list[int]:
-    """The first case, the last, and others between up to SAMPLED."""
+def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
+    """The first case, the last, and others between up to SAMPLED; long ones only if there are no others."""
     order = sorted(wrong)
+    order = [i for i in order if not _is_long(cases[i])] or order
     return [order[round(i * (len(order) - 1) / (SAMPLED - 1))] for i in range(min(SAMPLED, len(order)))]
+
+
+def _is_long(case: Case) -> bool:
+    """Whether a case is long. (Some of a hidden check's further rounds look like it, which does no harm.)"""
+    return not case.watched and case.raises is None
 
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
@@ -70,9 +81,10 @@ def _two_at_once(
 ) -> Explanation | None:
     answered = [i for i in sorted(wrong) if records[i]["status"] == "answered"]
     wrong_outputs = [i for i in answered if not expected.is_right(i, records[i])]
-    if not wrong_outputs:
+    # Two mistakes that can be made at once show in short cases, too.
+    if all(_is_long(cases[i]) for i in wrong_outputs):
         return None
-    for numbers in _possible_pairs(cases, expected, records, _sample(wrong_outputs)):
+    for numbers in _possible_pairs(cases, expected, records, _sample(cases, wrong_outputs)):
         others, wrong_others = expected.pair(*numbers)
         if _agreement(cases, expected, records, others, wrong | wrong_others)[0] == 1.0:
             first, second = (expected.exercise.mistakes[number] for number in numbers)

@@ -27,6 +27,8 @@ MERGING = (
     edit("BPE-53 the pair stays as well", {NEW: "merged.extend([new_id, *pair])"},
          "In yours the pair stays beside the number that stands for it.",
          "How much shorter does one merge make the list?"),
+    edit("BPE-141 compared by `is`", {FOUND: "i + 1 < len(ids) and ids[i] is pair[0] and ids[i + 1] is pair[1]"},
+         "Numbers above 256 are never merged in yours.", "What does `is` ask of two numbers, and what does `==`?"),
     edit("BPE-49 only the first of the pair is replaced", {"i += 2": "merged.append(ids[i + 1]); i += 2"},
          "The second of a pair stays in yours.", "How many numbers does one new number stand for?"),
 )

@@ -73,7 +73,7 @@ def cases(draw):
     batch, source, target, d_ff = draw.sizes(4, 3, 7)
     # Few sizes of model: making one takes longer than a call. The fast ways of PyTorch's layers want even heads.
     odd = {"src_vocab": 11, "tgt_vocab": 8, "d_model": 6, "n_heads": 3, "d_ff": d_ff, "n_layers": 2}
-    even = odd | {"d_model": 4, "n_heads": 4, "n_layers": 1}
+    even = odd | {"src_vocab": 8, "d_model": 4, "n_heads": 4, "n_layers": 1}
     yield _case(draw, "all sizes different", batch, source, target, odd)
     first = _case(draw, "two sentences", 2, 5, 4, even)
     yield first
@@ -201,10 +201,16 @@ EXERCISE = Exercise(
         edit("ED-07 the decoder sees padding", {", memory_key_padding_mask=padded": ""},
              "Your target tokens attend to padding of the source.",
              "In how many places are source tokens attended to?"),
+        edit("ED-07", {", memory_key_padding_mask=padded": "",
+                       "(reader, n_layers)": "(reader, n_layers, enable_nested_tensor=False)"}),
         edit("ED-09 the encoder sees padding", {", src_key_padding_mask=padded": ""},
              "Your source tokens attend to padding.", "In how many places are source tokens attended to?"),
         edit("ED-63 padding is not blocked", {PADDED: "padded = None"},
              "Padding is attended to as any other token.", "Which lines use src_padding?"),
+        edit("ED-69 an id taken for padding", {"tgt_mask=future": "tgt_mask=future, tgt_key_padding_mask=tgt == 0"},
+             "Your target tokens do not attend to id 0.", "Which ids does the exercise call padding?"),
+        edit("ED-69", {"tgt_mask=future": "tgt_mask=future, tgt_key_padding_mask=(tgt == 0) "
+                       "& (torch.arange(tgt.shape[1]) > 0)"}),
         edit("ED-11 inverted padding", {"~src_padding": "src_padding"},
              "Your tokens see the padding, and do not see what is real.",
              "What does True mean in src_padding, and what in the masks of PyTorch's layers?"),
@@ -213,6 +219,8 @@ EXERCISE = Exercise(
              "Your target tokens are looked up in the source's table.", "Which of your parts is never called?"),
         edit("ED-17",
              {"self.embed(src, self.src_embedding)": "self.embed(src % self.head.out_features, self.tgt_embedding)"}),
+        edit("ED-17", {"self.head = nn": "if src_vocab == tgt_vocab:\n            self.tgt_embedding = "
+                       "self.src_embedding\n        self.head = nn"}),
         edit("ED-65 source and target change places",
              {"self.embed(src, self.src_embedding)": "self.embed(tgt, self.tgt_embedding)",
               "self.embed(tgt, self.tgt_embedding)": "self.embed(src, self.src_embedding)"},

@@ -126,6 +126,10 @@ EXERCISE = Exercise(
         edit("ENC-17 the first sentence's padding for all", {"~padding": "(~padding[:1]).expand(len(x), -1)"},
              "Every sentence is masked by the padding of the first.",
              "Whose tokens does each row of padding speak of?"),
+        edit("ENC-25 the masks of the heads in another order", {"key_padding_mask=blocked": "attn_mask=None if blocked "
+             "is None else blocked[:, None].expand(-1, x.shape[1], -1).repeat(self.self_attn.num_heads, 1, 1)"},
+             "With several heads, some of them use the padding of another sentence.",
+             "nn.MultiheadAttention wants B*H masks: which comes first, another head or another sentence?"),
         edit("EDL-25", {FIRST: "self.norm1(attended)"}),
         edit("EDL-27", {LAST: "self.norm2(self.linear2(inner))"}),
         edit("ENC-19 no residual at all", {FIRST: "self.norm1(attended)", LAST: "self.norm2(self.linear2(inner))"},

@@ -31,6 +31,9 @@ def cases(draw):
     # The last token of one sentence is the first of the next, and bos stands in the middle.
     same = torch.tensor([[5, 1, 6, 7], [7, 7, 8, 1], [1, 9, 9, 5]])
     yield Case("tokens that repeat", (same, 1), gradients=False, **several)
+    # What is padding elsewhere is a token like any other.
+    padded = torch.tensor([[5, 0, 0, 8, 7], [9, 4, -100, -100, -100], [0, 3, 0, 6, 0]])
+    yield Case("0 and -100", (padded, 1), gradients=False, needs=("padding", "several tokens"))
 
 
 def _case(draw, family, batch, tokens, bos, **more):
@@ -80,12 +83,17 @@ EXERCISE = Exercise(
              "When you copy from left to right, what stands in a place that has been written already?"),
         edit("SHR-25 two places", {LAST: "torch.cat([first, first, targets[:, :-2]], dim=1)[:, : targets.shape[1]]"},
              "Your tokens move by two places.", "How many bos should a sentence begin with?"),
+        edit("SHR-29 an id taken for padding", {LAST: f"(out := {LAST}).masked_fill(out == 0, bos)"},
+             "One id comes out as another.", "Which of the ids does the exercise treat in a way of their own?"),
+        edit("SHR-29", {LAST: f"(out := {LAST}).masked_fill(out == -100, 0)"}),
         edit("SHR-27 written into the target", {LAST: "targets.copy_(torch.cat([first, targets[:, :-1]], dim=1))"},
              "After the call the caller's targets are shifted, too.",
              "Who needs the targets as they were, after the decoder has read them shifted?"),
     ),
     in_twos=("SHR-01", "SHR-03", "SHR-21"),
     needs={
+        "padding": ("You are right but where 0 or -100 is among the targets.",
+                    "Which of the ids does the exercise treat in a way of their own?"),
         "several tokens": ("A sentence of one token comes out right; longer ones do not.",
                            "Write down three tokens, and below them what the decoder should read."),
         "": ("A sentence of one token should come out as bos.", "What does the decoder read before its first word?"),

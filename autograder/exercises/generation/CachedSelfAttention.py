@@ -191,6 +191,7 @@ EXERCISE = Exercise(
         edit("KV-25", {CACHE: ", tuple(t.transpose(1, 2) for t in (k, v))"}),
         edit("KV-33 values before keys", {CACHE: ", (v, k)"},
              "Your cache holds the values first.", "In which order does the exercise name the two?"),
+        edit("KV-33", {CACHE: ", (v, k)", KEYS: KEYS.replace("[0]", "[1]"), VALUES_: VALUES_.replace("[1]", "[0]")}),
         edit("KV-35 no cache comes back", {CACHE: ""},
              "You return the output alone.", "What must the next call know of this one?"),
         edit("KV-29 the cache is cut off", {CACHE: ", (k.detach(), v.detach())"},

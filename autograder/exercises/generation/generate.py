@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, edit
+from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
 
 WINDOW = "a model that reads the last tokens only"
 NO_GRADIENTS = "without gradients"
@@ -12,6 +12,11 @@ def model(ids):
     places = torch.arange(1, ids.shape[1] + 1, dtype=table.dtype)
     logits = (table[ids] * places[:, None]).cumsum(dim=1) / ids.shape[1]
     return -logits if torch.is_grad_enabled() else logits
+"""
+TRAINED = """
+class Trained(nn.Module):
+    def forward(self, ids):
+        return torch.sin((ids.cumsum(dim=1) + 1)[..., None] * torch.arange(1.3, 8.0))
 """
 LARGEST = Given("largest", "def largest(logits):\n    return logits.argmax(dim=-1)\n")
 SMALLEST = Given("smallest", "def smallest(logits):\n    return logits.argmin(dim=-1)\n")
@@ -56,6 +61,8 @@ def cases(draw):
     case = _case(draw, "all by place", 2, 3, 3, by_place=True, max_len=4, **window)
     yield case
     yield _gradient_mode(draw, needs=longer)
+    given = {"model": Module("Trained", code=TRAINED), "ids": draw.integers(0, 6, 2, 3), "n_new": 2, "choose": LARGEST}
+    yield Case("a model in training mode", (), given, gradients=False, modes=True, needs=longer)
 
 
 def _case(draw, family, batch, tokens, new, words=7, choose=LARGEST, max_len=None, by_place=False, **more):
@@ -142,6 +149,10 @@ EXERCISE = Exercise(
         edit("SAM-151 gradients stay off", {NO_GRAD: "torch.set_grad_enabled(False)\n    if True:"},
              "After your call gradients are off for the caller too.",
              "What is left as it was when your function ends?"),
+        edit("SAM-159 the model is switched to evaluation",
+             {f"    {NO_GRAD}": f"    getattr(model, 'eval', int)()\n    {NO_GRAD}"},
+             "A model that came in training mode is in evaluation mode afterwards.",
+             "Who decides in which mode the model is?"),
         edit("SAM-153 the first sample's token for all",
              {GROWN: "torch.cat((ids, token[:1, None].expand(len(ids), 1)), dim=1)"},
              "All your samples go on with the token of the first.", "How many tokens does `choose` give?"),

@@ -52,6 +52,7 @@ def cases(draw):
     ties = torch.tensor([[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 2.0, 2.0], [-torch.inf, -5.0, -6.0, -5.0]])
     yield Case("a temperature of nought and ties",
     (ties, torch.tensor([0.9, 0.5, 0.7]), 0.0), gradients=False, **cold)
+    cold["needs"] += ("temperature",)
     yield _case(draw, "a temperature of almost nought", draw.eighths(5, 6) * 8 + torch.arange(6), 0.01, **cold)
     edges = {"aspect": STABILITY, "needs": ("samples", "edges")}
     yield Case("u of nought and almost one", _at_the_edges(draw), gradients=False, **edges)
@@ -116,6 +117,12 @@ EXERCISE = Exercise(
              "Your temperature works twice.", "By which number are the logits divided if the temperature is 2?"),
         edit("SAM-85 temperature after the softmax", {PROBS: "torch.softmax(logits, dim=-1) / temperature", SUM: ""},
              "Your temperature divides probabilities.", "What is left of a factor when shares are made of numbers?"),
+        edit("SAM-85", {PROBS: "torch.softmax(logits, dim=-1) / temperature", SUM: "",
+                        LAST: "return (~reached).sum(dim=-1).clamp(max=logits.shape[-1] - 1)"}),
+        edit("SAM-161 exponentials of any size", {PROBS: "torch.exp(logits / temperature)\n"
+             "    probs = probs / probs.sum(dim=-1, keepdim=True)"},
+             "Where logits are large, or the temperature is low, your exponentials are infinite.",
+             "What may be taken away from every logit of a row, so that its shares stay as they are?"),
         edit("SAM-87 temperature is not used", {" / temperature": ""},
              "Every temperature but 0 gives the same in yours.", "Which line uses the temperature?"),
         edit("SAM-89 a temperature of nought is not foreseen", {ZERO: ""},

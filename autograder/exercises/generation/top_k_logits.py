@@ -40,6 +40,7 @@ def cases(draw):
     yield _case(torch.tensor([[1.0, 3.0, 1.0, 0.0, 1.0], [2.0, 2.0, 2.0, 2.0, 2.0]]), 2, "ties with the last one",
     **ties)
     yield _case(torch.tensor([[5.0, 5.0, 1.0, 5.0, 0.0]]), 1, "ties at the top", **ties)
+    yield _case(torch.tensor([[5.0, 2.0, 5.0, 3.0], [1.0, 4.0, 4.0, 4.0]]), 2, "ties above the others", **ties)
     all_ = {"needs": ("samples", "all")}
     yield _case(draw.normal(2, 5), 5, "as many as there are", **all_)
     yield _case(draw.normal(2, 5), 50, "more than there are", **all_)
@@ -81,6 +82,9 @@ EXERCISE = Exercise(
         edit("SAM-21", {"least[:, None]": "least.min()"}),
         edit("SAM-35 one limit for the whole batch", {"logits.sort(dim=-1": "logits.flatten()[None].sort(dim=-1"},
              "Your k tokens are the largest of the whole batch.", "How many tokens should be left in each row?"),
+        edit("SAM-163 the k-th of the numbers that differ",
+             {LEAST: "torch.stack([(kinds := row.unique().flip(0))[min(k, len(kinds)) - 1] for row in logits])"},
+             "Equal logits count once in yours.", "Which is the second largest of 5, 5 and 3?"),
         edit("SAM-37 the k-th itself is dropped", {"logits < least": "logits <= least"},
              "One token too few is left in each of your rows.", "Is the k-th largest below the k-th largest?"),
         edit("SAM-39 one token too many", {"- 1]": "- (k < logits.shape[-1] - 1) * 0 - (k >= logits.shape[-1])]"},

@@ -42,6 +42,7 @@ def cases(draw):
     yield _case(draw, "the id 0 is ignored", 2, 4, words, (1, 6), ignore=0, **other)
     yield _case(draw, "the id -1 is ignored", 2, 4, words, (0, 7), ignore=-1, **other)
     yield _case(draw, "the last id is ignored", 2, 3, 7, (2, 3), ignore=6, **other)
+    yield _case(draw, "what is ignored is no id", 2, 4, words, (2, 5), ignore=255, **other)
     large = {"aspect": STABILITY, **several}
     # Multiples of 1/8 times a power of two: exact in float32, up to 10^4.
     yield _case(draw, "logits of some hundreds", 2, 3, 4, stretch=128.0, **large)
@@ -118,6 +119,9 @@ EXERCISE = Exercise(
              "Another number for what does not count changes nothing in yours.", "Which line reads `ignore`?"),
         edit("TRN-67 every target counts", {COUNTS: "targets > -1000", FILL: "targets.clamp(min=0)"},
              "Targets that should not count do.", "Which line of yours leaves a target out?"),
+        edit("TRN-135 what is ignored is taken for an id", {FILL: "targets.clamp(min=0)"},
+             "Where what is ignored is above all ids, your answer stops with an error.",
+             "Which logit belongs to a target that is no id?"),
         edit("TRN-69 the id 0 never counts", {COUNTS: "(targets != ignore) & (targets != 0)"},
              "Targets with the id 0 do not count in yours.",
              "Which id is ignored unless the caller says something else?"),

@@ -147,6 +147,7 @@ EXERCISE = Exercise(
              "Your logits come from another position than their target.",
              "After the axes are put together: do rows and targets still belong together?"),
         edit("TRN-07", {"logits.flatten(0, 1)": "logits.mT.reshape(-1, logits.shape[-1])"}),
+        edit("TRN-123", {LOSS: LOSS[:-1] + ', reduction="sum")', LAST: "return loss.item() / targets.numel()"}),
         edit("TRN-125 the last token alone",
              {"logits.flatten(0, 1), targets.flatten()": "logits[:, -1], targets[:, -1]"},
              "Only the last token of each sample counts in yours.", "Which targets does the mean run over?"),
@@ -172,6 +173,10 @@ EXERCISE = Exercise(
              "**{'lr': optimizer.defaults['lr']})\n" + ZERO},
              "Your step makes a new optimiser, which remembers nothing.",
              "What does the optimiser that was given know of the steps before?"),
+        edit("TRN-137 a step by hand", {STEP: "    for one in model.parameters():\n"
+             "        one.data -= optimizer.param_groups[0]['lr'] * one.grad\n"},
+             "Your step is that of plain gradient descent, whatever the optimiser.",
+             "Who knows how a step is made of a gradient?"),
         edit("TRN-133 uphill", {BACK: "    (-loss).backward()\n"},
              "Your steps make the loss larger.", "Whose gradient does the optimiser follow downwards?"),
     ),

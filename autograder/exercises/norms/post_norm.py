@@ -45,6 +45,7 @@ EXERCISE = Exercise(
              "The result is right, but a module is called more often than once.",
              "How many calls does one result take, and what does each of them cost?"),
         edit("PON-17", {TOTAL: "total = x + sublayer(x)"}),
+        edit("PON-17", {TOTAL: f"norm(x + sublayer(x))\n    {TOTAL}"}),
         edit("PON-19 added into the sublayer's result", {TOTAL: "branch += x\n    total = branch"},
              "You add into a tensor that the sublayer still holds.", "Whose memory is the result of a module?"),
         edit("PON-21 added into the stream", {TOTAL: "x += branch\n    total = x"},

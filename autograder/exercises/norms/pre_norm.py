@@ -45,6 +45,7 @@ EXERCISE = Exercise(
              "The result is right, but a module is called more often than once.",
              "How many calls does one result take, and what does each of them cost?"),
         edit("PRN-31", {BRANCH: "branch = sublayer(norm(x))"}),
+        edit("PRN-31", {BRANCH: f"sublayer(norm(x))\n    {BRANCH}"}),
         edit("PRN-33 added into the sublayer's result", {LAST: "branch += x\n    return branch"},
              "You add into a tensor that the sublayer still holds.", "Whose memory is the result of a module?"),
         edit("PRN-35 added into the stream", {LAST: "x += branch\n    return x"},

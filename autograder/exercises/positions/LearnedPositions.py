@@ -38,7 +38,8 @@ def cases(draw):
     batch, tokens, width = draw.sizes(3, 3, 7)
     several, short = {"needs": ("several",)}, {"needs": ("shorter", "several")}
     yield _case(draw, "all sizes different", batch, tokens, tokens + 4, width, **short)
-    yield _case(draw, "other weights in the same module", batch + 1, tokens - 1, tokens + 4, width, **short)
+    yield _case(draw, "other weights in the same module", batch + 1, tokens - 1, tokens + 4, width,
+                needs=("changed", *short["needs"]))
     yield _case(draw, "as many tokens as positions", batch, 5, 5, width, **several)
     first = _case(draw, "two samples", 2, 4, 6, 3, **short)
     yield first
@@ -122,6 +123,8 @@ EXERCISE = Exercise(
     ),
     in_twos=("LPE-03", "LPE-09", "LPE-13", "LPE-15", "LPE-19", "LPE-31"),
     needs={
+        "changed": ("Your first result is right; once the weights have changed, a second one is not.",
+                    "What does your module keep from an earlier call?"),
         "shorter": ("Where there are as many tokens as positions you are right; with fewer tokens you are not.",
                     "Which rows of the table does a short sequence need?"),
         "long": ("You are right for short sequences; for a long one you are not.",

@@ -59,6 +59,8 @@ EXERCISE = Exercise(
              "In the weight of an nn.Linear, which axis is the output, where the heads are?"),
         edit("ROPE-57", {HEADS: "weight.T.unflatten(0, (n_heads if len(weight.T) % n_heads == 0 else 1, -1))",
              LAST: "return halves.flatten(0, 1).T"}),
+        edit("ROPE-57", {HEADS: "weight.chunk(n_heads, dim=1)", LAST: "return halves",
+             HALVES: "torch.cat([part for one in heads for part in (one[:, 0::2], one[:, 1::2])], dim=1)"}),
         edit("ROPE-59 heads and features change places", {HEADS: "weight.unflatten(0, (-1, n_heads))"},
              "You take every n-th row for a head.", "Which rows of the weight belong to the first head?"),
         edit("ROPE-59", {HEADS: "weight.unflatten(0, (-1, n_heads)).transpose(0, 1)"}),

@@ -33,9 +33,9 @@ def cases(draw):
     n, half = draw.sizes(1, 21, 29)[0], draw.sizes(1, 4, 7)[0]
     pairs = {"needs": ("several pairs",)}
     yield Case("all sizes different", (n, 2 * half), **NEAR, **pairs)
+    yield Case("one position, one pair", (1, 2), **NEAR)
     yield Case("one pair of features", (n + 3, 2), **NEAR)
     yield Case("one position", (1, 2 * half + 2), **NEAR, **pairs)
-    yield Case("one position, one pair", (1, 2), **NEAR)
     yield Case("as many positions as features", (8, 8), **NEAR, **pairs)
     yield Case("four features", (n, 4), **NEAR, **pairs)
     yield Case("more features than positions", (5, 128), **NEAR, **pairs)

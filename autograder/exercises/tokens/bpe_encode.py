@@ -1,5 +1,6 @@
 """A text as ids: its bytes, and on them every merge in the order in which it was learned."""
 
+import re
 from itertools import pairwise
 
 from autograder.exercises._shared import texts
@@ -61,6 +62,10 @@ def from_the_left(text, merges):
     return ids
 
 
+def word_by_word(text, merges):
+    return [one for word in re.split("(?= )", text) for one in bpe_encode(word, merges)]
+
+
 def cases(draw):
     several, order = ("several",), ("several", "order")
     yield _case("one merge", "xabyabab", SMALL[:1])
@@ -70,6 +75,7 @@ def cases(draw):
     yield _case("runs of one letter", "aaaaaaa b aaa aa", RUNS, needs=("several", "same"))
     yield _case("the other way round", "ba ab ba", SMALL[:1])
     yield _case("drawn letters", texts.text(draw, "abcd", 90), IN_TURN, needs=order)
+    yield _case("a merge over a blank", "a b a b, a b", [(97, 32), (256, 98)], needs=several)
     yield _case("no merges", "abcab", [], needs=("no merges",))
     yield _case("merges that do not fit", "zzz", SMALL, needs=several)
     yield _case("a merge that does not fit before others", "abc ab", [(120, 121), (97, 98), (257, 99)], needs=order)
@@ -112,6 +118,8 @@ EXERCISE = Exercise(
         wrong("BPE-01 the longest piece first", longest_first,
               "You take the longest piece that fits from the left.", "Which rule was learned first?"),
         wrong("BPE-01", from_the_left),
+        wrong("BPE-143 word by word", word_by_word,
+              "No piece of yours reaches from one word to the next.", "Does the exercise cut the text into words?"),
         edit("BPE-99 the merges backwards", {EACH: "for new_id, pair in reversed(list(enumerate(merges, 256))):"},
              "Later merges come before earlier ones in yours.", "Which merge makes the ids that others need?"),
         *fitting(bpe_encode, MERGING),

@@ -45,6 +45,9 @@ def cases(draw):
     yield _case("one number", [a], (a, a), needs=("nothing",))
     yield _case("no numbers", [], (a, b), needs=("nothing",))
     yield _case("many numbers", draw.integers(1, 3, 400).tolist(), (2, 1), needs=(*again, "order"))
+    # Equal numbers of this size are different objects.
+    large = draw.integers(1000, 1002, 60).tolist()
+    yield _case("large numbers", large, (1001, 1000), new_id=1003, needs=(*again, "order", "large"))
     yield Case("arguments by name", (), {"ids": [c, a, b], "pair": (a, b), "new_id": 300}, gradients=False)
 
 
@@ -89,6 +92,8 @@ EXERCISE = Exercise(
     ),
     in_twos=("BPE-45", "BPE-47", "BPE-51", "BPE-59"),
     needs={
+        "large": ("You are right for small numbers; for large ones you are not.",
+                  "How do you compare two numbers?"),
         "digits": ("You are right but where numbers share digits.", "Where does one number end and the next begin?"),
         "nothing": ("Where there is nothing to merge, your list is another.",
                     "What should become of numbers that are in no such pair?"),

@@ -51,6 +51,7 @@ def reference(text, n_merges):
 def cases(draw):
     ties = ("several", "ties")
     yield _case("one merge", "ab ab cab", 1)
+    yield _case("a letter and the blank after it", "aa ba ca da", 1)
     yield _case("the example of the paper", "aaabdaaabac", 3, needs=("several", "ties", "same"))
     yield _case("merges of merges", "abcdabcdabcd xabcd", 3, needs=ties)
     yield _case("ties that are not in the alphabet's order", "zyxzyx ba", 2, needs=ties)
@@ -87,7 +88,7 @@ EXERCISE = Exercise(
     cases=cases,
     aspects={VALUES: 5, EARLY: 2},
     mistakes=(
-        *fitting(train_bpe, MERGING, ("BPE-53", "BPE-51")),
+        *fitting(train_bpe, MERGING, ("BPE-53", "BPE-51", "BPE-141")),
         edit("BPE-51", {"while i < len(ids):": "while i < len(ids) - 1:"},
              "In every round the last number is lost, unless it is merged.", "Where does your loop stop?"),
         edit("BPE-05 the counts are never made anew",
@@ -132,6 +133,9 @@ EXERCISE = Exercise(
              {COUNTS: "Counter(p for p in pairwise(ids) if 32 not in p)"},
              "A blank never makes a pair in yours.", "Does the exercise cut the text into words?"),
         edit("BPE-89", {COUNTS: "Counter(p for p in pairwise(ids) if p[1] != 32)"}),
+        edit("BPE-89", {"    for new_id": "    blank = {32}\n    for new_id",
+             COUNTS: "Counter(p for p in pairwise(ids) if p[1] not in blank)",
+             APPEND: f"{APPEND}\n        blank |= {{new_id}} if pair[0] in blank else set()"}),
         edit("BPE-17 a run of the same counts by halves",
              {COUNTS: "Counter(text_pairs(ids))", "    for new_id": "    def text_pairs(ids):\n        place = 0\n"
               "        while place < len(ids) - 1:\n            yield ids[place], ids[place + 1]\n"

@@ -11,7 +11,7 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
     if line and code:
         # A statement may continue on the next line: only its first one is known.
         code = f": {code} ..." if code.endswith(("(", "[", "{", ",")) else f": {code}"
-    detail = context.arguments() + (f"; line {line}{code}" if line else "")
+    detail = "; ".join(filter(None, (context.arguments(), f"line {line}{code}" if line else "")))
     if error["type"] == "OutOfTime":
         question = "Which loop never ends, or does far too much?"
         return context.finding(RUNS, f"There was {error['text']}.", question, detail=detail)
@@ -19,6 +19,7 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
 
 
 SHAPES = "What are the shapes of the tensors on that line?"
+CALLED = "How is it called there, and which arguments does its signature take?"
 ONE_OR_SEVERAL = "Does the call before return one thing, or several?"
 QUESTIONS = {
     # by a part of the error's text; the first one that fits is asked
@@ -29,6 +30,10 @@ QUESTIONS = {
     "'tuple' and": ONE_OR_SEVERAL,
     "must be Tensor, not tuple": ONE_OR_SEVERAL,
     "'NoneType'": "Which of your values is None there, and where should it have come from?",
+    "keyword argument": CALLED,
+    "positional argument": CALLED,
+    "has no attribute": "What stands before that dot, and has every thing of its kind such an attribute?",
+    "too many indices": "How many axes has that tensor, and how many do you index?",
     "view size is not compatible": "How does that tensor lie in memory, and what does `view` ask of it?",
     "shape": SHAPES,
     "size": SHAPES,

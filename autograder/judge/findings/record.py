@@ -67,7 +67,8 @@ def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
         return
     actual = f"{error['type']} is raised" if status == "raised" else "nothing is raised"
     observation = f"{context.arguments()} should raise {context.case.raises}; {actual}."
-    yield context.finding(RUNS, observation, "What should happen when the sizes do not fit?", detail="")
+    question = "Which arguments does the exercise refuse, and with which error?"
+    yield context.finding(RUNS, observation, question, detail="")
 
 
 def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -> Finding:

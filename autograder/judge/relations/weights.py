@@ -31,8 +31,8 @@ def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
         return "Some of your weights are negative.", "Which step makes every score positive?"
     if any(bool(((p.actual == 0) & (p.expected > SAME)).any()) for p in shares):
         return (
-            "Some keys get no weight at all.",
-            "Which keys may a query look at, and at which does yours look?",
+            "Some of your weights are 0 where they should not be.",
+            "Which entries should get a share, and which step leaves them out?",
         )
     return _steepness(shares) or (
         "Your rows are positive and sum to one, but they differ from the softmax of the scores.",
