@@ -5,20 +5,8 @@ import math
 from drawing import arrow, box
 from matplotlib.patches import Circle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 
 
 def _plus(ax, x, y):

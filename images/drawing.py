@@ -6,11 +6,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    PALE,
-)
+from autograder.notebook.figures.palette import BLUE, GREY, PALE
 
 Point = tuple[float, float]
 

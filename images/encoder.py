@@ -3,21 +3,8 @@
 from drawing import arrow, box, cells
 
 from autograder.notebook.figures.masks import described, draw_mask
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    ORANGE,
-    PALE,
-    PURPLE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, ORANGE, PALE, PURPLE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 from autograder.notebook.sentence import TOKENS
 
 TARGET = ("der", "Hund", "sah", "die", "Katze")

@@ -5,21 +5,9 @@ import math
 from drawing import arrow, box, cells, squares
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    INK,
-    ORANGE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    number,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, INK, ORANGE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
+from autograder.notebook.figures.words import number
 from autograder.notebook.sentence import TOKENS, embed
 
 LIGHT = "#D1D5DB"

@@ -4,22 +4,8 @@ from drawing import arrow, box, cells, squares
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    INK,
-    ORANGE,
-    PALE,
-    SKY,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, INK, ORANGE, PALE, SKY, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 
 
 @styled

@@ -4,22 +4,9 @@ import torch
 from drawing import NAMES, arrow, box, cells
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    INK,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    Picture,
-    canvas,
-    card,
-    number,
-    rows,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, INK, ORANGE, PURPLE, VERMILLION
+from autograder.notebook.figures.style import Picture, canvas, card, styled
+from autograder.notebook.figures.words import number, rows
 from autograder.notebook.sentence import TOKENS, embed
 
 WORDS = ("#E5E7EB", "#CFE6F5", "#FBE3B5", "#C9EBDD", "#F4D9E7")

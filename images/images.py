@@ -5,7 +5,7 @@ from drawing import arrow, box, cells
 from matplotlib.patches import Circle, Rectangle
 from sklearn.datasets import load_digits
 
-from autograder.notebook.figures.style import (
+from autograder.notebook.figures.palette import (
     BLUE,
     GREEN,
     GREY,
@@ -15,12 +15,8 @@ from autograder.notebook.figures.style import (
     PALE,
     PURPLE,
     VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
 )
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 
 PIXELS = [[str(4 * i + j) for j in range(4)] for i in range(4)]
 

@@ -5,21 +5,8 @@ import math
 from drawing import arrow, box, cells
 from matplotlib.patches import Arc
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    INK,
-    ORANGE,
-    PALE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, INK, ORANGE, PALE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 
 PI = ("3", "1", "4", "1", "5", "9", "2", "6")
 

@@ -7,25 +7,10 @@ from drawing import softmax
 from matplotlib.patches import Arc, Rectangle
 
 from autograder.notebook.figures.bars import draw_bars
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    PALE,
-    SIGNED,
-    SKY,
-    Picture,
-    axes,
-    canvas,
-    card,
-    listed,
-    number,
-    row,
-    rows,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREY, INK, ORANGE, PALE, SIGNED, SKY
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 from autograder.notebook.figures.tables import draw_table, spelled
+from autograder.notebook.figures.words import listed, number, row, rows
 from autograder.notebook.lessons.loops import weighted_average
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 

@@ -8,23 +8,9 @@ from matplotlib.patches import Rectangle
 
 from autograder.notebook.figures.bars import draw_bars
 from autograder.notebook.figures.masks import MAY, described, draw_mask
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    HEADS,
-    INK,
-    ORANGE,
-    PALE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    number,
-    row,
-    rows,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREY, HEADS, INK, ORANGE, PALE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
+from autograder.notebook.figures.words import number, row, rows
 from autograder.notebook.sentence import TOKENS, embed
 
 

@@ -4,23 +4,9 @@ import torch
 from drawing import arrow, box, squares
 from matplotlib.patches import FancyBboxPatch
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PALE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    Picture,
-    canvas,
-    card,
-    number,
-    rows,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, INK, ORANGE, PALE, PURPLE, SKY, VERMILLION
+from autograder.notebook.figures.style import Picture, canvas, card, styled
+from autograder.notebook.figures.words import number, rows
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 PALE_BLUE, PALE_ORANGE, PALE_RED = "#CFE6F5", "#FBE3B5", "#F9D9BD"

@@ -4,7 +4,7 @@ from drawing import arrow, box, cells, squares
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
+from autograder.notebook.figures.palette import (
     BLUE,
     GREEN,
     GREY,
@@ -15,11 +15,8 @@ from autograder.notebook.figures.style import (
     PURPLE,
     SKY,
     VERMILLION,
-    Picture,
-    canvas,
-    card,
-    styled,
 )
+from autograder.notebook.figures.style import Picture, canvas, card, styled
 
 # Pale enough to write on: keys, values, latents.
 KEY, VALUE, LATENT, TURNED = SKY, "#F2C46B", "#E3B5CF", "#C9EBDD"

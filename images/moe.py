@@ -4,20 +4,8 @@ from drawing import arrow, box, cells, softmax
 from matplotlib.patches import Rectangle
 
 from autograder.notebook.figures.bars import draw_bars
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    HEADS,
-    HEADS_DARK,
-    INK,
-    PALE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREY, HEADS, HEADS_DARK, INK, PALE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 from autograder.notebook.sentence import TOKENS
 
 # The two experts of each token, by the hand-made router of the lesson; the likelier one first.

@@ -3,7 +3,7 @@
 from drawing import NAMES, arrow, cells
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
+from autograder.notebook.figures.palette import (
     BLUE,
     GREY,
     HEADS,
@@ -14,11 +14,8 @@ from autograder.notebook.figures.style import (
     PURPLE,
     SKY,
     VERMILLION,
-    Picture,
-    canvas,
-    card,
-    styled,
 )
+from autograder.notebook.figures.style import Picture, canvas, card, styled
 from autograder.notebook.lessons.mqa import chips, draw_groups
 from autograder.notebook.sentence import TOKENS
 

@@ -6,22 +6,9 @@ from drawing import arrow, cells
 from matplotlib.patches import Circle, Rectangle
 
 from autograder.notebook.figures.bars import draw_bars
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    INK,
-    ORANGE,
-    PALE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    listed,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, INK, ORANGE, PALE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
+from autograder.notebook.figures.words import listed
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
 

@@ -4,19 +4,9 @@ import math
 
 from drawing import NAMES, arrow, box, cells
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    HEADS,
-    INK,
-    ORANGE,
-    PALE,
-    Picture,
-    canvas,
-    card,
-    number,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREY, HEADS, INK, ORANGE, PALE
+from autograder.notebook.figures.style import Picture, canvas, card, styled
+from autograder.notebook.figures.words import number
 from autograder.notebook.lessons.positions import dial
 from autograder.notebook.sentence import TOKENS
 

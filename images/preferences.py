@@ -5,7 +5,7 @@ import math
 from drawing import arrow, box, cells
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
+from autograder.notebook.figures.palette import (
     BLUE,
     GREEN,
     GREY,
@@ -15,13 +15,9 @@ from autograder.notebook.figures.style import (
     PALE,
     PURPLE,
     VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    number,
-    styled,
 )
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
+from autograder.notebook.figures.words import number
 
 
 @styled

@@ -2,7 +2,7 @@
 
 from drawing import arrow, box, cells
 
-from autograder.notebook.figures.style import (
+from autograder.notebook.figures.palette import (
     BLUE,
     GREEN,
     GREY,
@@ -12,12 +12,8 @@ from autograder.notebook.figures.style import (
     PALE,
     PURPLE,
     VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
 )
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 
 RETURN, STATE, ACTION = HEADS[1], HEADS[0], HEADS[2]
 

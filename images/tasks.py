@@ -5,20 +5,8 @@ import math
 from drawing import arrow, box, cells
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    ORANGE,
-    PALE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, ORANGE, PALE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 
 
 @styled

@@ -3,19 +3,8 @@
 from drawing import arrow, cells
 from matplotlib.axes import Axes
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS,
-    INK,
-    PALE,
-    VERMILLION,
-    Picture,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, INK, PALE, VERMILLION
+from autograder.notebook.figures.style import Picture, canvas, card, styled
 from autograder.notebook.lessons.tokens import draw_tokens
 
 

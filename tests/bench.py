@@ -10,17 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from autograder.build.lesson import find_lessons, read_cells
+from worked import worked_file
+
 from autograder.exercises import all_exercises
 
 FILES = 20
-IMPORTS = "import math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
-
-
-def worked_answers(lesson: str) -> str:
-    """All answers of a lesson as one Python file, without the lesson's experiments."""
-    cells = read_cells(find_lessons([lesson])[0])
-    return IMPORTS + "\n\n\n".join(cell.text for cell in cells if cell.kind == "exercise") + "\n"
 
 
 def seconds(exercise_id: str, files: list[Path]) -> float:
@@ -37,7 +31,7 @@ def main() -> None:
         for exercise in all_exercises():
             files = [Path(folder) / f"{number}.py" for number in range(FILES)]
             for file in files:
-                file.write_text(worked_answers(exercise.lesson))
+                file.write_text(worked_file(exercise))
             one, many = seconds(exercise.id, files[:1]), seconds(exercise.id, files)
             print(f"{exercise.id:30} {one:8.1f} s {1000 * (many - one) / (FILES - 1):11.0f} ms", flush=True)
 

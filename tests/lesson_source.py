@@ -3,21 +3,25 @@
 from functools import cache
 from pathlib import Path
 
-import jupytext
+from autograder.build.lesson import Cell, Lesson, lesson_names, read_cells
 
-ROOT = Path(__file__).resolve().parents[1]
-LESSONS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))
-
-
-def source(lesson):
-    return ROOT / "solutions" / f"{lesson}.py"
+LESSONS = lesson_names()
 
 
-@cache
-def cells(lesson):
-    return jupytext.read(source(lesson), fmt="py:percent").cells
+def source(lesson: str) -> Path:
+    return Lesson(lesson).source
 
 
 @cache
-def prose(lesson):
-    return "\n\n".join(cell.source for cell in cells(lesson) if cell.cell_type == "markdown")
+def cells(lesson: str) -> list[Cell]:
+    """The cells of a lesson, read once; none if the lesson is not written."""
+    return read_cells(Lesson(lesson)) if source(lesson).exists() else []
+
+
+def cells_of_kind(lesson: str, kind: str) -> list[Cell]:
+    return [cell for cell in cells(lesson) if cell.kind == kind]
+
+
+@cache
+def prose(lesson: str) -> str:
+    return "\n\n".join(cell.text for cell in cells(lesson) if not cell.is_code)

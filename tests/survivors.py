@@ -25,7 +25,8 @@ SAME_KIND = (
         "the weights come beside the output, which is what is taken",
     ),
     (r"\bq\.(shape|size).* -> .*\bk\.(shape|size)", "queries and keys are equally wide by the contract"),
-    (r"(minimum|maximum)\((.+), (.+)\).* -> .*\1\(\3, \2\)", "the smaller of two has no order, nor has the larger"),
+    (r"(min|max|imum|logaddexp)\((.+), (.+)\).* -> .*\1\(\3, \2\)", "the smaller of two, the larger, a sum: no order"),
+    (r"optimizer\.zero_grad\(\) -> \w+\.zero_grad\(\)", "the optimiser holds all the model's parameters"),
     (r"device=\w+\.device.* -> ", "the machine that runs the tests has one device"),
     (
         r"self\.head = nn\.Linear\(.*bias=False\) -> self\.head = nn\.Linear\(",
@@ -34,7 +35,6 @@ SAME_KIND = (
 )
 # then single ones.
 EMPTY_SETS = "a, b = (lse_a.masked_fill(empty, 0.0), lse_b.masked_fill(empty, 0.0))"
-MAXIMUM = "torch.maximum(largest, scores.amax(dim=-1, keepdim=True))"
 START = "largest, total, output = (torch.full_like(q[..., :1], -torch.inf), {}, {})"
 SHARED_EVENLY = "raise ValueError(f'{n_heads} heads cannot share {d_model} features evenly')"
 COSINE = "return peak * (1 + math.cos(math.pi * ({}) / ({}))) / 2"
@@ -74,9 +74,6 @@ EQUIVALENT = {
         f"steps = actions.shape[1] -> steps = {other}.shape[1]": "all three have one row for each step"
         for other in ("returns", "states")
     },
-    "preferences.dpo_step": {
-        "optimizer.zero_grad() -> policy.zero_grad()": "the optimiser holds the policy's parameters",
-    },
     "encoder.greedy_decode": {
         "ended = ended | (chosen == eos) -> ended = chosen == eos": "a row that has ended is given eos again and again",
     },
@@ -98,11 +95,6 @@ EQUIVALENT = {
         f"{COSINE.format('step - warmup', 'total - warmup')} -> {COSINE.format('warmup - step', 'total - warmup')}": (
             "a cosine is the same to both sides"
         ),
-    },
-    "lm.train_step": {"optimizer.zero_grad() -> model.zero_grad()": "the optimiser holds all the model's parameters"},
-    "generation.top_k_logits": {
-        "largest = logits.topk(min(k, logits.shape[-1])).values -> "
-        "largest = logits.topk(min(logits.shape[-1], k)).values": "the smaller of two numbers has no order",
     },
     "generation.top_p_logits": {
         f"{SORT}, stable=True) -> {SORT}{other})": "on a CPU, equal numbers keep their order in any case"
@@ -132,22 +124,13 @@ EQUIVALENT = {
         "return products / math.sqrt(q.shape[-1] + k_rope.shape[-1])": "both turned parts are equally wide",
     },
     "fast.merge_attention": {
-        "lse = torch.logaddexp(a, b) -> lse = torch.logaddexp(b, a)": "a sum has no order",
-        "empty = torch.maximum(lse_a, lse_b) == -torch.inf -> empty = torch.maximum(lse_b, lse_a) == -torch.inf": (
-            "a maximum has no order"
-        ),
-        **{
-            f"{EMPTY_SETS} -> {EMPTY_SETS.replace(before, after)}": "what stands for empty sets is masked afterwards"
-            for before, after in (
-                ("lse_a.masked_fill(empty, 0.0)", "lse_a"),
-                ("lse_b.masked_fill(empty, 0.0)", "lse_b"),
-                ("lse_a.masked_fill(empty, 0.0)", "lse_a.masked_fill(empty, 1.0)"),
-                ("lse_b.masked_fill(empty, 0.0)", "lse_b.masked_fill(empty, 1.0)"),
-            )
-        },
+        f"{EMPTY_SETS} -> {EMPTY_SETS.replace(f'{lse}.masked_fill(empty, 0.0)', lse + other)}": (
+            "what stands for empty sets is masked afterwards"
+        )
+        for lse in ("lse_a", "lse_b")
+        for other in ("", ".masked_fill(empty, 1.0)")
     },
     "fast.tiled_attention": {
-        f"new = {MAXIMUM} -> new = torch.maximum(scores.amax(dim=-1, keepdim=True), largest)": "a maximum has no order",
         "for start in range(0, k.shape[-2], block): -> for start in range(0, v.shape[-2], block):": (
             "there are as many values as keys"
         ),

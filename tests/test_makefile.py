@@ -4,6 +4,7 @@ The real Makefile runs in a folder of its own, on a stand-in for Python that wri
 to do and installs nothing.
 """
 
+import json
 import os
 import re
 import shutil
@@ -87,9 +88,6 @@ def test_the_pythons_are_those_of_the_package():
     low, high = re.search(both, MAKEFILE, flags=re.MULTILINE).groups()
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
     assert asked == f">=3.{low},<3.{int(high) + 1}"
-
-
-
 
 
 def test_a_second_run_sets_up_nothing(course):
@@ -196,3 +194,17 @@ def test_the_cpu_index_is_passed_on_when_asked_for(course):
     shutil.rmtree(course / ".venv")
     asked = make(course, "test", "TORCH_INDEX=index-of-choice")[1]
     assert "pip install --extra-index-url index-of-choice -r requirements.lock" in asked
+
+
+def test_the_dev_container_uses_the_set_up_of_make():
+    lines = (ROOT / ".devcontainer/devcontainer.json").read_text().splitlines()
+    told = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
+    assert told["postCreateCommand"] == "make .venv/set-up-done"
+    assert "VENV := .venv\n" in MAKEFILE and "STAMP := $(VENV)/set-up-done\n" in MAKEFILE
+
+
+def test_every_set_up_installs_the_course_so_that_any_jupyter_with_its_python_finds_it():
+    student = ROOT / "autograder/bundle/student"
+    for file in (ROOT / "Makefile", student / "Makefile", student / "README.md"):
+        assert "--editable ." in file.read_text(), file
+    assert "      - -e .\n" in (ROOT / "environment.yml").read_text()

@@ -5,7 +5,7 @@ import linecache
 import re
 from functools import cache
 
-from autograder.build.lesson import ROOT, Cell, Lesson, read_cells
+from lesson_source import cells, cells_of_kind
 
 IMPORTS = """import collections
 import itertools
@@ -21,14 +21,7 @@ from torch import nn
 
 def worked_sources(lesson: str) -> dict[str, str]:
     """The answer cell of every exercise of a lesson, by exercise id; empty where the lesson is not written."""
-    return {cell.name: cell.text for cell in _cells(lesson) if cell.kind == "exercise"}
-
-
-@cache
-def _cells(lesson: str) -> list[Cell]:
-    """The cells of a lesson, read once; none where the lesson is not written."""
-    found = Lesson(lesson, ROOT)
-    return read_cells(found) if found.source.exists() else []
+    return {cell.name: cell.text for cell in cells_of_kind(lesson, "exercise")}
 
 
 def worked_file(exercise, changed: str | None = None) -> str:
@@ -43,8 +36,8 @@ def worked_file(exercise, changed: str | None = None) -> str:
 def _given(lesson: str) -> list[str]:
     """The functions that the lesson gives, and that an answer calls."""
     answers = "\n".join(worked_sources(lesson).values())
-    cells = [cell.text for cell in _cells(lesson) if cell.is_code and cell.kind != "exercise"]
-    found = (node for text in cells for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    others = [cell.text for cell in cells(lesson) if cell.is_code and cell.kind != "exercise"]
+    found = (node for text in others for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
     return [ast.unparse(node) for node in found if re.search(rf"\b{node.name}\(", answers)]
 
 

@@ -8,7 +8,6 @@ address, is an error of the lesson.
 import os
 import re
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -28,10 +27,9 @@ def execute(lesson: Lesson, cells: list[Cell], notebook: NotebookNode) -> None:
     """Puts outputs into `notebook`, whose cells are those of `cells`. Raises UserError if a cell fails."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    with tempfile.TemporaryDirectory() as folder, _environment(folder):
-        client = _client(notebook, folder)
+    with tempfile.TemporaryDirectory() as folder:
         try:
-            client.execute()
+            _client(notebook, folder).execute(env=_environment(folder))
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             raise _failure(lesson, cells, notebook, error) from None
         except (OSError, RuntimeError) as error:
@@ -64,33 +62,18 @@ def _client(notebook, folder: str):
     )
 
 
-@contextmanager
-def _environment(folder: str):
-    """The same environment on every machine: this Python's kernel, fixed hashes, nobody's profile.
-
-    subtle: the kernel inherits the environment of this process, so it is changed here and put back.
-    """
+def _environment(folder: str) -> dict[str, str]:
+    """The same environment on every machine: fixed hashes, nobody's profile, the figures of notebooks."""
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     new = {
         "PYTHONHASHSEED": "0",
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "OMP_NUM_THREADS": "1",
         "IPYTHONDIR": os.path.join(folder, ".ipython"),
-        "JUPYTER_PREFER_ENV_PATH": "1",
         "PYTHONWARNINGS": "ignore",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    old = {name: os.environ.get(name) for name in [*new, "MPLBACKEND"]}
-    os.environ.update(new)
-    os.environ.pop("MPLBACKEND", None)
-    try:
-        yield
-    finally:
-        for name, value in old.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    return {name: value for name, value in os.environ.items() if name != "MPLBACKEND"} | new
 
 
 def _stored(lesson: Lesson, cell: Cell, outputs: list) -> list:

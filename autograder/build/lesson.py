@@ -11,16 +11,12 @@ A cell's title says what the cell is (see CONTRIBUTING.md):
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.build.marks import (
-    HIDDEN_TESTS,
-    MARK_SCHEME,
-    SOLUTION,
-    MarkError,
-    find_regions,
-)
+from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, SourceError, find_regions
 from autograder.build.minutes import minutes_of, with_minutes
 from autograder.errors import UserError
 
@@ -99,8 +95,10 @@ def read_cells(lesson: Lesson) -> list[Cell]:
         raise UserError(f"{lesson.source} cannot be read: {error}.") from None
     cells: list[Cell] = []
     for number, raw in enumerate(notebook.cells, start=1):
-        cell = _read_cell(lesson, raw, number)
-        _check_place(lesson, cell, cells, number)
+        title = raw.metadata.get("title", "").strip()
+        with naming(lesson, f"cell {number}" + (f" ({title})" if title else "")):
+            cell = _read_cell(lesson, raw, title, number)
+            _check_place(cell, cells)
         cells.append(cell)
     _check_complete(lesson, cells)
     if cells and not cells[0].is_code:
@@ -113,64 +111,67 @@ def complain(lesson: Lesson, cell: str, problem: str) -> UserError:
     return UserError(f"lesson {lesson.name}, {cell}: {problem}.")
 
 
-def _read_cell(lesson: Lesson, raw, number: int) -> Cell:
-    title = raw.metadata.get("title", "").strip()
-    place = f"cell {number}" + (f" ({title})" if title else "")
+@contextmanager
+def naming(lesson: Lesson, cell: str) -> Iterator[None]:
+    """Turns a SourceError of the block into one for the user that names lesson and cell."""
+    try:
+        yield
+    except SourceError as error:
+        raise complain(lesson, cell, str(error)) from None
+
+
+def _read_cell(lesson: Lesson, raw, title: str, number: int) -> Cell:
     is_code = raw.cell_type == "code"
     if raw.cell_type == "raw":
-        raise complain(lesson, place, "raw cells are not used; make it a markdown cell")
-    kind, name, points = _read_title(lesson, title, place, is_code)
-    _check_marks(lesson, kind, raw.source, place)
+        raise SourceError("raw cells are not used; make it a markdown cell")
+    kind, name, points = _read_title(lesson, title, is_code)
+    _check_marks(kind, raw.source)
     if kind in ("exercise", "check"):
-        points = _check_exercise(lesson, kind, name, raw.source, place)
+        points = _check_exercise(lesson, kind, name, raw.source)
     cell_id = _grade_id(kind, name) or f"{lesson.name[:2]}-{number:03d}"
     return Cell(kind, is_code, raw.source, cell_id, name, points)
 
 
-def _read_title(lesson: Lesson, title: str, place: str, is_code: bool) -> tuple[str, str, int]:
+def _read_title(lesson: Lesson, title: str, is_code: bool) -> tuple[str, str, int]:
     if title in ("", "explore"):
         return title or "plain", "", 0
     match = TITLE.fullmatch(title)
     if match is None:
-        raise complain(lesson, place, f"this title is not known; a title is one of: {', '.join(KINDS)}")
+        raise SourceError(f"this title is not known; a title is one of: {', '.join(KINDS)}")
     kind, name, points = match["kind"], match["name"], int(match["points"] or 0)
     if is_code != (kind != "written"):
-        raise complain(lesson, place, "a written question is a markdown cell, other titled cells are code")
+        raise SourceError("a written question is a markdown cell, other titled cells are code")
     if kind == "timing":
         if not (lesson.images / f"{name}.png").is_file():
-            raise complain(lesson, place, f"there is no picture images/{name}.png to show")
+            raise SourceError(f"there is no picture images/{name}.png to show")
     elif not EXERCISE_ID.fullmatch(name):
-        raise complain(lesson, place, f"{name!r} is not an id; ids look like loops.softmax")
+        raise SourceError(f"{name!r} is not an id; ids look like loops.softmax")
     if (points > 0) != (kind == "written"):
-        raise complain(lesson, place, "a written question, and only that, has its points in the title")
+        raise SourceError("a written question, and only that, has its points in the title")
     return kind, name, points
 
 
-def _check_marks(lesson: Lesson, kind: str, text: str, place: str) -> None:
-    try:
-        found = {region.kind for region in find_regions(text)}
-    except MarkError as error:
-        raise complain(lesson, place, str(error)) from None
-    wanted = REGIONS.get(kind, set())
+def _check_marks(kind: str, text: str) -> None:
+    found, wanted = {region.kind for region in find_regions(text)}, REGIONS.get(kind, set())
     for missing in sorted(wanted - found):
-        raise complain(lesson, place, f"the marks ### BEGIN {missing} and ### END {missing} are missing")
+        raise SourceError(f"the marks ### BEGIN {missing} and ### END {missing} are missing")
     for stray in sorted(found - wanted):
-        raise complain(lesson, place, f"a {stray} region has no place in this kind of cell")
+        raise SourceError(f"a {stray} region has no place in this kind of cell")
 
 
-def _check_exercise(lesson: Lesson, kind: str, name: str, text: str, place: str) -> int:
+def _check_exercise(lesson: Lesson, kind: str, name: str, text: str) -> int:
     """Compares the cell with the definition of its exercise; returns the exercise's points."""
     from autograder.exercises import find
 
     try:
         exercise = find(name)
     except UserError as error:
-        raise complain(lesson, place, str(error).rstrip(".")) from None
+        raise SourceError(str(error).rstrip(".")) from None
     if exercise.lesson != lesson.name:
-        raise complain(lesson, place, f"the exercise {name} belongs to lesson {exercise.lesson}")
+        raise SourceError(f"the exercise {name} belongs to lesson {exercise.lesson}")
     if kind == "check" and text != check_text(exercise.name):
         lines = check_text(exercise.name).replace("\n", " / ")
-        raise complain(lesson, place, f"a check cell is exactly these lines: {lines}")
+        raise SourceError(f"a check cell is exactly these lines: {lines}")
     return exercise.points
 
 
@@ -181,14 +182,13 @@ def check_text(name: str) -> str:
     )
 
 
-def _check_place(lesson: Lesson, cell: Cell, before: list[Cell], number: int) -> None:
+def _check_place(cell: Cell, before: list[Cell]) -> None:
     """Nothing twice, and a check after its exercise."""
-    place = f"cell {number} ({cell.kind}: {cell.name})"
     if cell.kind != "timing" and any(cell.id == other.id for other in before):
-        raise complain(lesson, place, "this title is in the lesson twice")
+        raise SourceError("this title is in the lesson twice")
     exercises = {other.name for other in before if other.kind == "exercise"}
     if cell.kind == "check" and cell.name not in exercises:
-        raise complain(lesson, place, "there is no cell before this check for the exercise that it checks")
+        raise SourceError("there is no cell before this check for the exercise that it checks")
 
 
 def _check_complete(lesson: Lesson, cells: list[Cell]) -> None:

@@ -12,8 +12,12 @@ MARK_SCHEME = "MARK SCHEME"
 ALL = (SOLUTION, HIDDEN_TESTS, MARK_SCHEME)
 
 
-class MarkError(ValueError):
-    """Marks that do not pair; the text says how."""
+class SourceError(ValueError):
+    """A mistake in a cell of a lesson's source; the text says what is wrong, who reads the lesson says where."""
+
+
+class MarkError(SourceError):
+    """Marks that do not pair."""
 
 
 class Region(NamedTuple):

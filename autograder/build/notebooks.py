@@ -13,9 +13,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.build.lesson import Cell, Lesson, complain, read_cells
+from autograder.build.lesson import Cell, Lesson, naming, read_cells
 from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
-from autograder.build.pictures import PictureError, embed
+from autograder.build.pictures import embed
 from autograder.build.repository import repository, with_address
 
 KERNEL = {
@@ -75,10 +75,8 @@ def _notebook(lesson: Lesson, text_of: Callable[[Cell], str]) -> NotebookNode:
         if cell.is_code:
             cells.append(new_code_cell(text, id=cell.id))
             continue
-        try:
+        with naming(lesson, f"cell {number}"):
             text, attachments = embed(text, lesson.images)
-        except PictureError as error:
-            raise complain(lesson, f"cell {number}", str(error)) from None
         cells.append(new_markdown_cell(text, id=cell.id))
         if attachments:
             cells[-1]["attachments"] = attachments

@@ -8,16 +8,14 @@ import re
 from base64 import b64encode
 from pathlib import Path
 
+from autograder.build.marks import SourceError
+
 PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)\s]+)\)")
 FOLDER = "../images/"
 
 
-class PictureError(ValueError):
-    """A picture that cannot be embedded; the text says why."""
-
-
 def embed(text: str, images: Path) -> tuple[str, dict]:
-    """The markdown text with its pictures as attachments, and the attachments. Raises PictureError."""
+    """The markdown text with its pictures as attachments, and the attachments. Raises SourceError."""
     attachments = {}
 
     def attach(match: re.Match) -> str:
@@ -35,10 +33,10 @@ def pictures_of(text: str) -> list[str]:
 
 def _file(path: str, alt: str, images: Path) -> Path:
     if not path.startswith(FOLDER) or "/" in path[len(FOLDER) :]:
-        raise PictureError(f"the picture {path} is not in {FOLDER}, where pictures belong")
+        raise SourceError(f"the picture {path} is not in {FOLDER}, where pictures belong")
     if not alt.strip():
-        raise PictureError(f"the picture {path} has no alternative text; say what it shows")
+        raise SourceError(f"the picture {path} has no alternative text; say what it shows")
     file = (images / path[len(FOLDER) :]).with_suffix(".png")
     if not file.is_file():
-        raise PictureError(f"there is no picture images/{file.name}; images/make_images.py draws it")
+        raise SourceError(f"there is no picture images/{file.name}; images/make_images.py draws it")
     return file

@@ -24,32 +24,15 @@ def _between(text: str, marks: tuple[str, str], inside: str) -> str:
 
 
 def _table(root: Path) -> str:
-    from autograder.exercises import exercises_of, lessons
+    from autograder.build.lesson import find_lessons, read_cells
+    from autograder.exercises import exercises_of, format_lesson
 
     rows = ["| lesson | you build | points | minutes | difficulty |", "|---|---|--:|--:|---|"]
-    for lesson in lessons():
-        exercises = exercises_of(lesson)
+    for lesson in find_lessons(None, root):
+        name, exercises = lesson.name, exercises_of(lesson.name)
+        title = f"[{format_lesson(name)}](notebooks/{name}.ipynb) ([worked](solutions/{name}.ipynb))"
         built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
         points = sum(exercise.points for exercise in exercises)
-        minutes = _minutes(lesson, root)
-        hardest = max(exercise.difficulty for exercise in exercises)
-        rows.append(f"| {_title(lesson, root)} | {built} | {points} | {minutes} | {'●' * hardest} |")
+        hardest = max((exercise.difficulty for exercise in exercises), default=0)
+        rows.append(f"| {title} | {built} | {points} | {minutes_of(read_cells(lesson))} | {'●' * hardest} |")
     return "\n".join(rows) + "\n\nPoints of the exercises; minutes of the whole lesson, reading included."
-
-
-def _minutes(lesson: str, root: Path) -> int:
-    from autograder.build.lesson import Lesson, read_cells
-    from autograder.exercises import exercises_of
-
-    if not (root / "solutions" / f"{lesson}.py").exists():
-        return sum(exercise.minutes for exercise in exercises_of(lesson))
-    return minutes_of(read_cells(Lesson(lesson, root)))
-
-
-def _title(lesson: str, root: Path) -> str:
-    from autograder.exercises import format_lesson
-
-    name = format_lesson(lesson)
-    if (root / "solutions" / f"{lesson}.py").exists():
-        return f"[{name}](notebooks/{lesson}.ipynb) ([worked](solutions/{lesson}.ipynb))"
-    return f"{name} (exercises ready, text to come)"

@@ -7,19 +7,14 @@ from typing import Any
 from autograder.cli import add_command
 from autograder.printable import printable_lines
 
+FIELDS = ("id", "lesson", "name", "points", "minutes", "difficulty")
+
 
 def add_to(commands: Any) -> None:
     """Adds the commands of this module."""
-    _add_exercises(commands)
-    _add_progress(commands)
-
-
-def _add_exercises(commands: Any) -> None:
     command = add_command(commands, "exercises", _exercises, "list every exercise of the course")
     command.add_argument("--json", action="store_true", help="one JSON list")
 
-
-def _add_progress(commands: Any) -> None:
     text = "show what is done in a learner's notebooks, and what is next"
     command = add_command(commands, "progress", _progress, text)
     command.add_argument("notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run")
@@ -29,26 +24,16 @@ def _add_progress(commands: Any) -> None:
 def _exercises(arguments: Namespace) -> None:
     from autograder.exercises import all_exercises
 
-    rows: list[dict[str, Any]] = [
-        {
-            "id": e.id,
-            "lesson": e.lesson,
-            "name": e.name,
-            "points": e.points,
-            "minutes": e.minutes,
-            "difficulty": e.difficulty,
-        }
-        for e in all_exercises()
-    ]
+    exercises = all_exercises()
     if arguments.json:
-        print(json.dumps(rows, indent=2))
+        print(json.dumps([{field: getattr(one, field) for field in FIELDS} for one in exercises], indent=2))
         return
     lesson = None
-    for row in rows:
-        if row["lesson"] != lesson:
-            print("\n" * (lesson is not None) + row["lesson"])
-        lesson, stars = row["lesson"], "*" * row["difficulty"]
-        print(f"  {row['id']:36}{row['points']:2} points  {row['minutes']:3} min  {stars}")
+    for one in exercises:
+        if one.lesson != lesson:
+            print("\n" * (lesson is not None) + one.lesson)
+        lesson = one.lesson
+        print(f"  {one.id:36}{one.points:2} points  {one.minutes:3} min  {'*' * one.difficulty}")
 
 
 def _progress(arguments: Namespace) -> None:

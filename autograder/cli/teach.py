@@ -166,32 +166,25 @@ def _demo(arguments: Namespace) -> None:
 
 
 def _show_unreadable(arguments: Namespace, file: str, reason: str) -> None:
+    from autograder.exercises import find
+    from autograder.judge import not_started
+
     print(f"autograder: {printable(f'{file} cannot be judged: {reason}')}", file=sys.stderr)
     if arguments.json:
-        from autograder.exercises import find
-
-        points = float(find(arguments.exercise).points)
-        row = {
-            "exercise": arguments.exercise,
-            "file": file,
-            "passed": False,
-            "points": 0.0,
-            "max_points": points,
-            "mistake": None,
-            "message": f"Cannot be judged: {reason}",
-        }
-        print(json.dumps(row), flush=True)
+        _print_row(file, not_started(find(arguments.exercise), f"Cannot be judged: {reason}"))
 
 
 def _show_verdict(arguments: Namespace, file: str, verdict: Any) -> None:
     from autograder.notebook.card import text_of
 
     if arguments.json:
-        fields = ("passed", "points", "max_points", "mistake", "message")
-        row = {"exercise": verdict.exercise, "file": file}
-        print(json.dumps(row | {field: getattr(verdict, field) for field in fields}), flush=True)
+        _print_row(file, verdict)
     else:
         print(f"{printable(file)}\n{_to_fit(printable_lines(text_of(verdict)))}", flush=True)
+
+
+def _print_row(file: str, verdict: Any) -> None:
+    print(json.dumps({"exercise": verdict.exercise, "file": file} | verdict.as_data()), flush=True)
 
 
 def _to_fit(text: str) -> str:

@@ -8,14 +8,8 @@ from autograder.cli import add_command
 
 def add_to(commands: Any) -> None:
     """Adds the commands of this module."""
-    _add_build(commands)
-
-
-def _add_build(commands: Any) -> None:
     command = add_command(commands, "build", _build, "make the notebooks from the lessons' sources")
-    command.add_argument(
-        "lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)"
-    )
+    command.add_argument("lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)")
     command.add_argument("--check", action="store_true", help="only name what is stale, and exit with 1")
 
 
@@ -26,5 +20,4 @@ def _build(arguments: Namespace) -> int:
     if arguments.check:
         for name in stale:
             print(f"stale: {name}")
-        return 1 if stale else 0
-    return 0
+    return 1 if arguments.check and stale else 0

@@ -4,10 +4,8 @@ import base64
 import html
 import io
 import math
-import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 
 import numpy
@@ -31,7 +29,6 @@ from autograder.notebook.lessons.rl import poles
 from autograder.notebook.lessons.tokens import cut_text
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
-ROOT = Path(__file__).resolve().parents[2]
 X = embed()
 WEIGHTS = torch.softmax(X @ X.T / 2, dim=-1)
 CAUSAL = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -82,24 +79,17 @@ OF_LESSONS = [
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_a_picture_is_drawn_described_and_the_same_again(name):
+def test_a_picture_is_described_the_same_again_and_as_legible_on_a_dark_page(name):
+    """Its card is opaque: only the corners and the rim let the page through."""
     picture = DRAWINGS[name]()
     assert len(picture.alt) > 40
-    assert picture.png().startswith(b"\x89PNG")
-    assert picture.svg() == DRAWINGS[name]().svg()
-    assert "<dc:date>" not in picture.svg()
+    assert picture.svg() == DRAWINGS[name]().svg() and "<dc:date>" not in picture.svg()
+    alpha = numpy.asarray(Image.open(io.BytesIO(picture.png())).convert("RGBA"))[..., 3]
+    assert (alpha[10:-10, 10:-10] == 255).all() and alpha[0, 0] == 0
 
 
 def test_every_picture_is_drawn_here():
     assert set(DRAWINGS) == {*figures.__all__, *OF_LESSONS} - {"Picture"}
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_a_picture_is_as_legible_on_a_dark_page(name):
-    """Its card is opaque: only the corners and the rim let the page through."""
-    picture = Image.open(io.BytesIO(DRAWINGS[name]().png()))
-    alpha = numpy.asarray(picture.convert("RGBA"))[..., 3]
-    assert (alpha[10:-10, 10:-10] == 255).all() and alpha[0, 0] == 0
 
 
 def test_a_picture_shows_itself_with_its_text():
@@ -179,11 +169,6 @@ def test_pictures_leave_their_numbers_alone():
 def test_one_word_and_wide_tables_fit():
     assert figures.weights([[1.0]], ["dog"]).png()
     assert figures.scores([[1e4, -1e4]], ["dog"], ["saw", "cat"]).png()
-
-
-def test_importing_the_course_does_not_load_matplotlib():
-    program = "import sys, autograder; from autograder import check; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
 
 
 def _draw(scale, word):

@@ -1,7 +1,6 @@
 """The lessons run as plain Python: what they say is so, and what they leave to try is judged rightly."""
 
 import contextlib
-import copy
 import doctest
 import io
 import math
@@ -28,17 +27,84 @@ def ran(lesson):
     return names, printed.getvalue()
 
 
-def unfolded(lesson, name):
-    """The function `name` that an answer to unfold of this lesson defines, among the lesson's own names."""
-    told = dict(ran(lesson)[0])
-    exec(re.search(rf"```python\n(def {name}\(.*?)```", prose(lesson), re.S)[1], told)
-    return told[name]
+@cache
+def solved(lesson):
+    """The lesson's names, and with them the answers to its last section that its text unfolds."""
+    names = dict(ran(lesson)[0])
+    for answer in re.findall(r"^```python\n((?:def |guess = ).*?)^```", prose(lesson), re.S | re.M):
+        exec(answer, names)
+    return names
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_runs_as_plain_python(lesson):
-    _, printed = ran(lesson)
-    assert "\nProgress: " in printed
+def test_unfolded_answers_are_right(lesson):
+    """What a reader does: takes the answer, and runs the line that is there as a comment."""
+    text = source(lesson).read_text()
+    lines = re.findall(r"^# (try_.*)$", text, re.M)
+    assert lines and len(lines) == len(re.findall(r"^def try_", text, re.M))
+    for line in lines:
+        assert eval(line, solved(lesson))
+
+
+# Wrong answers to the last section of a lesson, and what is told of each.
+WRONG = [
+    ("01", "try_one_pass(lambda pairs: (lambda s, v: s.exp() @ v / s.exp().sum())(*map(torch.stack, zip(*pairs))))",
+     "not finite"),
+    ("02", "try_merge(lambda w_q, w_k: w_q @ w_k.T)", "other scores"),
+    ("02", "try_in_blocks(lambda q, k, v, size: in_blocks(q, k[:size], v[:size], size))", "blocks of 7"),
+    ("03", "try_causal_for_new(lambda n, m: causal_mask(m)[:n])", "1 queries and 5 keys"),
+    ("03", "try_packed_mask(lambda text_of: causal_mask(len(text_of)))", "text 1 gets another output"),
+    ("04", "try_as_list(lambda module, n_heads: as_list(module, n_heads)[::-1])", "which rows are whose"),
+    ("04", "try_guess(guess | {'B': set()})", "suspect B is found by train"),
+    ("04", "try_without_head(lambda module, n_heads, h: without_head(module, n_heads, 0))", "every part once"),
+    ("05", "try_step(lambda module, token, cache: (module(seen := token if cache is None else "
+     "torch.cat([cache, token], dim=1))[:, -1:], seen))", "keys were computed for 15 tokens"),
+    ("05", "try_step(lambda module, token, cache: step(module, token, None))", "token by token gives other numbers"),
+    ("05", "try_partners(lambda weight, n_heads: [(h, h + 1) for h in range(0, n_heads, 2)])",
+     "others are nearly twins"),
+    ("06", "try_alike(lambda mine, theirs, x: False)", "your own layer is right"),
+    ("06", "try_alike(lambda mine, theirs, x: bool(mine.load_state_dict(theirs.state_dict()))"
+     " and torch.allclose(mine(x), theirs(x), atol=1e-3))", "one_norm got away"),
+    ("06", "try_alike(lambda mine, theirs, x: bool(mine.load_state_dict(noisy(theirs).state_dict()))"
+     " and torch.allclose(mine(x), theirs(x), atol=1e-3))", "detached got away"),
+    ("06", "try_silent(lambda layer: None)", "still says something"),
+    ("06", "try_silent(lambda layer: ([p.requires_grad_(False).zero_() for p in layer.parameters()], "
+     "layer.norm1.bias.requires_grad_()))", "silent for ever"),
+    ("08", "try_centred(lambda linear: linear)", "a mean other than 0"),
+    ("08", "try_centred(lambda linear: centred(nn.Linear(5, 6)))", "more than the mean"),
+    ("09", "try_beam_search(lambda *given: beam_search(*given[:-1], 1))", "0.4 times 0.9"),
+    ("10", "try_within_words(train_bpe)", "more than one word"),
+    ("10", "try_fast_encode(lambda text, merges: list(text.encode()))", "other ids"),
+    ("11", "try_looks_ahead(lambda model, ids: True)", "is honest"),
+    ("11", "try_looks_ahead(lambda model, ids: not torch.equal("
+     "model(torch.cat((ids[:, :-1], 9 - ids[:, -1:]), dim=1))[:, :-1], model(ids)[:, :-1]))", "only position 0"),
+    ("12", "try_shorten(lambda caches, length: caches)", "cut to"),
+    ("12", "try_shorten(lambda caches, length: [tuple(t[:, :, -length:] for t in pair) for pair in caches])",
+     "other keys or values"),
+    ("13", "try_to_latent(lambda k, v, d: (k[:d], *(weight @ torch.linalg.pinv(k[:d]) for weight in (k, v))))",
+     "is possible"),
+    ("14", "try_new_bias(lambda bias, experts, rate: new_bias(bias, experts, -rate))",
+     "busiest expert should go down"),
+    ("14", "try_new_bias(lambda bias, experts, rate: bias.copy_(new_bias(bias, experts, rate)))", "has changed"),
+    ("15", "try_backward(lambda q, k, v, out, lse, gradient, block: (q, k, v))", "gradient of q"),
+    ("15", "try_windowed(lambda q, k, v, window: windowed_attention(q, k, v, window + 1))", "window of 1"),
+    ("16", "try_sharing(lambda known, tested, span: 19 * bool(len(known) == 50 and known.diff().abs().max() == 1))",
+     "shuffled"),
+    ("16", "try_interval(lambda errors, share: errors.abs().quantile(share) if share < 1 else 3.5)",
+     "only 9 of 10"),
+    ("17", "try_best_notes(lambda episodes, share: episodes[: round(share * len(episodes))])", "was kept"),
+    ("18", "try_stored_step(lambda *given: stored_step(*given[:4], given[5], given[4]))", "expected a loss of"),
+    ("19", "try_stretched(lambda table, n: F.interpolate(table.mT, size=n * n + 1).mT)", "from left to right"),
+]
+
+
+@pytest.mark.parametrize(
+    "lesson, attempt, told", [(LESSONS[int(number) - 1], *rest) for number, *rest in WRONG]
+)
+def test_wrong_answers_are_told_what_is_wrong(lesson, attempt, told):
+    with pytest.raises(AssertionError) as failed:
+        eval(attempt, solved(lesson))
+    assert told in str(failed.value)
 
 
 def numbers_in(text):
@@ -66,10 +132,9 @@ def whole_numbers_in(text):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_whole_numbers_in_prose_stand_in_a_cell_or_are_printed_by_one(lesson):
-    code = "\n".join(cell.source for cell in cells(lesson) if cell.cell_type == "code")
+    code = "\n".join(cell.text for cell in cells(lesson) if cell.is_code)
     known = (ran(lesson)[1] + code).replace(",", "").replace("_", "")
-    markdown = [cell for cell in cells(lesson) if cell.cell_type == "markdown"]
-    told = [cell.source for cell in markdown if "written:" not in cell.metadata.get("title", "")]
+    told = [cell.text for cell in cells(lesson) if not cell.is_code and cell.kind != "written"]
     numbers = whole_numbers_in("\n\n".join(told))
     assert not {n for n in numbers if not re.search(rf"(?<![\d.]){n}(?!\d)", known)}
 
@@ -85,11 +150,11 @@ def test_numbers_in_finds_the_numbers_of_prose():
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_prints_the_same_on_every_run(lesson):
+def test_runs_as_plain_python_and_prints_the_same_again(lesson):
     again = io.StringIO()
     with contextlib.redirect_stdout(again):
         runpy.run_path(str(source(lesson)))
-    assert again.getvalue() == ran(lesson)[1]
+    assert "\nProgress: " in again.getvalue() == ran(lesson)[1]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -128,18 +193,6 @@ def test_attention_as_it_is_leaves_a_fair_saw_undecided():
     assert seen[0] > seen[1] and abs(tool[0] - tool[1]) < 1e-6
 
 
-def test_one_pass_is_judged_rightly():
-    try_one_pass = ran("01_attention_from_loops")[0]["try_one_pass"]
-
-    def overflows(pairs):
-        pairs = [(torch.exp(score), value) for score, value in pairs]
-        return sum(weight * value for weight, value in pairs) / sum(weight for weight, _ in pairs)
-
-    assert "right" in try_one_pass(unfolded("01_attention_from_loops", "one_pass"))
-    with pytest.raises(AssertionError, match="not finite"):
-        try_one_pass(overflows)
-
-
 def test_one_saw_becomes_two_meanings_if_values_are_learned():
     names, _ = ran("02_attention_as_matmul")
     lost = {name: [names["loss_of"](module) for module in kept] for name, kept in names["kept"].items()}
@@ -171,21 +224,6 @@ def test_the_gradient_fades_in_a_chain_and_not_in_attention():
     assert max(run[-1] for run in recurrent) < 1e-5
     assert 0.8 < min(map(min, attention)) <= max(map(max, attention)) < 1.3
     assert ["adds an input back" in told for told in names["comparison"].differences] == [True]
-
-
-def test_merge_and_blocks_are_judged_rightly():
-    names, _ = ran("02_attention_as_matmul")
-    assert "rank is 2" in names["try_merge"](unfolded("02_attention_as_matmul", "merge"))
-    assert "right" in names["try_in_blocks"](unfolded("02_attention_as_matmul", "in_blocks"))
-    with pytest.raises(AssertionError, match="other scores"):
-        names["try_merge"](lambda w_q, w_k: w_q @ w_k.T)
-
-    def only_queries(q, k, v, size):
-        return torch.cat([names["attention"](block, k, v) for block in q.split(size)])
-
-    assert "right" in names["try_in_blocks"](only_queries)
-    with pytest.raises(AssertionError, match="blocks of 7"):
-        names["try_in_blocks"](lambda q, k, v, size: only_queries(q, k[:size], v[:size], size))
 
 
 def test_masking_and_heads_give_the_numbers_of_the_loops():
@@ -235,16 +273,6 @@ def test_a_mask_that_is_off_by_one_shows_in_the_losses():
         assert (losses[:6] - math.log(8)).abs().max() < 0.01 and losses[7:].max() < 0.05 < 0.5 < losses[6] < 1.5
 
 
-def test_new_words_and_packed_texts_are_judged_rightly():
-    names, _ = ran("03_masking")
-    assert "lower right" in names["try_causal_for_new"](unfolded("03_masking", "causal_for_new"))
-    with pytest.raises(AssertionError, match="1 queries and 5 keys"):
-        names["try_causal_for_new"](lambda n, m: names["causal_mask"](m)[:n])
-    assert "by itself" in names["try_packed_mask"](unfolded("03_masking", "packed_mask"))
-    with pytest.raises(AssertionError, match="text 1 gets another output"):
-        names["try_packed_mask"](lambda text_of: names["causal_mask"](len(text_of)))
-
-
 def test_two_heads_divide_the_work_and_learn_sooner_and_in_less_room():
     names, _ = ran("04_heads")
     end = {key: [curve[-1] for _, curve in seeds] for key, seeds in names["runs"].items()}
@@ -258,91 +286,6 @@ def test_two_heads_divide_the_work_and_learn_sooner_and_in_less_room():
     assert names["comparison"].differences == []
 
 
-@pytest.mark.parametrize(
-    "lesson, name, praise",
-    [
-        ("04_heads", "as_list", "cut into rows"),
-        ("04_heads", "without_head", "one head less"),
-        ("05_multi_query_attention", "step", "every key computed once"),
-        ("05_multi_query_attention", "partners", "twins share"),
-        ("06_decoder_layer", "alike", "three found"),
-        ("06_decoder_layer", "silent", "the gradient reaches"),
-    ],
-)
-def test_unfolded_answers_about_heads_and_layers_are_right(lesson, name, praise):
-    assert praise in ran(lesson)[0][f"try_{name}"](unfolded(lesson, name))
-
-
-def _cut(module, n_heads, head_class):
-    """The heads of a multi-head module, one module each."""
-    parts = ("q_proj", "k_proj", "v_proj")
-    heads = [head_class(12, 12 // n_heads) for _ in range(n_heads)]
-    for name in parts:
-        layer = getattr(module, name)
-        for head, weight, bias in zip(
-            heads, layer.weight.chunk(n_heads), layer.bias.chunk(n_heads), strict=True
-        ):
-            getattr(head, name).load_state_dict({"weight": weight, "bias": bias})
-    return heads
-
-
-def test_lists_of_heads_and_silent_heads_are_judged_rightly():
-    names, _ = ran("04_heads")
-    assert "cut into rows" in names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"]))
-    with pytest.raises(AssertionError, match="which rows are whose"):
-        names["try_as_list"](lambda m, n: _cut(m, n, names["SelfAttentionHead"])[::-1])
-
-    def without_head(module, n_heads, h):
-        quiet = copy.deepcopy(module)
-        with torch.no_grad():
-            quiet.out_proj.weight.unflatten(1, (n_heads, -1))[:, h] = 0
-        return quiet
-
-    assert "one head less" in names["try_without_head"](without_head)
-    with pytest.raises(AssertionError, match="every part once"):
-        names["try_without_head"](lambda module, n_heads, h: without_head(module, n_heads, 0))
-
-
-def test_what_each_way_of_trusting_a_module_sees_is_judged_rightly():
-    names, _ = ran("04_heads")
-    right = {"A": {"copy", "train", "draw"}, "B": {"train"}, "C": {"train", "draw"}, "D": set()}
-    assert "right" in names["try_guess"](right)
-    with pytest.raises(AssertionError, match="suspect B is found by train"):
-        names["try_guess"](right | {"B": set()})
-
-
-def test_words_one_by_one_and_partners_are_judged_rightly():
-    names, _ = ran("05_multi_query_attention")
-    attend = torch.nn.functional.scaled_dot_product_attention
-
-    def step(module, word, cache):
-        keys, values = module.k_proj(word), module.v_proj(word)
-        if cache is not None:
-            keys, values = (torch.cat(pair, dim=1) for pair in zip(cache, (keys, values), strict=True))
-        q = module.q_proj(word).unflatten(-1, (3, 4)).transpose(1, 2)
-        heads = attend(q, keys[:, None].expand(-1, 3, -1, -1), values[:, None].expand(-1, 3, -1, -1))
-        return module.out_proj(heads.transpose(1, 2).flatten(2)), (keys, values)
-
-    def all_again(module, word, cache):
-        words = word if cache is None else torch.cat([cache, word], dim=1)
-        return module(words)[:, -1:], words
-
-    assert "every key computed once" in names["try_step"](step)
-    with pytest.raises(AssertionError, match="keys were computed for 15 tokens"):
-        names["try_step"](all_again)
-    with pytest.raises(AssertionError, match="token by token gives other numbers"):
-        names["try_step"](lambda module, word, cache: step(module, word, None))
-
-    def partners(weight, n_heads):
-        rows = weight.reshape(n_heads, -1)
-        gaps = torch.cdist(rows, rows).fill_diagonal_(math.inf)
-        return {tuple(sorted((h, gaps[h].argmin().item()))) for h in range(n_heads)}
-
-    assert "twins share" in names["try_partners"](partners)
-    with pytest.raises(AssertionError, match="others are nearly twins"):
-        names["try_partners"](lambda weight, n_heads: [(h, h + 1) for h in range(0, n_heads, 2)])
-
-
 def test_a_pooled_model_needs_a_twentieth_of_the_steps():
     names, _ = ran("05_multi_query_attention")
     percents = {name: torch.tensor(rows)[:, 1:] for name, rows in names["percents"].items()}
@@ -351,59 +294,6 @@ def test_a_pooled_model_needs_a_twentieth_of_the_steps():
     assert percents["new random head"].max() < 15 and percents["new random head, 8 steps"].max() < 60
     assert percents["mean, 8 steps"][:, :2].min() > 93 and percents["mean, 8 steps"][:, 2].min() > 70
     assert min(names["fresh"]) > 99
-
-
-def _alike(names, gradients=True, randomise=True):
-    """A solution of lesson 06, and with less than that a wrong one."""
-
-    def alike(mine, theirs, x):
-        if randomise:
-            names["noisy"](theirs)
-        mine.load_state_dict(theirs.state_dict())
-        given = [x.clone().requires_grad_() for _ in range(2)]
-        outputs = [layer(x) for layer, x in zip((mine, theirs), given, strict=True)]
-        for output in outputs:
-            output.pow(2).sum().backward()
-        pairs = [outputs, [x.grad for x in given]]
-        pairs += [
-            [p.grad for p in pair] for pair in zip(mine.parameters(), theirs.parameters(), strict=False)
-        ]
-        pairs = pairs if gradients else pairs[:1]
-        return all(None not in pair and torch.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in pairs)
-
-    return alike
-
-
-def test_trials_of_a_layer_are_judged_rightly():
-    names, _ = ran("06_decoder_layer")
-    assert "three found" in names["try_alike"](_alike(names))
-    with pytest.raises(AssertionError, match="one_norm got away"):
-        names["try_alike"](_alike(names, gradients=False, randomise=False))
-    with pytest.raises(AssertionError, match="detached got away"):
-        names["try_alike"](_alike(names, gradients=False))
-    with pytest.raises(AssertionError, match="your own layer is right"):
-        names["try_alike"](lambda mine, theirs, x: False)
-
-
-def test_silent_layers_are_judged_rightly():
-    names, _ = ran("06_decoder_layer")
-
-    def silent(layer):
-        with torch.no_grad():
-            for part in (layer.self_attn.out_proj, layer.linear2):
-                part.weight.zero_(), part.bias.zero_()
-
-    def mute(layer):
-        with torch.no_grad():
-            for parameter in layer.parameters():
-                parameter.zero_().requires_grad_(False)
-            layer.norm1.bias.requires_grad_(True)
-
-    assert "the gradient reaches" in names["try_silent"](silent)
-    with pytest.raises(AssertionError, match="still says something"):
-        names["try_silent"](lambda layer: None)
-    with pytest.raises(AssertionError, match="silent for ever"):
-        names["try_silent"](mute)
 
 
 def test_depth_needs_the_residual_and_large_steps_need_the_norm_in_front():
@@ -428,14 +318,6 @@ def test_the_words_around_saw_decide_what_is_added_to_it():
     assert "the old saw: (1, 1, 0, 0) plus [1.0, -2.0, 0.0, 0.0] = [2.0, -1.0, 0.0, 0.0]" in printed
 
 
-def test_beams_are_judged_rightly_and_the_unfolded_answer_is_right():
-    names, _ = ran("09_encoder_decoder")
-    beam_search = unfolded("09_encoder_decoder", "beam_search")
-    assert "a beam of 2" in names["try_beam_search"](beam_search)
-    with pytest.raises(AssertionError, match=r"0\.4 times 0\.9"):
-        names["try_beam_search"](lambda *given: beam_search(*given[:-1], 1))
-
-
 def test_a_reversing_model_reads_backwards_and_one_without_the_shift_learns_nothing():
     names, printed = ran("09_encoder_decoder")
     assert max(losses[-1] for losses in names["losses"]["yours"]) < 0.05
@@ -446,22 +328,6 @@ def test_a_reversing_model_reads_backwards_and_one_without_the_shift_learns_noth
     small, own = names["runs"].values()
     assert max(run[-1] for run in small) < 0.5 < min(run[-1] for run in own)
     assert names["comparison"].differences == names["whole"].differences == []
-
-
-def test_layers_that_write_centred_tokens_are_judged_rightly():
-    names, _ = ran("08_normalisation")
-
-    def centred(linear, over=0):
-        new = torch.nn.Linear(linear.in_features, linear.out_features)
-        weight, bias = linear.weight.detach(), linear.bias.detach()
-        new.weight.data, new.bias.data = weight - weight.mean(dim=over, keepdim=True), bias - bias.mean()
-        return new
-
-    assert "right" in names["try_centred"](centred)
-    with pytest.raises(AssertionError, match="a mean other than 0"):
-        names["try_centred"](lambda linear: centred(linear, over=1))
-    with pytest.raises(AssertionError, match="more than the mean"):
-        names["try_centred"](lambda linear: centred(torch.nn.Linear(5, 6)))
 
 
 def test_pre_norm_keeps_the_input_and_bears_a_rate_that_post_norm_does_not():
@@ -484,16 +350,6 @@ def test_numbers_of_the_loops_are_found_again_on_every_rung():
     assert mqa["tokens"] == decoder["tokens"] == list(TOKENS)
 
 
-def test_merges_within_words_and_a_faster_encoder_are_judged_rightly():
-    names, _ = ran("10_tokenisation")
-    within, fast = (unfolded("10_tokenisation", name) for name in ("train_within_words", "fast_encode"))
-    assert "right" in names["try_within_words"](within) and "right" in names["try_fast_encode"](fast)
-    with pytest.raises(AssertionError, match="more than one word"):
-        names["try_within_words"](names["train_bpe"])
-    with pytest.raises(AssertionError, match="other ids"):
-        names["try_fast_encode"](lambda text, merges: list(text.encode()))
-
-
 def test_hugging_face_encodes_alike_and_learns_alike_but_for_ties():
     names, printed = ran("10_tokenisation")
     assert names["same"] == names["total"]
@@ -508,19 +364,6 @@ def test_latents_learn_what_keys_and_values_learn_and_one_shared_head_does_not()
     assert names["comparison"].differences == [] and len(names["two"].differences) == 1
 
 
-def test_latents_of_trained_weights_are_judged_rightly():
-    names, _ = ran("13_latent_attention")
-    to_latent = unfolded("13_latent_attention", "to_latent")
-    assert "right" in names["try_to_latent"](to_latent)
-
-    def first_rows(k_weight, v_weight, d_latent):
-        down = k_weight[:d_latent]
-        return down, *(weight @ torch.linalg.pinv(down) for weight in (k_weight, v_weight))
-
-    with pytest.raises(AssertionError, match="is possible"):
-        names["try_to_latent"](first_rows)
-
-
 def test_a_small_balancing_factor_keeps_all_experts_busy_and_the_task_gains():
     names, _ = ran("14_mixture_of_experts")
     for seed in range(3):
@@ -532,16 +375,6 @@ def test_a_small_balancing_factor_keeps_all_experts_busy_and_the_task_gains():
     assert [len(made) for made in names["seen"]] == names["rows"] and sum(names["rows"]) == 400
 
 
-def test_biases_that_balance_are_judged_rightly():
-    names, _ = ran("14_mixture_of_experts")
-    new_bias = unfolded("14_mixture_of_experts", "new_bias")
-    assert "right" in names["try_new_bias"](new_bias)
-    with pytest.raises(AssertionError, match="busiest expert should go down"):
-        names["try_new_bias"](lambda bias, experts, rate: new_bias(bias, experts, -rate))
-    with pytest.raises(AssertionError, match="has changed"):
-        names["try_new_bias"](lambda bias, experts, rate: bias.copy_(new_bias(bias, experts, rate)))
-
-
 def test_tiles_are_exact_and_as_memory_grows_with_the_length_only():
     names, printed = ran("15_fast_attention")
     assert "exact: False" not in printed and "your tiles: exact: True" in printed
@@ -550,23 +383,17 @@ def test_tiles_are_exact_and_as_memory_grows_with_the_length_only():
     assert names["comparison"].differences == [] and len(names["other"].differences) == 2
 
 
+def test_linear_attention_in_chunks_is_linear_attention():
+    names = solved("15_fast_attention")
+    q, k, v = torch.randn(3, 50, 8, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(names["in_chunks"](q, k, v, 16), names["linear_attention"](q, k, v), atol=1e-5)
+
+
 def test_softmax_looks_up_what_a_window_and_a_state_of_fixed_size_lose():
     ends = {name: [run[-1] for run in runs] for name, runs in ran("15_fast_attention")[0]["found"].items()}
     assert min(ends["softmax"]) > 0.9 and max(ends["window of 8"] + ends["linear"]) < 0.7
 
 
-def test_the_way_back_and_windows_that_save_time_are_judged_rightly():
-    names, _ = ran("15_fast_attention")
-    backward, windowed, in_chunks = (
-        unfolded("15_fast_attention", name) for name in ("backward_in_tiles", "windowed_attention", "in_chunks")
-    )
-    assert "right" in names["try_backward"](backward) and "right" in names["try_windowed"](windowed)
-    with pytest.raises(AssertionError, match="gradient of q"):
-        names["try_backward"](lambda q, k, v, out, lse, gradient, block: (q, k, v))
-    with pytest.raises(AssertionError, match="window of 1"):
-        names["try_windowed"](lambda q, k, v, window: windowed(q, k, v, window + 1))
-    q, k, v = torch.randn(3, 50, 8, generator=torch.Generator().manual_seed(0))
-    assert torch.allclose(in_chunks(q, k, v, 16), names["linear_attention"](q, k, v), atol=1e-5)
 def test_a_loss_below_the_floor_proves_a_leak_and_a_good_sample_proves_nothing():
     names, _ = ran("11_language_model")
     honest, honest_slow, leaky, leaky_slow = names["places"].values()
@@ -584,30 +411,6 @@ def test_a_small_gpt_uses_more_of_its_past_than_a_table_of_pairs():
     assert names["unseen_losses"][-1] < level - 0.7 and max(at[5:]) < level - 0.7
     assert all(abs(run[0] - level) < 0.2 for run in (at, *others))
     assert max(run[-1] for _, run in names["cheats"]) < 0.42 < 2 < names["losses"][99]
-
-
-def test_a_test_for_any_model_is_judged_rightly_and_the_unfolded_answer_is_right():
-    names, _ = ran("11_language_model")
-    looks_ahead = unfolded("11_language_model", "looks_ahead")
-    assert "three found" in names["try_looks_ahead"](looks_ahead)
-    with pytest.raises(AssertionError, match="is honest"):
-        names["try_looks_ahead"](lambda model, ids: True)
-
-    def last_only(model, ids):
-        changed = torch.cat((ids[:, :-1], 9 - ids[:, -1:]), dim=1)
-        return not torch.equal(model(changed)[:, :-1], model(ids)[:, :-1])
-
-    with pytest.raises(AssertionError, match="only position 0"):
-        names["try_looks_ahead"](last_only)
-
-
-def test_shortened_caches_are_judged_rightly_and_the_unfolded_answer_is_right():
-    names, _ = ran("12_generation")
-    assert "right" in names["try_shorten"](unfolded("12_generation", "shorten"))
-    with pytest.raises(AssertionError, match="cut to"):
-        names["try_shorten"](lambda caches, length: caches)
-    with pytest.raises(AssertionError, match="other keys or values"):
-        names["try_shorten"](lambda caches, length: [tuple(t[:, :, -length:] for t in pair) for pair in caches])
 
 
 def test_speculation_keeps_the_distribution_and_saves_calls():
@@ -628,6 +431,8 @@ def test_a_cut_tail_bears_heat_and_every_dial_has_its_price():
     assert max(good["all tokens"]) < 0.7 < 0.85 < min(good["k = 3"] + good["p = 0.9"])
     fresh = {name: [run[at[0.5]] for run in runs] for name, runs in names["fresh"].items()}
     assert max(fresh["k = 3"]) < 0.75 < 0.8 < min(fresh["all tokens"] + fresh["p = 0.9"])
+
+
 def test_accuracy_does_not_tell_which_policy_has_lost_its_language():
     names, _ = ran("18_preferences")
     ends = {name: [seen[-1] for _, seen in seeds] for name, seeds in names["runs"].items()}
@@ -645,14 +450,6 @@ def test_accuracy_does_not_tell_which_policy_has_lost_its_language():
     assert min(up for up, _ in names["points"]["beta 5"]) > 0.75
 
 
-def test_a_step_without_a_second_model_is_judged_rightly():
-    names, _ = ran("18_preferences")
-    stored = unfolded("18_preferences", "stored_step")
-    assert "one model" in names["try_stored_step"](stored)
-    with pytest.raises(AssertionError, match="expected a loss of"):
-        names["try_stored_step"](lambda *given: stored(*given[:4], given[5], given[4]))
-
-
 def test_a_vision_transformer_reads_digits_and_knows_where_a_patch_is_by_its_position_alone():
     names, printed = ran("19_images")
     assert min(names["scores"]) > 95 and max(map(names["right"], names["bags"])) < 80
@@ -665,11 +462,6 @@ def test_erasing_what_the_rollout_points_at_hurts_more_than_erasing_at_random():
         assert nothing > least > random > most
 
 
-def test_stretched_positions_are_judged_rightly():
-    names, _ = ran("19_images")
-    assert "right" in names["try_stretched"](unfolded("19_images", "stretched"))
-    with pytest.raises(AssertionError, match="from left to right"):
-        names["try_stretched"](lambda table, n: names["F"].interpolate(table.mT, size=n * n + 1).mT)
 def test_only_attention_tells_what_not_belongs_to_and_padding_changes_the_careless_alone():
     names, _ = ran("16_tasks")
     careful, careless = names["right"]["careful"], names["right"]["careless"]
@@ -700,18 +492,6 @@ def test_a_line_forecasts_the_held_out_sunspots_as_well_as_a_transformer_and_ben
     assert names["error"](names["methods"]["Transformer"], names["unseen"], torch.ones(())) < 0.1
 
 
-def test_windows_that_share_and_intervals_are_judged_rightly_and_the_unfolded_answers_are_right():
-    names, _ = ran("16_tasks")
-    assert "right" in names["try_sharing"](unfolded("16_tasks", "sharing"))
-    assert "right" in names["try_interval"](unfolded("16_tasks", "interval"))
-    with pytest.raises(AssertionError, match="shuffled"):
-        names["try_sharing"](
-            lambda known, tested, span: 19 * (known.diff().abs().max().item() == 1 and len(known) == 50)
-        )
-    with pytest.raises(AssertionError, match="only 9 of 10"):
-        names["try_interval"](lambda errors, share: errors.abs().quantile(share) if share < 1 else 3.5)
-
-
 def test_a_decision_transformer_does_as_well_as_it_is_asked_to_and_imitation_does_not():
     names, printed = ran("17_reinforcement_learning")
     asks = torch.tensor(names["asks"])
@@ -722,11 +502,7 @@ def test_a_decision_transformer_does_as_well_as_it_is_asked_to_and_imitation_doe
     assert re.search(r"no bound: .* at the end 0\.7", printed)
 
 
-def test_the_best_notes_are_judged_rightly_and_their_imitator_cannot_be_asked():
-    names, _ = ran("17_reinforcement_learning")
-    best_notes = unfolded("17_reinforcement_learning", "best_notes")
-    assert "right" in names["try_best_notes"](best_notes)
-    with pytest.raises(AssertionError, match="was kept"):
-        names["try_best_notes"](lambda episodes, share: episodes[: round(share * len(episodes))])
-    imitator, _ = names["reader"](best_notes(names["notes"][0], 0.1), 0, told=False)
+def test_an_imitator_of_the_best_notes_cannot_be_asked():
+    names = solved("17_reinforcement_learning")
+    imitator, _ = names["reader"](names["best_notes"](names["notes"][0], 0.1), 0, told=False)
     assert min(names["reached"](imitator, [20, 100], told=False)) > 100

@@ -10,7 +10,6 @@ import nbformat
 import pytest
 import torch
 from nbclient import NotebookClient
-from nbgrader.utils import compute_checksum, is_solution
 
 from autograder import check
 from autograder.build import student_text
@@ -224,39 +223,23 @@ def test_in_a_notebook_as_students_get_it_every_answer_is_a_stub(notebook, lesso
     assert NO_MEMORY in text_of(parts)
 
 
-def test_the_checksum_of_a_stub_is_nbgraders(notebook):
-    cells = nbformat.read(notebook(), as_version=4).cells
-    answers = [cell for cell in cells if is_solution(cell) and cell.cell_type == "code"]
-    assert [compute_checksum(cell) for cell in answers] == [c.metadata.nbgrader.checksum for c in answers]
-    assert len(answers) == 4
+WRITTEN = {"loops_softmax": ANSWER}
 
 
-def test_an_answer_that_is_written_but_never_checked_is_told_apart(notebook):
-    parts = parts_of_files([str(notebook(loops_softmax=ANSWER))])
-    assert states(parts)[SOFTMAX] == NOT_CHECKED and states(parts)[SCORES] == NOT_STARTED
-
-
-def test_an_answer_in_a_cell_of_its_own_counts(notebook):
-    assert states(parts_of_files([str(notebook(more=[ANSWER]))]))[SOFTMAX] == NOT_CHECKED
-
-
-def test_a_notebook_shows_what_is_remembered_beside_it(notebook):
-    path = notebook(loops_softmax=ANSWER)
-    remember(verdict(SOFTMAX, PARTLY_RIGHT, 5), path.parent)
+@pytest.mark.parametrize(("changes", "remembered", "state", "points"), [
+    (WRITTEN, None, NOT_CHECKED, 0),
+    ({"more": [ANSWER]}, None, NOT_CHECKED, 0),  # in a cell of its own
+    (WRITTEN | {"name": "mine.ipynb"}, None, NOT_CHECKED, 0),  # known by its cells
+    (WRITTEN, PARTLY_RIGHT, PARTLY_RIGHT, 5),
+    ({}, RIGHT, NOT_STARTED, 0),  # begun afresh, whatever is remembered
+])
+def test_an_answer_is_told_by_its_cell_and_by_what_is_remembered(notebook, changes, remembered, state, points):
+    path = notebook(**changes)
+    if remembered:
+        remember(verdict(SOFTMAX, remembered, 5), path.parent)
     (part,) = parts_of_files([str(path)])
-    assert states([part])[SOFTMAX] == PARTLY_RIGHT and part.points == 5 and not part.note
-
-
-def test_a_lesson_begun_afresh_is_not_started_whatever_is_remembered(notebook):
-    path = notebook()
-    remember(verdict(SOFTMAX, RIGHT), path.parent)
-    (part,) = parts_of_files([str(path)])
-    assert states([part])[SOFTMAX] == NOT_STARTED and part.points == 0
-
-
-def test_a_notebook_of_another_name_is_known_by_its_cells(notebook):
-    (part,) = parts_of_files([str(notebook(name="mine.ipynb"))])
-    assert len(part.standings) == 4
+    assert (states([part])[SOFTMAX], states([part])[SCORES]) == (state, NOT_STARTED)
+    assert part.points == points and bool(part.note) is (remembered is None) and len(part.standings) == 4
 
 
 # --- The command --------------------------------------------------------------------------------------------

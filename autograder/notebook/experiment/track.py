@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from operator import length_hint
 from typing import TypeVar
 
+from autograder.notebook.card import running_notebook
+
 T = TypeVar("T")
 
 EVERY = 0.2  # seconds between two drawings: often enough for an eye, too seldom to cost anything
@@ -30,11 +32,10 @@ def track(items: Iterable[T], total: int | None = None) -> Iterator[T]:
 
 def _bar(total: int | None):
     """The place on the page where the bar is drawn; None outside of a notebook, where there is none."""
-    from IPython import get_ipython
+    if running_notebook() is None:
+        return None
     from IPython.display import display
 
-    if get_ipython() is None or getattr(get_ipython(), "kernel", None) is None:
-        return None
     return display(_drawn(0, total), display_id=True)
 
 

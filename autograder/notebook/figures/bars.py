@@ -4,23 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEADS_DARK,
-    INK,
-    VERMILLION,
-    Picture,
-    Vector,
-    axes,
-    card,
-    listed,
-    number,
-    row,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS_DARK, INK, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import Vector, listed, number, row, sentence
 
 
 def draw_bars(

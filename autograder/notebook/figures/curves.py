@@ -3,21 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    Picture,
-    axes,
-    card,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import sentence
 
 # The first line is broad and the others are dashed, so that lines that coincide are all seen.
 LOOKS = (
@@ -57,7 +48,7 @@ def curves(
     told = draw_curves(ax, lines, x, log_x, log_y, reference or {})
     ax.set(xlabel=xlabel, ylabel=ylabel)
     if entries > 1:
-        _legend(figure, ax, 0.2 + legend)
+        add_legend(figure, ax, 0.2 + legend)
     return Picture(figure, f"{sentence(title)} {ylabel} over {xlabel}. {told}")
 
 
@@ -84,7 +75,7 @@ def panels(
         told.append(f"{name}: {draw_curves(ax, lines, x, log_x, name in log_y, {})}")
         ax.set_title(name, fontsize=10.5, pad=8)
     ax.set_xlabel(xlabel)
-    _legend(figure, ax, 0.42 + legend)
+    add_legend(figure, ax, 0.42 + legend)
     return Picture(figure, f"{sentence(title)} {count} charts over {xlabel}. {' '.join(told)}")
 
 
@@ -132,12 +123,12 @@ def _scale(ax, places: list, names: Sequence[str] | None, log_x: bool, log_y: bo
         ax.set_ylim(-0.05 * ax.dataLim.ymax, None)  # from zero on, with zero in sight
 
 
-def _legend(figure, ax, height: float) -> None:
-    """The names of the lines at the lower left of the card, two in a row."""
+def add_legend(figure: Figure, ax: Axes, height: float, across: int = 2) -> None:
+    """The names of the lines at the lower left of the card, from that height down, so many in a row."""
     wide, high = figure.get_size_inches()
-    handles, labels = ax.get_legend_handles_labels()
-    place = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, height / high)}
-    figure.legend(handles, labels, ncols=2, frameon=False, fontsize=9.5, borderpad=0, **place)
+    place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, height / high)}
+    names = ax.get_legend_handles_labels()
+    figure.legend(*names, ncols=across, frameon=False, fontsize=9.5, borderpad=0, **place)
 
 
 def _runs(values: Sequence) -> list[list[float]]:

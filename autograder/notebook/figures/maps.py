@@ -7,21 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from autograder.notebook.figures.masks import described, draw_mask
-from autograder.notebook.figures.style import (
-    GREY,
-    SEQUENTIAL,
-    SIGNED,
-    VERMILLION,
-    Matrix,
-    Picture,
-    axes,
-    card,
-    number,
-    rows,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import SEQUENTIAL, SIGNED, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.tables import column_sums, draw_table, row_sums, spelled
+from autograder.notebook.figures.words import Matrix, number, rows, sentence
 
 FEW = 6  # so many columns have room for their numbers
 MOST_NAMES = 16  # of more rows or columns, only some are named
@@ -56,8 +45,7 @@ def attention_maps(
     lines = -(-len(maps) // across)
     width = max(LEFT + across * panel, 0.105 * len(title) + 0.8, 0.072 * len(note) + 0.6)
     height = lines * line + 0.8
-    figure = card(width, height, title)
-    figure.text(0.25 / width, 1 - 0.64 / height, note, fontsize=9.5, color=GREY, va="center")
+    figure = card(width, height, title, note)
     colours, told = _colours(tables), []
     for k, (name, values) in enumerate(tables.items()):
         bottom = 0.45 + 0.3 * sums + (lines - 1 - k // across) * line

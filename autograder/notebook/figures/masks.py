@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import Matrix, Picture, axes, card, rows, styled
+from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.tables import name_axes, name_cells
+from autograder.notebook.figures.words import Matrix, rows
 
 MAY, MAY_NOT = "#8CC4E6", "#F3F4F6"
 

@@ -1,38 +1,22 @@
-"""One style for every picture: palette, colour maps, cards, and the Picture that shows itself.
+"""One style for every picture: cards, axes on them, and the Picture that shows itself.
 
-The palette is that of Okabe and Ito, which colour-blind readers can tell apart. Pictures stand on an opaque white
-card with round corners, so that they are legible on a dark page. Lengths are inches.
+Pictures stand on an opaque white card with round corners, so that they are legible on a dark page. Lengths are inches.
 """
 
 import base64
 import io
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from html import escape
 from typing import Any
 
 import matplotlib
-import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-Vector = torch.Tensor | Sequence[float]
-Matrix = torch.Tensor | Sequence[Sequence[float]]
-
-BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, GREY, INK, PALE = "#CC79A7", "#56B4E9", "#6B7280", "#1F2937", "#F3F4F6"
-
-# One colour for each head: pale for what belongs to it, dark for its lines and bars.
-HEADS = ("#CFE6F5", "#FBE3B5", "#C9EBDD", "#F4D9E7")
-HEADS_DARK = (BLUE, ORANGE, GREEN, PURPLE)
-
-# From white to dark blue: the darker the larger, in colour and on a grey printer.
-SEQUENTIAL = LinearSegmentedColormap.from_list("byhand", ["#FFFFFF", "#CFE6F5", SKY, BLUE, "#003D61"])
-# For numbers of both signs: orange below zero, blue above.
-SIGNED = LinearSegmentedColormap.from_list("byhand-signed", ["#B85000", "#F3B27A", "white", "#8CC4E6", BLUE])
+# Some of these are for the class report, which takes its colours from here.
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SEQUENTIAL, VERMILLION  # noqa: F401
 
 DPI = 130  # of files and of what a notebook stores
 SCREEN_DPI = 92  # at which a cell shows it: sharp also on fine screens
@@ -114,8 +98,8 @@ def styled(draw: Callable) -> Callable:
     return drawn
 
 
-def card(width: float, height: float, title: str = "") -> Figure:
-    """An empty figure on a white card of that size, its title at the top left."""
+def card(width: float, height: float, title: str = "", note: str = "") -> Figure:
+    """An empty figure on a white card of that size, its title at the top left and a note below the title."""
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.add_artist(
         FancyBboxPatch(
@@ -132,6 +116,8 @@ def card(width: float, height: float, title: str = "") -> Figure:
     )
     if title:
         figure.text(0.25 / width, 1 - 0.36 / height, title, fontsize=12, fontweight="bold", va="center")
+    if note:
+        figure.text(0.25 / width, 1 - 0.66 / height, note, fontsize=9.5, color=GREY, va="center")
     return figure
 
 
@@ -148,33 +134,3 @@ def canvas(figure: Figure, left: float, bottom: float, width: float, height: flo
     ax.set(xlim=(0, width), ylim=(0, height))
     ax.axis("off")
     return ax
-
-
-def rows(values: Matrix) -> list[list]:
-    """A matrix as plain nested lists."""
-    return values.detach().tolist() if isinstance(values, torch.Tensor) else [row(line) for line in values]
-
-
-def row(values: Vector) -> list:
-    """A vector as a plain list."""
-    return values.detach().tolist() if isinstance(values, torch.Tensor) else list(values)
-
-
-def listed(values: Sequence[float]) -> str:
-    """Numbers in words, for an alternative text."""
-    return ", ".join(number(value) for value in values)
-
-
-def sentence(text: str) -> str:
-    """The text with a full stop, if it has no mark at its end."""
-    return text if text.endswith((".", "?", "!")) else f"{text}."
-
-
-def number(value: float, digits: int = 2) -> str:
-    """A number as it is written in a picture: whole numbers without a point, and a true minus sign."""
-    if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "\u221e" if value > 0 else "\u2212\u221e"
-    if abs(value - round(value)) < 1e-6 and (round(value) or value == 0):
-        digits = 0
-    text = f"{value:.{digits}f}"
-    return (text[1:] if text.startswith("-") and float(text) == 0 else text).replace("-", "\u2212")

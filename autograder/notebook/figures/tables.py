@@ -6,20 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
-    GREY,
-    INK,
-    SEQUENTIAL,
-    SIGNED,
-    Matrix,
-    Picture,
-    axes,
-    card,
-    listed,
-    number,
-    rows,
-    styled,
-)
+from autograder.notebook.figures.palette import GREY, INK, SEQUENTIAL, SIGNED
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import Matrix, listed, number, rows
 
 CELL_WIDTH, CELL_HEIGHT = 0.72, 0.5
 

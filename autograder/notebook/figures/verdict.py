@@ -4,18 +4,10 @@ from collections.abc import Sequence
 
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
-    GREY,
-    INK,
-    SIGNED,
-    VERMILLION,
-    Picture,
-    axes,
-    card,
-    number,
-    styled,
-)
+from autograder.notebook.figures.palette import GREY, INK, SIGNED, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, card, styled
 from autograder.notebook.figures.tables import draw_table
+from autograder.notebook.figures.words import number
 
 CELL_WIDTH, CELL_HEIGHT, GAP = 0.62, 0.4, 0.55
 
@@ -35,14 +27,14 @@ def expected_and_yours(
     figure = card(max(3 * across + 3 * GAP + 0.5, 0.09 * len(title) + 0.6), n_rows * CELL_HEIGHT + 1.45)
     # The scale of colours is that of the expected numbers; far larger ones are as dark as it goes.
     high = max([1e-9, *(abs(v) for line in expected for v in line if abs(v) < float("inf"))])
+    row, column = worst
     matrices = [("expected", expected), ("yours", yours), ("yours − expected", difference)]
-    for place, (name, values) in enumerate(matrices):
-        ax = axes(figure, 0.55 + place * (across + GAP), 0.55, across, n_rows * CELL_HEIGHT)
+    for k, (name, values) in enumerate(matrices):
+        ax = axes(figure, 0.55 + k * (across + GAP), 0.55, across, n_rows * CELL_HEIGHT)
         _matrix(ax, values, high, name)
-        _mark(ax, worst)
+        ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=INK, linewidth=2.5, zorder=5))
     width, height = figure.get_size_inches()
     figure.text(0.3 / width, 0.27 / height, title, color=GREY, fontsize=9, va="center")
-    row, column = worst
     alt = (
         f"Expected, yours and the difference for {title}. Furthest off is row {row}, column {column}: expected "
         f"{number(expected[row][column], 4)}, yours {_spoken(yours[row][column])}."
@@ -62,11 +54,6 @@ def _matrix(ax, values: Sequence[Sequence[float]], high: float, name: str) -> No
             text.set_text(_spoken(value))
             text.set_color(VERMILLION)
     ax.set_title(name, fontsize=10.5, color=INK, pad=22)
-
-
-def _mark(ax, worst: tuple[int, int]) -> None:
-    row, column = worst
-    ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=INK, linewidth=2.5, zorder=5))
 
 
 def _spoken(value: float) -> str:

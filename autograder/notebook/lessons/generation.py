@@ -6,19 +6,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    Picture,
-    Vector,
-    axes,
-    card,
-    number,
-    row,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREY, INK
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import Vector, number, row, sentence
 
 ANIMALS, DOINGS = ("dog", "cat", "bird"), ("sleep", "sing", "wait")
 WORDS = (
@@ -84,8 +74,7 @@ def what_is_left(before: Vector, after: Vector, names: Sequence[str], title: str
     before, after = row(before), row(after)
     highest = max(0.3, *before, *after)  # low bars keep their differences, and noise stays small
     wide = max(6.0, 0.6 * len(names) + 0.6, 0.105 * len(title) + 0.8)
-    figure = card(wide, 3.3, title)
-    figure.text(0.25 / wide, 2.62 / 3.3, note, fontsize=9.5, color=GREY, va="center")
+    figure = card(wide, 3.3, title, note)
     ax = axes(figure, 0.3, 0.5, wide - 0.6, 1.85)
     ax.bar([k - 0.2 for k in range(len(names))], before, width=0.36, color="#D1D5DB")
     ax.bar([k + 0.2 for k in range(len(names))], after, width=0.36, color=BLUE)

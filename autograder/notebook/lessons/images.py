@@ -8,16 +8,9 @@ import torch.nn.functional as F
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from autograder.notebook.figures.style import (
-    GREY,
-    SEQUENTIAL,
-    Picture,
-    axes,
-    card,
-    number,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import GREY, SEQUENTIAL
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import number, sentence
 
 LEFT, GAP = 0.3, 0.16  # inches
 
@@ -42,9 +35,7 @@ def image_row(
     size = min(2.2, (6.0 - LEFT - 0.2) / len(images) - GAP)
     height = 0.9 + (0.25 if note else 0) + (1 if shares is None else 2) * (size + GAP)
     wide = max(4.0, LEFT + 0.2 + len(images) * (size + GAP), 0.105 * len(title) + 0.8, 0.075 * len(note) + 0.6)
-    figure = card(wide, height, title)
-    if note:
-        figure.text(0.25 / wide, 1 - 0.64 / height, note, fontsize=9.5, color=GREY, va="center")
+    figure = card(wide, height, title, note)
     told = []
     for k, (image, name) in enumerate(zip(images, names, strict=True)):
         left, bottom = LEFT + k * (size + GAP), 0.4

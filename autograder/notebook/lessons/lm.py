@@ -10,7 +10,9 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from autograder.notebook.figures.curves import draw_curves
-from autograder.notebook.figures.style import GREY, INK, Picture, axes, card, sentence, styled
+from autograder.notebook.figures.palette import GREY, INK
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import sentence
 
 SHAKESPEARE = "https://www.gutenberg.org/cache/epub/100/pg100.txt"
 SHORTEST = 20_000  # characters: with less text there is nothing to hold back

@@ -4,27 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    SIGNED,
-    VERMILLION,
-    Matrix,
-    Picture,
-    Vector,
-    axes,
-    canvas,
-    card,
-    listed,
-    number,
-    row,
-    rows,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, INK, SIGNED, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 from autograder.notebook.figures.tables import is_dark
+from autograder.notebook.figures.words import Matrix, Vector, listed, number, row, rows, sentence
 
 
 @styled

@@ -6,7 +6,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from autograder.notebook.figures.style import GREY, INK, Picture, canvas, card, number, styled
+from autograder.notebook.figures.palette import GREY, INK
+from autograder.notebook.figures.style import Picture, canvas, card, styled
+from autograder.notebook.figures.words import number
 
 RIGHT, WRONG = "#C9EBDD", "#F9D5C2"
 COLUMNS = (

@@ -2,19 +2,9 @@
 
 from collections.abc import Mapping
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    SKY,
-    Picture,
-    axes,
-    card,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, INK, ORANGE, PURPLE, SKY
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import sentence
 
 COLOURS = (BLUE, SKY, ORANGE, PURPLE)
 
@@ -27,7 +17,7 @@ def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Pi
     note: a line below the title
     """
     high = 0.42 * len(kibibytes)
-    figure = card(6.0, high + 1.2, title)
+    figure = card(6.0, high + 1.2, title, note)
     ax = axes(figure, 1.5, 0.3, 2.7, high)
     first, told = next(iter(kibibytes.values())), []
     for k, (name, size) in enumerate(kibibytes.items()):
@@ -39,7 +29,6 @@ def cache_bars(kibibytes: Mapping[str, float], title: str, note: str = "") -> Pi
     ax.set_yticks(range(len(kibibytes)), list(kibibytes), fontsize=9.5)
     ax.tick_params(axis="y", length=0)
     ax.spines["bottom"].set_visible(False)
-    figure.text(0.25 / 6.0, 1 - 0.66 / (high + 1.2), note, fontsize=9.5, color=GREY, va="center")
     return Picture(figure, f"{sentence(title)} {'; '.join(told)}.")
 
 

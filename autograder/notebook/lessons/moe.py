@@ -2,22 +2,9 @@
 
 from collections.abc import Mapping
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    Matrix,
-    Picture,
-    axes,
-    card,
-    rows,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import Matrix, rows, sentence
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, "#F0E442", GREY)
 

@@ -7,19 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from autograder.notebook.figures.style import (
-    GREY,
-    HEADS,
-    HEADS_DARK,
-    INK,
-    PURPLE,
-    VERMILLION,
-    Picture,
-    axes,
-    canvas,
-    card,
-    styled,
-)
+from autograder.notebook.figures.palette import GREY, HEADS, HEADS_DARK, INK, PURPLE, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 
 
 @styled
@@ -31,7 +20,7 @@ def cache_sizes(
     models: name -> (GiB as published, GiB if every query head had keys and values of its own)
     """
     high = 0.42 * len(models)
-    figure = card(6.0, high + 1.9, title)
+    figure = card(6.0, high + 1.9, title, "filled: as published; hollow: unshared")
     ax = axes(figure, 1.45, 0.7, 2.75, high)
     names, told = list(models), []
     for k, (name, (own, every)) in enumerate(models.items()):
@@ -49,8 +38,6 @@ def cache_sizes(
     ax.set_yticks(range(len(names)), names, fontsize=9.5)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", alpha=0.25, color=GREY)
-    note = "filled: as published; hollow: unshared"
-    figure.text(0.25 / 6.0, 1 - 0.7 / (high + 1.9), note, fontsize=9.5, color=GREY, va="center")
     return Picture(figure, f"{title}, on a logarithmic scale. " + "; ".join(told))
 
 

@@ -6,21 +6,9 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
-from autograder.notebook.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    VERMILLION,
-    Picture,
-    Vector,
-    axes,
-    canvas,
-    card,
-    number,
-    row,
-    sentence,
-    styled,
-)
+from autograder.notebook.figures.palette import BLUE, GREY, INK, VERMILLION
+from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
+from autograder.notebook.figures.words import Vector, number, row, sentence
 
 RADIUS = 0.62  # inches
 
@@ -38,9 +26,8 @@ def turned_pairs(
     query, key, curve = row(query), row(key), row(curve)
     pairs = list(zip(query[0::2], query[1::2], key[0::2], key[1::2], strict=True))
     wide = max(6.0, 0.3 + 1.5 * len(pairs), 0.105 * len(title) + 0.8)
-    figure = card(wide, 4.75, title)
+    figure = card(wide, 4.75, title, note)
     ax = canvas(figure, 0, 0, wide, 4.75)
-    ax.text(0.25, 4.1, note, fontsize=9.5, color=GREY, va="center")
     longest = max(math.hypot(*pair[k : k + 2]) for pair in pairs for k in (0, 2)) or 1
     for i, pair in enumerate(pairs):
         part = pair[0] * pair[2] + pair[1] * pair[3]

@@ -3,8 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from autograder.notebook.figures.curves import LOOKS, draw_curves
-from autograder.notebook.figures.style import GREY, Picture, axes, card, number, sentence, styled
+from autograder.notebook.figures.curves import LOOKS, add_legend, draw_curves
+from autograder.notebook.figures.palette import GREY
+from autograder.notebook.figures.style import Picture, axes, card, styled
+from autograder.notebook.figures.words import number, sentence
 
 
 def cheapest(p: float) -> float:
@@ -26,9 +28,7 @@ def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], t
         ax.set_title(name, fontsize=10.5, pad=8)
         ax.set_xlabel("step", fontsize=9.5, labelpad=2)
         ax.tick_params(labelsize=9.5)
-    wide, high = figure.get_size_inches()
-    place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, 0.65 / high)}
-    figure.legend(*ax.get_legend_handles_labels(), ncols=2, frameon=False, fontsize=9.5, borderpad=0, **place)
+    add_legend(figure, ax, 0.65)
     return Picture(figure, f"{sentence(title)} {len(charts)} charts over the steps of training. {' '.join(told)}")
 
 
@@ -51,9 +51,7 @@ def price(points: Mapping[str, Sequence[tuple[float, float]]], title: str) -> Pi
     ax.yaxis.set_major_formatter("{x:g}")
     ax.set(xlim=(0.4, 1.0), ylim=(0.05, 20))
     ax.grid(alpha=0.25, color=GREY)
-    wide, high = figure.get_size_inches()
-    place: dict = {"loc": "upper left", "bbox_to_anchor": (0.55 / wide, 0.75 / high)}
-    figure.legend(ncols=3, frameon=False, fontsize=9.5, borderpad=0, **place)
+    add_legend(figure, ax, 0.75, across=3)
     return Picture(
         figure,
         f"{sentence(title)} Drift per token over the share of steps that go up, with a line for the cheapest drift "

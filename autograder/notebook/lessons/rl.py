@@ -6,7 +6,9 @@ import torch
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from autograder.notebook.figures.style import BLUE, GREY, VERMILLION, Picture, canvas, card, sentence, styled
+from autograder.notebook.figures.palette import BLUE, GREY, VERMILLION
+from autograder.notebook.figures.style import Picture, canvas, card, styled
+from autograder.notebook.figures.words import sentence
 
 Episode = tuple[Tensor, Tensor]
 

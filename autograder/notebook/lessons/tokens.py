@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from autograder.notebook.figures.style import GREY, HEADS, INK, Picture, canvas, card, sentence, styled
+from autograder.notebook.figures.palette import GREY, HEADS, INK
+from autograder.notebook.figures.style import Picture, canvas, card, styled
+from autograder.notebook.figures.words import sentence
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
