@@ -8,10 +8,10 @@ import json
 import logging
 import os
 import sys
-import traceback
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from nbgrader.api import InvalidEntry
@@ -19,20 +19,21 @@ from nbgrader.apps.api import NbGraderAPI
 from sqlalchemy.exc import SQLAlchemyError
 from tqdm import tqdm
 
-from autograder.errors import UserError, place_of
+from autograder.errors import UserError
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet, read_secret
 from autograder.grading.gradebook.outcomes import is_done
 from autograder.grading.gradebook.recorder import Recorder, cannot_write, cause_of
 from autograder.grading.gradebook.table import Row, read_rows, table
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Failed, Result
-from autograder.grading.parallel.cluster import run_on_cluster
-from autograder.grading.parallel.local import HowToRun, run_locally
-from autograder.grading.parallel.reading import Lesson, read_all, read_lessons
+from autograder.grading.judging.run import HowToRun, failure
+from autograder.grading.parallel.cluster import run_on_cluster, workers_of
+from autograder.grading.parallel.local import run_locally
+from autograder.grading.parallel.pool import results_of
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.files import Refused
 from autograder.grading.submission.find import Submission, digest, find_submissions
-from autograder.grading.submission.unit import Read
+from autograder.grading.submission.reading import Lesson, Read, read_lesson
 from autograder.grading.worker.fork_server import ForkServer
 from autograder.grading.worker.session import USUAL, Allowance
 
@@ -72,15 +73,16 @@ def grade(
             place = folder / "submitted" / "STUDENT" / (lesson or "LESSON")
             raise UserError(f"nothing was handed in yet; notebooks belong in {place}.")
         with locked(folder), quiet(folder / "grading.log"):
-            todo, how = _not_done(api, submissions), HowToRun(read_secret(folder), sandboxed, allowance)
-
-            def run(units: Iterable[tuple]) -> Iterator[tuple]:
-                if cluster is not None:
-                    return run_on_cluster(units, how, cluster)
-                count = min(workers or os.cpu_count() or 1, max(1, len(todo)))
-                return run_locally(units, how, folder, count, server)
-
-            _grade_all(api, folder, todo, how.secret, run)
+            if todo := _not_done(api, submissions):
+                how = HowToRun(read_secret(folder), sandboxed, allowance)
+                if cluster is None:
+                    start: Callable = partial(run_locally, how, folder, [server] if server else [])
+                    count = workers or os.cpu_count() or 1
+                else:
+                    start = partial(nullcontext, partial(run_on_cluster, how=how, address=cluster))
+                    count = 2 * workers_of(cluster)  # each has its next one at hand
+                run = partial(results_of, todo, secret=how.secret, start=start, count=min(count, len(todo)))
+                _grade_all(api, folder, todo, run)
             rows = read_rows(api, submissions)
     _print(rows, folder, as_json)
     return rows
@@ -122,14 +124,15 @@ def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submissio
     return [one for one in submissions if (one.student, one.lesson) not in recorded or not is_done(one)]
 
 
-def _grade_all(api: NbGraderAPI, folder: Path, todo: list[Submission], secret: str, run: Callable) -> None:
-    """Reads, runs and records. A submission is recorded as soon as its result is there."""
+def _grade_all(api: NbGraderAPI, folder: Path, todo: list[Submission], run: Callable) -> None:
+    """Records the result of each submission as soon as it is there. `run(lessons)` gives them."""
     tqdm.monitor_interval = 0  # a thread of tqdm's own, which forked processes would miss
-    lessons = read_lessons(api, folder, dict.fromkeys(one.lesson for one in todo))
-    bar = tqdm(total=len(todo), desc="grading", unit="notebook", disable=not todo, file=sys.stderr)
+    with api.gradebook as gradebook:
+        lessons = {name: read_lesson(gradebook, folder, name) for name in {one.lesson for one in todo}}
+    bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stderr)
     with bar, Recorder(api) as recorder:
         kinds: Counter[str] = Counter()
-        for submission, read, result in _results(read_all(todo, lessons, secret), run):
+        for submission, read, result in run(lessons):
             result = _record(recorder, submission, read, lessons[submission.lesson], result)
             kinds[_kind(result)] += 1
             bar.set_postfix_str(", ".join(f"{count} {kind}" for kind, count in kinds.items() if kind))
@@ -145,34 +148,6 @@ def _kind(result: Result | Refused | Failed) -> str:
     return "stopped early" if result.problem else ""
 
 
-def _results(readings: Iterable[tuple], run: Callable) -> Iterator[tuple]:
-    """(submission, Read or None, a Result, Refused or Failed), for each (submission, Read, Refused or Failed).
-
-    Submissions are read as they are needed, and only those that were not run before are run.
-    """
-    known: deque[tuple] = deque()
-    running: dict[Submission, Read] = {}
-
-    def units():
-        for submission, read in readings:
-            if not isinstance(read, Read):
-                known.append((submission, None, read))
-            elif (result := results.load(submission.folder, read.key)) is not None:
-                known.append((submission, read, result))
-            else:
-                running[submission] = read
-                yield submission, read.unit
-
-    for submission, result in run(units()):
-        while known:
-            yield known.popleft()
-        read = running.pop(submission)
-        if not isinstance(result, Failed):
-            results.save(submission.folder, read.key, result)
-        yield submission, read, result
-    yield from known
-
-
 def _record(
     recorder: Recorder, submission: Submission, read: Read | None, lesson: Lesson, result: Result | Refused | Failed
 ) -> Result | Refused | Failed:
@@ -180,12 +155,13 @@ def _record(
     if isinstance(result, Result):
         assert read is not None, "what has a result had been read"
         try:
+            results.save(submission.folder, read.key, result)
             recorder.record(submission, read, lesson.source, result)
             return result
         except Exception as error:
             if cannot_write(error):
                 raise
-            result = Failed(place_of(error), traceback.format_exc(), ours=True)
+            result = failure(error)
     now = read.digest if read else digest(submission)
     if isinstance(result, Refused):
         recorder.record_refused(submission, now, result)

@@ -257,12 +257,6 @@ def test_a_second_grade_waits_for_the_first(ran, undisturbed):
     assert same(ran, undisturbed)
 
 
-def test_a_grade_that_was_killed_leaves_the_course_free(ran):
-    assert killed_at(ran, 5)
-    with locked(ran):
-        pass
-
-
 def test_a_gradebook_that_somebody_else_writes_is_waited_for(ran, undisturbed):
     other = sqlite3.connect(ran / "gradebook.db", check_same_thread=False)
     other.execute("begin immediate")

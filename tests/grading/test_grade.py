@@ -221,18 +221,6 @@ def test_a_gradebook_made_anew_is_filled_again(graded, empty_course, tmp_path):
     assert {row.student: row for row in grade(folder)} == graded[1]
 
 
-def test_grading_goes_on_after_a_kill(course):
-    hand_in(course, SampleSubmission("first", STUB))
-    hand_in(course, SampleSubmission("second", STUB))
-    command = [sys.executable, "-c", f"from autograder.grading.grade import grade; grade({str(course)!r})"]
-    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not list((course / "autograded").rglob("*.ipynb")) and run.poll() is None:
-        pass
-    run.kill()
-    run.wait()
-    assert [row.state for row in grade(course, workers=1)] == ["graded", "graded"]
-
-
 def test_bad_requests(graded):
     folder, _ = graded
     with pytest.raises(UserError, match="is not a lesson"):

@@ -20,7 +20,7 @@ from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.gradebook.outcomes import last_outcome
 from autograder.grading.judging import questions, run
 from autograder.grading.pages.report import report
-from autograder.grading.parallel import reading
+from autograder.grading.submission import reading
 from autograder.grading.submission.find import Submission
 from autograder.grading.worker import session
 from autograder.grading.worker.fork_server import shared_fork_server
@@ -30,8 +30,9 @@ from autograder.notebook.check import NotJudged, check
 
 OURS = "an error of the autograder itself"
 WORD = "the very error that we made"
-# Where it breaks: the judge, a rule of form, the wire, what a course holds, the recording.
+# Where it breaks: the reading, the judge, a rule of form, the wire, what a course holds, the recording.
 PLACES = {
+    "reading": (reading, "with_course_metadata"),
     "judge": (questions, "judge"),
     "rule": (judging, "broken_rule"),
     "wire": (session, "pack"),
@@ -104,16 +105,6 @@ def test_who_has_no_score_counts_in_no_mean(course, monkeypatch, capsys):
     assert "3 submissions, on average 0.0 of 25 points; 2 not graded" in capsys.readouterr().out
     outcome = last_outcome(Submission(course, "ada", FIRST))
     assert outcome.ours and outcome.again and outcome.result  # what came of the earlier one is still known
-
-
-@needs_sandbox
-def test_an_error_while_reading_is_ours_too(course, monkeypatch, capsys):
-    with monkeypatch.context() as patch:
-        patch.setattr(reading, "with_course_metadata", broken)
-        assert main(["grade", str(course)]) == 1
-    assert f"'bo', {FIRST}: not graded: {OURS} (KeyError" in capsys.readouterr().err
-    assert WORD in (course / "grading.log").read_text()
-    assert scores(course, "bo") == []
 
 
 @needs_sandbox

@@ -96,28 +96,29 @@ def checks(content: dict) -> list[dict]:
     return [cell for cell in content["cells"] if cell["metadata"].get("nbgrader", {}).get("locked")]
 
 
-def by_cell(name: str, tries: str, code: str, last: bool = False, **more) -> Attack:
-    """Wrong answers, and a cell that is run before them (or as the last one)."""
+def by_code(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
+    """Wrong answers but for these (by the number of the answer cell), and perhaps a cell that is run before them."""
 
     def write(place, folder):
         lesson = more.get("lesson", FIRST)
         content = notebook(place, NOTHING if lesson == FIRST else "stub", lesson)
-        where = len(content["cells"]) if last else 1
-        content["cells"].insert(where, cell_of(place.filled(code)))
+        for number, code in answers.items():
+            solutions(content)[number]["source"] = place.filled(code)
+        if before:
+            content["cells"].insert(1, cell_of(place.filled(before)))
         write_notebook(folder, content, lesson)
 
     return Attack(name, tries, write, **more)
 
 
+def by_cell(name: str, tries: str, code: str, **more) -> Attack:
+    """Wrong answers, and a cell that is run before them."""
+    return by_code(name, tries, {}, code, **more)
+
+
 def by_answer(name: str, tries: str, code: str, **more) -> Attack:
     """Wrong answers, but `softmax` is this code (a whole cell)."""
-
-    def write(place, folder):
-        content = notebook(place)
-        solutions(content)[1]["source"] = place.filled(code)
-        write_notebook(folder, content)
-
-    return Attack(name, tries, write, **more)
+    return by_code(name, tries, {1: code}, **more)
 
 
 def by_edit(name: str, tries: str, edit: Callable[[dict], object], answers=NOTHING, **more) -> Attack:

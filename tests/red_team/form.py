@@ -1,6 +1,6 @@
 """Right numbers made in a way that the exercise forbids, and hidden from whoever looks at the operations."""
 
-from red_team.attack import Attack, notebook, solutions, write_notebook
+from red_team.attack import Attack, by_code
 
 HEAD = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 BY_HAND = """\
@@ -17,20 +17,9 @@ def idle(x):
 SCORES, SOFTMAX, SUM, ATTENTION = range(4)
 
 
-def by_cells(name: str, tries: str, answers: dict[int, str], before: str = "", lesson: str = "", **more) -> Attack:
-    """Wrong answers but for these (by the number of the answer cell), and perhaps a cell before them."""
-    more |= {"lesson": lesson} if lesson else {}
-
-    def write(place, folder):
-        content = notebook(place, "stub", lesson) if lesson else notebook(place)
-        for number, code in answers.items():
-            solutions(content)[number]["source"] = place.filled(HEAD + code)
-        if before:
-            cell = {"cell_type": "code", "id": "before", "metadata": {}, "outputs": [], "execution_count": None}
-            content["cells"].insert(1, cell | {"source": place.filled(before)})
-        write_notebook(folder, content, lesson) if lesson else write_notebook(folder, content)
-
-    return Attack(name, tries, write, form=True, **more)
+def by_cells(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
+    """Wrong answers but for these, which may use PyTorch, and perhaps a cell before them."""
+    return by_code(name, tries, {number: HEAD + code for number, code in answers.items()}, before, form=True, **more)
 
 
 def softmax(name: str, tries: str, code: str, before: str = "", **more) -> Attack:

@@ -28,8 +28,8 @@ from autograder.grading.demo.sample_class import FIRST, SOFTMAX, SampleSubmissio
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course, quiet
 from autograder.grading.pages import feedback
-from autograder.grading.parallel import reading
 from autograder.grading.sandbox.sandbox import why_no_sandbox
+from autograder.grading.submission import reading
 from autograder.grading.worker.session import Allowance
 from autograder.judge import cases_of
 from red_team import ATTACKS, MODULES, pages, snoop

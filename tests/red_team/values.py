@@ -1,8 +1,8 @@
 """Values that cannot be compared, and modules that lie about what they hold."""
 
-from red_team.attack import Attack, by_answer, notebook, solutions, write_notebook
+from red_team.attack import Attack, by_answer, by_code
 
-HEADS = "04_heads"
+COPY_WEIGHTS = 4  # the number of its answer cell
 
 RIGHT_COPY = """\
 import torch
@@ -90,14 +90,7 @@ def feed_forward(x, linear1, linear2):
 
 def copied(name: str, tries: str, code: str, points: float = 0.0) -> Attack:
     """A notebook in which nothing but `copy_weights` is answered."""
-
-    def write(place, folder):
-        content = notebook(place, "stub", HEADS)
-        (cell,) = [cell for cell in solutions(content) if "def copy_weights(" in "".join(cell["source"])]
-        cell["source"] = code
-        write_notebook(folder, content, HEADS)
-
-    return Attack(name, tries, write, points, lesson=HEADS)
+    return by_code(name, tries, {COPY_WEIGHTS: code}, points=points, lesson="04_heads")
 
 
 def spoiled(name: str, tries: str, code: str, points: float = 6.0) -> Attack:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 
+import psutil
+
 PR_SET_CHILD_SUBREAPER = 36
 LIVE_TAGS = {"script", "iframe", "object", "embed", "form", "svg", "math", "base", "meta", "link", "style", "template"}
 LINKS = {"href", "src", "action", "formaction", "data", "srcdoc", "srcset", "poster", "background", "style", "content"}
@@ -20,26 +22,12 @@ def adopt_orphans() -> None:
 
 def descendants() -> dict[int, str]:
     """Every living process that descends from this one, with its command line."""
-    parents = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            state, parent = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[:2]
-            if state != "Z":
-                parents[int(name)] = int(parent)
-        except OSError:
-            continue
-    found, new = set(), {os.getpid()}
-    while new:
-        new = {pid for pid, parent in parents.items() if parent in new} - found
-        found |= new
-    return {pid: _command(pid) for pid in found}
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ").strip()
-    except OSError:
-        return ""
+    found = {}
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if process.status() != psutil.STATUS_ZOMBIE:
+                found[process.pid] = " ".join(process.cmdline())
+    return found
 
 
 def files_with(words: list[str], folders: list[Path]) -> list[tuple[str, str]]:

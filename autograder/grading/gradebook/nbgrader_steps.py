@@ -10,17 +10,15 @@ from nbformat import from_dict
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.errors import OUR_ERROR, place_of
 from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.judging import results
-from autograder.grading.judging.run import HowToRun, run_here
+from autograder.grading.judging.run import HowToRun, failure, run_here
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
 from autograder.grading.submission.files import TIMESTAMP, Refused, read_time, why_refused
 from autograder.grading.submission.limited import read_limited
 from autograder.grading.submission.read_submission import read_notebook
 from autograder.grading.submission.unit import Unit, unit_of
-from autograder.grading.worker.fork_server import ForkServerDied
 
 
 class LimitedReading(NotebookExporter):
@@ -99,10 +97,8 @@ class GradeSubmission(NbGraderPreprocessor):
         """The result of a run. nbgrader logs what it raises, and leaves the submission without scores."""
         try:
             return run_here(unit, HowToRun(secret), hidden=(folder,))
-        except (ForkServerDied, OSError):
-            raise
         except Exception as error:
-            self.log.error("%s is not graded: %s (%s)", student, OUR_ERROR, place_of(error))
+            self.log.error("%s: %s", student, failure(error))
             raise
 
 

@@ -19,7 +19,7 @@ from autograder.grading.gradebook.outcomes import Outcome, last_outcome, remembe
 from autograder.grading.judging.results import Failed, Result
 from autograder.grading.submission.files import TIMESTAMP, Refused, read_time
 from autograder.grading.submission.find import Submission
-from autograder.grading.submission.unit import Read
+from autograder.grading.submission.reading import Read
 
 
 def cause_of(error: BaseException) -> BaseException:

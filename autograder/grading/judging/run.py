@@ -2,16 +2,19 @@
 
 import json
 import time
+import traceback
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from autograder.errors import place_of
 from autograder.exercises import find
 from autograder.grading.judging.questions import Questions, as_tensor, error_in
-from autograder.grading.judging.results import Result
+from autograder.grading.judging.results import Failed, Result
 from autograder.grading.safe.outputs import Shown
 from autograder.grading.sandbox.sandbox import why_no_sandbox
+from autograder.grading.submission.limited import Broke
 from autograder.grading.submission.unit import Unit
 from autograder.grading.worker.answer_graph import case_to_draw
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
@@ -32,6 +35,16 @@ class HowToRun:
     secret: str
     sandboxed: bool = True
     allowance: Allowance = USUAL
+
+
+def failure(error: Exception) -> Failed:
+    """What it means that a submission could not be read, run or judged: the machine failed, or we made an error."""
+    if isinstance(error, Broke):
+        return Failed(str(error), error.trace, ours=True)
+    trace = "".join(traceback.format_exception(error))
+    if isinstance(error, (OSError, MemoryError, ForkServerDied)):
+        return Failed(" ".join(str(error).split()) or type(error).__name__, trace)
+    return Failed(place_of(error), trace, ours=True)
 
 
 def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result:

@@ -1,7 +1,6 @@
 """Several submissions at a time. Whatever happens to one is its own result, and delays nobody else.
 
-reading.py     reads them, in processes of this machine
-local.py       runs and judges them, in processes of this machine
-cluster.py     runs and judges them, on a Dask cluster
-pool.py        processes forked from this one: a few units at a time, and again if the machine failed
+pool.py      processes that read a submission and have it run, and again if the machine failed
+local.py     runs and judges on this machine
+cluster.py   runs and judges on a Dask cluster
 """

@@ -1,74 +1,72 @@
 """Runs units on a Dask cluster (dask.distributed), for `grade DIR --cluster ADDRESS`.
 
-Each worker needs this package and bubblewrap, and nothing of the course: a unit holds all that is run, and results
-come back to the one process that writes the gradebook. A worker judges one submission at a time, each in a sandbox of
-its own; if a worker is lost, Dask gives its submissions to another.
+Each worker needs this package and bubblewrap, and nothing of the course: a unit holds all that is run, and its result
+comes back to the process that read the submission. A worker judges one submission at a time, each in a sandbox of its
+own; if a worker is lost, Dask gives its submissions to another.
 """
 
 import asyncio
 import threading
-from collections.abc import Iterable, Iterator
 
 from autograder.errors import UserError
 from autograder.grading.judging.results import Failed, Result
-from autograder.grading.judging.run import HowToRun, run_here
-from autograder.grading.parallel.pool import a_few_at_a_time, result_or_failed, retried
-from autograder.grading.sandbox.sandbox import why_no_sandbox
+from autograder.grading.judging.run import HowToRun, failure, run_here
 from autograder.grading.submission.unit import Unit
 
 SECONDS_TO_CONNECT = 20
 _one_at_a_time = threading.Lock()
 
 
-def run_on_cluster(units: Iterable[tuple], how: HowToRun, address: str) -> Iterator[tuple]:
-    """(name, Result or Failed) for each (name, unit), as they are done, from the cluster whose scheduler has this
-    address, as in "tcp://127.0.0.1:8786".
+def workers_of(address: str) -> int:
+    """The number of workers of the scheduler with this address, as in "tcp://127.0.0.1:8786".
 
     Raises UserError if there is no such cluster, or it has no worker.
     """
-
-    def attempt(units, isolated):
-        with _client(address) as client, client.as_current():
-            from distributed import wait
-
-            workers = len(client.scheduler_info()["workers"])
-            yield from a_few_at_a_time(
-                units, lambda unit: client.submit(run_on_worker, unit, how, pure=False), wait, workers
-            )
-
-    return retried(units, attempt)
-
-
-def _client(address: str):
     try:
-        from distributed import Client
+        import distributed  # noqa: F401
     except ImportError:
         raise UserError("--cluster needs Dask; `pip install 'attention-by-hand[cluster]'` installs it.") from None
     try:
-        asyncio.run(_call(address))
-        client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+        workers = asyncio.run(_workers(address))
     except (OSError, ValueError):
         raise UserError(
             f"there is no Dask scheduler at {address}; `dask scheduler` starts one and prints its address."
         ) from None
-    if not client.scheduler_info()["workers"]:
-        client.close()
+    if not workers:
         raise UserError(f"the scheduler at {address} has no workers; `dask worker {address}` starts one.")
-    return client
+    return workers
 
 
-async def _call(address: str) -> None:
-    """Raises OSError if nobody listens. A Client that cannot connect would print a traceback at its end."""
-    from distributed.comm import connect
+async def _workers(address: str) -> int:
+    from distributed.core import rpc
     from distributed.security import Security
 
-    comm = await connect(address, timeout=SECONDS_TO_CONNECT, **Security().get_connection_args("client"))
-    await comm.close()
+    more = Security().get_connection_args("client")
+    async with rpc(address, timeout=SECONDS_TO_CONNECT, connection_args=more) as scheduler:
+        return len((await scheduler.identity())["workers"])
+
+
+def run_on_cluster(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
+    """Runs one unit there. Raises OSError if the cluster fails."""
+    try:
+        return asyncio.run(_run(unit, how, address))
+    except Exception as error:  # Dask's: those of the work itself are returned
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
+    """subtle: a client that is not asynchronous has threads, and this process forks one that reads the next
+    submission."""
+    from distributed import Client
+
+    async with Client(address, asynchronous=True, timeout=SECONDS_TO_CONNECT, set_as_default=False) as client:
+        return await client.submit(run_on_worker, unit, how, pure=False)
 
 
 def run_on_worker(unit: Unit, how: HowToRun) -> Result | Failed:
     """One unit, on a worker."""
     with _one_at_a_time:
-        if how.sandboxed and (why := why_no_sandbox()):
-            return Failed(f"a worker of the cluster has no sandbox: {why}")
-        return result_or_failed(run_here, unit, how)
+        try:
+            return run_here(unit, how)
+        except Exception as error:
+            return failure(error)

@@ -1,57 +1,98 @@
-"""A few units of work at a time, in processes forked from this one or elsewhere, and again if the machine failed."""
+"""Several submissions at a time, in processes forked from this one, and again if the machine failed."""
 
 import os
 import signal
-import traceback
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from itertools import chain, islice
+from functools import partial
 from multiprocessing import get_context
 
-from autograder.errors import place_of
-from autograder.grading.judging.results import Failed
+from autograder.grading.judging import results
+from autograder.grading.judging.results import Failed, Result
+from autograder.grading.judging.run import failure
 from autograder.grading.sandbox.inside.system import end_with_parent
+from autograder.grading.submission.files import Refused
+from autograder.grading.submission.find import Submission
+from autograder.grading.submission.reading import Lesson, read
+from autograder.grading.submission.unit import Unit
 from autograder.grading.worker.fork_server import ForkServerDied
 
 TRIES = 3
-WAITING = 4  # units at hand for each worker
-BROKEN = Failed("a process of the grader ended")
-# In a forked process: what it does. It holds open sockets, which cannot be sent with each unit.
+BROKEN = None, Failed("a process of the grader ended")
+Run = Callable[[Unit], Result | Failed]
+# In a forked process: what it does. It holds open sockets, which cannot be sent with each submission.
 _work: ContextVar[Callable] = ContextVar("work")
 
 
-def retried(units: Iterable[tuple], attempt: Callable[[Iterator[tuple], bool], Iterator[tuple]]) -> Iterator[tuple]:
-    """(name, result) for each (name, unit), from `attempt(units, isolated)`, which gives (name, unit, result).
+def results_of(
+    todo: list[Submission],
+    lessons: dict[str, Lesson],
+    secret: str,
+    start: Callable[[], AbstractContextManager[Run]],
+    count: int,
+) -> Iterator[tuple]:
+    """(submission, Read or None, a Result, Refused or Failed) for each submission, as they are done, `count` at a time.
+    `start()` makes ready what runs units, and gives a function that runs one.
 
-    If a machine fails, a unit is tried again, isolated, a few times; what a student's code does is never tried again,
-    nor is an error of ours.
+    If a machine fails, a submission is tried again, alone, a few times; what a student's code does is never tried
+    again, nor is an error of ours.
     """
-    left = iter(units)
     for number in range(TRIES):
         failed = []
-        if (first := next(left, None)) is None:
+        try:
+            with start() as run:
+                work = partial(_result_of, lessons=lessons, secret=secret, run=run)
+                for done in _in_processes(todo, work, 1 if number else count):
+                    if isinstance(done[-1], Failed) and not done[-1].ours:
+                        failed.append(done)
+                    else:
+                        yield done
+        except ForkServerDied as error:
+            failed = [(one, None, Failed(str(error))) for one in todo]
+        todo = [submission for submission, _, _ in failed]
+        if not todo:
             return
-        for name, unit, result in attempt(chain([first], left), number > 0):
-            if isinstance(result, Failed) and not result.ours:
-                failed.append((name, unit, result))
-            else:
-                yield name, result
-        left = ((name, unit) for name, unit, _ in failed)
-    yield from ((name, result) for name, _, result in failed)
+    yield from failed
 
 
-def in_processes(units: Iterator[tuple], work: Callable, count: int) -> Iterator[tuple]:
-    """(name, unit, result of `work(unit)`) for each (name, unit), in `count` processes.
+def _result_of(submission: Submission, lessons: dict[str, Lesson], secret: str, run: Run) -> tuple:
+    """(Read or None, a Result, Refused or Failed). What was run before is not run again."""
+    done = None
+    try:
+        done = read(submission, lessons[submission.lesson], secret)
+        return done, results.load(submission.folder, done.key) or run(done.unit)
+    except Refused as refused:
+        return None, refused
+    except Exception as error:
+        return done, failure(error)
+
+
+def _in_processes(todo: list[Submission], work: Callable, count: int) -> Iterator[tuple]:
+    """(submission, *`work(submission)`), in `count` processes.
 
     subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork server's
     socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so, too: each of
     these computes on one.
     """
     pool = ProcessPoolExecutor(count, get_context("fork"), _start, (work, os.getpid()))
+    waiting = {}
     try:
-        yield from a_few_at_a_time(units, lambda unit: pool.submit(_run, unit), wait, count)
+        for one in todo:
+            try:
+                waiting[pool.submit(_run, one)] = one
+            except BrokenProcessPool:
+                yield one, *BROKEN
+        for future in as_completed(waiting):
+            try:
+                done = future.result()
+            except BrokenProcessPool:
+                done = BROKEN
+            except Exception as error:  # it cannot be sent back
+                done = None, failure(error)
+            yield waiting.pop(future), *done  # and it is kept no longer
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -66,44 +107,5 @@ def _start(work: Callable, parent: int) -> None:
     _work.set(work)
 
 
-def _run(unit):
-    return _work.get()(unit)
-
-
-def a_few_at_a_time(units: Iterator[tuple], submit: Callable, wait: Callable, workers: int) -> Iterator[tuple]:
-    """(name, unit, result) of units that are submitted, a few for each worker: a large class takes no more memory."""
-    waiting: dict = {}
-    while True:
-        for name, unit in islice(units, WAITING * workers - len(waiting)):
-            try:
-                waiting[submit(unit)] = name, unit
-            except BrokenProcessPool:
-                yield name, unit, BROKEN
-        if not waiting:
-            return
-        done, _ = wait(list(waiting), return_when="FIRST_COMPLETED")
-        for future in done:
-            yield *waiting.pop(future), _result_of(future)
-
-
-def _result_of(future: Future):
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return BROKEN
-    except Exception as error:  # of the pool or the cluster: errors of the work itself are returned, not raised
-        return Failed(_text_of(error), traceback.format_exc())
-
-
-def result_or_failed(work: Callable, *args):
-    """The result of `work(*args)`; if it raises, Failed says whether the machine or an error of ours is the cause."""
-    try:
-        return work(*args)
-    except (OSError, MemoryError, ForkServerDied) as error:
-        return Failed(_text_of(error), traceback.format_exc())
-    except Exception as error:
-        return Failed(place_of(error), traceback.format_exc(), ours=True)
-
-
-def _text_of(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def _run(submission: Submission) -> tuple:
+    return _work.get()(submission)

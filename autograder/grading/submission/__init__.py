@@ -1,6 +1,7 @@
 """Finds and reads what a student handed in, without trust.
 
 find.py              where the submissions of a course are, and a digest of all that a grade depends on
+reading.py           reads a submission once, with all that follows
 limited.py           work on a submission in a process with limits of time and memory
 files.py             files and folders of a submission, never through a link
 read_submission.py   its notebook: text and kind of each cell, and nothing else

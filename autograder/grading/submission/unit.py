@@ -60,16 +60,6 @@ class Unit:
         return Unit([Step(**step) for step in data["steps"]], SuspiciousNames(**data["suspicion"]))
 
 
-@dataclass(frozen=True)
-class Read:
-    """A submission as it was read: once, so that nobody can change it meanwhile."""
-
-    digest: str
-    notebook: NotebookNode
-    unit: Unit
-    key: str
-
-
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     """The unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
     known = {cell.source for cell in lesson.cells if cell.cell_type == "code" and not _grading(cell)}

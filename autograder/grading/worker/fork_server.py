@@ -11,7 +11,6 @@ import sys
 import threading
 
 from autograder.errors import PACKAGE
-from autograder.grading.sandbox.inside.privileges import Limits
 from autograder.grading.worker.protocol import FORK_REQUEST, WARM
 
 SECONDS_TO_WARM = 300.0
@@ -86,14 +85,13 @@ class ForkServer:
             lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 
-    def fork(
-        self, limits: Limits, namespaces: int | None = None, group: int | None = None
-    ) -> tuple[socket.socket, int]:
-        """A fresh process: its channel, and a pipe end that ends it when it is closed. It enters the namespaces of the
-        process behind `namespaces`, and the control group with `group` as its `cgroup.procs`. Raises ForkServerDied."""
+    def fork(self, memory: int, namespaces: int | None, group: int | None) -> tuple[socket.socket, int]:
+        """A fresh process with so many bytes of memory: its channel, and a pipe end that ends it when it is closed. It
+        enters the namespaces of the process behind `namespaces`, and the control group with `group` as its
+        `cgroup.procs`. Raises ForkServerDied."""
         ours, theirs = socket.socketpair()
         watched, life = os.pipe()
-        message = FORK_REQUEST.pack(limits.memory, limits.file, limits.files, namespaces is not None, group is not None)
+        message = FORK_REQUEST.pack(memory, namespaces is not None, group is not None)
         files = [theirs.fileno(), watched, *(place for place in (namespaces, group) if place is not None)]
         try:
             socket.send_fds(self._requests, [message], files)

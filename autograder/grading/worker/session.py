@@ -11,7 +11,6 @@ from typing import TypeVar
 from torch import Tensor
 
 from autograder.grading.sandbox.cgroups import Group, limits_of, parent_of_groups
-from autograder.grading.sandbox.inside.privileges import Limits
 from autograder.grading.sandbox.sandbox import Sandbox
 from autograder.grading.worker.fork_server import ForkServer
 from autograder.grading.worker.protocol import READY, SIZE
@@ -78,7 +77,7 @@ class Session:
             if parent := parent_of_groups():
                 self._group = Group(parent, limits_of(allowance.memory, allowance.processes))
             namespaces, group = self._sandbox and self._sandbox.pidfd, self._group and self._group.procs
-            self._channel, self._life = server.fork(Limits(memory=allowance.memory), namespaces, group)
+            self._channel, self._life = server.fork(allowance.memory, namespaces, group)
             # No student's code runs before the process reports itself, so a failure until then is the machine's.
             self._channel.settimeout(SECONDS_TO_START)
             if self._channel.recv(len(READY)) != READY:

@@ -151,18 +151,7 @@ RETURNED = {
     "a huge view": lambda s: torch.zeros(1).expand(10**9),
     "nested without end": lambda s: (lambda x: x.append(x) or x)([]),
 }
-
-
-@pytest.mark.parametrize("name", RETURNED)
-def test_whatever_comes_back_is_judged(name):
-    with unharmed():
-        judged = verdict(SOFTMAX, RETURNED[name])
-    assert judged.state == WRONG and judged.points == 0 and is_kind(judged.message), judged
-
-
-@pytest.mark.parametrize("name", ["a tuple", "nothing", "a list", "a generator", "a liar"])
-def test_several_results_are_judged_the_same_way(name):
-    assert verdict(PROJECT, lambda x, *w: RETURNED[name](x)).state == WRONG
+SOME = ("a tuple", "nothing", "a list", "a generator", "a liar")
 
 
 def test_a_result_without_gradient_is_partly_right():
@@ -221,24 +210,18 @@ DONE = {
 }  # a loop that swallows every exception cannot be ended from inside; see the files below
 
 
-@pytest.mark.parametrize("name", DONE)
-def test_whatever_is_raised_is_told(name, capsys):
-    with unharmed():
-        judged = verdict(SOFTMAX, DONE[name])
-    assert judged.state == DOES_NOT_RUN and judged.points == 0 and is_kind(judged.message), judged
-    assert capsys.readouterr() == ("", "")
+def ignoring_weights(answer):
+    return lambda x, *weights: answer(x)
+
+
+def late(does):
+    """A right answer but for tensors of four axes."""
+    return lambda scores: does(scores) if scores.dim() == 4 else right(scores)
 
 
 def test_an_exception_is_shown_with_the_students_own_line():
     judged = verdict(SOFTMAX, lambda scores: scores.nosuchmethod())
     assert "nosuchmethod" in judged.message and "line " in judged.message
-
-
-@pytest.mark.parametrize("late", [lambda s: _raise(ValueError("four axes")), _loop], ids=["an error", "a loop"])
-def test_late_errors_and_late_loops_are_wrong(late):
-    with unharmed():
-        judged = verdict(SOFTMAX, lambda scores: late(scores) if scores.dim() == 4 else right(scores))
-    assert judged.state == WRONG and judged.points == 0 and is_kind(judged.message)
 
 
 def test_prints_and_warnings_are_no_mistake(capsys):
@@ -293,79 +276,77 @@ def test_check_raises_only_its_own_few_lines(capsys):
 # Modules
 
 
-def parameters(d_in, d_out):
-    return [nn.Parameter(torch.randn(d_in, d_out)) for _ in range(3)]
+def module(init):
+    """A module with this constructor and no forward."""
+
+    def constructor(self, *sizes):
+        nn.Module.__init__(self)
+        init(self, *sizes)
+
+    return type("SelfAttention", (nn.Module,), {"__init__": constructor})
 
 
-class OtherNames(nn.Module):
-    def __init__(self, d_in, d_out):
-        super().__init__()
-        self.q, self.k, self.v = parameters(d_in, d_out)
+def parts(*names: str, make=lambda d_in, d_out: nn.Parameter(torch.randn(d_in, d_out))):
+    """A constructor that gives the instance parts of these names."""
+
+    def init(self, d_in, d_out):
+        for name in names:
+            setattr(self, name, make(d_in, d_out))
+
+    return init
 
 
-class NoParameters(nn.Module):
-    def __init__(self, d_in, d_out):
-        super().__init__()
+NAMES = ("W_query", "W_key", "W_value")
+OTHER_NAMES = module(parts("q", "k", "v"))
 
 
-class OtherArguments(nn.Module):
-    def __init__(self, n_tokens, d_in, d_out):
-        super().__init__()
-
-
-class NoArguments(nn.Module):
-    def __init__(self):
-        super().__init__()
-
-
-class NoModule:
-    def __init__(self, d_in, d_out):
-        self.W_query, self.W_key, self.W_value = parameters(d_in, d_out)
-
-
-class NoSuperInit(nn.Module):
-    __init__ = NoModule.__init__
-
-
-class LyingParameters(OtherNames):
+class LyingParameters(OTHER_NAMES):
     def named_parameters(self, *args, **kwargs):
         return iter([("W_query", None)])
-
-
-class EndlessInit(nn.Module):
-    def __init__(self, d_in, d_out):
-        _loop(None)
-
-
-class Strings(nn.Module):
-    def __init__(self, d_in, d_out):
-        super().__init__()
-        self.W_query = self.W_key = self.W_value = "weights"
 
 
 class LazyMeta(nn.Module):
     def __init__(self, d_in, d_out):
         super().__init__()
-        for name in ("W_query", "W_key", "W_value"):
-            setattr(self, name, nn.Parameter(torch.empty(d_in, d_out, device="meta")))
+        parts(*NAMES, make=lambda *sizes: nn.Parameter(torch.empty(sizes, device="meta")))(self, d_in, d_out)
 
     def forward(self, x):
         return x @ self.W_query
 
 
-MODULES = [OtherNames, NoParameters, OtherArguments, NoArguments, NoModule, NoSuperInit, LyingParameters]
-MODULES += [EndlessInit, Strings, LazyMeta, lambda x: x, OtherNames(2, 3)]
+MODULES = {
+    "other names": OTHER_NAMES,
+    "no parameters": module(lambda self, d_in, d_out: None),
+    "other arguments": module(lambda self, n_tokens, d_in, d_out: None),
+    "no arguments": module(lambda self: None),
+    "no module": type("NoModule", (), {"__init__": parts(*NAMES)}),
+    "no super().__init__": type("NoSuper", (nn.Module,), {"__init__": parts(*NAMES)}),
+    "parameters that lie": LyingParameters,
+    "a constructor without end": module(lambda self, *sizes: _loop(None)),
+    "parts that are text": module(parts(*NAMES, make=lambda *sizes: "weights")),
+    "parts without numbers": LazyMeta,
+    "a function": lambda x: x,
+    "an instance": OTHER_NAMES(2, 3),
+}
+ANSWERS = {
+    **{name: (SOFTMAX, answer, [WRONG]) for name, answer in RETURNED.items()},
+    **{f"{name} in place of three": (PROJECT, ignoring_weights(RETURNED[name]), [WRONG]) for name in SOME},
+    **{name: (SOFTMAX, answer, [DOES_NOT_RUN]) for name, answer in DONE.items()},
+    **{f"late: {name}": (SOFTMAX, late(DONE[name]), [WRONG]) for name in ("raises", "endless loop")},
+    **{f"module: {name}": (MODULE, answer, [WRONG, DOES_NOT_RUN]) for name, answer in MODULES.items()},
+}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_whatever_the_module_is_it_is_judged(module):
+@pytest.mark.parametrize("exercise, answer, states", ANSWERS.values(), ids=ANSWERS)
+def test_whatever_an_answer_is_and_does_there_is_a_kind_verdict(exercise, answer, states, capsys):
     with unharmed():
-        judged = verdict(MODULE, module)
-    assert judged.state in (WRONG, DOES_NOT_RUN) and judged.points == 0 and is_kind(judged.message), judged
+        judged = verdict(exercise, answer)
+    assert judged.state in states and judged.points == 0 and is_kind(judged.message), judged
+    assert capsys.readouterr() == ("", "")
 
 
 def test_other_part_names_are_listed_beside_those_expected():
-    message = verdict(MODULE, OtherNames).message
+    message = verdict(MODULE, OTHER_NAMES).message
     assert "expected are W_query, W_key, W_value; found: q, k, v." in message
 
 

@@ -59,28 +59,20 @@ def worker(started, address: str, name: str, folder: Path) -> subprocess.Popen:
     raise AssertionError("the worker did not start")
 
 
-def course_with(folder: Path, *works: SampleSubmission) -> Path:
-    for work in works:
-        hand_in(folder, work)
-    return folder
-
-
 @needs_sandbox
 def test_a_lost_worker_loses_no_submission(started, course, tmp_path):
     address = scheduler(started)
     first, _ = (worker(started, address, name, tmp_path) for name in ("first", "second"))
     students = [f"student_{number}" for number in range(5)]
-    folder = course_with(
-        course,
-        *(SampleSubmission(student, answers={SOFTMAX: SLOW_RIGHT.format(student=student)}) for student in students),
-    )
+    for student in students:
+        hand_in(course, SampleSubmission(student, answers={SOFTMAX: SLOW_RIGHT.format(student=student)}))
     run = subprocess.Popen(
-        [sys.executable, "-m", "autograder", "grade", str(folder), "--cluster", address, "--json"],
+        [sys.executable, "-m", "autograder", "grade", str(course), "--cluster", address, "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    kept = folder / ".grading" / FIRST
+    kept = course / ".grading" / FIRST
     while run.poll() is None and not list(kept.glob("*.json")):
         time.sleep(0.05)
     os.killpg(first.pid, signal.SIGKILL)
@@ -100,12 +92,12 @@ def test_an_address_where_nobody_listens(course, monkeypatch):
     from autograder.grading.parallel import cluster
 
     monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 1)
-    folder = course_with(course, SampleSubmission("ada", STUB))
+    hand_in(course, SampleSubmission("ada", STUB))
     with pytest.raises(UserError, match="no Dask scheduler at"):
-        grade(folder, cluster="tcp://127.0.0.1:9")
+        grade(course, cluster="tcp://127.0.0.1:9")
 
 
 def test_a_cluster_without_workers(started, course):
-    folder = course_with(course, SampleSubmission("ada", STUB))
+    hand_in(course, SampleSubmission("ada", STUB))
     with pytest.raises(UserError, match="has no workers"):
-        grade(folder, cluster=scheduler(started))
+        grade(course, cluster=scheduler(started))

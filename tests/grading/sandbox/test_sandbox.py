@@ -72,8 +72,8 @@ def test_what_cannot_be_given_up_stops_the_process(monkeypatch, name):
 
     monkeypatch.setattr(system, "LIBC", Refuses())
     monkeypatch.setattr(privileges, "filter_system_calls", lambda: None)
-    assert in_a_fork(lambda: privileges.drop_privileges(privileges.Limits(), sandboxed=True)).startswith("OSError(")
-    assert in_a_fork(lambda: privileges.drop_privileges(privileges.Limits(), sandboxed=False)) == ""
+    assert in_a_fork(lambda: privileges.drop_privileges(2**32, sandboxed=True)).startswith("OSError(")
+    assert in_a_fork(lambda: privileges.drop_privileges(2**32, sandboxed=False)) == ""
 
 
 def test_an_unknown_machine_is_refused(monkeypatch):

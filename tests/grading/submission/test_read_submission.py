@@ -17,9 +17,8 @@ from autograder.grading.demo.sample_class import FIRST, STUB, SampleSubmission
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.gradebook.outcomes import is_done
-from autograder.grading.parallel import reading
 from autograder.grading.safe.formulas import markdown
-from autograder.grading.submission import limited, read_submission
+from autograder.grading.submission import limited, read_submission, reading
 from autograder.grading.submission.files import Refused, why_refused
 from autograder.grading.submission.find import Submission, digest, find_submissions
 from autograder.grading.submission.read_submission import read_notebook

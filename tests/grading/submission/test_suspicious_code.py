@@ -8,29 +8,29 @@ from autograder.grading.submission.suspicious_code import suspicious_names
 from autograder.schema.exercise import Rules
 
 SOFTMAX = "loops.softmax"
-HONEST = {
-    "the lessons' imports": "from autograder import check, hint, draw, compare, progress\n"
+HONEST = [
+    "from autograder import check, hint, draw, compare, progress\n"
     "from autograder.notebook import figures\nfrom autograder.notebook.explore import explore",
-    "words in a comment and a text": "# the probe of autograder.grading, ctypes\nprint('autograder.judge and gc')",
-    "a module's parts": "for part in model.modules(): print(part)\nself.modules = 3",
-    "magics": "%matplotlib inline\nimport torch\n%time softmax(x)",
-    "a cell magic": "%%timeit\nsoftmax(x)",
-    "not Python": "def softmax(:",
-    "pictures and arrays": "import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.arange(3))",
-    "training": "loss.backward()\noptimizer = torch.optim.Adam(model.parameters())\noptimizer.step()",
-    "parts by name": "for name in 'qkv':\n    print(getattr(head, name).weight, getattr(head, f'{name}_proj'))",
-    "numbers put in": "layer.weight.data = w\nlayer.bias.grad = None",
-}
+    "# the probe of autograder.grading, ctypes\nprint('autograder.judge and gc')",
+    "for part in model.modules(): print(part)\nself.modules = 3",
+    "%matplotlib inline\nimport torch\n%time softmax(x)",
+    "%%timeit\nsoftmax(x)",
+    "def softmax(:",
+    "import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.arange(3))",
+    "loss.backward()\noptimizer = torch.optim.Adam(model.parameters())\noptimizer.step()",
+    "for name in 'qkv':\n    print(getattr(head, name).weight, getattr(head, f'{name}_proj'))",
+    "layer.weight.data = w\nlayer.bias.grad = None",
+]
 # In an answer under a rule of form: a few of the above are looked at there.
-HONEST_ANSWERS = {
-    "helpers": "def shifted(s):\n    return s - s.amax(-1, keepdim=True)\ndef softmax(s):\n    e = shifted(s).exp()\n"
+HONEST_ANSWERS = [
+    "def shifted(s):\n    return s - s.amax(-1, keepdim=True)\ndef softmax(s):\n    e = shifted(s).exp()\n"
     "    return e / e.sum(-1, keepdim=True)",
-    "tools": "import functools, itertools, math\nfrom typing import Callable\n@functools.lru_cache\ndef f(n): return 1",
-    "a module": "class Softmax(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "import functools, itertools, math\nfrom typing import Callable\n@functools.lru_cache\ndef f(n): return 1",
+    "class Softmax(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     "        self._axis = -1\n    def forward(self, s):\n        return F.relu(s)\nsoftmax = Softmax()",
-    "names of axes": "def f(x):\n    B, N, F = x.shape\n    return torch.zeros(B, F)",
-    "an error of its own": "def f(x):\n    raise ValueError(f'{type(x).__name__} has {x.shape}')",
-}
+    "def f(x):\n    B, N, F = x.shape\n    return torch.zeros(B, F)",
+    "def f(x):\n    raise ValueError(f'{type(x).__name__} has {x.shape}')",
+]
 
 
 def look(text: str, before: str = "") -> str:
@@ -38,14 +38,9 @@ def look(text: str, before: str = "") -> str:
     return suspicious_names([before, text], {SOFTMAX: [text]}, [IMPORTS]).text([SOFTMAX])
 
 
-@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
-def test_honest_cells_reach_for_nothing(text):
-    assert not look("", before=text)
-
-
-@pytest.mark.parametrize("text", HONEST_ANSWERS.values(), ids=HONEST_ANSWERS)
-def test_honest_answers_reach_for_nothing(text):
-    assert not look(text)
+@pytest.mark.parametrize("before, answer", [*((text, "") for text in HONEST), *(("", text) for text in HONEST_ANSWERS)])
+def test_honest_code_reaches_for_nothing(before, answer):
+    assert not look(answer, before)
 
 
 def test_no_worked_answer_under_a_rule_of_form_reaches_for_anything():

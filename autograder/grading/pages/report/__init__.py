@@ -2,8 +2,7 @@
 
 data.py        the works of a lesson: grades from the gradebook, verdicts from the kept results
 summary.py     the contents for a lesson, from its works
-pictures.py    the pictures
-page.html      the page; names and texts of students are escaped there
+page.html      the page, with its diagrams; names and texts of students are escaped there
 """
 
 from autograder.grading.pages.report.make import report

@@ -12,6 +12,7 @@ from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RI
 from autograder.schema.mistake import Mistake
 
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
+STEPS, MOST_RANGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 12
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,15 @@ def scores(lesson: Lesson) -> dict:
         "out_of": sum(lesson.max_points.values()),
         "waiting": waiting,
     }
+
+
+def distribution(lesson: Lesson) -> list[tuple[float, float, int]]:
+    """(least, most, the number of students with so many points), for each range of points."""
+    out_of = sum(lesson.max_points.values())
+    step = next((step for step in STEPS if out_of / step <= MOST_RANGES), STEPS[-1])
+    last = int(out_of // step)
+    counts = Counter(min(int(total // step), last) for total in totals(lesson))
+    return [(place * step, min((place + 1) * step - 1, out_of), counts[place]) for place in range(last + 1)]
 
 
 def questions(lesson: Lesson) -> list[Question]:

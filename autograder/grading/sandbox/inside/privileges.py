@@ -7,7 +7,6 @@ import contextlib
 import ctypes
 import resource
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.grading.sandbox.inside.syscalls import filter_system_calls
@@ -16,28 +15,20 @@ from autograder.grading.sandbox.inside.system import call
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 CAPABILITY_VERSION = 0x20080522
 ADDRESSES = 4  # times the memory: addresses without memory behind them still cost a little of the kernel's
+LARGEST_FILE, OPEN_FILES = 64 * 1024**2, 256
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The limits of one process: bytes of memory, bytes in one file, open files."""
-
-    memory: int = 4 * 1024**3
-    file: int = 64 * 1024**2
-    files: int = 256
-
-
-def drop_privileges(limits: Limits, sandboxed: bool) -> None:
-    """Drops all capabilities and rare system calls, and sets the limits.
+def drop_privileges(memory: int, sandboxed: bool) -> None:
+    """Drops all capabilities and rare system calls, and limits files and the bytes of memory.
 
     Without a sandbox it goes as far as this machine allows. Raises OSError or ValueError if the kernel refuses.
     """
     tolerated = contextlib.nullcontext() if sandboxed else contextlib.suppress(OSError, ValueError)
     for kind, most in (
-        (resource.RLIMIT_DATA, limits.memory),
-        (resource.RLIMIT_AS, ADDRESSES * limits.memory),
-        (resource.RLIMIT_FSIZE, limits.file),
-        (resource.RLIMIT_NOFILE, limits.files),
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_AS, ADDRESSES * memory),
+        (resource.RLIMIT_FSIZE, LARGEST_FILE),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
     ):
         with tolerated:

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from autograder.grading.sandbox.inside import system
 from autograder.grading.sandbox.inside.namespaces import enter_namespaces
-from autograder.grading.sandbox.inside.privileges import Limits, drop_privileges
+from autograder.grading.sandbox.inside.privileges import drop_privileges
 from autograder.grading.worker.inside.requests import serve
 from autograder.grading.worker.inside.shell import Shell
 from autograder.grading.worker.inside.warm_up import erase_start, warm_up
@@ -50,16 +50,16 @@ def _serve(requests: socket.socket, shell: Shell) -> None:
         if not request:
             return
         if os.fork() == 0:
-            *limits, sandboxed, grouped = FORK_REQUEST.unpack(request)
+            memory, sandboxed, grouped = FORK_REQUEST.unpack(request)
             channel, life, *places = files
             namespaces = places.pop(0) if sandboxed else None
             group = places.pop() if grouped else None
-            _keep(shell, Limits(*limits), channel, life, namespaces, group)
+            _keep(shell, memory, channel, life, namespaces, group)
         for file in files:
             os.close(file)
 
 
-def _keep(shell: Shell, limits: Limits, channel: int, life: int, namespaces: int | None, group: int | None) -> NoReturn:
+def _keep(shell: Shell, memory: int, channel: int, life: int, namespaces: int | None, group: int | None) -> NoReturn:
     """The keeper: starts the submission's process and ends it when nobody needs it any more. `namespaces` and `group`
     are None without a sandbox or a control group."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -74,18 +74,18 @@ def _keep(shell: Shell, limits: Limits, channel: int, life: int, namespaces: int
         pid = os.fork()
         if pid == 0:
             os.close(life)
-            _run(shell, limits, channel, sandboxed=namespaces is not None)
+            _run(shell, memory, channel, sandboxed=namespaces is not None)
         os.close(channel)
         _wait(pid, life)
     finally:
         os._exit(0)
 
 
-def _run(shell: Shell, limits: Limits, channel: int, sandboxed: bool) -> NoReturn:
+def _run(shell: Shell, memory: int, channel: int, sandboxed: bool) -> NoReturn:
     """The submission's process."""
     try:
         os.setsid()
-        drop_privileges(limits, sandboxed)
+        drop_privileges(memory, sandboxed)
         os.environ.clear()
         os.environ.update(HOME=HOME, LANG="C.UTF-8", PATH="/usr/bin:/bin", OMP_NUM_THREADS="1")
         if sandboxed:

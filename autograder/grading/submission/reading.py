@@ -1,0 +1,54 @@
+"""Reads a submission once, so that nobody can change it meanwhile, in a process of its own with limits of time and
+memory: whatever it does to its reader concerns it alone."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, from_dict
+from nbgrader.api import Gradebook
+
+from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
+from autograder.grading.submission.find import Submission, digest
+from autograder.grading.submission.limited import read_limited
+from autograder.grading.submission.read_submission import read_submission
+from autograder.grading.submission.unit import Unit, unit_of
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The course's own cells of a lesson by grade id, and its source notebook."""
+
+    cells: dict[str, NotebookNode]
+    source: NotebookNode
+
+
+@dataclass(frozen=True)
+class Read:
+    """A submission as it was read: a digest of all that its grade depends on, its notebook with the course's metadata,
+    what of it is run, and the key of the result."""
+
+    digest: str
+    notebook: NotebookNode
+    unit: Unit
+    key: str
+
+
+def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
+    """The lesson of this name of the course in `folder`."""
+    source = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
+    unit_of(source, source).key("")  # fills caches that all forks share
+    return Lesson(cells_of_course(gradebook.find_notebook(name, name)), source)
+
+
+def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
+    """Reads a submission. Raises Refused if it cannot be read or reaches a limit, and what `limited` raises else."""
+    content = read_limited(_content, submission, lesson, secret)
+    return Read(content["digest"], from_dict(content["notebook"]), Unit.from_data(content["unit"]), content["key"])
+
+
+def _content(submission: Submission, lesson: Lesson, secret: str) -> dict:
+    now = digest(submission)
+    notebook = with_course_metadata(read_submission(submission.submitted, submission.lesson), lesson.cells)
+    unit = unit_of(notebook, lesson.source)
+    return {"digest": now, "notebook": notebook, "unit": asdict(unit), "key": unit.key(secret)}
