@@ -16,7 +16,7 @@ from autograder.exercises import find
 def families(exercise_id: str) -> dict[str, tuple[int, int]]:
     """By family: (answers that it shows to be wrong, those that it alone does)."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
-    wrong = [cases for _, cases in map(expected.mistake, range(len(exercise.mistakes)))]
+    wrong = [cases for _, cases in map(expected.run, range(len(exercise.mistakes)))]
     for answer in answers(exercise)[1].values():
         wrong.append(expected.wrong_cases(results_of(exercise, expected.cases, answer)))
     shown = [{expected.cases[case].family for case in cases} for cases in wrong]

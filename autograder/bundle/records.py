@@ -42,7 +42,7 @@ def _further(exercise: Exercise) -> dict[str, Any]:
 def write_alone(folder: Path, exercise_id: str) -> None:
     """The visible cases with the expected records, and the records of each known mistake."""
     expected, writer = _expected(exercise_id), Writer()
-    mistakes = [_run(writer, *expected.mistake(number)) for number in range(len(expected.exercise.mistakes))]
+    mistakes = [_run(writer, *expected.run(number)) for number in range(len(expected.exercise.mistakes))]
     right = [_record(writer, record) for record in expected.right]
     cases = [dict(vars(case)) for case in expected.cases]
     value = {"cases": cases, "right": right, "mistakes": mistakes}
@@ -52,7 +52,7 @@ def write_alone(folder: Path, exercise_id: str) -> None:
 def write_pairs(folder: Path, exercise_id: str) -> None:
     """The records of every two known mistakes made at once."""
     expected, writer = _expected(exercise_id), Writer()
-    runs = [_run(writer, *expected.pair(*pair)) for pair in expected.pairs]
+    runs = [_run(writer, *expected.run(*pair)) for pair in expected.pairs]
     writer.write(folder / f"{exercise_id}.pairs.safetensors", {"pairs": expected.pairs, "runs": runs})
 
 

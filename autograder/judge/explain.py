@@ -6,6 +6,7 @@ reported is chosen before (see autograder.judge.judging).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from autograder.judge.expected import Expected
@@ -13,14 +14,12 @@ from autograder.judge.findings import FINITE, NUMBERS, Finding
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
 from autograder.judge.localize import common_need, single_aspect, unused_input
-from autograder.judge.masks import mask_relation
 from autograder.judge.naming import Explanation, name_mistake
 from autograder.judge.relations import place, relation
+from autograder.judge.relations.pair import Pairs, Words, pairs_of
 from autograder.schema.case import VALUES, Case
 from autograder.schema.exercise import Exercise, Invariant
 from autograder.values import Record
-
-Words = tuple[str, str]  # observation and question
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,10 @@ class WrongAnswer:
     findings: list[Finding]
     reported: Finding
 
-    @property
-    def results(self) -> tuple[list[Case], list[Record], list[Record]]:
-        """Cases, expected records and the answer's records."""
-        return self.cases, self.expected.right, self.records
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The answer's results beside the expected ones."""
+        return pairs_of(self.exercise, self.cases, self.expected.right, self.records)
 
     def costs(self, aspect: str) -> bool:
         """Whether a finding costs this aspect."""
@@ -119,8 +118,7 @@ EXPLAINERS: tuple[Callable[[WrongAnswer], Explanation | None], ...] = (
     _unused_input,
     _broken_invariant,
     _of_numbers(lambda answer: single_aspect(answer.findings)),
-    _of_numbers(lambda answer: mask_relation(answer.expected.right, answer.records)),
-    _of_numbers(lambda answer: relation(answer.exercise, *answer.results)),
+    _of_numbers(lambda answer: relation(answer.pairs)),
     _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
-    _of_numbers(lambda answer: place(answer.exercise, *answer.results)),
+    _of_numbers(lambda answer: place(answer.pairs)),
 )

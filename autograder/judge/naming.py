@@ -42,11 +42,11 @@ def name_mistake(
     best, best_share = None, MOST
     for number, mistake in enumerate(expected.exercise.mistakes):
         # A mistake that a short case shows, too, needs no run of a long one to be ruled out.
-        if long_only and any(expected.shows(number, i) for i in short):
+        if long_only and any(expected.shows(i, number) for i in short):
             continue
         if not any(_is_possible(cases[i], expected, records[i], number, i) for i in sampled):
             continue
-        others, wrong_others = expected.mistake(number)
+        others, wrong_others = expected.run(number)
         share, same = _agreement(cases, expected, records, others, wrong | wrong_others)
         if share == 1.0 and _same_everywhere(cases, records, others):
             return _explanation(mistake, same)
@@ -71,8 +71,8 @@ def _is_long(case: Case) -> bool:
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
     # The outputs of a few cases rule out most mistakes, their further steps some more; only the others are run whole.
-    return _same_output(case, record, expected.output(number, i)) and same_record(
-        case, record, expected.one_record(number, i)
+    return _same_output(case, record, expected.output(i, number)) and same_record(
+        case, record, expected.record(i, number)
     )
 
 
@@ -85,7 +85,7 @@ def _two_at_once(
     if all(_is_long(cases[i]) for i in wrong_outputs):
         return None
     for numbers in _possible_pairs(cases, expected, records, _sample(cases, wrong_outputs)):
-        others, wrong_others = expected.pair(*numbers)
+        others, wrong_others = expected.run(*numbers)
         if _agreement(cases, expected, records, others, wrong | wrong_others)[0] == 1.0:
             first, second = (expected.exercise.mistakes[number] for number in numbers)
             observation = f"Two things at once. {first.observation} {second.observation}"
@@ -102,13 +102,13 @@ def _possible_pairs(
         return _same_output(cases[i], records[i], other)
 
     for first, second in expected.pairs:
-        visible = [one for one in (first, second) if expected.shows(one, sampled[0])]
+        visible = [one for one in (first, second) if expected.shows(sampled[0], one)]
         if not visible:
             continue
         # If one of the two changes nothing in a case, the other alone must give the answer's output.
-        if len(visible) == 1 and not same(sampled[0], expected.output(visible[0], sampled[0])):
+        if len(visible) == 1 and not same(sampled[0], expected.output(sampled[0], visible[0])):
             continue
-        if all(same(i, expected.output_of_pair(first, second, i)) for i in sampled):
+        if all(same(i, expected.output(i, first, second)) for i in sampled):
             yield first, second
 
 

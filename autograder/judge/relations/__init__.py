@@ -1,4 +1,4 @@
-"""Describes how wrong numbers differ from the right ones, for answers without a known mistake.
+"""Describes how wrong numbers or masks differ from the right ones, for answers without a known mistake.
 
 Each relation looks at the wrong pairs of all cases, and at all pairs. It is reported only if it holds in all of them,
 so that it says something about the code and not about one input.
@@ -6,6 +6,7 @@ so that it says something about the code and not about one input.
 
 from collections.abc import Callable, Sequence
 
+from autograder.judge.relations.masks import masks
 from autograder.judge.relations.numbers import (
     added,
     factor,
@@ -16,7 +17,7 @@ from autograder.judge.relations.numbers import (
     sign,
     zeros,
 )
-from autograder.judge.relations.pair import Pairs, Words, pairs_of
+from autograder.judge.relations.pair import Pairs, Words
 from autograder.judge.relations.places import (
     axes,
     families,
@@ -29,27 +30,22 @@ from autograder.judge.relations.places import (
     transposed,
 )
 from autograder.judge.relations.weights import already_shares, normalized, weights
-from autograder.schema.case import Case
-from autograder.schema.exercise import Exercise
-from autograder.values import Record
 
 # The first that holds is reported.
 RELATIONS: tuple[Callable[[Pairs, Pairs], Words | None], ...] = (
-    order, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
+    masks, order, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
     zeros, sign, never_negative, limited, axes, sizes, moved, not_from_input,
 )
 
 
-def relation(
-    exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]
-) -> Words | None:
+def relation(pairs: Pairs) -> Words | None:
     """Observation and question of the first relation that holds, or None."""
-    return _first(RELATIONS, (), pairs_of(exercise, cases, expected, records))
+    return _first(RELATIONS, (), pairs)
 
 
-def place(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Words | None:
+def place(pairs: Pairs) -> Words | None:
     """The same for the relations that only say where the numbers are wrong."""
-    return _first((places, families), (families,), pairs_of(exercise, cases, expected, records))
+    return _first((places, families), (families,), pairs)
 
 
 def _first(relations: Sequence[Callable], with_infinities: Sequence[Callable], pairs: Pairs) -> Words | None:

@@ -17,7 +17,7 @@ SAME = 1e-3
 
 @dataclass(frozen=True)
 class Pair:
-    """The expected and the actual result of a case, both in float64, and where they differ."""
+    """The expected and the actual result of a case, numbers in float64, and where they differ."""
 
     case: Case
     sizes: dict[str, int]
@@ -40,15 +40,20 @@ Words = tuple[str, str]  # observation and question
 
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
-    """The pairs of all cases: tensors of one shape with real numbers."""
-    found = []
+    """The pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one shape."""
+    numbers: Pairs = []
+    masks: Pairs = []
     for case, right, record in zip(cases, expected, records, strict=True):
         sizes = formatting.sizes_of_axes(exercise, case)
         outputs = (_tensors(one.get("steps", {}).get("output", {})) for one in (right, record))
         for a, b in zip(*outputs, strict=False):
-            if a.shape == b.shape and a.dim() >= 1 and a.is_floating_point() and b.is_floating_point():
-                found.append(Pair(case, sizes, a.double(), b.double(), excess(a, b, case.scale) > 0))
-    return found
+            if a.shape != b.shape or a.dim() == 0:
+                continue
+            if a.is_floating_point() and b.is_floating_point():
+                numbers.append(Pair(case, sizes, a.double(), b.double(), excess(a, b, case.scale) > 0))
+            elif a.dtype == b.dtype == torch.bool:
+                masks.append(Pair(case, sizes, a, b, a ^ b))
+    return numbers or masks
 
 
 def _tensors(value: Encoded) -> list[torch.Tensor]:

@@ -35,24 +35,28 @@ def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
     return None
 
 
-PARTS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor], int], ...] = (
+Parts = tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor], int], ...]
+LINES: Parts = (
     # a place, the entries outside it, and the number of axes that it needs
     ("in the first row", lambda far: far[..., 1:, :], 2),
     ("in the last row", lambda far: far[..., :-1, :], 2),
-    ("below the first row", lambda far: far[..., :1, :], 2),
-    ("above the last row", lambda far: far[..., -1:, :], 2),
     ("in the last column", lambda far: far[..., :-1], 1),
     ("in the first column", lambda far: far[..., 1:], 1),
+    ("on the diagonal", lambda far: far & ~torch.eye(*far.shape[-2:], dtype=torch.bool), 2),
+)
+PARTS: Parts = (
+    *LINES,
+    ("below the first row", lambda far: far[..., :1, :], 2),
+    ("above the last row", lambda far: far[..., -1:, :], 2),
     ("above the diagonal", lambda far: far.tril(), 2),
     ("below the diagonal", lambda far: far.triu(), 2),
-    ("on the diagonal", lambda far: far & ~torch.eye(*far.shape[-2:], dtype=torch.bool), 2),
     ("from the second sample on", lambda far: far[:1], 3),
 )
 
 
-def common_place(wrong: Pairs) -> str | None:
+def common_place(wrong: Pairs, parts: Parts = PARTS) -> str | None:
     """The part of the result that contains every wrong entry of every case, or None."""
-    for place, outside, fewest in PARTS:
+    for place, outside, fewest in parts:
         large = [p.differs for p in wrong if p.is_table and p.differs.dim() >= fewest]
         if len(large) >= max(FEW, len(wrong) / 2) and not any(bool(outside(far).any()) for far in large):
             return place
