@@ -1,7 +1,7 @@
 """Inputs of cases: seeded, of both signs, the same on every machine.
 
-A visible check draws from a public seed, a hidden one from a secret of the course. Each family of cases has
-its own stream, so that adding a case changes no other.
+A visible check draws from a public seed, a hidden one from a secret of the course. All cases of an exercise draw
+from one stream: a case that is added changes those after it.
 """
 
 import hashlib

@@ -1,22 +1,20 @@
 """Values that cannot be compared are never right, never unchanged, and never the same as anything."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from judged import PUBLIC, expected_of, records_of, verdict, verdict_on, worked_answer
 from red_team import values
+from simple_exercise import exercise_of
 
 from autograder.exercises import find
 from autograder.judge import Expected
-from autograder.judge.findings import wrong_cases
 from autograder.judge.procedures import results
 from autograder.probe import probe
 from autograder.schema.case import Case
-from autograder.schema.exercise import Exercise, Rules
 from autograder.values.compare import same_value
 from autograder.values.encode import LARGEST_TENSOR, LONGEST_TEXT, MOST_INTS, MOST_ITEMS, encode
 
+ONES = torch.ones(2)
 nested = []
 for _ in range(10):
     nested = [nested]
@@ -50,36 +48,35 @@ def test_what_can_be_compared_is_the_same_as_itself(value):
     assert same_value(encode(value), encode(value))
 
 
-def exercise_giving(value) -> Exercise:
-    return replace(find("loops.softmax"), reference=lambda x: value, mistakes=(), rules=Rules())
+def wrong_cases_of(reference, answer, x=ONES, **changed) -> set[int]:
+    """The cases in which an answer is wrong when `reference` is right: {0} or none. `changed` are steps of its record
+    that are replaced."""
+    expected = Expected(exercise_of(reference), [Case("one", (x,), gradients="gradients" in changed)])
+    return expected.wrong_cases(with_steps(probe(answer, expected.cases), **changed))
+
+
+def with_steps(records: list[dict], **changed) -> list[dict]:
+    """The records, the first with other steps."""
+    first, *others = records
+    return [first | {"steps": first["steps"] | changed}, *others]
 
 
 @pytest.mark.parametrize("value", INCOMPARABLE.values(), ids=INCOMPARABLE)
 def test_it_is_never_right_even_if_the_reference_gives_the_same(value):
-    exercise, cases = exercise_giving(value), [Case("one", (torch.ones(2),), gradients=False)]
-    expected = Expected(exercise, cases)
-    assert wrong_cases(exercise, cases, expected.right, probe(exercise.reference, cases)) == {0}
+    assert wrong_cases_of(lambda x: value, lambda x: value) == {0}
 
 
 @pytest.mark.parametrize("value", COMPARABLE, ids=str)
 def test_what_can_be_compared_is_right(value):
-    exercise, cases = exercise_giving(value), [Case("one", (torch.ones(2),), gradients=False)]
-    expected = Expected(exercise, cases)
-    assert not wrong_cases(exercise, cases, expected.right, probe(exercise.reference, cases))
+    assert not wrong_cases_of(lambda x: value, lambda x: value)
 
 
 def test_a_dict_with_other_keys_is_wrong():
-    exercise, cases = exercise_giving({"a": 1}), [Case("one", (torch.ones(2),), gradients=False)]
-    assert wrong_cases(exercise, cases, Expected(exercise, cases).right, probe(lambda x: {"b": 1}, cases)) == {0}
+    assert wrong_cases_of(lambda x: {"a": 1}, lambda x: {"b": 1}) == {0}
 
 
 def softmax_records() -> list[dict]:
     return records_of("loops.softmax", worked_answer("loops.softmax"))
-
-
-def with_step(records: list[dict], step: str, value: dict) -> list[dict]:
-    first, *others = records
-    return [first | {"steps": first["steps"] | {step: value}}, *others]
 
 
 def after(value: dict) -> dict:
@@ -101,25 +98,24 @@ AFTERWARDS = {
 def test_an_input_that_cannot_be_compared_counts_as_changed(value):
     records = softmax_records()
     assert verdict_on("loops.softmax", records).passed
-    judged = verdict_on("loops.softmax", with_step(records, "after", value))
+    judged = verdict_on("loops.softmax", with_steps(records, after=value))
     assert (judged.points, judged.max_points) == (6.0, 7.0)
     assert "`scores` is not what it was before" in judged.message
 
 
 def test_an_infinite_input_is_not_the_same_as_a_very_large_one():
-    exercise, cases = exercise_giving(1), [Case("one", (torch.tensor([torch.inf, torch.nan]),), gradients=False)]
-    right = Expected(exercise, cases).right
-    assert not wrong_cases(exercise, cases, right, probe(lambda x: 1, cases))
-    assert wrong_cases(exercise, cases, right, probe(lambda x: (x.nan_to_num_(), 1)[1], cases)) == {0}
+    x = torch.tensor([torch.inf, torch.nan])
+    assert not wrong_cases_of(lambda x: 1, lambda x: 1, x)
+    assert wrong_cases_of(lambda x: 1, lambda x: (x.nan_to_num_(), 1)[1], x) == {0}
 
 
 def test_a_gradient_that_cannot_be_compared_is_not_zero():
-    exercise = replace(exercise_giving(0), reference=lambda x: 0 * x)
-    cases = [Case("one", (torch.ones(2),))]
-    right, records = Expected(exercise, cases).right, probe(exercise.reference, cases)
-    assert not wrong_cases(exercise, cases, right, records)
-    gradients = after({"kind": "other", "class": "tensor of shape [3000000], too large to compare"})
-    assert wrong_cases(exercise, cases, right, with_step(records, "gradients", gradients)) == {0}
+    def zeros(x):
+        return 0 * x
+
+    assert not wrong_cases_of(zeros, zeros, gradients=after(encode(torch.zeros(2))))
+    too_large = after({"kind": "other", "class": "tensor of shape [3000000], too large to compare"})
+    assert wrong_cases_of(zeros, zeros, gradients=too_large) == {0}
 
 
 # --- parameters ---------------------------------------------------------------------------------------------

@@ -92,9 +92,7 @@ MIXES = (
     edit("SDPA-23 returns the weights", {MIX: "output = weights"},
          "You return the weights.",
          "What did the signature promise, and which step is left?"),
-    edit("LOOP-17 reads the weights by column", {MIX: "output = weights.transpose(-2, -1) @ v"},
-         "Output i is mixed with the weights of column i.",
-         "For output i, whose weights should you read: row i or column i?"),
+    edit("LOOP-17", {MIX: "output = weights.transpose(-2, -1) @ v"}),
 )
 LOOPS = (
     edit("LOOP-17 reads the weights by column", {"weights[i, j]": "weights[j, i]"},
