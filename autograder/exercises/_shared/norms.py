@@ -11,11 +11,16 @@ BY_HAND = Rules(None, ("PyTorch's own norms",))
 OTHERS = ("scaled", "several features")
 
 
+def spread(x):
+    """The numbers of a row so far apart that no usual epsilon shows: it has cases, and points, of its own."""
+    return x + 2.0 * (-1.0) ** torch.arange(x.shape[-1])
+
+
 def norm_cases(draw, with_bias: bool):
     """The cases of both norms."""
 
     def case(family, *shape, x=None, eps=None, needs=OTHERS, **more):
-        x = draw.normal(*shape) + 0.5 if x is None else x
+        x = spread(draw.normal(*shape)) + 0.5 if x is None else x
         parameters = [1.5 + draw.normal(x.shape[-1], scale=0.5) for _ in range(1 + with_bias)]
         return Case(family, (x, *parameters, *([] if eps is None else [eps])), needs=needs, **more)
 
@@ -27,14 +32,15 @@ def norm_cases(draw, with_bias: bool):
     yield case("as many tokens as features", 5, 5)
     yield case("four of everything", 4, 4, 4)
     yield case("one row", 1, 6)
-    yield case("one feature", 3, 1, needs=("scaled",))
+    single = (2 + draw.normal(3, 1, scale=0.3)) * torch.tensor([[1.0], [-1.0], [1.0]])
+    yield case("one feature", x=single, needs=("scaled",))
     yield case("many features", 2, 96)
     # Neither scale nor shift: what is left is the norm itself.
-    x = draw.normal(3, 4, 5)
+    x = spread(draw.normal(3, 4, 5))
     parameters = (torch.ones(5), torch.zeros(5))[: 1 + with_bias]
     yield Case("a scale of one", (x, *parameters), needs=("several features",))
-    yield case("rows of very different size", x=draw.normal(4, 6) * torch.tensor([[0.1], [1], [30], [200]]))
-    yield Case("one feature, a scale of one", (draw.normal(3, 1), *(one[:1] for one in parameters)))
+    yield case("rows of very different size", x=spread(draw.normal(4, 6)) * torch.tensor([[0.5], [1], [30], [200]]))
+    yield Case("one feature, a scale of one", (single.flip(0), *(one[:1] for one in parameters)))
     small = {"aspect": EPSILON, "needs": ("epsilon", *OTHERS)}
     yield case("small rows", x=draw.normal(3, 5, scale=0.003), **small)
     yield case("another epsilon", 3, 5, eps=0.5, **small)
