@@ -5,10 +5,11 @@ that it agrees with in most of the cases in which either is wrong. Failing that,
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from autograder.judge.expected import Expected
+from autograder.judge.findings.finding import named_items
 from autograder.judge.sketch import sketch
 from autograder.schema.case import Case
 from autograder.schema.mistake import Mistake
@@ -48,7 +49,7 @@ def name_mistake(
             continue
         others, wrong_others = expected.run(number)
         share, same = _agreement(cases, expected, records, others, wrong | wrong_others)
-        if share == 1.0 and _same_everywhere(cases, records, others):
+        if share == 1.0 and _same_everywhere(cases, expected, records, others):
             return _explanation(mistake, same)
         if share > best_share or (share == best_share == 1.0 and best is None):
             best, best_share = _explanation(mistake, same), share
@@ -71,8 +72,8 @@ def _is_long(case: Case) -> bool:
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
     # The outputs of a few cases rule out most mistakes, their further steps some more; only the others are run whole.
-    return _same_output(case, record, expected.output(i, number)) and same_record(
-        case, record, expected.record(i, number)
+    return _same_output(case, record, expected.output(i, number)) and _same_record(
+        case, expected.right[i], record, expected.record(i, number)
     )
 
 
@@ -120,8 +121,8 @@ def _agreement(
     cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
 ) -> tuple[float, list[int]]:
     """Of the cases in which either answer is wrong, the share in which both give the same, and these cases."""
-    same = [i for i in sorted(either) if same_record(cases[i], records[i], others[i])]
-    # subtle: the tolerance of same_record follows the largest number of a tensor, so that of two numbers within it one
+    same = [i for i in sorted(either) if _same_record(cases[i], expected.right[i], records[i], others[i])]
+    # subtle: the tolerance of _same_record follows the largest number of a tensor, so that of two numbers within it one
     # may be right and the other wrong.
     same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
     answered = [i for i in same if records[i]["status"] == "answered"]
@@ -143,11 +144,13 @@ def _text_without_numbers(error: Encoded) -> str:
     return re.sub(r"\d+", "", error.get("text", "")).partition("\n")[0]
 
 
-def _same_everywhere(cases: list[Case], records: list[Record], others: list[Record]) -> bool:
-    return all(same_record(*three) for three in zip(cases, records, others, strict=True))
+def _same_everywhere(
+    cases: list[Case], expected: Expected, records: list[Record], others: list[Record]
+) -> bool:
+    return all(_same_record(*four) for four in zip(cases, expected.right, records, others, strict=True))
 
 
-def same_record(case: Case, a: Record, b: Record) -> bool:
+def _same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
     """Whether two answers did the same in a case: numbers within the tolerance, gradients as sketches."""
     if not _same_output(case, a, b):
         return False
@@ -157,7 +160,17 @@ def same_record(case: Case, a: Record, b: Record) -> bool:
     for step in ("after", "again", "evaluated"):
         if not same_value(steps.get(step), others.get(step), case.scale):
             return False
-    return same_value(sketch(steps.get("gradients")), sketch(others.get("gradients")), case.scale)
+    return same_value(_gradients(right["steps"], steps), _gradients(right["steps"], others), case.scale)
+
+
+def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
+    """The sketch of an answer's gradients, without those that the reference does not have: nobody asks for them."""
+    found = sketch(steps.get("gradients"))
+    if found is None or found["kind"] != "sketch" or "gradients" not in right:
+        return found
+    asked = {key for key, item in named_items(right["gradients"]).items() if item["kind"] == "tensor"}
+    kept = [pair for pair in zip(found["keys"], found["items"], strict=True) if pair[0].split(" ")[0] in asked]
+    return found | {"keys": [key for key, _ in kept], "items": [item for _, item in kept]}
 
 
 def _same_output(case: Case, a: Record, b: Record) -> bool:

@@ -303,6 +303,24 @@ def test_the_example_shows_the_mistake_that_is_named():
     assert judged.mistake == "MHA-33" and "entry [" in judged.message and "ValueError" not in judged.message
 
 
+def test_a_mistake_is_named_also_where_the_answer_cuts_off_gradients_that_nobody_asks_for():
+    def summed(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta=0.1):
+        before = (reference_chosen - reference_rejected).detach()
+        return -F.logsigmoid(beta * (policy_chosen - policy_rejected - before)).sum()
+
+    assert verdict("preferences.dpo_loss", summed).mistake == "DPO-13"
+
+
+def test_an_infinity_that_is_missing_is_no_matter_of_order_or_rounding():
+    def merged(out_a, lse_a, out_b, lse_b):
+        a, b = lse_a.clamp(min=-1e30), lse_b.clamp(min=-1e30)
+        lse = torch.logaddexp(a, b)
+        return (a - lse).exp()[..., None] * out_a + (b - lse).exp()[..., None] * out_b, lse
+
+    message = verdict("fast.merge_attention", merged).message
+    assert message.startswith("Where both sets hold keys you are right; where one holds none you are not.")
+
+
 def test_two_mistakes_at_once_are_both_named():
     exercise = find("matmul.attention")
     ids = [mistake.id for mistake in exercise.mistakes]

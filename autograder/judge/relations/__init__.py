@@ -36,11 +36,14 @@ RELATIONS: tuple[Callable[[Pairs, Pairs], Words | None], ...] = (
     masks, order, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
     zeros, sign, never_negative, limited, axes, sizes, moved, not_from_input,
 )
+# Those that hold of a missing infinity, too: it is no matter of rounding, sign or size.
+OF_INFINITIES = (order, zeros, axes, sizes)
 
 
 def relation(pairs: Pairs) -> Words | None:
     """Observation and question of the first relation that holds, or None."""
-    return _first(RELATIONS, (), pairs)
+    finite = all(bool(pair.expected.isfinite().all()) for pair in pairs if pair.wrong)
+    return _first(RELATIONS if finite else OF_INFINITIES, (), pairs)
 
 
 def place(pairs: Pairs) -> Words | None:

@@ -23,6 +23,9 @@ def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
         ones = [p for p in pairs if p.expected.numel() > 1 and bool(((p.expected - 1).abs() < SAME).all())]
         if ones and not any(p.wrong for p in ones):
             return None
+        # Numbers of both signs are no weights at all: something else was added, or read.
+        if any(bool((p.actual < -SAME).any()) for p in shares):
+            return None
         return (
             "Your rows of weights do not sum to one.",
             "What turns positive numbers into shares of a whole?",

@@ -76,6 +76,7 @@ RIGHT = {
     "lerp": {OUT: "out_a * share_a + out_b * share_b"},
 }
 WRONG = {
+    "a set without keys counts a little": {".masked_fill(empty, -torch.inf)": ".clamp(min=-1e30)"},
     "sharper": {"torch.exp(lse_a - largest)": "torch.exp(2 * (lse_a - largest))",
                 "torch.exp(lse_b - largest)": "torch.exp(2 * (lse_b - largest))"},
     "winner takes all": {SHARE_A: "(lse_a > lse_b).to(out_a)", SHARE_B: "(lse_b >= lse_a).to(out_a)"},

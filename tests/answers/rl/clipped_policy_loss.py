@@ -43,8 +43,15 @@ def expm1(log_probs, old_log_probs, advantages, clip=0.2):
     return torch.mean(torch.maximum(-r * a, -r.clamp(1 - clip, 1 + clip) * a))
 
 
+def without_other_gradients(log_probs, old_log_probs, advantages, clip=0.2):
+    """A wrong one, whose other inputs get no gradient: the smallest number is that of the whole batch."""
+    a, ratio = advantages.detach(), torch.exp(log_probs - old_log_probs.detach())
+    return -torch.minimum(ratio * a, ratio.clamp(1 - clip, 1 + clip) * a).amin()
+
+
 RIGHT = {kind.__name__: kind for kind in (two_losses, by_sign, stacked, loop, spinning_up, expm1)}
 WRONG = {
+    "the smallest gain": without_other_gradients,
     "a float": {"-gains.mean()": "-gains.mean().item()"},
     "one entry left": {"-gains.mean()": "-gains.mean(dim=0, keepdim=True)"},
     "float32": {"-gains.mean()": "-gains.float().mean()"},
