@@ -464,7 +464,6 @@ r"""
 
 # %%
 comparison = compare(mine, theirs, words)
-print("differences:", comparison.differences or "none")
 comparison
 
 # %% [markdown]

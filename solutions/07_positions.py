@@ -999,8 +999,6 @@ def added_too_early(q, k, v, bias):
 torch.manual_seed(0)
 four_heads = *torch.randn(3, 4, 5, 4), alibi_bias(4, 5)
 comparison = compare(added, multiplied, *four_heads)
-for difference in comparison.differences:
-    print("-", difference)
 early = compare(added, added_too_early, *four_heads).differences
 print("added before the scale:", early or "no difference is reported")
 comparison

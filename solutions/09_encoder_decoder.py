@@ -568,7 +568,6 @@ my_layer = TransformerEncoderLayer(8, 2, 32)
 their_layer = nn.TransformerEncoderLayer(8, 2, 32, **options)
 sentences = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0))
 comparison = compare(my_layer, their_layer, sentences)
-print("differences:", comparison.differences or "none")
 comparison
 
 # %% [markdown]

@@ -872,7 +872,6 @@ the comparison see the latent?
 # %%
 latent, multihead = MultiheadLatentAttention(24, 4, 8), SharingAttention(24, 4, 4)
 comparison = compare(latent, multihead, torch.zeros(1, 5, 24))
-print(comparison.differences or "no difference in the mathematics")
 comparison
 
 # %% [markdown]
@@ -900,8 +899,6 @@ class TwoLatents(MultiheadLatentAttention):
 
 
 two = compare(latent, TwoLatents(24, 4, 8), torch.zeros(1, 5, 24))
-for difference in two.differences:
-    print("-", difference)
 two
 
 # %% [markdown]

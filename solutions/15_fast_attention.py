@@ -824,7 +824,6 @@ def three_at_a_time(q, k, v):
 
 
 comparison = compare(three_at_a_time, table_attention, x, x, x)
-print("tiles against the table:", comparison.differences or "no difference in the mathematics")
 comparison
 
 # %% [markdown]
@@ -835,8 +834,6 @@ is different:
 
 # %%
 other = compare(linear_attention, softmax_attention, x, x, x)
-for difference in other.differences:
-    print("-", difference)
 other
 
 # %% [markdown]

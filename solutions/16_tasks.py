@@ -1151,8 +1151,6 @@ The same model with and without a mask. There are two doors; how many difference
 
 # %%
 comparison = compare(lambda ids: small(ids), lambda ids: small(ids, ids > 0), some[:1])
-for difference in comparison.differences:
-    print("-", difference)
 comparison
 
 # %% [markdown]

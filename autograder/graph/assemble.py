@@ -11,6 +11,8 @@ from autograder.graph.simplify import simplified
 from autograder.graph.steps import Step
 from autograder.graph.trace import TooLong
 
+# What joins the weights of several parts belongs to none of them.
+_JOINING = {"copy", "cat", "stack", "multi_head_attention_forward"}
 _SPOKEN = {"setitem": "write", "getitem": "pick", "T": "transpose", "mT": "transpose", "invert": "not", "unbind": "row"}
 
 
@@ -34,18 +36,15 @@ def assembled(trace: Trace) -> tuple[Nodes, Edges]:
 
 
 def _links(groups, place):
-    """One edge from a group to another, the shape merged over the repeats."""
+    """One edge from a group to another."""
     found = {}
     for target, group in enumerate(groups):
         for step in group:
-            for parent, position, shape in step.parents:
+            for parent, position in step.parents:
                 source = place[parent]
                 if source != target:
-                    found.setdefault((source, target), []).append((shape, parent.is_quiet, str(position)))
-    return [
-        Edge(source, target, _common(shape for shape, _, _ in seen), seen[0][1], tuple(sorted({at for *_, at in seen})))
-        for (source, target), seen in found.items()
-    ]
+                    found.setdefault((source, target), []).append((parent.is_quiet, str(position)))
+    return [Edge(*ends, seen[0][0], tuple(sorted({place for _, place in seen}))) for ends, seen in found.items()]
 
 
 def _common(values, otherwise=None):
@@ -64,14 +63,10 @@ def _inlined(groups, links):
         step, targets = group[0], users.get(number, [])
         if step.kind == "parameter" and len(targets) == 1:
             user = groups[targets[0]][0]
-            own = step.name.startswith(user.box + ".") if user.box else "." in step.name and user.op != "copy"
-            if own:
+            own = step.name.startswith(user.box + ".") if user.box else "." in step.name
+            if own and user.op not in _JOINING:
                 found[number] = targets[0]
-    owners = {}
-    for number, target in found.items():
-        owners.setdefault(target, set()).add(groups[number][0].name.rpartition(".")[0])
-    # What joins the weights of several parts belongs to none of them.
-    return {number: target for number, target in found.items() if len(owners[target]) == 1}
+    return found
 
 
 def _node(number, group, parameters, failed):
@@ -127,7 +122,7 @@ def _with_outputs(trace, nodes, edges, place):
         number += 1
         nodes.append(Node(number, "output", "", f"output {position}" if several else "output", "", shape))
         sources = dict.fromkeys(place[step] for step in steps)
-        edges += [Edge(source, number, shape) for source in sources]
+        edges += [Edge(source, number) for source in sources]
         used |= sources.keys()
     if isinstance(trace.error, TooLong):
         nodes.append(Node(number + 1, "note", "", "\u2026 and more: the drawing stops here"))

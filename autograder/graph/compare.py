@@ -91,12 +91,9 @@ def _as_taken(target, count):
     if not own or count not in (1, 2):
         return target
 
-    def of_self(x):
-        return target(x, x, x)[0]
-
-    def of_both(x, context):
+    def called(x, context=None):
+        context = x if context is None else context
         return target(x, context, context)[0]
 
-    called = of_self if count == 1 else of_both
     called.__qualname__ = "MultiheadAttention"
     return called

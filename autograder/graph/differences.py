@@ -18,11 +18,10 @@ _DOES = {
     "norm": "normalises",
     "activation": "applies {}",
     "residual": "adds an input back to what was computed from it",
-    "sum": "adds a layer beside the attention",
     "product": "multiplies two results",
     "projection": "applies a learned projection",
 }
-_IS = {"product": "a product", "projection": "a learned projection", "residual": "the residual sum", "sum": "a sum"}
+_IS = {"product": "a product", "projection": "a learned projection", "residual": "the residual sum"}
 _LINEAR = ("product", "projection")
 # Where these choose rows, what is computed of them depends on the numbers, and has too many right forms.
 _CHOOSES = {"topk", "sort", "argsort"}
@@ -55,7 +54,7 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
     told = [*_counted(items, only), *_named(pairs), *(Difference(*item) for item in scores.differences(a, b, pairs))]
     # What follows from the above is not told again.
     told = told or [*_added_back(a, b, pairs), *_linear(items, only)]
-    told = told or [*_results(a, b), *_unused(a, b), *_order(a, b, bool(pairs))]
+    told = told or [*_results(a, b), *_unused(a, b), *_order(a, b)]
     return list({item.text: item for item in told}.values())
 
 
@@ -69,8 +68,9 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
         does = _DOES[kind].format((alone[1] or alone[0])[0].name)
         ids = [tuple(number for item in side for number in item.ids) for side in alone]
         if len(alone[0]) == len(alone[1]):
-            where = [_where(side, numbers[-1]) for side, numbers in zip(items, places)]
-            yield Difference(f"Yours {does} {where[0]}; theirs {where[1]}.", *ids)
+            mine, theirs = (_where(side, numbers[-1]) for side, numbers in zip(items, places))
+            told = f"{mine}; theirs{theirs}" if mine != theirs else " in another place than theirs"
+            yield Difference(f"Yours {does}{told}.", *ids)
             continue
         counts = [sum(item.kind == kind for item in side) for side in items]
         most, least = [_TIMES.get(count, f"{count} times") for count in sorted(counts, reverse=True)]
@@ -83,16 +83,17 @@ def _linear(items, only):
     for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
         for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
             item = items[side][place]
-            text = f"{who} {_DOES[item.kind]} {_where(items[side], place)}; {other} does not."
+            text = f"{who} {_DOES[item.kind]}{_where(items[side], place)}; {other} does not."
             yield Difference(text, *((), item.ids) if side else (item.ids, ()))
 
 
 def _where(items, place):
     if [item.kind for item in items[max(place - 2, 0) : place]] == ["softmax", "product"]:
-        return "after the values are mixed"
-    near = items[place - 1 : place] or items[1:2]
-    said = _IS.get(near[0].kind, near[0].name or near[0].kind) if near else "everything"
-    return f"{'after' if place else 'before'} {said}"
+        return " after the values are mixed"
+    if len(items) == 1:
+        return ""
+    near = items[place - 1] if place else items[1]
+    return f" {'after' if place else 'before'} {_IS.get(near.kind, near.name or near.kind)}"
 
 
 def _named(pairs):
@@ -143,15 +144,12 @@ def _parts(walk):
     return (beside | {n.label.partition(": ")[0] for n in walk.nodes.values() if ": " in n.label}) - {""}
 
 
-def _order(a, b, works):
-    """Rearrangements to the same sizes that put entries in different places; `works` if there is more than that."""
+def _order(a, b):
+    """Rearrangements to the same sizes that put entries in different places."""
     ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
     for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():
-        sizes, _, _ = one.order.partition(":")
-        axes = [size for size in sizes.partition(">")[2].split("x") if size]
-        # subtle: with two axes of one size, another order may be a right answer in another form.
-        certain = not works or len(set(axes)) == len(axes)
-        if sizes == other.order.partition(":")[0] and one.order != other.order and certain:
+        sizes = [node.order.partition(":")[0] for node in (one, other)]
+        if sizes[0] == sizes[1] and one.order != other.order:
             yield Difference("Yours puts the entries in another order than theirs.", (one.id,), (other.id,))
             return
 

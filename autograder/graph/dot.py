@@ -16,7 +16,6 @@ from xml.etree import ElementTree
 
 from autograder.graph.depth import levels, titled
 from autograder.graph.model import Edges, Nodes, plain_text, shape_text
-from autograder.graph.operations import category
 from autograder.graph.walk import Walk
 
 INK, GREY, LINE, ARROW = "#1F2937", "#4B5563", "#D1D5DB", "#6B7280"
@@ -33,7 +32,7 @@ STYLES = {
     "mask": ("#CC79A7", "#F8E9F1"),
     "norm": ("#56B4E9", "#E7F4FC"),
     "activation": ("#009E73", "#F0F9F6"),
-    "other": ("#9CA3AF", "#FFFFFF"),
+    "plain": ("#9CA3AF", "#FFFFFF"),
     "layout": (LINE, "#FFFFFF"),
     "part": (BLUE, "#FFFFFF"),
     "failed": (VERMILLION, "#FBE6DA"),
@@ -112,7 +111,7 @@ def _kind(node):
         return "failed"
     if node.kind != "operation":
         return node.kind
-    return "mask" if node.role == "mask" else category(node.op)
+    return node.role if node.role in STYLES else "plain"
 
 
 def _label(node):

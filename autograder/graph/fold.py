@@ -12,7 +12,6 @@ from autograder.graph import operations as ops
 from autograder.graph.steps import Step, uses_of
 
 _ROUNDS = 60
-_HOPELESS = 1000  # so many different groups can be cut, but not read
 
 
 def folded(steps: list[Step], outputs: list) -> list[list[Step]]:
@@ -36,7 +35,7 @@ def _outside(members, chains):
     found = [
         (chains.get(parent, parent), "term" if len(members) > 1 else position)
         for step in members
-        for parent, position, _ in step.parents
+        for parent, position in step.parents
     ]
     return [(parent, position) for parent, position in found if parent is not head]
 
@@ -46,10 +45,10 @@ def _running(steps, outputs):
     uses = uses_of(steps, outputs)
     kinds, numbers, began, terms = {}, {}, {}, {}
     for step in steps:
-        alike = frozenset((str(position), kinds[parent]) for parent, position, _ in step.parents if parent in kinds)
+        alike = frozenset((str(position), kinds[parent]) for parent, position in step.parents if parent in kinds)
         kinds[step] = numbers.setdefault((_look(step), alike), len(numbers))
-        for parent, _, _ in step.parents:
-            rest = {other for other, _, _ in step.parents if other is not parent}
+        for parent, _ in step.parents:
+            rest = {other for other, _ in step.parents if other is not parent}
             # The same thing added twice is no running total: x + (x + f(x)).
             again = any(link[0] in rest for link in parent.parents)
             others = set() if again else {kinds[other] for other in rest}
@@ -58,20 +57,17 @@ def _running(steps, outputs):
                 kinds[step], terms[step] = kinds[parent], terms[parent]
                 break
         else:
-            terms[step] = {kinds[parent] for parent, _, _ in step.parents if parent in kinds}
+            terms[step] = {kinds[parent] for parent, _ in step.parents if parent in kinds}
     return began
 
 
 def _continues(step, parent, others, terms):
     # `scores[i, j] = term` into a fresh table is the first addend of `scores[i, j] += term`.
-    begins = step.op == "add" and parent.op == "setitem" and all(position for _, position, _ in parent.parents)
-    layered = any(link[0].kind == "parameter" for link in step.parents)
+    begins = step.op == "add" and parent.op == "setitem" and all(position for _, position in parent.parents)
     return (
-        (step.op in ops.RUNNING or layered)
+        step.op in ops.RUNNING
         and (step.op == parent.op or begins)
         and not step.failed
-        and not parent.failed
-        and step.number is None
         and numberless(step.box) == numberless(parent.box)
         and bool(others)
         and others <= terms[parent]
@@ -111,8 +107,6 @@ def _refined(heads, parents, outputs, chains):
         count = max(finer.values(), default=0)
         if count == max(classes.values(), default=0):
             return finer
-        if count > _HOPELESS:
-            break
         classes = finer
     return {head: head.index for head in heads}
 

@@ -40,7 +40,6 @@ class Edge:
 
     source: int
     target: int
-    shape: tuple | None = None
     quiet: bool = False  # parameters, masks and constants
     places: tuple = ()  # which arguments of `target` it is: ("0",)
 

@@ -67,7 +67,7 @@ def category(op: str) -> str:
                         ("activation", ACTIVATION), ("layout", LAYOUT | {"identity"})):
         if op in group:
             return name
-    return "other"
+    return "plain"
 
 
 def name_of(function: Callable) -> str:
@@ -93,10 +93,9 @@ def number_text(value: object) -> str:
 
 
 SIGNS = {"matmul": "@", "add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7", "pow": "to the power"}
-_WITH_DIM = {
-    "softmax", "log_softmax", "sum", "mean", "max", "min", "amax", "amin", "argmax", "cumsum",
-    "logsumexp", "cat", "stack", "unsqueeze", "squeeze", "norm", "var", "std", "argmin", "prod", "topk",
-    "unbind",
+_WITH_DIM = SOFTMAX | REDUCTIONS | {
+    "min", "amin", "argmax", "argmin", "cumsum", "cat", "stack", "unsqueeze", "squeeze", "norm", "var", "std",
+    "prod", "topk", "unbind",
 }
 
 

@@ -16,7 +16,7 @@ from autograder.graph.drawing import Drawing
 from autograder.graph.model import KINDS, MAX_TEXT, MAX_WHOLE, STATES, Edge, Node, arranged, plain_text
 from autograder.graph.steps import ROLES
 
-VERSION = 4
+VERSION = 5
 PARTS = {"version", "title", "stopped", "nodes", "edges"}
 MAX_EDGES = 4 * MAX_WHOLE
 _TITLE, _STOPPED, _BOX, _LONG = 80, 400, 200, 200
@@ -93,10 +93,6 @@ def _like(pattern: str) -> Callable:
     return _that(lambda value: type(value) is str and len(value) <= _LONG and found.fullmatch(value) is not None)
 
 
-def _among(*allowed: str) -> Callable:
-    return _that(lambda value: type(value) is str and value in allowed)
-
-
 def _count(least: int, most: int) -> Callable:
     return _that(lambda value: type(value) is int and least <= value <= most)
 
@@ -112,8 +108,8 @@ def _tuple_of(check: Callable, most: int) -> Callable:
 _NUMBER = _that(lambda value: type(value) in (int, float) and math.isfinite(value))
 _OP, _ID, _SHAPE = _like(r"[A-Za-z0-9_]{0,40}"), _count(0, MAX_WHOLE), _or_none(_tuple_of(_count(0, 10**12), 12))
 _NODE = (
-    *(_ID, _among(*KINDS), _OP, _text(MAX_TEXT), _text(MAX_TEXT), _SHAPE, _count(1, 10**6), _text(_BOX)),
-    *(_among(*STATES), _among("", *ROLES), _or_none(_NUMBER), _or_none(_count(-20, 0))),
+    *(_ID, _like("|".join(KINDS)), _OP, _text(MAX_TEXT), _text(MAX_TEXT), _SHAPE, _count(1, 10**6), _text(_BOX)),
+    *(_like("|".join(STATES)), _like("|".join(("", *ROLES))), _or_none(_NUMBER), _or_none(_count(-20, 0))),
     *(_like(r"([\dx]{0,60}:[0-9a-f]{12})?"), _like(r"([\dx]{0,60}>[\dx]{0,60}:(same|[0-9a-f]{12}))?"), _text(MAX_TEXT)),
 )
-_EDGE = (_ID, _ID, _SHAPE, _that(lambda value: type(value) is bool), _tuple_of(_like(r"\w{1,20}"), 40))
+_EDGE = (_ID, _ID, _that(lambda value: type(value) is bool), _tuple_of(_like(r"\w{1,20}"), 40))

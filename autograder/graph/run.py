@@ -3,7 +3,6 @@
 Whatever the code raises becomes part of the trace.
 """
 
-import functools
 import inspect
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +16,7 @@ from autograder.graph.model import plain_text, shape_text
 from autograder.graph.operations import SIGNS
 from autograder.graph.steps import Step, tensors_in
 from autograder.graph.trace import TooLong, Tracer
-from autograder.graph.untouched import as_written, copied, undisturbed
+from autograder.graph.untouched import copied, undisturbed
 
 _UNSEEN = (
     "The steps to its result cannot be seen: they are no calls of PyTorch from here "
@@ -82,11 +81,9 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
     """Runs `target(*inputs, **named)` and returns its Trace."""
     memo: dict = {}
     names: dict = {}
-    target = as_written(target)
-    target_name = title_of(target)
     target = copied(target, memo)
     values = {name: copied(value, memo) for name, value in named_arguments(target, inputs, named)}
-    parts = _name_surroundings(_without_partial(target, names), names)
+    parts = _name_surroundings(target, names)
     tracer = Tracer(names)
     for name, value in values.items():
         if isinstance(value, nn.Module):
@@ -95,7 +92,7 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
         found = list(tensors_in(value))
         for number, tensor in enumerate(found):
             tracer.leaf(tensor, "input", name if len(found) == 1 else f"{name}[{number}]")
-    result = Trace(target_name, tracer.steps)
+    result = Trace(title_of(target), tracer.steps)
     arguments = list(values.values())
     with undisturbed(parts.values()):
         _call(target, arguments[: len(inputs)], dict(zip(named, arguments[len(inputs) :])), tracer, result)
@@ -163,22 +160,12 @@ def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[
 def _parameters(target):
     """The parameters that are left to be given; none where nothing says what they are called."""
     function = target.forward if isinstance(target, nn.Module) else target
-    if isinstance(target, functools.partial) and isinstance(target.func, nn.Module):
-        function = functools.partial(target.func.forward, *target.args, **target.keywords)
     with suppress(TypeError, ValueError):
         # PyTorch's functions in C say nothing themselves; there is a table.
         function = torch.overrides.get_testing_overrides().get(function, function)
     with suppress(TypeError, ValueError):
         return inspect.signature(function).parameters.values()
     return ()
-
-
-def _without_partial(target, names):
-    """The function or module in `functools.partial`; tensors that are given by name there are called so."""
-    while isinstance(target, functools.partial):
-        names.update({id(value): name for name, value in target.keywords.items()})
-        target = target.func
-    return target
 
 
 def _name_parts(module, prefix, names):

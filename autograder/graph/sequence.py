@@ -23,7 +23,7 @@ _MADE_OF = {
 class Item:
     """One operation, or several of the same kind that stand side by side."""
 
-    kind: str  # projection, product, softmax, norm, activation, residual, sum
+    kind: str  # projection, product, softmax, norm, activation, residual
     name: str  # which norm or activation
     ids: tuple[int, ...]
 
@@ -47,16 +47,14 @@ def _items(walk):
         kind = _kind(walk, node)
         depth[number] = max((depth[edge.source] for edge in walk.into[number]), default=0) + bool(kind)
         if kind:
-            found.setdefault((depth[number], kind, _name(walk, node, kind)), []).append(number)
+            found.setdefault((depth[number], kind, _name(node, kind)), []).append(number)
     return [Item(kind, name, tuple(ids)) for (_, kind, name), ids in sorted(found.items())]
 
 
-def _name(walk, node, kind):
-    if kind == "activation":
-        detail = f" ({node.detail})" if node.op == "gelu" and node.detail else ""
-        multiplied = any(walk.nodes[end].role == "times" for end in walk.ahead(node.id, {"layout"})[0])
-        return node.op + detail + ", multiplied by another result" * multiplied
-    return node.op if kind == "norm" else ""
+def _name(node, kind):
+    if kind not in ("norm", "activation"):
+        return ""
+    return f"{node.op} ({node.detail})" if node.op == "gelu" and node.detail else node.op
 
 
 def _joined(items):
@@ -77,15 +75,9 @@ def _kind(walk: Walk, node: Node) -> str:
         return "projection"
     if walk.is_product(node.id):
         return "product"
-    return _kind_of_sum(walk, node.id) if node.role == "add" else ""
-
-
-def _kind_of_sum(walk, number):
-    kept = walk.kept_by_sum(number)
-    if kept is not None:
-        # a + f in x + (a + f), where a is no sum, is part of one sum.
-        after = [walk.nodes[end].role for end in walk.ahead(number, {"layout"})[0]]
-        return "" if set(after) == {"add"} and walk.nodes[kept].role not in ("add", "") else "residual"
-    sides = [walk.above[side] | {side} for side in walk.loud(number)]
-    attends = [any(walk.softmax_of(other) for other in side) for side in sides]
-    return "sum" if sorted(attends) == [False, True] else ""
+    kept = walk.kept_by_sum(node.id)
+    if kept is None:
+        return ""
+    # a + f in x + (a + f), where a is no sum, is part of one sum.
+    after = {walk.nodes[end].role for end in walk.ahead(node.id, {"layout"})[0]}
+    return "" if after == {"add"} and walk.nodes[kept].role not in ("add", "") else "residual"

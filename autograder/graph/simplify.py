@@ -23,7 +23,8 @@ def simplified(trace: Trace) -> list[Step]:
         return step
 
     for step in trace.steps:
-        step.parents = _unique([(now(parent), position, shape) for parent, position, shape in step.parents])
+        # Several reads of one step at one place are one arrow.
+        step.parents = list(dict.fromkeys((now(parent), position) for parent, position in step.parents))
         if step.kind != "operation" or step.failed:
             continue
         if step.constant:
@@ -38,18 +39,13 @@ def simplified(trace: Trace) -> list[Step]:
     return _joined(_living(trace, stands_for), trace)
 
 
-def _unique(parents):
-    """Several reads of one step at one place are one arrow."""
-    return list({(parent, position): (parent, position, shape) for parent, position, shape in parents}.values())
-
-
 def _become_constant(step):
-    names = [parent.name for parent, _, _ in step.parents if parent.name]
+    names = [parent.name for parent, _ in step.parents if parent.name]
     named = [name for name in names if name not in ops.BLANK or step.op in ops.LAYOUT]
     inherits = step.op in _QUIET_CONSTANT and named
     if inherits:
         # It belongs where it was made, not where it was prepared for use: a mask stays in sight.
-        step.box = next(parent.box for parent, _, _ in step.parents if parent.name == named[0])
+        step.box = next(parent.box for parent, _ in step.parents if parent.name == named[0])
     step.kind, step.name, step.parents = "constant", named[0] if inherits else step.op, []
     step.op = ""
 
@@ -57,12 +53,12 @@ def _become_constant(step):
 def _take_numbers_in(step):
     """x / torch.sqrt(d) with a constant d is x divided by a number; a fresh buffer is no ingredient."""
     kept = []
-    for parent, position, shape in step.parents:
+    for parent, position in step.parents:
         if parent.kind == "constant" and parent.value is not None and step.op in _SCALAR and len(step.parents) == 2:
             step.number, step.reverse = parent.value, position == 0 and step.op in ("sub", "div", "pow")
             step.detail = ops.operand_text(step.op, parent.value, step.reverse)
         elif not (parent.kind == "constant" and parent.name in ops.BLANK and step.op in ops.RUNNING):
-            kept.append((parent, position, shape))
+            kept.append((parent, position))
     step.parents = kept
 
 
@@ -70,19 +66,19 @@ def _add_in_place(step):
     """`scores[i, j] += term` picks an entry, adds, and writes it back: that is adding to the table."""
     if step.op != "setitem":
         return
-    written = {parent for parent, position, _ in step.parents if position == 2}
+    written = {parent for parent, position in step.parents if position == 2}
     step.parents = [link for link in step.parents if link[1] != 0 or link[0] not in written]
-    bases = {parent for parent, position, _ in step.parents if position == 0}
-    for value, position, _ in step.parents:
-        picked = [p for p, at, _ in value.parents if at == 0 and p.op == "getitem" and p.memory == step.memory]
+    bases = {parent for parent, position in step.parents if position == 0}
+    for value, position in step.parents:
+        picked = [p for p, at in value.parents if at == 0 and p.op == "getitem" and p.memory == step.memory]
         # The addition itself went into the table too, through the picked entry.
         if position != 2 or value.op not in ("add", "sub", "mul", "div") or not picked:
             continue
-        before = {parent for parent, at, _ in picked[0].parents if at == 0}
-        if before <= bases | {p for p, _, _ in value.parents}:
+        before = {parent for parent, at in picked[0].parents if at == 0}
+        if before <= bases | {p for p, _ in value.parents}:
             step.op, step.detail, step.number, step.reverse = value.op, value.detail, value.number, value.reverse
             table = [link for link in step.parents if link[1] == 0 and link[0] is not value]
-            step.parents = _unique([*table, *(link for link in value.parents if link[0] is not picked[0])])
+            step.parents = [*table, *(link for link in value.parents if link[0] is not picked[0])]
             return
 
 
@@ -115,7 +111,7 @@ def _living(trace, stands_for):
         wanted.add(trace.failed)
     for step in reversed(steps):
         if step in wanted:
-            wanted.update(parent for parent, _, _ in step.parents)
+            wanted.update(parent for parent, _ in step.parents)
     return [step for step in steps if step in wanted or step.kind == "input"]
 
 

@@ -30,7 +30,7 @@ class Step:
     op: str
     name: str = ""
     detail: str = ""
-    parents: list = field(default_factory=list)  # of (Step, position, shape)
+    parents: list = field(default_factory=list)  # of (Step, position)
     shape: tuple | None = None
     box: str = ""
     part: str = ""  # the class of the part that ran it
@@ -66,7 +66,7 @@ class Step:
     @property
     def role(self) -> str:
         """What an operation is as mathematics, whatever it was written with; empty for data."""
-        parents = [parent for parent, _, _ in self.parents]
+        parents = [parent for parent, _ in self.parents]
         if self.kind != "operation":
             return ""
         if self.op in ops.MASK:
@@ -79,8 +79,7 @@ class Step:
             return "bias"
         if self.op in ("add", "mul") and len(parents) > 1:
             return "add" if self.op == "add" else "times"
-        found = ops.category(self.op)
-        return "plain" if found == "other" else found
+        return ops.category(self.op)
 
 
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
@@ -115,7 +114,7 @@ def fills_mask(args: tuple) -> bool:
 
 def uses_of(steps: Iterable[Step], outputs: list) -> Counter[Step]:
     """How often each step is taken by another one, or comes out."""
-    taken = Counter(parent for step in steps for parent, _, _ in step.parents)
+    taken = Counter(parent for step in steps for parent, _ in step.parents)
     return taken + Counter(step for found, _ in outputs for step in found)
 
 

@@ -18,24 +18,15 @@ from autograder.graph.steps import tensors_in
 from autograder.graph.untouched import copied, undisturbed
 
 
-class _Function(nn.Module):
-    """A plain function as torchview takes it."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs, **named):
-        return self.function(*inputs, **named)
-
-
 def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int) -> tuple[str, Nodes, Edges]:
     """Title, nodes and edges. Raises `BadUse`, one sentence, if torchview cannot draw it."""
     try:
         from torchview import draw_graph  # here, because few drawings need it
     except ImportError as error:
         raise BadUse('draw: engine="torchview" needs two packages: pip install torchview graphviz') from error
-    model = copied(target if isinstance(target, nn.Module) else _Function(target), {})
+    if not isinstance(target, nn.Module):
+        raise BadUse(f"draw: torchview draws modules, and {title_of(target)} is a function; leave the engine out.")
+    model = copied(target, {})
     arguments = [copied(value, {}) for value in inputs]
     device = next((tensor.device for tensor in (*model.parameters(), *tensors_in(arguments))), "cpu")
     try:
@@ -73,15 +64,15 @@ def _converted(graph, model, names):
     if not any(node.kind == "output" for node in nodes):
         nodes.append(Node(len(nodes), "note", "", "torchview saw no way to the output"))
     pairs = dict.fromkeys((numbers[id(tail)], numbers[id(head)]) for tail, head in ends)
-    edges = [Edge(source, target, nodes[source].shape, places=("0",)) for source, target in pairs]
+    edges = [Edge(source, target, places=("0",)) for source, target in pairs]
     return arranged(nodes, edges, MAX_WHOLE)
 
 
 def _operation(number, node, name):
     """A function, or a module that is one box: its class is told as the function that it is."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).strip("_").lower()
-    op = next((op for op in (words, node.name.lower()) if category(op) != "other"), words)
+    op = next((op for op in (words, node.name.lower()) if category(op) != "plain"), words)
     label = f"{name}: {node.name}" if name else node.name.strip("_")
-    role = {"other": "plain"}.get(category(op), category(op)) if op != "add" else op
+    role = op if op == "add" else category(op)
     shape = tuple(node.output_shape[0]) if node.output_shape else None
     return Node(number, "operation", op, plain_text(label), "", shape, role=role)

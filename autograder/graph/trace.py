@@ -104,16 +104,16 @@ class Tracer(TorchFunctionMode):
         taken = () if op in operations.CREATE else args[:1] if op in operations.LIKE else args
         parents = self._parents(taken, {} if op in operations.CREATE else kwargs)
         if op in _RETURNS or (op == "setitem" and isinstance(args[2], float)):
-            parents += [(step, 2, step.shape) for step in self._left]
+            parents += [(step, 2) for step in self._left]
         if op in ("setitem", "index_put") and fills_mask(args):
             op = "masked_fill"
         box, part = self._box()
         step = self._new("operation", op, result, parents=parents, box=box, part=part)
-        step.constant = all(parent.constant for parent, _, _ in parents)
+        step.constant = all(parent.constant for parent, _ in parents)
         describe(step, function, args, kwargs)
         if op in ("getitem", "setitem"):
             step.memory = storage_of(args[0])
-        if all(parent.constant or parent.is_mask for parent, _, _ in parents):
+        if all(parent.constant or parent.is_mask for parent, _ in parents):
             step.is_mask |= bool(parents) and not step.constant
             _look_at_values(step, result)
         return step
@@ -122,7 +122,7 @@ class Tracer(TorchFunctionMode):
         found = []
         for position, value in [*enumerate(args), *kwargs.items()]:
             for tensor in tensors_in(value):
-                found += [(step, position, tuple(tensor.shape)) for step in self.sources(tensor)]
+                found += [(step, position) for step in self.sources(tensor)]
         return found
 
     def _open(self, function, args, kwargs, results):
@@ -165,7 +165,7 @@ class Tracer(TorchFunctionMode):
         owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
         if self._left and owner is None and not named:
-            back = [(step, 0, step.shape) for step in self._left]
+            back = [(step, 0) for step in self._left]
             self._known.settle(tensor, (self._new("operation", "tensor", tensor, parents=back),))
         elif named or owner is None:
             kind = "parameter" if isinstance(tensor, nn.Parameter) else "constant"

@@ -46,9 +46,3 @@ def undisturbed(used: Iterable[nn.Module]) -> Iterator[None]:
         with torch.no_grad():
             for buffer, before in buffers:
                 buffer.copy_(before)
-
-
-def as_written(target: Any) -> Any:
-    """What `torch.compile` was given."""
-    target = getattr(target, "_torchdynamo_orig_callable", target)
-    return getattr(target, "_orig_mod", target) if isinstance(target, nn.Module) else target

@@ -85,23 +85,14 @@ class Walk:
         node = self.nodes[number]
         if node.op == "softmax":
             return self.main(number), node.dim
-        if node.op != "div" or node.role != "plain" or len(self.into[number]) != 2:
+        sides = self.loud(number)
+        if node.op != "div" or node.role != "plain" or len(sides) != 2:
             return None
-        ends = [self.back(edge.source, {"layout", "mask"}) for edge in self.into[number]]
-        for top, bottom in (ends, ends[::-1]):
-            total = self.nodes.get(self._without_epsilon(bottom))
-            powers = top is not None and self.nodes[top].op == "exp"
-            if powers and total and total.op in ("sum", "add", "cumsum") and top in self.above[total.id]:
-                return self._without_maximum(self.main(top)), total.dim
-        return None
-
-    def _without_maximum(self, number):
-        return self.main(number) if number is not None and self.nodes[number].op == "sub" else number
-
-    def _without_epsilon(self, number):
-        node = self.nodes.get(number)
-        small = node and node.op in ("add", "clamp") and len(self.into[number]) == 1 and node.times == 1
-        return self.back(self.main(number), {"layout"}) if small else number
+        ends = [self.back(side, {"layout", "mask"}) for side in sides]
+        top, total = (None if end is None else self.nodes[end] for end in ends)
+        if top is None or top.op != "exp" or total is None or top.id not in self.above[total.id]:
+            return None
+        return (self.main(top.id), total.dim) if total.op in ("sum", "add", "cumsum") else None
 
     def kept_by_sum(self, number: int) -> int | None:
         """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic."""

@@ -95,8 +95,8 @@ def test_hostile_data_is_refused_in_one_sentence_or_harmless():
 @pytest.mark.parametrize("spoil", [
     lambda data: data["nodes"].extend([data["nodes"][0]] * MAX_WHOLE),
     lambda data: data["edges"].append(data["edges"][0]),
-    lambda data: data["edges"].append([3, 2, None, False, ["0"]]),
-    lambda data: data["edges"].append([0, 9999, None, False, ["0"]]),
+    lambda data: data["edges"].append([3, 2, False, ["0"]]),
+    lambda data: data["edges"].append([0, 9999, False, ["0"]]),
     lambda data: data["nodes"].reverse(),
     lambda data: data.update(more=1),
     lambda data: data.update(version=99),

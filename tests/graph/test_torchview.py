@@ -43,20 +43,21 @@ def test_it_is_a_drawing_as_any_other():
     assert len(drawing.edges) == 3
 
 
-def doubled_rows(x):
-    out = torch.zeros_like(x)
-    for i in range(len(x)):
-        out[i] = x[i] * 2
-    return out
+class DoubledRows(nn.Module):
+    def forward(self, x):
+        out = torch.zeros_like(x)
+        for i in range(len(x)):
+            out[i] = x[i] * 2
+        return out
 
 
 def test_rows_written_into_a_buffer_are_lost_and_loops_are_not_folded():
     """As lesson 04 says; the course's own tracer shows both."""
     (x,) = tensors((3, 4))
-    drawing = seen(doubled_rows, x)
+    drawing = seen(DoubledRows(), x)
     assert "torchview saw no way to the output" in labels(drawing) and "output" not in labels(drawing)
     assert labels(drawing).count("mul") == 3
-    assert labels(draw(doubled_rows, x)) == ["x", "pick", "mul", "write", "output"]
+    assert labels(draw(DoubledRows(), x)) == ["x", "pick", "mul", "write", "output"]
 
 
 def test_the_inside_of_attention_and_parameters_are_not_shown():
@@ -75,6 +76,7 @@ def test_without_the_package_one_sentence_says_what_is_missing(monkeypatch):
 @pytest.mark.parametrize("target, words", [
     (nn.Linear(7, 3), "torchview cannot draw Linear. RuntimeError: mat1 and mat2"),
     (nn.MultiheadAttention(12, 3), "torchview cannot draw MultiheadAttention. TypeError"),
+    (torch.relu, "torchview draws modules, and relu is a function"),
 ])
 def test_what_it_cannot_draw_is_told_in_one_sentence(target, words):
     with pytest.raises(UserError, match=words) as caught:
