@@ -68,6 +68,9 @@ STACK = (
     edit("GPT-25 attends over the samples", {"batch_first=True, ": ""},
          "Your attention takes the batch for the tokens.",
          "Which axis does a layer of PyTorch's take for the tokens, unless you say something else?"),
+    edit("GPT-57 a norm before the layers", {LOOP: f"x = F.layer_norm(x, x.shape[-1:])\n        {LOOP}"},
+         "Your tokens are normed before the first layer.", "What does the first layer read: embeddings as they are?"),
+    edit("GPT-57", {LOOP: f"{NORMED}\n        {LOOP}"}),
     edit("GPT-55 layers by another name", {"self.layers": "self.blocks", "self.norm": "self.final_norm"},
          "Your parts are the right ones, under other names.", "By which names does the exercise ask for its parts?"),
 )

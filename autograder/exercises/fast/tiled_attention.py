@@ -101,6 +101,7 @@ def _far(draw, front):
         yield Case(family, (q, k, draw.normal(2, 6, 3), 2), **stable)
     q, k = draw.eighths(2, 6, 4, limit=4), draw.eighths(2, 6, 4, limit=4)
     q[..., 0], k[..., 0] = 40.0, torch.linspace(-16.0, 16.0, 3).repeat_interleave(2)
+    stable = stable | {"needs": (*stable["needs"], "causal")}
     yield Case("causal, each block far above the one before", (q, k, draw.normal(2, 6, 3), 2, True), **stable)
     # Each key's score is ten thousands above the one before: no finite fill keeps a later key out.
     q, k = q.clone(), k.clone()
@@ -176,6 +177,8 @@ EXERCISE = Exercise(
              "Which token is the first key of the second block?"),
         edit("FLA-79 the diagonal is hidden", {HIDDEN: "key >= query"},
              "Under a causal mask, your tokens do not see themselves.", "May a token attend to itself?"),
+        edit("FLA-79", {HIDDEN: "key >= query", "-torch.inf)\n    total": "-1e30)\n    total",
+                        LAST: "return output / total.clamp(min=1e-9)"}),
         edit("FLA-81 one token of the future", {HIDDEN: "key > query + 1"},
              "Under a causal mask, your tokens see the one after them.", "How many keys should the first token see?"),
         edit("FLA-83 the past is hidden", {HIDDEN: "key < query"},

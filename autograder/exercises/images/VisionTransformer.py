@@ -125,6 +125,8 @@ EXERCISE = Exercise(
         edit("VIT-39 the positions are scaled up", {"x = self.patch_proj(patches)": "x = self.patch_proj(patches) * "
              "self.class_token.shape[-1] ** 0.5"},
              "Your patches are too large by the root of their width.", "Does this exercise ask for a factor?"),
+        edit("VIT-39", {TOKENS: f"{TOKENS} * self.class_token.shape[-1] ** 0.5"},
+             "Your tokens are too large by the root of their width.", "Does this exercise ask for a factor?"),
         edit("VIT-03", {PATCHES: "pieces.permute(0, 4, 2, 1, 3, 5).flatten(3).flatten(1, 2)"},
              "Your patches run down the columns of the image.",
              "Which patch should be number 1: the one to the right, or the one below?"),
@@ -146,6 +148,9 @@ EXERCISE = Exercise(
         edit("VIT-57", {"batch_first=True, ": ""}),
         edit("VIT-93 positions twice", {"+ self.position_embedding": "+ 2 * self.position_embedding"},
              "Your positions count twice.", "How often is a position added?"),
+        edit("VIT-95 positions for every layer", {CALL: "layer(x + self.position_embedding)"},
+             "Your positions are added before every layer.", "How often is a position added?"),
+        edit("VIT-95", {JOINED: TOKENS, CALL: "layer(x + self.position_embedding)"}),
         edit("VIT-97 the images are changed first", {"pieces = images.unflatten": "pieces = images.clamp(0, "
                                                      "1).unflatten"},
              "Pixels below 0 or above 1 are cut off in yours.", "Which numbers may a pixel have here?"),

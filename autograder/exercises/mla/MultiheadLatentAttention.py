@@ -182,7 +182,7 @@ def _one_product(known, query, query_size, key_size) -> dict:
 
 
 DOWN, KEYS, VALUES = "self.kv_down(x)", "self.k_up(latent)", "self.v_up(latent)"
-LAYER = "nn.Linear(d_model, d_latent, bias=False)"
+LAYER, SQUARE = "nn.Linear(d_model, d_latent, bias=False)", "nn.Linear(d_model, d_model, bias=False)"
 # Biases that are not here; names for one and the same mistake in two tables.
 WITHOUT = ("HEAD-37", "HEAD-39", "MHA-87", "MSK-87", "QKV-13", "SDPA-45")
 
@@ -213,6 +213,7 @@ EXERCISE = Exercise(
              "Between the way down and the way up your latents lose their negative numbers.",
              "Which steps lie between x and a key, and is each of them linear?"),
         edit("MLA-11", {DOWN: f"F.gelu({DOWN})"}),
+        edit("MLA-11", {DOWN: f"F.silu({DOWN})"}),
         edit("MLA-13 scale from the latent's width", {SCALE: "/ math.sqrt(latent.shape[-1])"},
              "Your scale follows the width of the latents.",
              "Which vectors are multiplied for a score, and how wide are they in one head?"),
@@ -227,6 +228,8 @@ EXERCISE = Exercise(
              "From how many latents of a token do all heads get their keys?"),
         edit("MLA-19 biases nobody asked for", {"bias=False": "bias=True"},
              "Your layers add biases.", "Which of the layers have a bias by the exercise?"),
+        edit("MLA-19", {f"self.out_proj = {SQUARE}": "self.out_proj = nn.Linear(d_model, d_model)"},
+             "Your last layer adds a bias.", "Which of the layers have a bias by the exercise?"),
         edit("MLA-21 no gradient reaches the latents", {DOWN: f"{DOWN}.detach()"},
              "The values are right, but no gradient reaches the down-projection.",
              "Which step cuts the latents off from what made them?"),

@@ -233,6 +233,10 @@ EXERCISE = Exercise(
         edit("MOE-79 the router does not learn", {SOFTMAX: "torch.softmax(chosen.detach(), dim=-1)"},
              "The values are right, but no gradient reaches the router.",
              "How should the router learn, if nothing comes back through the weights?"),
+        edit("MOE-87 a single expert keeps its probability", {SOFTMAX: f"{SOFTMAX} if self.k > 1 else "
+             "torch.softmax(logits, dim=-1).gather(-1, experts)"},
+             "If a token has one expert, its weight is less than one in yours.",
+             "Over how many logits does the softmax run if k is 1?"),
         edit("MOE-81 the router has a bias", {", bias=False": ""},
              "Your router adds a bias.", "Which of the layers have a bias by the exercise?"),
         edit("MOE-83 two outputs", {LAST: "return output.unflatten(0, x.shape[:2]), logits"},

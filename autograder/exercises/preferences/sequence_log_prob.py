@@ -93,6 +93,10 @@ EXERCISE = Exercise(
         edit("DPO-19 the mask is not shifted", {LAST: "(of_ids * answer[:, :-1]).sum(dim=1)"},
              "Your logits and ids fit, but your mask lies one place off.",
              "After the shift, which token does column 0 speak about?"),
+        edit("DPO-15 the first token counts", {"logits[:, :-1]": "torch.cat((logits[:, :1], logits[:, :-1]), dim=1)",
+             "ids[:, 1:, None]": "ids[:, :, None]", LAST: "(of_ids * answer).sum(dim=1)"},
+             "A first token that is marked counts in yours, by logits that have already seen it.",
+             "Which logits speak about the very first token?"),
         edit("DPO-07 a mean instead of a sum", {LAST: "(of_ids * answer[:, 1:]).sum(dim=1) / "
              "answer[:, 1:].sum(dim=1).clamp(min=1)"},
              "Your number does not grow with the length of the answer.", "Does length count?"),

@@ -62,6 +62,13 @@ def _case(draw, family, steps, signs, *clip, low=-3.0, by_name=None, **more):
 
 RATIO, CLIPPED = "torch.exp(log_probs - old_log_probs)", "ratio.clamp(1 - clip, 1 + clip)"
 GAINS, LAST = "torch.minimum(ratio * advantages, clipped * advantages)", "-gains.mean()"
+CENTRED = "advantages - advantages.mean()"
+
+
+def _with_advantages(others):
+    """The edits that put other advantages in their place."""
+    return {GAINS: GAINS.replace("advantages", "others"), "    clipped =": f"    others = {others}\n    clipped ="}
+
 
 EXERCISE = Exercise(
     number=5, minutes=10, difficulty=2,
@@ -124,9 +131,15 @@ EXERCISE = Exercise(
              "For a negative advantage, which of two ratios gives the smaller product?"),
         edit("PPO-37 another clip unless one is given", {"clip=0.2": "clip=0.1"},
              "Unless a clip is given, yours is not 0.2.", "What does the signature say?"),
-        edit("PPO-39 the advantages are normed", {GAINS: GAINS.replace("advantages", "normed"), "    clipped =":
-             "    normed = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)\n    clipped ="},
+        edit("PPO-39 the advantages are normed",
+             _with_advantages(f"({CENTRED}) / (advantages.std(correction=0) + 1e-8)"),
              "Your advantages are centred and scaled once more.", "Does the formula change the advantages?"),
+        edit("PPO-39", _with_advantages(f"({CENTRED}) / (advantages.std() + 1e-8)")),
+        edit("PPO-39", _with_advantages(CENTRED),
+             "Your advantages are centred once more.", "Does the formula change the advantages?"),
+        edit("PPO-41 the smaller of two means",
+             {GAINS: "torch.minimum((ratio * advantages).mean(), (clipped * advantages).mean())"},
+             "You take the smaller of two means.", "Is the choice made once for all actions, or for each?"),
     ),
     in_twos=("PPO-01", "PPO-03", "PPO-09", "PPO-17", "PPO-25"),
     needs={

@@ -90,6 +90,7 @@ EXERCISE = Exercise(
              "(rewards.var(dim=1, correction=0, keepdim=True) + 1e-8).sqrt()"},
              "Where rewards hardly differ, your advantages are far too small.",
              "Is the small number added to the variance, or to its root?"),
+        edit("GRP-15", {LAST: "(rewards - mean) / (rewards.var(dim=1, correction=0, keepdim=True) + 1e-5).sqrt()"}),
         edit("GRP-17 another small number", {"1e-8": "1e-4"},
              "Where rewards hardly differ, you divide by too much.",
              "Which number does the formula add to the spread?"),

@@ -71,6 +71,7 @@ EXERCISE = Exercise(
         edit("DT-03 the rewards so far", {BACK: "rewards.unbind(dim=1)", TURN: ""},
              "Your sums run over this and all earlier rewards.",
              "For rewards 1, 2, 3: what is still to come at the first step?"),
+        edit("DT-03", {LAST: "rewards.cumsum(dim=1)"}),
         edit("DT-05 the whole return at every step", {LAST: "returns[0][:, None].expand_as(rewards).clone()"},
              "Every step has the return of the whole episode in yours.",
              "For rewards 1, 2, 3: what is still to come at the last step?"),

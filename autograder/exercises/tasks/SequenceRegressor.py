@@ -114,6 +114,10 @@ EXERCISE = Exercise(
              "Your last value gets the first place.", "In which order do the values come?"),
         edit("REG-17 values scaled", {VALUES_IN: f"{VALUES_IN} * self.norm.normalized_shape[0] ** 0.5"},
              "Your tokens are too long by the root of their width.", "Does this exercise ask for a factor?"),
+        edit("REG-25 an activation after the projection", {VALUES_IN: f"torch.relu({VALUES_IN})"},
+             "Between projection and positions your tokens lose their negative numbers.",
+             "Which steps lie between a value and the first layer?"),
+        edit("REG-25", {VALUES_IN: f"F.gelu({VALUES_IN})"}),
         edit("REG-19 standardised once more", {"values = x[..., None]": "values = ((x - x.mean(1, keepdim=True)) / "
              "(x.std(1, correction=0, keepdim=True) + 1e-8))[..., None]"},
              "Your model sees no difference between a high series and a low one.", "Who scales the series: the model?"),
