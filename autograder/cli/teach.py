@@ -184,7 +184,9 @@ def _show_verdict(arguments: Namespace, file: str, verdict: Any) -> None:
 
 
 def _print_row(file: str, verdict: Any) -> None:
-    print(json.dumps({"exercise": verdict.exercise, "file": file} | verdict.as_data()), flush=True)
+    fields = ("passed", "points", "max_points", "mistake", "message")
+    row = {"exercise": verdict.exercise, "file": file}
+    print(json.dumps(row | {field: getattr(verdict, field) for field in fields}), flush=True)
 
 
 def _to_fit(text: str) -> str:
