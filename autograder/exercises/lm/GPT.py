@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.exercises._shared.gpt import gpt_weights
+from autograder.exercises._shared.gpt_layers import layer_weights
 from autograder.schema import (
     DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, past_only, samples_apart,
 )
@@ -105,7 +105,7 @@ def _case(draw, family, sizes, batch, tokens, ids=None, **more):
     words, max_len, d_model, _, d_ff, n_layers = sizes
     table = draw.normal(words, d_model)
     weights = {"token_embedding.weight": table, "position_embedding.weight": draw.normal(max_len, d_model)}
-    weights |= gpt_weights(draw, d_model, d_ff, n_layers) | {"head.weight": table}
+    weights |= layer_weights(draw, n_layers, d_model, d_ff) | {"head.weight": table}
     ids = draw.integers(0, words - 1, batch, tokens) if ids is None else ids
     return Case(family, (ids,), **{"init": sizes, "weights": weights, "whole": True} | more)
 

@@ -15,8 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-# Some of these are for the class report, which takes its colours from here.
-from autograder.notebook.figures.palette import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SEQUENTIAL, VERMILLION  # noqa: F401
+from autograder.notebook.figures.palette import GREY, INK
 
 DPI = 130  # of files and of what a notebook stores
 SCREEN_DPI = 92  # at which a cell shows it: sharp also on fine screens
