@@ -16,7 +16,7 @@ NEEDS = {
     "worker": {"sandbox"},
     "judging": {"submission", "sandbox", "worker", "safe"},
     "parallel": {"judging", "submission", "sandbox", "worker"},
-    "gradebook": {"judging", "submission", "worker"},
+    "gradebook": {"judging", "submission"},
     "pages": {"gradebook", "judging", "submission", "worker"},
     "course": {"gradebook", "pages", "sandbox", "worker"},
 }
