@@ -27,7 +27,7 @@ SAME_KIND = (
     (r"\bq\.(shape|size).* -> .*\bk\.(shape|size)", "queries and keys are equally wide by the contract"),
     (r"(min|max|imum|logaddexp)\((.+), (.+)\).* -> .*\1\(\3, \2\)", "the smaller of two, the larger, a sum: no order"),
     (r"optimizer\.zero_grad\(\) -> \w+\.zero_grad\(\)", "the optimiser holds all the model's parameters"),
-    (r"device=\w+\.device.* -> ", "the machine that runs the tests has one device"),
+    (r"(device=|\.to\()\w+\.device.* -> ", "the machine that runs the tests has one device"),
     (
         r"self\.head = nn\.Linear\(.*bias=False\) -> self\.head = nn\.Linear\(",
         "the head's weight is replaced by that of the embedding",
