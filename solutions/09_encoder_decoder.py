@@ -423,11 +423,10 @@ class EncoderDecoder(nn.Module):
         n, width = tgt.shape[1], self.head.in_features
         future = torch.ones(n, n, dtype=torch.bool, device=tgt.device).triu(1)
         blocked = None if src_padding is None else ~src_padding
-        x = self.src_embedding(src) * math.sqrt(width)
-        x = x + sinusoids(src.shape[1], width).to(x.device)
+        positions = sinusoids(max(n, src.shape[1]), width).to(src.device)
+        x = self.src_embedding(src) * math.sqrt(width) + positions[: src.shape[1]]
         memory = self.encoder(x, src_key_padding_mask=blocked)
-        y = self.tgt_embedding(tgt) * math.sqrt(width)
-        y = y + sinusoids(n, width).to(y.device)
+        y = self.tgt_embedding(tgt) * math.sqrt(width) + positions[:n]
         return self.head(self.decoder(y, memory, tgt_mask=future, memory_key_padding_mask=blocked))
         ### END SOLUTION
 
