@@ -423,10 +423,9 @@ class EncoderDecoder(nn.Module):
         n, width = tgt.shape[1], self.head.in_features
         future = torch.ones(n, n, dtype=torch.bool, device=tgt.device).triu(1)
         blocked = None if src_padding is None else ~src_padding
-        positions = sinusoids(max(n, src.shape[1]), width).to(src.device)
-        x = self.src_embedding(src) * math.sqrt(width) + positions[: src.shape[1]]
+        x = self.src_embedding(src) * width**0.5 + sinusoids(src.shape[1], width).to(src.device)
         memory = self.encoder(x, src_key_padding_mask=blocked)
-        y = self.tgt_embedding(tgt) * math.sqrt(width) + positions[:n]
+        y = self.tgt_embedding(tgt) * width**0.5 + sinusoids(n, width).to(tgt.device)
         return self.head(self.decoder(y, memory, tgt_mask=future, memory_key_padding_mask=blocked))
         ### END SOLUTION
 
