@@ -1337,7 +1337,7 @@ class OneMore(MultiheadSelfAttention):
         nn.init.zeros_(self.more.weight), nn.init.zeros_(self.more.bias)
 
     def forward(self, x):
-        return super().forward(x) + self.more(x)
+        return super().forward(x + self.more(x))
 
 
 # %%

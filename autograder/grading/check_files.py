@@ -103,7 +103,8 @@ def _check(
     def run(isolated: bool) -> Verdict:
         with new_session() as session:
             stopped = _load(session, name, cells)
-            return _with_warning(questions.ask(session, isolated, stopped), questions.exercise, cells)
+            verdict = questions.verdict(questions.ask(session, isolated), stopped)
+            return _with_warning(verdict, questions.exercise, cells)
 
     try:
         return retry_isolated(run)

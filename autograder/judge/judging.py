@@ -50,8 +50,10 @@ def judge(
     records: list[Record],
     hidden: bool = False,
     expected: Expected | None = None,
+    in_words: bool = True,
 ) -> Verdict:
-    """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case."""
+    """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case. Without
+    `in_words`, a wrong answer's verdict has no message and names no mistake."""
     if _is_stub(records):
         return not_started(exercise)
     records = results(exercise.procedure, cases, records)
@@ -62,6 +64,9 @@ def judge(
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
     if not faults:
         return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
+    state, aspects = _state(faults, lost, records), _aspects(exercise, lost)
+    if not in_words:
+        return Verdict(exercise.id, state, aspects)
     reported = _most_telling(faults)
     explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported))
     if explanation and explanation.cases:
@@ -69,8 +74,8 @@ def judge(
         reported = _most_telling([finding for finding in faults if finding.case in explanation.cases] or faults)
     return Verdict(
         exercise.id,
-        _state(faults, lost, records),
-        _aspects(exercise, lost),
+        state,
+        aspects,
         _message(reported, explanation, hidden),
         explanation.mistake if explanation else None,
         None if hidden else picture_of(expected, records, reported),

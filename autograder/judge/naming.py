@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from autograder.judge.expected import Expected
 from autograder.judge.findings.finding import named_items
-from autograder.judge.sketch import sketch
+from autograder.judge.sketch import sketch, sketch_of
 from autograder.schema.case import Case
 from autograder.schema.mistake import Mistake
 from autograder.values import Encoded, Record
@@ -165,12 +165,10 @@ def _same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
 
 def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
     """The sketch of an answer's gradients, without those that the reference does not have: nobody asks for them."""
-    found = sketch(steps.get("gradients"))
-    if found is None or found["kind"] != "sketch" or "gradients" not in right:
-        return found
+    if "gradients" not in right:
+        return sketch(steps.get("gradients"))
     asked = {key for key, item in named_items(right["gradients"]).items() if item["kind"] == "tensor"}
-    kept = [pair for pair in zip(found["keys"], found["items"], strict=True) if pair[0].split(" ")[0] in asked]
-    return found | {"keys": [key for key, _ in kept], "items": [item for _, item in kept]}
+    return sketch_of(steps.get("gradients"), asked)
 
 
 def _same_output(case: Case, a: Record, b: Record) -> bool:

@@ -6,6 +6,7 @@ p = 0.7 i^2 + 0.3 for entry i, and the number of its other entries. One entry th
 at least 0.7 d; differences practically never cancel in both.
 """
 
+from collections.abc import Collection
 from functools import cache
 
 import torch
@@ -19,6 +20,15 @@ def sketch(step: Encoded | None) -> Encoded | None:
         return step
     pairs = [_sketch_tensor(key, item) for key, item in zip(step["keys"], step["items"], strict=True)]
     return {"kind": "sketch", "keys": [key for key, _ in pairs], "items": [item for _, item in pairs]}
+
+
+def sketch_of(step: Encoded | None, names: Collection[str]) -> Encoded | None:
+    """The sketch of those encoded gradients that have one of these names."""
+    found = sketch(step)
+    if found is None or found["kind"] != "sketch":
+        return found
+    kept = [pair for pair in zip(found["keys"], found["items"], strict=True) if pair[0].split(" ")[0] in names]
+    return found | {"keys": [key for key, _ in kept], "items": [item for _, item in kept]}
 
 
 def _sketch_tensor(key: str, item: Encoded) -> tuple[str, Encoded]:

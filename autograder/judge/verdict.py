@@ -52,19 +52,6 @@ class Verdict:
     def passed(self) -> bool:
         return self.state == RIGHT
 
-    def as_data(self) -> dict[str, Any]:
-        """The fields that the command line prints with --json, beside the file's name."""
-        return {
-            "exercise": self.exercise,
-            "passed": self.passed,
-            "points": self.points,
-            "max_points": self.max_points,
-            "mistake": self.mistake,
-            "message": self.message,
-            "state": self.state,
-            "aspects": {aspect.name: [aspect.points, aspect.max_points] for aspect in self.aspects},
-        }
-
 
 def verdict_from(data: dict[str, Any]) -> Verdict:
     """The verdict that `dataclasses.asdict` was given."""

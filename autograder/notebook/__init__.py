@@ -7,4 +7,5 @@ standing.py    where a learner is; progress.py and saved.py find it out, progres
 sentence.py    the running example
 figures/       what a cell shows; lessons/ has figures of one lesson each; explore.py makes one follow its sliders
 experiment/    training, measuring, looking into a model
+running.py     is this a notebook?
 """

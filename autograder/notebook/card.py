@@ -1,17 +1,11 @@
 """How a verdict looks: a small card in a notebook, plain text elsewhere."""
 
-from __future__ import annotations
-
 import html
 import re
-import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from autograder.judge.verdict import PARTLY_RIGHT, RIGHT, Verdict
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
+from autograder.notebook.running import running_notebook
 
 SIGNS = {RIGHT: "✓", PARTLY_RIGHT: "◐"}
 COLOURS = {RIGHT: "#009E73", PARTLY_RIGHT: "#E69F00"}
@@ -85,13 +79,3 @@ def show_picture(verdict: Verdict) -> None:
         display(figures.expected_and_yours(found.expected, found.actual, found.worst, found.title))
     except Exception:  # a picture never costs a point
         return
-
-
-def running_notebook() -> InteractiveShell | None:
-    """The shell of the running notebook; None in plain Python and in a terminal."""
-    if "IPython" not in sys.modules:
-        return None
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    return shell if shell is not None and hasattr(shell, "kernel") else None

@@ -9,8 +9,9 @@ from autograder.errors import OUR_ERROR, UserError, place_of
 from autograder.exercises import all_exercises, find, find_by_name
 from autograder.judge import Verdict, cases_of, judge, not_started
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
-from autograder.notebook.card import running_notebook, show_picture, show_verdict, text_of
+from autograder.notebook.card import show_picture, show_verdict, text_of
 from autograder.notebook.memory import remember
+from autograder.notebook.running import running_notebook
 from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise

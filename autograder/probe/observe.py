@@ -12,7 +12,13 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import FrameType
+from types import (
+    BuiltinFunctionType,
+    FrameType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import torch
@@ -35,6 +41,7 @@ MATRIX_PRODUCTS = {
     "aten::_cdist_forward",
 }
 TORCH_NN = f"{os.sep}torch{os.sep}nn{os.sep}"
+IN_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
 QUERIES = ("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__")  # these compute nothing
 
@@ -107,7 +114,20 @@ class _Functions(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        made = function(*args, **kwargs)
+        # subtle: below a function in C no line of the student's runs, but many of PyTorch's and of this module.
+        calls_nobody = type(function) in IN_C and not types and not any(map(callable, args))
+        tracer = sys.gettrace() if calls_nobody else None
+        if tracer is not None:
+            sys.settrace(None)
+        try:
+            made = function(*args, **kwargs)
+            self._note(function, args, kwargs, made)
+        finally:
+            if tracer is not None:
+                sys.settrace(tracer)
+        return made
+
+    def _note(self, function: Any, args: Any, kwargs: Any, made: object) -> None:
         name, computes = _function(function)
         if computes:
             usage = self.usage
@@ -118,7 +138,6 @@ class _Functions(TorchFunctionMode):
             entries = _entries(made)
             if entries > 1 and not _is_view(name, args, kwargs, made):
                 usage.note(name, args, kwargs, entries)
-        return made
 
 
 @functools.cache

@@ -176,10 +176,14 @@ class Says:
         return self.reply
 
 
+def verdict_on(asked, session, stopped=None):
+    return asked.verdict(asked.ask(session, isolated=False), stopped)
+
+
 @pytest.mark.parametrize("reply", [{}, {"ended": "9" * 300}, {"ended": 10**300}, {"ended": None}, {"records": []}])
 def test_a_reply_that_cannot_be_read_is_the_answers(reply):
     for hidden in (False, True):
-        judged = questions.Questions(SOFTMAX, hidden=hidden).ask(Says(**reply), False)
+        judged = verdict_on(questions.Questions(SOFTMAX, hidden=hidden), Says(**reply))
         assert judged.points == 0 and judged.message == "What came back from your code could not be read."
 
 
@@ -190,8 +194,8 @@ def test_in_hidden_cases_all_words_are_ours():
     other = Says(found=True, callable=False, kind="number_7", records=[])
     stopped = {"type": "E7", "text": "number 7", "line": 7, "where": "a cell"}
     for reply in (ended, missing, other):
-        assert not set("1234567") & set(hidden.ask(reply, False, stopped).message)
-    assert "(exit status 123)" in visible.ask(ended, False).message
-    assert "a cell stopped in line 7 with E7: number 7" in visible.ask(missing, False, stopped).message
-    assert "number_7" in visible.ask(other, False).message
-    assert find(SOFTMAX).name in hidden.ask(missing, False, stopped).message
+        assert not set("1234567") & set(verdict_on(hidden, reply, stopped).message)
+    assert "(exit status 123)" in verdict_on(visible, ended).message
+    assert "a cell stopped in line 7 with E7: number 7" in verdict_on(visible, missing, stopped).message
+    assert "number_7" in verdict_on(visible, other).message
+    assert find(SOFTMAX).name in verdict_on(hidden, missing, stopped).message

@@ -34,7 +34,7 @@ def cases(draw):
     yield Case("more queries than keys, values of another width", qkv(draw, (), queries, keys, width, out), **needs)
     long = {"needs": (*needs["needs"], "many tokens"), "gradients": False, "watched": False, "repeats": False}
     yield Case("300 keys", qkv(draw, (), 1, 300, 2, 3), **long)
-    yield Case("all sizes equal", qkv(draw, (), 4, 4, 4, 4), observe=True)
+    yield Case("all sizes equal", qkv(draw, (), 3, 3, 3, 3), observe=True)
     yield Case("one of everything", qkv(draw, (), 1, 1, 1, 1))
     yield Case("as many queries as keys, values of another width", qkv(draw, (), 5, 5, 3, 4), needs=("other width",))
     sizes = (14, 5), (14, 12), (5, 12)

@@ -26,7 +26,7 @@ def cases(draw):
     # Each of its 65 times 65 entries costs a turn of the inner loop: more tokens would cost too much.
     many = {"gradients": False, "watched": False, "repeats": False, "needs": ("many tokens",)}
     yield Case("65 tokens", (draw.normal(65, 2),), **many)
-    yield Case("as many tokens as features", (draw.normal(4, 4),), observe=True)
+    yield Case("as many tokens as features", (draw.normal(3, 3),), observe=True)
     yield Case("one token of one feature", (draw.normal(1, 1),))
     large = draw.eighths(*tokens, *features, limit=800)
     yield Case("large entries", (large,), scale=100.0, observe=True, needs=("large",))

@@ -26,7 +26,7 @@ def cases(draw):
     yield Case("more keys than queries", (draw.weights(queries, keys), draw.normal(keys, width)), **other)
     long = {"needs": (*other["needs"], "many tokens"), "gradients": False, "watched": False, "repeats": False}
     yield Case("300 keys", (draw.weights(1, 300), draw.normal(300, 3)), **long)
-    yield Case("as many keys as queries", (draw.weights(4, 4), draw.normal(4, 4)), observe=True, **mix)
+    yield Case("as many keys as queries", (draw.weights(3, 3), draw.normal(3, 3)), observe=True, **mix)
     more = {"needs": ("values", "several keys", "other number", "more queries")}
     picks = torch.eye(4)[[2, 0, 3, 1, 1]]
     yield Case("weights that pick one value each", (picks, draw.normal(4, 3)), **more)

@@ -22,23 +22,28 @@ class Questions:
         self.expected = Expected(self.exercise, self.cases)
         self._packed = as_tensor(pack_cases(self.cases))
 
-    def ask(self, session: Session, isolated: bool, stopped: dict | None = None) -> Verdict:
-        """The verdict on the object of the exercise's name, called in a process of its own if `isolated`.
-        `stopped` is the error that stopped its file or its cell.
-
-        Raises Ended if the process of the submission is gone. Any other exception is an error of ours, and says
-        nothing about the answer.
-        """
+    def ask(self, session: Session, isolated: bool) -> dict | None:
+        """The reply of calling the object of the exercise's name, in a process of its own if `isolated`; None if it
+        cannot be read. Raises Ended if the process of the submission is gone."""
         reply = session.probe(self.exercise.name, self.exercise.procedure, self._packed, isolated)
         try:
-            reply = plain_reply(reply, self.exercise, self.cases)
+            return plain_reply(reply, self.exercise, self.cases)
         except Unreadable:
+            return None
+
+    def verdict(self, reply: dict | None, stopped: dict | None = None, in_words: bool = True) -> Verdict:
+        """The verdict on a reply; without words, which take most of the time, if only the points count. `stopped` is
+        the error that stopped the answer's file or its cell.
+
+        Any exception is an error of ours, and says nothing about the answer.
+        """
+        if reply is None:
             return unable_to_run(self.exercise, "What came back from your code could not be read.")
         if "ended" in reply:
             return unable_to_run(self.exercise, self._why_ended(reply["ended"]))
         if not reply["callable"]:
             return not_started(self.exercise, self._why_missing(reply, stopped))
-        return judge(self.exercise, self.cases, reply["records"], self.hidden, self.expected)
+        return judge(self.exercise, self.cases, reply["records"], self.hidden, self.expected, in_words)
 
     # In hidden cases all words are ours: a text that the student's process chose could tell what it saw.
 

@@ -89,7 +89,7 @@ class _Run:
 
     def __init__(self, unit: Unit, secret: str):
         self.unit, self.secret, self.result = unit, secret, Result()
-        self.hidden_verdicts: dict[str, Verdict] = {}
+        self.hidden_replies: dict[str, dict | None] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
         """Asks the hidden cases of every answer, in its place among the cells."""
@@ -99,8 +99,7 @@ class _Run:
                     session.cell(step.text)
             elif step.kind == "check":
                 with self.timed("checks"):
-                    verdict = _questions(step.text, self.secret).ask(session, isolated)
-                    self.hidden_verdicts[step.text] = self._without_unseen_rules(verdict)
+                    self.hidden_replies[step.text] = _questions(step.text, self.secret).ask(session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
         """Keeps the outputs of the cells, the verdicts, and the graphs."""
@@ -110,7 +109,7 @@ class _Run:
                 with self.timed("cells"):
                     outputs = session.cell(step.text)
                 self.result.outputs[step.cell], stopped = shown.plain_outputs(outputs), error_in(outputs)
-            elif step.kind == "check" and step.text in self.hidden_verdicts:
+            elif step.kind == "check" and step.text in self.hidden_replies:
                 with self.timed("checks"):
                     self.result.verdicts[step.text] = self._lower_verdict(step.text, session, isolated, stopped)
                 with self.timed("graphs"):
@@ -124,12 +123,18 @@ class _Run:
         The hidden cases are more, of the same families: an answer that passes them passes the visible ones. Else the
         visible check is made as well, because its words may show numbers.
         """
-        verdict, is_hidden = self.hidden_verdicts[exercise_id], False
-        if not verdict.passed:
-            visible = _questions(exercise_id, None).ask(session, isolated, stopped)
-            is_hidden = visible.points > verdict.points
-            verdict = verdict if is_hidden else visible
-        return asdict(verdict) | {"hidden": is_hidden}
+        hidden = self._hidden_verdict(exercise_id, in_words=False)
+        if hidden.passed:
+            return asdict(hidden) | {"hidden": False}
+        questions = _questions(exercise_id, None)
+        visible = questions.verdict(questions.ask(session, isolated), stopped)
+        if visible.points <= hidden.points:
+            return asdict(visible) | {"hidden": False}
+        return asdict(self._hidden_verdict(exercise_id)) | {"hidden": True}
+
+    def _hidden_verdict(self, exercise_id: str, in_words: bool = True) -> Verdict:
+        reply = self.hidden_replies[exercise_id]
+        return self._without_unseen_rules(_questions(exercise_id, self.secret).verdict(reply, in_words=in_words))
 
     def _without_unseen_rules(self, verdict: Verdict) -> Verdict:
         """The verdict; no points under a rule of form if the notebook could have tampered with what observes it."""

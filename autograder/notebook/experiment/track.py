@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from operator import length_hint
 from typing import TypeVar
 
-from autograder.notebook.card import running_notebook
+from autograder.notebook.running import running_notebook
 
 T = TypeVar("T")
 

@@ -1,0 +1,19 @@
+"""Which kind of Python runs a lesson: a notebook, or a script or terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def running_notebook() -> InteractiveShell | None:
+    """The shell of the running notebook; None in plain Python and in a terminal."""
+    if "IPython" not in sys.modules:
+        return None
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    return shell if shell is not None and hasattr(shell, "kernel") else None
