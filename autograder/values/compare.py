@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
 import torch
 
 from autograder.values import Encoded
@@ -258,7 +259,8 @@ def kind_of_number(numbers: torch.Tensor) -> str:
 
 def worst(far: torch.Tensor) -> tuple[int, ...]:
     """The index of the entry that is off the furthest."""
-    return tuple(int(i) for i in torch.unravel_index(far.argmax(), far.shape)) if far.dim() else ()
+    # NumPy's, because PyTorch's imports SymPy, which takes as long as all the rest of a check.
+    return tuple(int(i) for i in np.unravel_index(int(far.argmax()), far.shape))
 
 
 def excess(expected: torch.Tensor, actual: torch.Tensor, scale: float = 1.0) -> torch.Tensor:

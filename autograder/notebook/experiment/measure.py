@@ -1,5 +1,6 @@
 """What a call takes: time and memory, on a CPU or a GPU."""
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -10,20 +11,20 @@ from autograder.notebook.experiment.training import limited_threads
 
 
 def seconds(call: Callable, *args, threads: int | None = 1) -> float:
-    """The time of call(*args): the best of at least three runs that take a tenth of a second together, so that other
-    work on the machine counts little.
+    """The time of call(*args): the best of at least three runs, repeated for a tenth of a second, so that other work
+    on the machine counts little.
 
     threads: of PyTorch's, None for all
     """
-    times: list[float] = []
+    best, runs, until = math.inf, 0, time.perf_counter() + 0.1
     with limited_threads(threads):
-        while len(times) < 3 or sum(times) < 0.1:
+        while runs < 3 or time.perf_counter() < until:
             _finish()
             start = time.perf_counter()
             call(*args)
             _finish()
-            times.append(time.perf_counter() - start)
-    return min(times)
+            best, runs = min(best, time.perf_counter() - start), runs + 1
+    return best
 
 
 def peak_memory(call: Callable, *args) -> int:
