@@ -2,7 +2,7 @@
 
 UserError
     Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and what to
-    do; the command line prints it and exits with 2.
+    do; a notebook shows it alone, the command line prints it and exits with 2.
 place_of, keep_trace
     Any other exception is an error of the autograder, and never the fault of an answer that is being judged.
 """
@@ -18,6 +18,9 @@ PACKAGE = Path(__file__).resolve().parent
 
 class UserError(Exception):
     """Bad input, or something that the machine lacks, in one clear sentence."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
 
 
 def keep_trace(trace: str) -> str:

@@ -1,12 +1,13 @@
 """Runs code of others and leaves this process as it was; the one place for PyTorch's private names.
 
-    quiet         drops prints and warnings
+    quiet         drops prints and warnings; quiet_libraries those of libraries in C
     undisturbed   restores random streams, modes and settings
     reproducible  makes a program give the same results each time
 """
 
 import contextlib
 import io
+import os
 import random
 import sys
 import threading
@@ -53,6 +54,20 @@ def quiet() -> Iterator[None]:
     with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+@contextlib.contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Drops what libraries in C write to the standard error of the process."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,6 @@ compare (what differs); plain (to and from another process).
 from autograder.graph.compare import Comparison, compare, compared
 from autograder.graph.drawing import Drawing, draw
 from autograder.graph.model import Edge, Node
-from autograder.graph.plain import BadGraph, as_data, from_data
+from autograder.graph.plain import as_data, from_data
 
-__all__ = ["BadGraph", "Comparison", "Drawing", "Edge", "Node", "as_data", "compare", "compared", "draw", "from_data"]
+__all__ = ["Comparison", "Drawing", "Edge", "Node", "as_data", "compare", "compared", "draw", "from_data"]

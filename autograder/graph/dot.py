@@ -5,11 +5,6 @@ is inside the pygraphviz wheel: no system package). The picture is one element w
 fetched, on a white ground, so that it can be read on a dark page too.
 """
 
-import os
-import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from textwrap import wrap
 from xml.etree import ElementTree
@@ -17,6 +12,7 @@ from xml.etree import ElementTree
 from autograder.graph.depth import levels, titled
 from autograder.graph.model import Edges, Nodes, plain_text, shape_text
 from autograder.graph.walk import Walk
+from autograder.isolation import quiet, quiet_libraries
 
 INK, GREY, LINE, ARROW = "#1F2937", "#4B5563", "#D1D5DB", "#6B7280"
 BLUE, VERMILLION = "#0072B2", "#D55E00"
@@ -143,8 +139,8 @@ def svg_of(dot: str, title: str, description: str) -> str:
     """The picture with a title and a description for screen readers. Raises ImportError without pygraphviz."""
     import pygraphviz
 
-    with _silent(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    # subtle: the libraries that measure text warn about fonts, and nbgrader takes that for a failure.
+    with quiet_libraries(), quiet():
         drawn = pygraphviz.AGraph(string=dot).draw(format="svg", prog="dot")
     root = ElementTree.fromstring(drawn)
     for group in root.iter(f"{_SVG}g"):
@@ -157,19 +153,3 @@ def svg_of(dot: str, title: str, description: str) -> str:
     root.attrib |= {"role": "img", "aria-label": title, "style": "max-width:100%;height:auto"}
     ElementTree.register_namespace("", _SVG[1:-1])
     return ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """subtle: the libraries that measure text warn on the process's standard error about fonts, and nbgrader takes a
-    line there for a failure."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)

@@ -7,11 +7,12 @@ from html import escape
 
 from torch import nn
 
+from autograder.errors import UserError
 from autograder.graph.assemble import assembled
 from autograder.graph.depth import shown
 from autograder.graph.dot import dot_of, svg_of
 from autograder.graph.model import Edges, Nodes, arranged, plain_text, shape_text, sources_of
-from autograder.graph.run import BadUse, trace
+from autograder.graph.run import trace
 from autograder.graph.torchview_engine import drawn_by_torchview
 
 
@@ -121,20 +122,21 @@ def draw(
     if engine == "torchview":
         return Drawing(*drawn_by_torchview(module_or_function, inputs, named, depth or 0))
     if engine != "trace":
-        raise BadUse(f'draw: engine is "trace" or "torchview"; this is {engine!r:.40}.')
+        raise UserError(f'draw: engine is "trace" or "torchview"; this is {engine!r:.40}.')
     done = trace(module_or_function, inputs, named)
     return Drawing(done.title, *assembled(done), done.stopped, depth)
 
 
 def must_be_callable(name: str, target: object, inputs: tuple, named: dict, depth: object = None) -> None:
-    """Raises `BadUse`, one clear sentence, if the call cannot work."""
+    """Raises `UserError`, one clear sentence, if the call cannot work."""
     if depth is not None and (type(depth) is not int or depth < 0):
-        raise BadUse(f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ...; this is {depth!r:.40}.")
+        takes = f"{name}: depth counts how many levels of parts are opened: 0, 1, 2 ..."
+        raise UserError(f"{takes}; this is {depth!r:.40}.")
     if inspect.isclass(target):
         made = f"{name}({target.__name__}(...), x)"
-        raise BadUse(f"{name}: {target.__name__} is a class; make one first, for instance {made}.")
+        raise UserError(f"{name}: {target.__name__} is a class; make one first, for instance {made}.")
     if not callable(target):
         takes = f"{name} takes a function or a module and its inputs, for instance {name}(attention, q, k, v)"
-        raise BadUse(f"{takes}; this is of type {type(target).__name__}.")
+        raise UserError(f"{takes}; this is of type {type(target).__name__}.")
     if isinstance(target, nn.Module) and not inputs and not named:
-        raise BadUse(f"{name} needs the inputs too, for instance {name}(model, x).")
+        raise UserError(f"{name} needs the inputs too, for instance {name}(model, x).")

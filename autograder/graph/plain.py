@@ -22,10 +22,6 @@ MAX_EDGES = 4 * MAX_WHOLE
 _TITLE, _STOPPED, _BOX, _LONG = 80, 400, 200, 200
 
 
-class BadGraph(UserError):
-    """What was handed over is no graph of ours."""
-
-
 def as_data(drawing: Drawing) -> dict:
     """A drawing as dicts, lists, texts and numbers: {"version", "title", "stopped", "nodes", "edges"}."""
     nodes, edges = arranged(*drawing.whole, MAX_WHOLE)
@@ -44,7 +40,7 @@ def _listed(item):
 
 
 def from_data(data: Any, depth: int | None = None) -> Drawing:
-    """The drawing that such data describes. Raises `BadGraph`, one sentence, if anything is not as agreed."""
+    """The drawing that such data describes. Raises `UserError`, one sentence, if anything is not as agreed."""
     try:
         _expect(type(data) is dict and set(data) == PARTS)
         _expect(type(data["version"]) is int and data["version"] == VERSION)
@@ -55,7 +51,7 @@ def from_data(data: Any, depth: int | None = None) -> Drawing:
         _expect(len({(edge.source, edge.target) for edge in edges}) == len(edges))
         return Drawing(_text(_TITLE)(data["title"]), nodes, edges, _text(_STOPPED)(data["stopped"]), depth)
     except Exception as error:
-        raise BadGraph("a computation graph could not be read: it is not of the agreed form") from error
+        raise UserError("a computation graph could not be read: it is not of the agreed form") from error
 
 
 def _expect(holds: bool) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
-from autograder.errors import UserError
 from autograder.graph.model import plain_text, shape_text
 from autograder.graph.operations import SIGNS
 from autograder.graph.steps import Step, tensors_in
@@ -22,13 +21,6 @@ _UNSEEN = (
     "The steps to its result cannot be seen: they are no calls of PyTorch from here "
     "(TorchScript, another thread, a result that was kept)."
 )
-
-
-class BadUse(UserError):
-    """draw or compare was called in a way that cannot work; a notebook shows the sentence alone."""
-
-    def _render_traceback_(self):
-        return [str(self)]
 
 
 @dataclass

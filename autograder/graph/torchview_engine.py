@@ -11,21 +11,22 @@ from collections.abc import Callable
 
 from torch import nn
 
+from autograder.errors import UserError
 from autograder.graph.model import MAX_WHOLE, Edge, Edges, Node, Nodes, arranged, plain_text
 from autograder.graph.operations import category
-from autograder.graph.run import BadUse, named_arguments, title_of
+from autograder.graph.run import named_arguments, title_of
 from autograder.graph.steps import tensors_in
 from autograder.graph.untouched import copied, undisturbed
 
 
 def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int) -> tuple[str, Nodes, Edges]:
-    """Title, nodes and edges. Raises `BadUse`, one sentence, if torchview cannot draw it."""
+    """Title, nodes and edges. Raises `UserError`, one sentence, if torchview cannot draw it."""
     try:
         from torchview import draw_graph  # here, because few drawings need it
     except ImportError as error:
-        raise BadUse('draw: engine="torchview" needs two packages: pip install torchview graphviz') from error
+        raise UserError('draw: engine="torchview" needs two packages: pip install torchview graphviz') from error
     if not isinstance(target, nn.Module):
-        raise BadUse(f"draw: torchview draws modules, and {title_of(target)} is a function; leave the engine out.")
+        raise UserError(f"draw: torchview draws modules, and {title_of(target)} is a function; leave the engine out.")
     model = copied(target, {})
     arguments = [copied(value, {}) for value in inputs]
     device = next((tensor.device for tensor in (*model.parameters(), *tensors_in(arguments))), "cpu")
@@ -43,7 +44,7 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
     except Exception as error:
         cause = error.__cause__ or error
         reason = plain_text(f"{type(cause).__name__}: {cause}", 200)
-        raise BadUse(f"draw: torchview cannot draw {title_of(target)}. {reason}") from error
+        raise UserError(f"draw: torchview cannot draw {title_of(target)}. {reason}") from error
     return title_of(target), *_converted(graph, model, [name for name, _ in named_arguments(target, inputs, named)])
 
 
