@@ -20,6 +20,7 @@ NAME = b"autograder"
 ARGUMENTS, ENVIRONMENT = slice(45, 47), slice(47, 49)  # in /proc/self/stat, counted after the name
 HUGE = 2 * 1024 * 1024
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
+FIRST_CELLS = ("0", "raise NotImplementedError", "%matplotlib inline")  # IPython imports parts when it meets the first
 
 
 def erase_start() -> None:
@@ -59,6 +60,8 @@ def warm_up() -> Shell:
     silence_the_course()
     prepare_filter()
     shell = make_shell()
+    for cell in FIRST_CELLS:
+        shell.run_cell(cell, silent=True)
     gc.collect()
     gc.freeze()
     if sys.platform == "linux":
