@@ -105,6 +105,12 @@ def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Seque
             f"The parts expected are {_listed(parts)}; found: {_listed(actual)}.",
             "Which of your module's parts does PyTorch know, and by what names?",
         )
+    if bare := [part for part in parts if part in found and part not in expected]:
+        inside = [name.partition(".")[2] for name in expected if name.partition(".")[0] == bare[0]]
+        return (
+            f"{bare[0]} should be a module with {_listed(inside)}, and is a parameter itself.",
+            "Which layer of torch.nn is asked for there?",
+        )
     if missing := [name for name in expected if name not in found]:
         return f"Parameters are missing: {_listed(missing)}.", "What leaves them out where you make that part?"
     name = next(name for name in expected if list(expected[name]) != list(found[name]))

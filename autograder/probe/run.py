@@ -180,7 +180,8 @@ class _Probe:
                 return dict.fromkeys(inputs)
             # subtle: not total.backward(), within which the hooks would see nothing.
             torch.autograd.backward([total])
-        return {name: value.grad for name, value in inputs.items()}
+        # A layer with sparse gradients is right as well.
+        return {name: None if value.grad is None else value.grad.to_dense() for name, value in inputs.items()}
 
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None

@@ -43,6 +43,8 @@ def norm_cases(draw, with_bias: bool):
     yield Case("one feature, a scale of one", (single.flip(0), *(one[:1] for one in parameters)))
     small = {"aspect": EPSILON, "needs": ("epsilon", *OTHERS)}
     yield case("small rows", x=draw.normal(3, 5, scale=0.003), **small)
+    # Smaller than epsilon itself.
+    yield case("tiny rows", x=draw.normal(2, 4, scale=2e-7), **small)
     yield case("another epsilon", 3, 5, eps=0.5, **small)
     named = case("epsilon by name", 2, 4, **small)
     named.kwargs["eps"] = 0.1
@@ -56,6 +58,7 @@ SHARED = (
          "Is the small number added before the root is taken, or after?"),
     edit("LN-19 an epsilon of its own", {"variance + eps": "variance + 1e-5"},
          "Another epsilon changes nothing in yours.", "Which line uses the epsilon that is given?"),
+    edit("LN-19", {"variance + eps": "variance + 1e-6"}),
     edit("LN-37 another default epsilon", {"eps=1e-5": "eps=1e-6"},
          "You are right if epsilon is given, and off if it is not.", "Which epsilon does the signature name?"),
     edit("LN-37", {"eps=1e-5": "eps=1e-12"}),

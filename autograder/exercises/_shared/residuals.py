@@ -70,7 +70,7 @@ def residual_cases(draw):
               Call(to="1", keep="calls and last result of norm"),
               Call(to="2", keep="calls and last result of sublayer"))
     yield Case("modules that remember", (draw.normal(2, 3, 4), *remembering), script=script, aspect=CALLS,
-               needs=("modules",))
+               needs=("modules", "calls"))
     for training, family in ((True, "modules in training mode"), (False, "modules in evaluation mode")):
         moody = (Module("Moody", {"training": training, "factor": factor}, code=CODE) for factor in (2.0, 3.0))
         yield Case(family, (draw.normal(2, 3, 4), *moody), modes=True, aspect=SIDE_EFFECTS, needs=("modules", "modes"))
@@ -80,6 +80,8 @@ def residual_cases(draw):
 
 
 NEEDS = {
+    "calls": ("Your results are right, but how often a module was called is not, or what is left of its last result.",
+              "How often is each module called in yours, and is anything written into what it gave?"),
     "modes": ("You are right but for modules that do something else in training than in evaluation.",
               "In which mode should a module be while you call it, and who decides that?"),
     "modules": ("With modules that do nothing you are right; with others you are not.",

@@ -75,6 +75,8 @@ def cases(draw):
     odd = {"src_vocab": 11, "tgt_vocab": 8, "d_model": 6, "n_heads": 3, "d_ff": d_ff, "n_layers": 2}
     even = odd | {"src_vocab": 8, "d_model": 4, "n_heads": 4, "n_layers": 1}
     yield _case(draw, "all sizes different", batch, source, target, odd)
+    # Before longer sentences of the same module: what it keeps of the first length is too short for them.
+    yield _case(draw, "one token each", 1, 1, 1, even, gradients=False, needs=())
     first = _case(draw, "two sentences", 2, 5, 4, even)
     yield first
     yield from _changed(draw, first)
@@ -87,8 +89,9 @@ def cases(draw):
         case.kwargs["src_padding"] = torch.tensor(real).bool()
         yield case
     given = {"more": (some_mask(draw, (4, 4)),), "gradients": False}
+    single = {"more": (torch.tensor([[False, True, False, False]]),), "gradients": False}
+    yield _case(draw, "one sentence with padding", 1, 4, 3, even, aspect=PADDING, needs=("padding", "places"), **single)
     yield _case(draw, "padding by position", 4, 4, 4, even, aspect=PADDING, needs=("padding", "places"), **given)
-    yield _case(draw, "one token each", 1, 1, 1, odd, gradients=False, needs=())
     # Beyond the usual sizes of a table of positions.
     narrow = even | {"n_heads": 1, "d_ff": 2}
     long = {"gradients": False, "repeats": False, "aspect": LENGTH, "needs": ("long", "places")}
@@ -211,6 +214,12 @@ EXERCISE = Exercise(
              "Your target tokens do not attend to id 0.", "Which ids does the exercise call padding?"),
         edit("ED-69", {"tgt_mask=future": "tgt_mask=future, tgt_key_padding_mask=(tgt == 0) "
                        "& (torch.arange(tgt.shape[1]) > 0)"}),
+        edit("ED-71 a source id taken for padding",
+             {PADDED: "padded = src == 0 if src_padding is None else ~src_padding"},
+             "If no padding is given, your tokens do not attend to id 0 of the source.",
+             "Which ids does the exercise call padding?"),
+        edit("ED-71", {PADDED: "padded = (src == 0) & (torch.arange(src.shape[1]) > 0) if src_padding is None else "
+                       "~src_padding"}),
         edit("ED-11 inverted padding", {"~src_padding": "src_padding"},
              "Your tokens see the padding, and do not see what is real.",
              "What does True mean in src_padding, and what in the masks of PyTorch's layers?"),
@@ -226,6 +235,18 @@ EXERCISE = Exercise(
               "self.embed(tgt, self.tgt_embedding)": "self.embed(src, self.src_embedding)"},
              "Your encoder reads the target, and your decoder the source.",
              "Which of the two is known when translation begins?"),
+        edit("ED-73 the target is shifted again", {"x = self.embed(tgt, self.tgt_embedding)":
+             "x = self.embed(nn.functional.pad(tgt, (1, -1)), self.tgt_embedding)"},
+             "Your decoder reads the target one place further to the right than it was given.",
+             "Who shifts the target: the model, or whoever calls it?"),
+        edit("ED-75 the head is an embedding",
+             {"self.head = nn.Linear(d_model, tgt_vocab)": "self.head = nn.Linear(d_model, tgt_vocab)\n        "
+              "self.head.weight = self.tgt_embedding.weight"},
+             "Your head and an embedding are one parameter.", "How many tables of this model are trained apart?"),
+        edit("ED-77 one id does not learn", {f"nn.Embedding({side}_vocab, d_model)":
+             f"nn.Embedding({side}_vocab, d_model, padding_idx=0)" for side in ("src", "tgt")},
+             "The values are right, but the embedding of id 0 gets no gradient.",
+             "Which row did you tell nn.Embedding to leave alone, and is it one of padding here?"),
         edit("ED-19 GELU for ReLU", _layers("dropout", 'activation="gelu", dropout'),
              "Your layers let some negative numbers through.", "Which activation does the exercise ask for?"),
         edit("ED-21 pre-norm layers", _layers("dropout", "norm_first=True, dropout"),

@@ -65,6 +65,8 @@ def cases(draw):
         # Whoever lets padding speak hears it.
         case.args[0][~mask] *= 3
         yield case
+    mask = torch.tensor([[True, False, True, False]])
+    yield make.case("one sentence with padding", 1, 4, (2, 3, 5), mask=mask, counts="1", gradients=False, **padded)
     mask = some_mask(draw, (4, 4))
     yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, counts="1", gradients=False,
                     **padded)

@@ -46,20 +46,21 @@ def logits_of(src, tgt):
     history = (tgt * (place + 3)).cumsum(1)[..., None] + src.sum(1)[:, None, None]
     logits = torch.round(steps * torch.sin(history * (torch.arange(words) + 1.3))) / steps
     logits[..., eos] = torch.where(place + 1 == src[:, :1], 5.0, -5.0)
-    return logits
+    return logits - low
 
 
 def model(src, tgt):
     return logits_of(src, tgt)
 """
-# Without arguments it tells what it was asked. Tokens after the first end of a sentence are nobody's business.
+# Without arguments it tells what it was asked, or whether gradients were on in any call. Tokens after the first end of
+# a sentence are nobody's business.
 WATCHING = MODEL + """
 asked = []
 
 
 def model(src=None, tgt=None):
     if src is None:
-        return asked
+        return any(asked) if gradients else asked
     ended = (tgt[:, 1:] == eos).cumsum(1)[:, :-1] > 0
     heard = tgt.clone()
     heard[:, 2:] = torch.where(ended, eos, heard[:, 2:])
@@ -94,6 +95,7 @@ def cases(draw):
     yield _case(draw, "many ties", [5, 12, 4, 3, 12], 8, steps=1, words=12, needs=("ties", "ends"))
     yield _case(draw, "a large vocabulary", [3, 12], 4, words=300, needs=("ties", "ends"))
     yield _case(draw, "a long translation", [40, 60, 35], 64, needs=("ends", "long"))
+    yield _case(draw, "every logit is negative", [3, 12, 5], 6, low=20.0, needs=("negative", "ends"))
     watched = {"code": WATCHING, "script": (Call(tuple(map(Kept, NAMES)), keep="ids"),
                                             Call(to="model", keep="what the model got"))}
     for lengths in ([4, 2, 5, 3], [2, 12], [3, 3]):
@@ -115,9 +117,9 @@ def _given(draw, lengths, max_new, words, eos, bos=1):
     return dict(zip(NAMES, (None, src, bos, eos, max_new), strict=True))
 
 
-def _case(draw, family, lengths, max_new, code=MODEL, words=9, eos=2, bos=1, steps=1000, told=False, recording=None,
-          **more):
-    values = {"words": words, "eos": eos, "steps": steps, "gradients": told}
+def _case(draw, family, lengths, max_new, code=MODEL, words=9, eos=2, bos=1, steps=1000, low=0.0, told=False,
+          recording=None, **more):
+    values = {"words": words, "eos": eos, "steps": steps, "low": low, "gradients": told}
     given = _given(draw, lengths, max_new, words, eos, bos) | {"model": Given("model", code, values)}
     given |= {"recording": recording} if recording else {}
     return Case(family, () if "script" in more else tuple(given.values()), given if "script" in more else {},
@@ -147,6 +149,11 @@ EXERCISE = Exercise(
              "When every sentence has ended, yours go on until max_new.", "When is there nothing left to say?"),
         edit("GRD-07 it stops at the first end", {"done.all()": "done.any()"},
              "When one sentence ends, all of yours end.", "Which sentences must have ended before the loop may?"),
+        edit("GRD-45 the loop waits until all end in one step",
+             {KEPT: "chosen", "done = done | (chosen == eos)": "done = chosen == eos"},
+             "Your loop forgets which sentences have ended.", "Must all sentences end in one and the same step?"),
+        edit("GRD-45", {KEPT: "chosen", "done = done | (chosen == eos)": "done = chosen == eos",
+                        LAST: "said = target[:, 1:]\n    return said.masked_fill((said == eos).cumsum(1) > 0, eos)"}),
         edit("GRD-09 the first place is read", {"logits[:, -1]": "logits[:, 0]"},
              "You read the logits of the first place again and again.",
              "Which place of the logits tells the next token?"),
@@ -174,6 +181,9 @@ EXERCISE = Exercise(
              {"            if done.all():\n                break\n": "", "            logits = model": "            "
              "before = done\n            logits = model", "done = done |": "if before.all():\n                target = "
              "target[:, :-1]\n                break\n            done = done |"}),
+        edit("GRD-23", {"        for _ in range(max_new):\n            logits = model(src, target)\n":
+                        "        logits = model(src, target)\n        for _ in range(max_new):\n",
+                        "break": "break\n            logits = model(src, target)"}),
         edit("GRD-25 one token too many", {"range(max_new)": "range(max_new + 1)"},
              "Your sentences may be one token longer than max_new.", "Does max_new count bos?"),
         edit("GRD-27 one token too few", {"range(max_new)": "range(max_new - 1)"},
@@ -202,6 +212,8 @@ EXERCISE = Exercise(
     needs={
         "ties": ("You are right where one token is the likeliest; where several are, you are not.",
                  "Which id does the exercise ask for in a tie?"),
+        "negative": ("You are right where the largest logit is above 0; where all are below, you are not.",
+                     "With which number does your search for the largest logit begin?"),
         "ends": ("Where no sentence ends before another you are right; where one does you are not.",
                  "What should a sentence hold while others go on?"),
         "all": ("Where some sentence goes on to the end you are right; where all have ended you are not.",

@@ -30,7 +30,9 @@ def cases(draw):
     yield Case("columns in memory order", (columns, 2), gradients=False, **several)
     # The last token of one sentence is the first of the next, and bos stands in the middle.
     same = torch.tensor([[5, 1, 6, 7], [7, 7, 8, 1], [1, 9, 9, 5]])
-    yield Case("tokens that repeat", (same, 1), gradients=False, **several)
+    yield Case("tokens that repeat", (same, 1), gradients=False, needs=("bos", "several tokens"))
+    yield Case("sentences that begin with bos", (torch.tensor([[1, 6, 7], [1, 8, 5]]), 1), gradients=False,
+               needs=("bos", "several tokens"))
     # What is padding elsewhere is a token like any other.
     padded = torch.tensor([[5, 0, 0, 8, 7], [9, 4, -100, -100, -100], [0, 3, 0, 6, 0]])
     yield Case("0 and -100", (padded, 1), gradients=False, needs=("padding", "several tokens"))
@@ -86,12 +88,18 @@ EXERCISE = Exercise(
         edit("SHR-29 an id taken for padding", {LAST: f"(out := {LAST}).masked_fill(out == 0, bos)"},
              "One id comes out as another.", "Which of the ids does the exercise treat in a way of their own?"),
         edit("SHR-29", {LAST: f"(out := {LAST}).masked_fill(out == -100, 0)"}),
+        edit("SHR-31 a sentence that begins with bos stays as it is",
+             {LAST: f"targets.clone() if (targets[:, 0] == bos).all() else {LAST}"},
+             "Sentences that begin with bos are not shifted.",
+             "Is a first token that equals bos another one than the bos that you add?"),
         edit("SHR-27 written into the target", {LAST: "targets.copy_(torch.cat([first, targets[:, :-1]], dim=1))"},
              "After the call the caller's targets are shifted, too.",
              "Who needs the targets as they were, after the decoder has read them shifted?"),
     ),
     in_twos=("SHR-01", "SHR-03", "SHR-21"),
     needs={
+        "bos": ("You are right but where bos is among the targets.",
+                "Is a token that equals bos another one than the bos that you add?"),
         "padding": ("You are right but where 0 or -100 is among the targets.",
                     "Which of the ids does the exercise treat in a way of their own?"),
         "several tokens": ("A sentence of one token comes out right; longer ones do not.",

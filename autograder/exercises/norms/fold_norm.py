@@ -44,6 +44,8 @@ def flags(*modules):
 """
 TRAIN = """
 def train(new, x):
+    # What the layer reads is normed: weights that differ by as much in every column of a row are equally right.
+    x = F.layer_norm(x, x.shape[-1:])
     for _ in range(3):
         parameters = list(new.parameters())
         gradients = torch.autograd.grad((new(x) - 1).square().mean(), parameters)
@@ -70,7 +72,7 @@ def cases(draw):
     yield _case(draw, "what comes back", 4, 5, more={"look": look}, script=script, needs=("form",))
     script = FOLD, Call((Kept("norm"), Kept("linear")), to="flags", keep="arguments")
     yield _case(draw, "whether its arguments still learn", 4, 5, more={"flags": flags}, script=script,
-                aspect=SIDE_EFFECTS, needs=("form",))
+                aspect=SIDE_EFFECTS, needs=("form", "arguments"))
     script = FOLD, Call((Kept("new"), Kept("x")), to="train", keep="trained")
     # Training changes the new layer and must leave both arguments as they are.
     for _ in range(1 + draw.hidden):
@@ -177,6 +179,8 @@ EXERCISE = Exercise(
     needs={
         "shift": ("If the norm has no shift you are right; if it has one you are not.",
                   "What does the linear layer make of the norm's bias?"),
+        "arguments": ("Your new layer is right, but a parameter of the caller's modules asks for no gradient any "
+                      "more, or holds one.", "What should be true of both arguments after the call?"),
         "form": ("Your new layer computes the right numbers, but it is another thing than an nn.Linear should be.",
                  "What should be true of its class, its sizes and its parameters?"),
         "": ("Even if the norm has no shift, the result is another.",

@@ -38,7 +38,9 @@ def cases(draw):
     batch, tokens, width = draw.sizes(3, 3, 7)
     several, short = {"needs": ("several",)}, {"needs": ("shorter", "several")}
     yield _case(draw, "all sizes different", batch, tokens, tokens + 4, width, **short)
-    yield _case(draw, "other weights in the same module", batch + 1, tokens - 1, tokens + 4, width,
+    yield _case(draw, "other weights in the same module", batch + 1, tokens + 1, tokens + 4, width,
+                needs=("changed", *short["needs"]))
+    yield _case(draw, "the first sizes again, other weights", batch, tokens, tokens + 4, width,
                 needs=("changed", *short["needs"]))
     yield _case(draw, "as many tokens as positions", batch, 5, 5, width, **several)
     first = _case(draw, "two samples", 2, 4, 6, 3, **short)

@@ -44,16 +44,17 @@ def cases(draw):
     far = torch.tensor([2000, 3, 1024, 513, 0])
     yield _case(draw, "positions up to 2000", (5,), 64, far, needs=("pairs", "places"))
     yield _case(draw, "four of everything", (4, 4, 4), 4, torch.arange(4), needs=("pairs",))
-    yield _case(draw, "one token of one pair", (1, 1), 2, torch.tensor([3]), needs=("places",))
+    yield _case(draw, "one pair far away", (1, 2), 2, torch.tensor([1999, 3]), needs=("places",))
     base = {"needs": ("pairs", "base"), "aspect": BASE}
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)
+    base["needs"] += ("places",)
     yield _case(draw, "a larger base", (4,), 8, torch.arange(4) * 100, base=1e6, **base)
     # As lesson 04 makes them: features side by side in memory, heads not. A complex view asks for the former.
     heads = draw.eighths(2, 5, 3, 6, limit=8).transpose(1, 2)
     yield Case("heads just split", (heads, torch.arange(5)), scale=10.0, needs=("pairs", "places"), gradients=False)
     refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
-    for width in (7, 1):
-        yield _case(draw, "an odd number of features", (2, 3), width, torch.arange(3), **refused)
+    for width, tokens in ((7, 3), (1, 4)):
+        yield _case(draw, "an odd number of features", (2, tokens), width, torch.arange(tokens), **refused)
 
 
 def _case(draw, family, lead, width, positions, *base, needs=(), **more):

@@ -142,7 +142,7 @@ def moved(wrong: Pairs, pairs: Pairs) -> Words | None:
     """The right numbers in other places."""
     if all(_same_numbers(p.expected, p.actual) for p in wrong):
         return "Your result holds the right numbers, but in other places.", (
-            "Follow the numbers of one token: where should each of them stand, and where does it stand in yours?"
+            "Follow a few of the numbers: where should each of them stand, and where does it stand in yours?"
         )
     return None
 

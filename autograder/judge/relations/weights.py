@@ -11,7 +11,8 @@ NEARLY = 0.02
 
 def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Wrong shares, or no shares, where rows of positive shares are expected."""
-    shares = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
+    tables = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
+    shares = [p for p in tables if not _all_or_nothing(p.expected)]
     if not shares:
         return None
     if all(p.actual.dim() > 1 and _sums_to_one(p.actual.mT) and not _sums_to_one(p.actual) for p in shares):
@@ -70,6 +71,11 @@ def _slope(pair: Pair) -> float | None:
 
 def _is_share(table: torch.Tensor) -> bool:
     return bool((table >= 0).all()) and _sums_to_one(table)
+
+
+def _all_or_nothing(table: torch.Tensor) -> bool:
+    # A row such as (0, 1) may be anything, for instance a sine and a cosine.
+    return bool(((table == 0) | (table == 1)).all())
 
 
 def _sums_to_one(table: torch.Tensor) -> bool:

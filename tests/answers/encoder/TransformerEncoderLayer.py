@@ -116,6 +116,7 @@ WITHOUT_MASK = (
     "second bias left out", "parts in a sequence as well",
 )
 WRONG = {name: shared.WRONG[name] for name in WITHOUT_MASK} | {
+    "no padding in a single sentence": {"padding is None else": "padding is None or len(x) == 1 else"},
     "PyTorch's layer": WholeLayer,
     "PyTorch's layer inside": HeldLayer,
     "a fill of -3": {"~padding": FILL.format("-3.0")},

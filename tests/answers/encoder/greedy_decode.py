@@ -79,6 +79,7 @@ RIGHT = {
     "count of ends": {"if done.all():": "if int(done.sum()) == len(src):"},
 }
 WRONG = {
+    "the largest above zero": {CHOSEN: "logits[:, -1].relu().argmax(dim=-1)"},
     "sampled": {CHOSEN: "torch.multinomial(logits[:, -1].softmax(-1), 1)[:, 0]"},
     "the second best": {CHOSEN: "logits[:, -1].topk(2).indices[:, 1]"},
     "over all places": {CHOSEN: "logits.mean(1).argmax(dim=-1)"},

@@ -45,6 +45,8 @@ RIGHT = {
     "hstack": {LAST: "torch.hstack((first, targets[:, :-1]))"},
 }
 WRONG = {
+    "bos that is there is moved out": {LAST: "torch.cat([first, targets[:, 1:] if (targets[:, 0] == bos).all() else "
+                                       "targets[:, :-1]], dim=1)"},
     "reversed": {LAST: f"{LAST}.flip(1)"},
     "sorted": {LAST: "torch.cat([first, targets[:, :-1].sort(1).values], dim=1)"},
     "one sentence": {LAST: f"{LAST}[:1]"},

@@ -77,6 +77,8 @@ RIGHT = {
     "state dict": by_state_dict,
     "column by column": by_columns,
     "a subclass": own_class,
+    "rows of mean zero, as in TransformerLens": {
+        "new.bias.data = bias": "new.weight.data -= new.weight.data.mean(1, keepdim=True)\n    new.bias.data = bias"},
     "mv": {BIAS: "bias + torch.mv(weight, norm.bias.detach())"},
 }
 WRONG = {

@@ -30,6 +30,7 @@ RIGHT = {
     "more arguments": lambda x, norm, sublayer, alpha=1.0: norm(x * alpha + sublayer(x)),
 }
 WRONG = {
+    "the norm called for nothing": {LAST: "norm(x)\n    return norm(total)"},
     "sublayer of the norm": {BRANCH: "branch = norm(x)", LAST: "return total"},
     "sublayer twice": {BRANCH: "branch = sublayer(sublayer(x))"},
     "normed stream": {TOTAL: "total = norm(x) + branch"},

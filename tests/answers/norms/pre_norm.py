@@ -39,6 +39,8 @@ RIGHT = {
     "addcmul": {LAST: "import torch\n    return torch.addcmul(x, branch, torch.ones_like(branch))"},
 }
 WRONG = {
+    "token by token": lambda x, norm, sublayer: x + torch.stack(
+        [sublayer(norm(row)) for row in x.reshape(-1, x.shape[-1])]).reshape(x.shape),
     "modules change places": {NORMED: "normed = sublayer(x)", BRANCH: "branch = norm(normed)"},
     "sublayer twice": {BRANCH: "branch = sublayer(sublayer(normed))"},
     "norm twice": {NORMED: "normed = norm(norm(x))"},

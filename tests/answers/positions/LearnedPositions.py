@@ -66,6 +66,17 @@ class FromZeros(Base):
         nn.init.zeros_(self.embedding.weight)
 
 
+class BareParameter(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.embedding = nn.Parameter(torch.zeros(1, max_len, d_model))
+
+    def forward(self, x):
+        if x.shape[1] > self.embedding.shape[1]:
+            raise ValueError("too long")
+        return x + self.embedding[:, : x.shape[1]]
+
+
 class TooLong(ValueError):
     pass
 
@@ -85,9 +96,14 @@ RIGHT = {kind.__name__: kind for kind in (Base, Buffered, OneHot, TokenByToken, 
     "places of every sample": {"self.embedding(places)": "self.embedding(places.expand(len(x), tokens))"},
     "torch.add": {LAST: "return torch.add(x, F.embedding(places, self.embedding.weight))",
                   "tokens = x.shape[1]": "import torch.nn.functional as F\n        tokens = x.shape[1]"},
+    "sparse gradients": {"nn.Embedding(max_len, d_model)": "nn.Embedding(max_len, d_model, sparse=True)"},
     "own copy in place": {LAST: "out = x.clone()\n        out += self.embedding(places)\n        return out"},
 }
 WRONG = {
+    "a parameter instead of a part": BareParameter,
+    "rows kept by length": {LAST: "return x + self.__dict__.setdefault(f'rows {tokens}', self.embedding(places))"},
+    "places of the first length": {"self.embedding(places)":
+                                   "self.embedding(self.__dict__.setdefault('places', places)[:tokens])"},
     "an assertion": {"if tokens": "assert tokens <= self.embedding.num_embeddings\n        if tokens"},
     "nothing beyond": {"raise ValueError(": "return x or (", LAST: LAST},
     "twice": {LAST: "return x + 2 * self.embedding(places)"},

@@ -107,6 +107,9 @@ RIGHT = {
     "own memory in place": {LAST: "torch.stack(turned, dim=-1).flatten(-2).add_(0.0)"},
 }
 WRONG = {
+    "eight bits": {"positions[:, None]": "positions[:, None].to(torch.uint8)"},
+    "counted from the first": {"positions[:, None]": "(positions[0] + torch.arange(len(positions)))[:, None]"},
+    "odd only where tokens are odd": {"if width % 2:": "if width % 2 and x.shape[-2] % 2:"},
     "degrees": {"base**-exponents": "base**-exponents * torch.pi / 180"},
     "turns by two pi": {"base**-exponents": "base**-exponents * 2 * torch.pi"},
     "bfloat16 angles": {"angles = positions[:, None] * base**-exponents":

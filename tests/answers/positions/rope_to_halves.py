@@ -66,6 +66,7 @@ RIGHT = {
     "unbind": {HALVES: "torch.cat(heads.unflatten(1, (-1, 2)).unbind(2), 1)"},
 }
 WRONG = {
+    "every head but the last": {LAST: "return torch.cat((halves[:-1], heads[-1:])).flatten(0, 1)"},
     "sorted rows": {LAST: "return halves.flatten(0, 1).sort(dim=0).values"},
     "transposed result": {LAST: "return halves.flatten(0, 1).T"},
     "thirds": {HALVES: "torch.cat((heads[:, 0::3], heads[:, 1::3], heads[:, 2::3]), dim=1)"},

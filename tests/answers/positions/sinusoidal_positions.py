@@ -105,6 +105,7 @@ RIGHT = {
                  "torch.ger(positions.squeeze(1), 1.0 / 10000 ** (steps / d_model))"},
 }
 WRONG = {
+    "a last column of zeros": {"return table": "table[:, -1] = 0.0\n    return table"},
     "degrees": {SINES: "torch.sin(angles.deg2rad())", "torch.cos(angles)": "torch.cos(angles.deg2rad())"},
     "shifted by half a position": {"dtype=torch.float32)[:, None]": "dtype=torch.float32)[:, None] + 0.5"},
     "base times two pi": {"/ 10000": "/ 10000 * 2 * torch.pi"},
