@@ -177,8 +177,10 @@ SPECIAL = {"one of": _one_of, "same set": _same_set, "random": _random}
 
 
 def _rows(tensor: Encoded) -> Encoded:
-    """The same numbers as a list of rows."""
+    """The same numbers as a list of rows; a single axis is one row."""
     data = tensor["data"]
+    if data.dim() == 1:
+        return tensor | {"data": data[None]}
     return tensor | {"data": data.flatten(0, -2)} if data.dim() > 2 else tensor
 
 

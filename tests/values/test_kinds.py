@@ -100,6 +100,7 @@ def test_a_set_may_come_in_any_order_and_one_of_several_is_right():
         (SAME_SET, [3, 1, 1], [1, 3, 1], [3, 3, 1]),
         (SAME_SET, rows, rows.flip(0), rows.flip(1)),
         (SAME_ROWS, [[rows]], [[rows.flip(0)[None]]], [[rows[[0, 0]]]]),
+        (SAME_ROWS, [[rows[:1]]], [[rows[0]]], [[rows[1]]]),
         (ONE_OF, [1, (2, 3)], (2, 3), 3),
         (close(100.0), 1.0, 1.01, 1.1),
         (EXACT, 0.5, 0.5, 0.5000001),

@@ -47,8 +47,9 @@ def cases(draw):
     yield Case("values that show the weights", shown, needs=("several tokens",))
     yield Case("values all one", (draw.normal(6, 3), draw.normal(6, 3), torch.ones(6, 2)), needs=("several tokens",))
     # One sample, one head, widths of two: a table is far larger than the sums of all tokens.
-    yield Case("96 tokens", _qkv(draw, (), 96, 2, 2), observe=True, entries=96 * 96, needs=("several tokens",))
-    yield Case("300 tokens", _qkv(draw, (), 300, 2, 3), gradients=False, needs=("several tokens", "many tokens"))
+    many = {"needs": ("several tokens", "many tokens")}
+    yield Case("96 tokens", _qkv(draw, (), 96, 2, 2), observe=True, entries=96 * 96, **many)
+    yield Case("300 tokens", _qkv(draw, (), 300, 2, 3), gradients=False, **many)
     stable = {"aspect": STABILITY, **front}
     q, k, v = _qkv(draw, (2,), 5, 3, 4)
     yield Case("large inputs", ((q * 300).clamp(min=-7.0), (k * 300).clamp(min=-7.0), v), gradients=False, **stable)

@@ -59,9 +59,10 @@ def cases(draw):
     shown = draw.normal(1, 4, 3), draw.normal(1, 5, 3), torch.eye(5)[None], 2
     yield Case("values that show the weights", shown, **plain)
     yield Case("values all one", (draw.normal(4, 3), draw.normal(7, 3), torch.ones(7, 2), 3), gradients=False, **plain)
-    # One sample, one head, widths of two: a table is far larger than all else, also than all blocks' outputs.
-    long = {"observe": True, "entries": 96 * 96, "gradients": False}
-    yield Case("96 queries and keys", (*qkv(draw, (), 96, 96, 2, 2), 8), **long, **plain)
+    # One sample, one head, widths of two: a table is far larger than all else, also than all blocks' outputs. Blocks of
+    # an answer's own size, say 64, hold all keys here.
+    long = {"observe": True, "entries": 32 * 32, "gradients": False}
+    yield Case("32 queries and keys", (*qkv(draw, (), 32, 32, 2, 2), 8), **long, **plain)
     # A block of queries against all keys at once is a table: here one block of queries is all of them.
     wide = long | {"entries": 32 * 2048, "needs": (*plain["needs"], "many tokens")}
     yield Case("32 queries, 2048 keys", (*qkv(draw, (), 32, 2048, 2, 2), 32), **wide)
@@ -84,7 +85,7 @@ def _causal(draw, plain, front, long):
     yield Case("causal, all keys in one block", (*qkv(draw, (), 6, 6, 3, 2), 8, True), aspect=CAUSAL,
                needs=("several tokens", "causal"))
     yield Case("causal, one token", (*qkv(draw, (), 1, 1, 2, 3), 2, True), aspect=CAUSAL, needs=("causal",))
-    yield Case("causal, 96 tokens", (*qkv(draw, (), 96, 96, 2, 2), 8, True), **long, **more)
+    yield Case("causal, 96 tokens", (*qkv(draw, (), 96, 96, 2, 2), 8, True), **long | {"entries": 96 * 96}, **more)
 
 
 def _far(draw, front):

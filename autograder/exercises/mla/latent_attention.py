@@ -37,7 +37,8 @@ def cases(draw):
     yield _case(draw, "as many samples as heads", 3, 4, 5, 6, 2, 3, 2, **several)
     yield _case(draw, "latents as wide as the model", 2, 3, 4, 6, 6, 2, 3, **several)
     yield _case(draw, "four of everything", 4, 4, 4, 4, 4, 4, 4, **several)
-    yield _case(draw, "a new token over 300 latents", 1, 1, 300, 6, 3, 2, 4, gradients=False, needs=("heads", "tokens"))
+    many = {"needs": ("heads", "tokens", "many latents"), "gradients": False}
+    yield _case(draw, "a new token over 300 latents", 1, 1, 300, 6, 3, 2, 4, **many)
     yield _case(draw, "one head", 3, 4, 5, 6, 2, 1, 5, needs=("samples", "tokens"))
     yield _case(draw, "one sample, one head", 1, 4, 5, 6, 2, 1, 5, needs=("tokens",))
     yield _case(draw, "one latent", 2, 3, 1, 5, 2, 3, 4, needs=("heads", "samples"))
@@ -140,6 +141,8 @@ EXERCISE = Exercise(
     ),
     in_twos=("MLA-101", "MLA-103", "MLA-105", "MLA-107", "MLA-109", "MLA-111", "SDPA-07", "MLA-113", "MLA-121"),
     needs={
+        "many latents": ("A few latents come out right, hundreds do not.",
+                         "Which number in your code decides how many latents there may be?"),
         "heads": ("With one head you are right; with several you are not.",
                   "Which keys and which values belong to head 1, and how do the heads come together?"),
         "samples": ("With one sample you are right; with several you are not.",

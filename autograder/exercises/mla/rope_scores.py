@@ -33,7 +33,7 @@ def cases(draw):
     yield Case("one sample, one head", _inputs(draw, 1, 1, 3, 4, 5, 2), needs=("tokens",))
     yield Case("one head", _inputs(draw, 3, 1, 3, 4, 5, 2), needs=("samples", "tokens"))
     yield Case("one sample", _inputs(draw, 1, 3, 4, 5, 5, 2), needs=("heads", "tokens"))
-    long = {"needs": ("heads", "tokens"), "gradients": False}
+    long = {"needs": ("heads", "tokens", "many keys"), "gradients": False}
     yield Case("a new token over 300 keys", _inputs(draw, 1, 2, 1, 300, 3, 2), **long)
     yield Case("one of everything", _inputs(draw, 1, 1, 1, 1, 1, 1))
     first = _inputs(draw, 2, 3, 4, 4, 5, 2)
@@ -129,6 +129,8 @@ EXERCISE = Exercise(
     ),
     in_twos=("MLA-61", "MLA-63", "MLA-65", "MLA-69", "MLA-71", "MLA-73", "MLA-79", "MLA-91", "MLA-93"),
     needs={
+        "many keys": ("A few keys come out right, hundreds do not.",
+                      "Which number in your code decides how many keys there may be?"),
         "heads": ("With one head you are right; with several you are not.",
                   "Which key of the turned part does the second head read?"),
         "samples": ("With one sample you are right; with several you are not.",

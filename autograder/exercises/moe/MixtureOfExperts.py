@@ -179,6 +179,8 @@ EXERCISE = Exercise(
              "All tokens of a sample are sent to the same experts.", "One choice for what: a token, or a sample?"),
         edit("MOE-09", {TOP: "logits.topk(self.k, dim=-1)[0], logits.mean(0).topk(self.k)[1].expand(len(tokens), -1)"},
              "All tokens of the batch are sent to the same experts.", "One choice for what: a token, or the batch?"),
+        edit("MOE-09", {LOGITS: "self.router(x.mean(dim=1)).repeat_interleave(x.shape[1], 0)"},
+             "All tokens of a sample are sent to the same experts.", "One choice for what: a token, or a sample?"),
         edit("MOE-11 experts in a plain list", {"nn.ModuleList(": "list("},
              "Your experts are not among the parameters of your module.",
              "Ask the module for its parameters: whom does it know?"),

@@ -100,11 +100,20 @@ def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
 
 
 def _wrong_shape(context: CaseContext, step: str, found: Difference) -> Finding:
+    if found.path and str(found.path[0]).startswith(CALLS_OF):
+        return _wrong_shape_in_call(context, step, found)
     expected = formatting.format_expected_shape(context.exercise, found.expected["data"].shape)
     actual = formatting.format_named_shape(context.exercise, context.case, found.actual["data"].shape)
     start = "Expected" if _is_whole_result(found) else f"{_place(found)}: expected"
     observation = f"{start} shape {expected}, got {actual}."
     return context.finding(SHAPE, observation, "Which axis of the result should stand for what?", step=step)
+
+
+def _wrong_shape_in_call(context: CaseContext, step: str, found: Difference) -> Finding:
+    shapes = (formatting.format_shape(one["data"].shape) for one in (found.expected, found.actual))
+    name = context.name_of(str(found.path[0]).removeprefix(CALLS_OF))
+    observation = "`{}` should be called with a tensor of shape {}; you call it with {}.".format(name, *shapes)
+    return context.finding(SHAPE, observation, "What belongs in this call, and what does not?", step=step)
 
 
 def _wrong_kind_of_number(context: CaseContext, step: str, found: Difference) -> Finding:

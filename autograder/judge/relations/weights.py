@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.judge.relations.pair import SAME, Pair, Pairs, Words
+from autograder.judge.relations.pair import SAME, Pair, Pairs, Words, nearly_equal
 
 # Largest distance from one of a normalized row's standard deviation; a norm's eps (1e-5) moves it by less if the
 # row's own is above 0.02.
@@ -38,16 +38,19 @@ def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
             "Some of your weights are 0 where they should not be.",
             "Which entries should get a share, and which step leaves them out?",
         )
+    # Weights that are hardly off, as by a small constant in the division, say nothing of the scores.
+    if all(nearly_equal(p.expected, p.actual) for p in shares):
+        return None
     return _steepness(shares) or (
-        "Your rows are positive and sum to one, but they differ from the softmax of the scores.",
-        "Which numbers go into exp, and what else happens to them before or after?",
+        "Your rows are positive and sum to one, but their shares are not those that they should be.",
+        "Which numbers are made into shares, and what else happens to them before or after?",
     )
 
 
 def _steepness(shares: Pairs) -> Words | None:
     apart = [p for p in shares if bool(((p.expected > 1e-6) & (p.actual > 1e-6)).all())]
     slopes = [slope for p in apart if (slope := _slope(p)) is not None]
-    if not slopes or len(slopes) < len(apart):
+    if len(slopes) < len(apart) or all(abs(slope - 1) < SAME for slope in slopes):
         return None
     if all(slope < 1 for slope in slopes):
         return "Your weights are flatter than they should be.", (

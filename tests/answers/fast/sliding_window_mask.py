@@ -37,6 +37,14 @@ def unfolded(n, window):
     return line[n + window - 1 + start[None, :] - start[:, None]]
 
 
+def kept_for_a_length(n, window, kept={}):  # noqa: B006
+    """A mask made once for each length, whatever the window."""
+    if n not in kept:
+        kept.clear()
+        kept[n] = two_triangles(n, window)
+    return kept[n]
+
+
 NOT_LATER, NEAR, LAST = "(back >= 0)", "(back < window)", "return mask"
 BOTH = f"{NOT_LATER} & {NEAR}"
 RIGHT = {
@@ -50,6 +58,7 @@ RIGHT = {
     "logical_and": {BOTH: f"torch.logical_and({NOT_LATER}, {NEAR})"},
 }
 WRONG = {
+    "kept for a length": kept_for_a_length,
     "either": {" & ": " | "},
     "self and the first of the window": {BOTH: "(back == 0) | (back == window - 1)"},
     "every window-th": {BOTH: f"{NOT_LATER} & (back % window == 0)"},

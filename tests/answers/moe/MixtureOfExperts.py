@@ -112,6 +112,21 @@ class Backwards(Base):
         return output.reshape_as(x)
 
 
+class Squeezed(Base):
+    """Rows by an index without further axes: a token that comes alone is a vector."""
+
+    def forward(self, x):
+        tokens = x.flatten(0, 1)
+        weights, experts = self.gate(tokens)
+        output = torch.zeros_like(tokens)
+        for e, expert in enumerate(self.experts):
+            mine = experts == e
+            row = mine.any(dim=-1).nonzero().squeeze()
+            if row.numel():
+                output[row] += (weights * mine).sum(-1)[row].unsqueeze(-1) * expert(tokens[row])
+        return output.view(x.shape)
+
+
 class Balanced(Sorted):
     """Keeps what a loss would need, draws no conclusions; a subclassed router, another argument with a default."""
 
@@ -129,7 +144,8 @@ SOFTMAX, MADE = "torch.softmax(chosen, dim=-1)", "weights[token, slot, None] * e
 ADDED, NOBODY = "output.index_add(0, token, result)", "if len(token) == 0:"
 EXPERT = "expert(tokens[token])"
 SENT, LAST = "torch.where(experts == e)", "return output.unflatten(0, x.shape[:2])"
-RIGHT = {kind.__name__: kind for kind in (Masked, OneHot, Sorted, Unsorted, Weighted, Backwards, Balanced)} | {
+KINDS = Masked, OneHot, Sorted, Unsorted, Weighted, Backwards, Squeezed, Balanced
+RIGHT = {kind.__name__: kind for kind in KINDS} | {
     "index_put, accumulating": {ADDED: "output.index_put((token,), result, accumulate=True)"},
     "function": lambda d_model, d_ff, n_experts, k: Masked(d_model, d_ff, n_experts, k),
 }
