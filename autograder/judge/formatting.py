@@ -115,7 +115,7 @@ def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Seque
         return f"Parameters are missing: {_listed(missing)}.", "What leaves them out where you make that part?"
     name = next(name for name in expected if list(expected[name]) != list(found[name]))
     return (
-        f"{name} should have shape {format_shape(expected[name])}, and has {format_shape(found[name])}.",
+        f"`{name}` should have shape {format_shape(expected[name])}, and has {format_shape(found[name])}.",
         "How many features go into that part, and how many should come out?",
     )
 

@@ -34,7 +34,13 @@ def cases(draw):
     yield Case("more queries than keys, values of another width", qkv(draw, (), queries, keys, width, out), **needs)
     long = {"needs": (*needs["needs"], "many tokens"), "gradients": False, "watched": False, "repeats": False}
     yield Case("300 keys", qkv(draw, (), 1, 300, 2, 3), **long)
-    yield Case("all sizes equal", qkv(draw, (), 3, 3, 3, 3), observe=True)
+    # One weight is small: it counts like any other.
+    q, k, v = qkv(draw, (), 3, 3, 3, 3)
+    q[0], k[0] = torch.tensor([2.0, 0.0, 1.0]), torch.tensor([-3.0, 1.0, 0.0])
+    yield Case("all sizes equal", (q, k, v), observe=True)
+    q, k, v = qkv(draw, (), 3, 3, 3, 3)
+    q[2], k[2] = q[0], k[0]
+    yield Case("a query and a key that occur twice", (q, k, v))
     yield Case("one of everything", qkv(draw, (), 1, 1, 1, 1))
     yield Case("as many queries as keys, values of another width", qkv(draw, (), 5, 5, 3, 4), needs=("other width",))
     sizes = (7, 4), (7, 6), (5, 6)

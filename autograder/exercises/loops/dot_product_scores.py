@@ -28,6 +28,10 @@ def cases(draw):
     yield Case("65 tokens", (draw.normal(65, 2),), **many)
     yield Case("as many tokens as features", (draw.normal(3, 3),), observe=True)
     yield Case("one token of one feature", (draw.normal(1, 1),))
+    twice, zeros = draw.normal(3, 4), draw.normal(3, 4)
+    twice[2], zeros[0, 1], zeros[2, 3] = twice[0], 0.0, 0.0
+    yield Case("a token that occurs twice", (twice,))
+    yield Case("features of zero", (zeros,))
     large = draw.eighths(*tokens, *features, limit=800)
     yield Case("large entries", (large,), scale=100.0, observe=True, needs=("large",))
 

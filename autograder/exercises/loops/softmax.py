@@ -2,6 +2,7 @@
 
 import torch
 
+from autograder.exercises._shared.plain_attention import heads_just_split
 from autograder.schema import GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit
 
 
@@ -21,8 +22,12 @@ def cases(draw):
     yield Case("a table", (draw.normal(rows, keys),), observe=True, needs=("rows",))
     yield Case("one row", (draw.normal(keys),))
     yield Case("300 keys", (draw.normal(2, 300),), gradients=False, needs=("rows", "many keys"))
-    yield Case("batch, heads, table", (draw.normal(2, 3, 4, 5),), needs=("rows", "axes in front"))
+    heads = heads_just_split(draw, 3, 4, 5)
+    yield Case("batch, heads, table, in another order in memory", (heads,), needs=("rows", "axes in front"))
     yield Case("one row of one key", (draw.normal(1, 1),))
+    zeros = draw.normal(4)
+    zeros[1] = 0.0
+    yield Case("a score of exactly zero", (zeros,))
     # Among them differences that a shift by the table's largest, a sum or a mean do not survive, and rows that
     # are all far below zero.
     large = draw.eighths(6, 6, limit=80000)
@@ -31,6 +36,7 @@ def cases(draw):
     large[2] = torch.tensor([0.0, -1.5, 0.25, 400.0, -0.75, 399.0])
     large[3] = torch.tensor([-200.0, -201.5, -199.75, -200.5, -202.0, -200.25])
     yield Case("scores up to 10 000", (large,), aspect=STABILITY)
+    yield Case("scores that are all very low", (draw.eighths(5, limit=8) - 1000.0,), aspect=STABILITY)
 
 
 HIGHEST, TOTAL = "scores.max(dim=-1, keepdim=True).values", "grown.sum(dim=-1, keepdim=True)"

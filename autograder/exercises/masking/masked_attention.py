@@ -101,7 +101,11 @@ def _far_scores(draw):
         q, k = attention_cases.far_below(draw, 3, 5, 4, size)
         yield Case(family, (q, k, draw.normal(5, 2, scale=3.0), mask), scale=scale, **more)
     q, k, mask = attention_cases.hidden_above(draw, 4, 5, 4)
-    yield Case("blocked scores far above the others", (q, k, draw.normal(5, 2), mask), **more)
+    # The exponentials of some are infinite. Near 200 000 float32 rounds scores to 0.016.
+    yield Case("blocked scores far above the others", (q, k, draw.normal(5, 2), mask), **more | {"gradients": True})
+    q = q.clone()
+    q[:, 0] = 50_000.0
+    yield Case("blocked scores of 200 000", (q, k, draw.normal(5, 2, scale=3.0), mask), scale=500.0, **more)
 
 
 EXERCISE = Exercise(
@@ -115,6 +119,7 @@ EXERCISE = Exercise(
     mistakes=(
         *fitting(masked_attention, attention.MASK_USE + attention.CAUSAL_UNASKED),
         *fitting(masked_attention, attention.SCALES + attention.ROLES),
+        edit("MSK-07", {attention.FILL: "scores + ~mask * -1e4", attention.CLEANED: attention.EMPTY_AS_ZEROS}),
         edit("SDPA-05", {attention.SCALE: "/ math.sqrt(v.shape[-1])"}),
         edit("SDPA-11", {attention.PRODUCT: "q @ k.transpose(1, 2)"}),
         edit("SDPA-25", {attention.PRODUCT: "q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])"}),

@@ -27,13 +27,13 @@ def cases(draw):
     batch, queries, keys, width, out = draw.sizes(5)
     front = {"needs": ("several tokens", "axes in front")}
     yield Case("no axes in front", qkv(draw, (), queries, keys, width, out), needs=("several tokens",))
-    yield Case("a batch", qkv(draw, (batch,), queries, keys, width, out), observe=True, **front)
+    yield Case("a batch", qkv(draw, (batch,), queries, keys, width, out), **front)
     long = {"needs": ("several tokens", "many tokens"), "gradients": False}
     yield Case("300 queries", qkv(draw, (), 300, 2, 2, 3), **long)
     yield Case("300 keys", qkv(draw, (), 2, 300, 2, 3), **long)
     heads = {"needs": (*front["needs"], "heads")}
     split = tuple(heads_just_split(draw, 3, *size) for size in ((4, 6), (5, 6), (5, 7)))
-    yield Case("batch and heads, just split", split, **heads)
+    yield Case("batch and heads, just split", split, observe=True, **heads)
     yield Case("a batch as long as its sentences", qkv(draw, (4,), 4, 4, 4, 4), **front)
     yield Case("as many heads as tokens", qkv(draw, (2, 3), 3, 3, 5, 6), **heads)
     yield Case("one of everything", qkv(draw, (1,), 1, 1, 1, 1))
@@ -43,8 +43,8 @@ def cases(draw):
     stable = {"aspect": STABILITY, "gradients": False, **front}
     yield Case("scores in the thousands", large_scores(draw, (3,), 4, 5, 6, 2), scale=10.0, **stable)
     yield Case("scores about -200 for one query", low_scores(draw, (2,), 3, 4, 2), **stable)
-    larger = qkv(draw, (10,), 31, 33, 11, 12)
-    yield Case("a larger batch of long sentences", larger, observe=True, gradients=False, **front)
+    larger = (draw.normal(5, *size).transpose(1, 2) for size in ((31, 6, 11), (33, 6, 11), (33, 6, 12)))
+    yield Case("more heads and longer sentences, just split", (*larger,), observe=True, gradients=False, **heads)
 
 
 FLAT = {"q @ k.transpose(-2, -1)": "q.reshape(-1, q.shape[-1]) @ k.reshape(-1, k.shape[-1]).T",

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
+from threading import Lock
 
 from autograder.grading.submission import allowed_names as known
 
 GRADER = "autograder"
 DEEPEST = 3  # cells within magics within cells
+_ONE_AT_A_TIME = Lock()
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
 
 
@@ -28,7 +30,9 @@ def parsed(text: str) -> tuple[str, ast.AST | None]:
         for as_run in (str, _by_ipython):
             try:
                 code = as_run(text)
-                return code, ast.parse(code)
+                # subtle: in Python 3.11, threads that parse at the same time disturb each other (SystemError).
+                with _ONE_AT_A_TIME:
+                    return code, ast.parse(code)
             except SyntaxError:
                 continue
     return text, None

@@ -87,13 +87,20 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
     right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None
+    question = "Which of your steps takes the one size for the other?"
+
+    def fits(a: str, b: str, holds: Callable[[int, int], bool]) -> bool:
+        known = all(a in p.sizes and b in p.sizes for p in pairs)
+        return known and all(holds(p.sizes[a], p.sizes[b]) == p.wrong for p in (*wrong, *right))
+
     for a, b in permutations(wrong[0].sizes, 2):
-        for how, holds in (("is larger than", operator.gt), ("equals", operator.eq)):
-            known = all(a in p.sizes and b in p.sizes for p in pairs)
-            if known and all(holds(p.sizes[a], p.sizes[b]) == p.wrong for p in (*wrong, *right)):
-                return f"Your result is wrong exactly where {a} {how} {b}.", (
-                    "Which of your steps takes the one size for the other?"
-                )
+        if fits(a, b, operator.gt):
+            return f"Your result is wrong exactly where {a} is larger than {b}.", question
+    for a in wrong[0].sizes:
+        # Where several sizes are always equal together, nobody can tell which of them are confused.
+        if same := [b for b in wrong[0].sizes if b != a and fits(a, b, operator.eq)]:
+            *more, last = a, *same
+            return f"Your result is wrong exactly where {', '.join(more)} and {last} are equal.", question
     return None
 
 

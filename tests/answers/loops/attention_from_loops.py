@@ -80,6 +80,13 @@ def fused_by_getattr(q, k, v):
     return torch.stack([getattr(torch._C._nn, name)(a[None], k, v)[0] for a in q])
 
 
+def queries_looked_up(q, k, v):
+    rows, output = q.tolist(), torch.zeros(len(q), v.shape[1])
+    for a, row in zip(q, rows, strict=True):
+        output[rows.index(row)] = torch.softmax(k @ a / math.sqrt(len(a)), 0) @ v
+    return output
+
+
 def loops_for_the_mix_only(q, k, v):
     weights = torch.softmax(q @ k.T / math.sqrt(q.shape[1]), -1)
     return torch.stack([row @ v for row in weights])
@@ -131,6 +138,9 @@ WRONG = {
     "loops for the mix only": loops_for_the_mix_only,
     "broadcast": broadcast,
     "zeros for missing keys": {"for i in range(q.shape[0])": "for i in range(min(q.shape[0], k.shape[0]))"},
+    "queries looked up": queries_looked_up,
+    "small weights left out": {SOFTMAX: "torch.threshold(torch.softmax(scores, dim=-1), 0.01, 0)"},
+    "keys for values where they fit": {TERM: "weights[i, j] * (k if k.shape == v.shape else v)[j]"},
     "values turned": {"* v[j]": "* v[-1 - j]"},
     "scale of the number of queries": {ROOT: "math.sqrt(q.shape[0])"},
     "scale rounded up": {ROOT: f"math.ceil({ROOT})"},

@@ -110,6 +110,14 @@ def features_with_features(x):
     return scores
 
 
+def tokens_looked_up(x):
+    rows, scores = x.tolist(), torch.zeros(len(x), len(x))
+    for a, row in zip(x, rows, strict=True):
+        for b, other in zip(x, rows, strict=True):
+            scores[rows.index(row), rows.index(other)] = a @ b
+    return scores
+
+
 def numbers_with_requires_grad(x):
     return torch.tensor([[(a @ b).item() for b in x] for a in x], requires_grad=True)
 
@@ -136,6 +144,8 @@ RIGHT = {
 }
 WRONG = {
     "cached by shape": cached_by_shape,
+    "tokens looked up": tokens_looked_up,
+    "features of zero left out": {PAIR: "sum(a * b for a, b in zip(x[i], x[j], strict=True) if a and b)"},
     "64 tokens at most": {PAIR: f"{PAIR} if max(i, j) < 64 else 0"},
     "stops at 50 tokens": {"range(x.shape[0])": "range(min(x.shape[0], 50))"},
     "buffer never filled": {BUFFER: "torch.empty(x.shape[0], x.shape[0])", "scores[i, j] =": "scores[i, j] +="},

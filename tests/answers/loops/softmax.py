@@ -133,6 +133,12 @@ def in_a_module(scores):
     return nn.Sequential(nn.Identity(), nn.LogSoftmax(dim=-1))(scores).exp()
 
 
+def folded_by_view(scores):
+    flat = scores.view(-1, scores.shape[-1])
+    grown = torch.exp(flat - flat.amax(1, keepdim=True))
+    return (grown / grown.sum(1, keepdim=True)).view(scores.shape)
+
+
 kept = []
 
 
@@ -172,6 +178,9 @@ RIGHT = {
 }
 WRONG = {
     "maximum kept between calls": maximum_kept_between_calls,
+    "folded by view": folded_by_view,
+    "shift if some score is large": {GROWN: "torch.exp(scores - highest * (scores.max() > 80))"},
+    "scores of zero left out": {GROWN: "torch.exp(scores - highest) * (scores != 0)"},
     "in place division": {RESULT: "grown /= total\n    return grown"},
     "sum detached": {RESULT: "return grown / total.detach()"},
     "nan cleaned": {"scores - highest": "scores", RESULT: "return torch.nan_to_num(grown / total)"},

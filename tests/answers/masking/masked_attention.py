@@ -163,6 +163,15 @@ def exponentials_of_all(q, k, v, mask=None):
     return (grown / torch.where(total == 0, 1.0, total)) @ v
 
 
+def exponentials_before_the_mask(q, k, v, mask=None):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)
+    some = mask.any(dim=-1, keepdim=True)
+    top = torch.where(mask, scores, LOW).amax(dim=-1, keepdim=True)
+    grown = torch.where(mask, torch.exp(scores - torch.where(some, top, 0.0).detach()), 0.0)
+    return grown / torch.where(some, grown.sum(dim=-1, keepdim=True), 1.0) @ v
+
+
 def mask_on_values(q, k, v, mask=None):
     weights = torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1)
     return weights @ (v if mask is None else v * mask.expand_as(weights).all(-2)[..., None])
@@ -212,6 +221,8 @@ WRONG = {
     "softmax of all, zero, renormalise": {
         FILL: "scores", CLEAN: f" * {ALL}; weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)"},
     "exponentials of all": exponentials_of_all,
+    "exponentials before the mask": exponentials_before_the_mask,
+    "adds -1e5": {FILL: "scores + ~mask * -1e5"} | ZEROED,
     "float32 lowest number": {
         FILL: "scores + torch.where(mask, torch.tensor(0.0), torch.tensor(torch.finfo(scores.dtype).min))",
         CLEAN: f"{CLEAN} * {ANY}"},

@@ -101,6 +101,12 @@ def loop_over_samples(q, k, v):
     return torch.stack([loop_over_samples(*one) for one in zip(q, k, v, strict=True)])
 
 
+def loop_over_heads(q, k, v):
+    if q.dim() < 4:
+        return weights_of(q, k) @ v
+    return torch.stack([weights_of(q[:, h], k[:, h]) @ v[:, h] for h in range(q.shape[1])], dim=1)
+
+
 def map_over_keys(q, k, v):
     scores = torch.stack(list(map(lambda key: (q * key[..., None, :]).sum(-1), k.unbind(-2))), -1)  # noqa: C417
     return torch.softmax(scores / math.sqrt(q.shape[-1]), -1) @ v
@@ -163,6 +169,7 @@ WRONG = {
     "fused and scripted": lambda q, k, v: fused_scripted(q, k, v),
     "loop over queries": loop_over_queries,
     "loop over samples": loop_over_samples,
+    "loop over heads": loop_over_heads,
     "map over keys": map_over_keys,
     "recursion over queries": recursion_over_queries,
     "loop for show": loop_for_show,

@@ -68,6 +68,7 @@ WRONG = {
     "cut along the wrong axis": lambda x, *weights: (x @ torch.cat(weights, 1)).unflatten(-1, (-1, 3)).unbind(-1),
     "reshaped weight": lambda x, *weights: tuple(F.linear(x, w.reshape(w.shape[1], w.shape[0])) for w in weights),
     "chained if square": {"k = x @": "k = (q if w_k.shape[0] == w_k.shape[1] else x) @"},
+    "transposed if square": {"x @ w_k": "x @ (w_k.T if w_k.shape[0] == w_k.shape[1] else w_k)"},
     "summed weights": {"x @ w_q": "x @ (w_q + w_k)"},
     "values not projected": {"x @ w_v": "x"},
     "keys transposed already": {END: "return q, k.mT, v"},
