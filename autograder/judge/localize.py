@@ -19,8 +19,8 @@ SINGLE_ASPECT = {
         "What should such a query return, and which numbers stand in its row of weights?",
     ),
     STABILITY: (
-        "Your result is right for ordinary scores, and wrong for very large or very low ones.",
-        "Which step is only right as long as the scores are small?",
+        "Your result is right for ordinary numbers, and wrong for very large or very low ones.",
+        "Which step is only right as long as its numbers are small?",
     ),
     DTYPES: (
         "Only float64 inputs go wrong.",

@@ -67,9 +67,9 @@ def _copied(case: Case, step: Encoded, dtype: torch.dtype | None = None) -> Any:
         if before is None or after is None or before_source is None or after_source is None:
             return None
         return _same(before, after) and _same(before_source, after_source)
-    if look == "learning":
-        gradients = _items(step, TARGET)
-        return all(item["kind"] == "tensor" for item in gradients.values()) if gradients else None
+    if look in ("learning", "source learning"):
+        learning = _items(step, TARGET if look == "learning" else SOURCE)
+        return all(item["kind"] == "tensor" for item in learning.values()) if learning else None
     found = _tensors(step, SOURCE if look == "source" else TARGET)
     if found is None:
         return None

@@ -31,6 +31,7 @@ def copy_weights(
     "later"     the target's before and after a change of the source, then the source's before and after a change of
                 the target
     "learning"  the gradients of the target's, None for those without one
+    "source learning"  the source's, None for those that need no gradient any more
 
     Raises TypeError if one of the modules holds anything but plain parameters.
     """
@@ -39,6 +40,9 @@ def copy_weights(
     answer(source_copy, target_copy)
     if look == "source":
         return _parameters_of_source(source_copy)
+    if look == "source learning":
+        held = _parameters_of_source(source_copy)
+        return {name: parameter if parameter.requires_grad else None for name, parameter in held.items()}
     parameters = _parameters_of_target(target_copy)
     if look == "later":
         return _later(_parameters_of_source(source_copy), parameters)

@@ -28,6 +28,7 @@ EMPTY_AS_ZEROS = f"{SOFTMAX} * (1 if mask is None else mask.any(dim=-1, keepdim=
 GROWN_THEN_CUT = (
     "(lambda grown: grown / (grown.sum(-1, keepdim=True) + 1e-9))(scores.exp() * (1 if mask is None else mask))"
 )
+GROWN_FROM = "(lambda grown: grown / grown.sum(-1, keepdim=True){1})(torch.exp(scores - {0}))"
 SHARED_AGAIN = f"(lambda weights: weights / (weights.sum(-1, keepdim=True){{}}))({CUT})"
 
 SCALES = (
@@ -50,6 +51,15 @@ ROLES = (
     edit("SDPA-07", {SOFTMAX: "torch.softmax(scores, dim=-2)"}),
     edit("SMX-01", {CLEANED: "(scores.exp() / scores.exp().sum(-1, keepdim=True)).nan_to_num()"}),
     edit("SMX-01", {FILL: "scores", CLEANED: GROWN_THEN_CUT}),
+)
+
+# One maximum for more than one row, in a softmax by hand.
+MAXIMA = (
+    edit("SMX-23", {SOFTMAX: GROWN_FROM.format("scores.max()", "")},
+         "A row of scores that lies far below another one comes out as zeros or NaN.",
+         "How large is the largest entry of each row after your shift?"),
+    edit("SMX-23", {SOFTMAX: GROWN_FROM.format("scores.amax(dim=(-2, -1), keepdim=True)", "")}),
+    edit("SMX-23", {CLEANED: GROWN_FROM.format("scores.amax(dim=(-2, -1), keepdim=True)", ".clamp(min=1e-20)")}),
 )
 
 # Of the projections of a module: `q = self.q_proj(x)` and so on.

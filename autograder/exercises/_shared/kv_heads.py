@@ -56,7 +56,7 @@ def _cases(draw, grouped):
         # Of the same shape as before: what was kept by shape would still fit.
         yield make_two.case("other weights in the same module", sizes)
         yield _maker(draw, lambda heads: 1, grouped).case("one key head for all", (2, 5, 5, 4, 3))
-        yield _maker(draw, lambda heads: heads, grouped).case("as many key heads as heads", (2, 5, 5, 4, 3))
+        yield _maker(draw, lambda heads: heads, grouped).case("as many key heads as heads", (2, 5, 5, 4, 3), (5, 5))
     else:
         batch, tokens, heads, d_head = draw.sizes(4, 2, 7)
         sizes = (batch, tokens, tokens, heads, d_head)
@@ -90,13 +90,14 @@ def _maker(draw, kv_heads, grouped):
 
 
 CUT = "q.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)"
+ACROSS_TOKENS = "q.reshape(len(x), self.n_heads, x.shape[1], -1)"
 LAYER = "nn.Linear(d_model, d_model)"
 KEYS_MADE, VALUES_MADE = "self.k_proj = nn.Linear(d_model, ", "self.v_proj = nn.Linear(d_model, "
 FOLDED = "mask.expand(scores.shape).transpose(1, 2).reshape(len(x), -1, x.shape[1]).reshape(scores.shape)"
 
 # What both classes take from the tables of other lessons: the same mistakes have names of their own here.
-KNOWN = (*attention.MASK_USE, *attention.CAUSAL_UNASKED, *attention.SCALES, *attention.ROLES, *attention.LAYERS,
-         *heads.HEADS)
+KNOWN = (*attention.MASK_USE, *attention.CAUSAL_UNASKED, *attention.SCALES, *attention.ROLES, *attention.MAXIMA,
+         *attention.LAYERS, *heads.HEADS)
 WITHOUT = ("HEAD-09", "HEAD-37", "HEAD-41", "MHA-35", "SDPA-41", "HEAD-25")
 SHARED_HEADS = (
     edit("SDPA-45 softmax over the heads", {SOFTMAX: "torch.softmax(scores, dim=1)"},
@@ -120,7 +121,8 @@ SHARED_HEADS = (
     edit("QKV-13 keys and values change places", {PRODUCT: "q @ v.transpose(-2, -1)", MIX: "weights @ k"},
          "Your keys and values have changed places.",
          "Which of the two is compared with the queries, and which is passed on?"),
-    edit("MHA-01", {CUT: "q.reshape(len(x), self.n_heads, x.shape[1], -1)"}),
+    edit("MHA-01", {CUT: ACROSS_TOKENS}),
+    edit("MHA-01", {CUT: ACROSS_TOKENS, MERGE: heads.IN_MEMORY_ORDER}),
     edit("MHA-37 features dealt out in turn", {CUT: "q.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)"},
          "Your head h holds every n-th feature.",
          "Which features belong to head 0: the first d_head in a row, or every n-th?"),

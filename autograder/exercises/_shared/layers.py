@@ -76,7 +76,8 @@ class Maker:
 
     def adding(self, family, *adding):
         """A layer in which only these sublayers add something: the last step of the others gives zeros."""
-        case = self.case(family, 2, 4, (3, 2, 5), gradients=False)
+        # subtle: more tokens than features, or what fails for a long sequence would seem to follow the width.
+        case = self.case(family, 2, 7, (3, 2, 5), gradients=False)
         case.weights["linear1.weight"].mul_(3)
         for part, name in SUBLAYERS.items():
             if name not in adding:
@@ -129,11 +130,14 @@ class Maker:
         yield replace(same, family="another second sample", args=second)
 
     def _hardly_different(self):
-        """Features so alike, also after the attention, that a norm's epsilon shows."""
+        """Features so alike, wherever a norm reads them, that its epsilon shows."""
         more = {"aspect": EPSILON, "gradients": False, "needs": ("small spread",)}
         case = self.case("features that hardly differ", 2, 4, (3, 2, 5), stretch=0.002, **more)
-        for part in ("self_attn.out_proj.weight", "self_attn.out_proj.bias"):
-            case.weights[part].mul_(0.002)
+        # Where a norm comes last, the next one reads what it gives.
+        cross = ("multihead_attn.out_proj", "linear2", "norm1", "norm2") if self.cross else ()
+        for part in ("self_attn.out_proj", *cross):
+            for kind in ("weight", "bias"):
+                case.weights[f"{part}.{kind}"].mul_(0.002)
         return case
 
 

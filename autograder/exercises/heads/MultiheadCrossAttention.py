@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     rules=heads.NO_MULTIHEAD,
     mistakes=(
         *fitting(MultiheadCrossAttention, attention.MASK_USE),
-        *fitting(MultiheadCrossAttention, attention.SCALES + attention.ROLES + attention.LAYERS),
+        *fitting(MultiheadCrossAttention, attention.SCALES + attention.ROLES + attention.MAXIMA + attention.LAYERS),
         *fitting(MultiheadCrossAttention, heads.HEADS),
         edit("XATT-01 the roles of x and context swapped",
              {"self.q_proj(x)": "self.q_proj(context)", "self.k_proj(context)": "self.k_proj(x)",

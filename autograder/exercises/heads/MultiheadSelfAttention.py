@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     rules=heads.NO_MULTIHEAD,
     mistakes=(
         *fitting(MultiheadSelfAttention, attention.MASK_USE + attention.CAUSAL_UNASKED),
-        *fitting(MultiheadSelfAttention, attention.SCALES + attention.ROLES + attention.LAYERS),
+        *fitting(MultiheadSelfAttention, attention.SCALES + attention.ROLES + attention.MAXIMA + attention.LAYERS),
         *fitting(MultiheadSelfAttention, heads.HEADS),
         edit("MHA-41 sizes that do not fit are taken", {"if d_model % n_heads:": "if False:"},
              "Your module is made even if n_heads does not divide d_model.",

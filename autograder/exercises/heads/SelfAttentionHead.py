@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     rules=NO_MULTIHEAD,
     mistakes=(
         *fitting(SelfAttentionHead, attention.MASK_USE + attention.CAUSAL_UNASKED),
-        *fitting(SelfAttentionHead, attention.SCALES + attention.ROLES + attention.LAYERS),
+        *fitting(SelfAttentionHead, attention.SCALES + attention.ROLES + attention.MAXIMA + attention.LAYERS),
         edit("HEAD-03", {attention.SCALE: "/ math.sqrt(x.shape[-1])"}),
         edit("SDPA-21", {attention.PRODUCT: "q.flatten(0, 1)[None] @ k.flatten(0, 1)[None].transpose(-2, -1)",
               attention.MIX: "(weights @ v.flatten(0, 1)[None]).reshape(v.shape)"}),

@@ -3,7 +3,7 @@
 import torch
 from torch import nn  # noqa: F401 (the mistakes use it)
 
-from autograder.schema import GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Module, edit
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Module, edit
 
 PARTS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
@@ -36,6 +36,7 @@ def cases(draw):
     yield _case(draw, "the source afterwards", 6, 2, 3, look="source", aspect=SIDE_EFFECTS)
     yield _case(draw, "later changes", 6, 3, 2, look="later", aspect=SIDE_EFFECTS)
     yield _case(draw, "learning after the copy", 6, 2, 4, look="learning", aspect=GRADIENTS)
+    yield _case(draw, "the source learns on", 6, 3, 2, look="source learning", aspect=SIDE_EFFECTS)
 
 
 def _case(draw, family, d_model, heads, tokens, order=PARTS, look="output", **more):
@@ -85,7 +86,7 @@ EXERCISE = Exercise(
     cases=cases,
     procedure="copy_weights",
     standard=("float64",),
-    aspects={VALUES: 3, SIDE_EFFECTS: 1, GRADIENTS: 1},
+    aspects={VALUES: 2, SIDE_EFFECTS: 1, GRADIENTS: 1, DTYPES: 1},
     mistakes=(
         edit("MHA-15 the stacked weight cut in another order", {ORDER: "(target.q_proj, target.v_proj, target.k_proj)"},
              "Your three projections hold each other's weights, or each other's biases.",
@@ -98,6 +99,7 @@ EXERCISE = Exercise(
              "Are all the biases of a trained module zero?"),
         edit("MHA-17", {BIAS: "pass", OUT_BIAS: "pass"}),
         edit("MHA-17", {OUT_BIAS: "pass"}),
+        edit("MHA-17", {BIAS: "part.bias.zero_()"}),
         edit("MHA-17", {BIAS: "part.bias.zero_()", OUT_BIAS: "target.out_proj.bias.zero_()"}),
         edit("MHA-63 the output projection is left behind", {OUT: "pass", OUT_BIAS: "pass"},
              "Queries, keys and values are copied, out_proj is not.",
@@ -112,10 +114,12 @@ EXERCISE = Exercise(
         edit("MHA-65", {OUT: "target.out_proj = source.out_proj", OUT_BIAS: "pass"}),
         edit("MHA-67 copies that do not learn", _all("{0}.{1} = nn.Parameter({2}.clone(), requires_grad=False)"),
              "After copying, some of the target's weights get no gradient.",
-             "What does requires_grad say of the target's parameters afterwards?"),
+             "What does requires_grad say of the target's parameters afterwards, and are gradients recorded at all?"),
         edit("MHA-69 rows dealt out in turn", {WEIGHTS: "[source.in_proj_weight[i::3] for i in range(3)]"},
              "Each of your projections holds every third row of the stacked weight.",
              "Do the rows for the queries stand together in in_proj_weight, or is every third one theirs?"),
+        edit("MHA-69", {WEIGHTS: "[source.in_proj_weight[i::3] for i in range(3)]",
+                        BIASES: "[source.in_proj_bias[i::3] for i in range(3)]"}),
         edit("MHA-71 weights copied transposed", {WEIGHT: "part.weight.copy_(weight.T)"},
              "Your copied weights have their two axes swapped.",
              "Which of the two modules stores its weights transposed, or does neither?"),
@@ -142,6 +146,9 @@ EXERCISE = Exercise(
         edit("MHA-73 copied in the other direction", _all("{2}.copy_({0}.{1})"),
              "The target is as before, and the source holds other weights.",
              "Which of the two modules should be the same after the call as before?"),
+        edit("MHA-101 the source is frozen", {OUT_BIAS: f"{OUT_BIAS}; source.requires_grad_(False)"},
+             "The copy is right, but the source's weights get no gradient any more.",
+             "Which of your lines says something about gradients, and for how long does it hold?"),
         edit("MHA-81 the source is changed", {OUT_BIAS: f"{OUT_BIAS}; source.in_proj_weight.zero_()"},
              "The target gets the right weights, but the source holds others afterwards.",
              "Which of the two modules should be the same after the call as before?"),

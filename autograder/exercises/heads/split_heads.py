@@ -39,7 +39,9 @@ EXERCISE = Exercise(
     mistakes=(
         edit("MHA-01", {CUT: "x.reshape(len(x), n_heads, x.shape[1], -1)", TURN: "heads"}),
         edit("MHA-23", {CUT: f"torch.stack({SLICES}, dim=2)"}),
-        edit("MHA-37", {CUT: "x.unflatten(-1, (-1, n_heads)).mT"}),
+        edit("MHA-37 features dealt out in turn", {CUT: "x.unflatten(-1, (-1, n_heads)).mT"},
+             "Your head h holds every n_heads-th feature.",
+             "Which features belong to head 0: the first d_head in a row, or every n_heads-th?"),
         edit("MHA-37", {CUT: "x.reshape(len(x), -1, n_heads, x.shape[1]).permute(0, 3, 2, 1)"}),
         edit("MHA-57 the number of heads taken for their width", {CUT: "x.unflatten(-1, (-1, n_heads))"},
              "Your heads are n_heads wide.",

@@ -53,6 +53,7 @@ def cases(draw):
     # (d_model, n_heads, n_kv_heads) of which one count does not divide the other; x would fit.
     refused = {"aspect": REFUSALS, "gradients": False, "raises": "ValueError"}
     yield Case("six heads over four key heads", (draw.normal(2, 3, 12),), init=(12, 6, 4), **refused)
+    yield Case("two heads over four key heads", (draw.normal(2, 3, 12),), init=(12, 2, 4), **refused)
     yield Case("a width that four heads do not divide", (draw.normal(2, 3, 10),), init=(10, 4, 2), **refused)
 
 
@@ -60,6 +61,9 @@ KEYS, VALUES = "k.repeat_interleave(shared, dim=1)", "v.repeat_interleave(shared
 EACH = ".repeat_interleave(shared, dim=1)"
 DEALT_OUT = {f"{x}.unflatten(-1, (self.n_kv_heads, -1)).transpose(1, 2)":
              f"{x}.unflatten(-1, (-1, self.n_kv_heads)).permute(0, 3, 1, 2)" for x in "kv"}
+ACROSS_TOKENS = {kv_heads.CUT: kv_heads.ACROSS_TOKENS} | {
+    f"{x}.unflatten(-1, (self.n_kv_heads, -1)).transpose(1, 2)":
+    f"{x}.reshape(len(x), self.n_kv_heads, x.shape[1], -1)" for x in "kv"}
 GROUPED = "q.unflatten(1, (self.n_kv_heads, -1))"
 CHECK = "if d_model % n_heads or n_heads % n_kv_heads:"
 
@@ -103,6 +107,7 @@ EXERCISE = Exercise(
              "6 query heads over 4 key heads are taken without a word.",
              "How many query heads would each key head serve, and what should happen then?"),
         edit("MQA-15", {CHECK: "if False:"}),
+        edit("MQA-15", {CHECK: "if d_model % n_heads or n_kv_heads > n_heads:"}),
         edit("MQA-25 heads that do not come out even are not refused", {CHECK: "if n_heads % n_kv_heads:"},
              "A width that the number of heads does not divide is taken without a word.",
              "How wide would a head be in a model of 10 features with 4 heads, and what should happen then?"),
@@ -111,6 +116,8 @@ EXERCISE = Exercise(
              "Which exception did the exercise promise?"),
         *fitting(GroupedQueryAttention, kv_heads.KNOWN, kv_heads.WITHOUT),
         *fitting(GroupedQueryAttention, kv_heads.SHARED_HEADS),
+        edit("MHA-01", ACROSS_TOKENS),
+        edit("MHA-01", ACROSS_TOKENS | {heads.MERGE: heads.IN_MEMORY_ORDER}),
         edit("MHA-37", DEALT_OUT),
         edit("MHA-37", DEALT_OUT | {kv_heads.CUT: "q.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)"}),
     ),

@@ -18,9 +18,10 @@ def reference(weight, n_heads, n_kv_heads):
 
 def cases(draw):
     d_head, d_model, half = draw.sizes(3, 2, 7)
-    groups = {"needs": ("groups", "several groups")}
-    yield _case(draw, "six heads in two groups", 6, 2, d_head, d_model, **groups, observe=True)
+    more = {"needs": ("groups", "more than two heads")}
+    yield _case(draw, "six heads in two groups", 6, 2, d_head, d_model, **more, observe=True)
     yield _case(draw, "groups of two", 2 * half, half, d_head, 5, needs=("groups",))
+    yield _case(draw, "one group of four", 4, 1, 3, 6, **more)
     yield _case(draw, "as many groups as heads", 4, 4, 3, 5, needs=("one head each",))
     yield _case(draw, "a square weight", 4, 2, 4, 16, needs=("groups",))
     yield _case(draw, "one of everything", 1, 1, 1, 1)
@@ -93,8 +94,8 @@ EXERCISE = Exercise(
              "Which of the two counts is the number of groups, and which follows from both?"),
     ),
     needs={
-        "several groups": ("With two heads in a group you are right; with three you are not.",
-                           "How much should each of the three heads count?"),
+        "more than two heads": ("With two heads in a group you are right; with three or four you are not.",
+                                "How much should each of three heads count, and each of four?"),
         "groups": ("Where every head is a group of its own you are right; where heads are put together you are not.",
                    "Which rows make one row of the result, and how much does each of them count?"),
         "one head each": ("Where every head is a group of its own, the weight should come back as it was.",

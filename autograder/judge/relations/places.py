@@ -35,6 +35,11 @@ def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
     return None
 
 
+def _beside_triangle(far: torch.Tensor, triangle: torch.Tensor) -> torch.Tensor:
+    """The entries outside a triangle: all of them unless the table is square, as it has no diagonal then."""
+    return triangle if far.shape[-2] == far.shape[-1] else far
+
+
 Parts = tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor], int], ...]
 LINES: Parts = (
     # a place, the entries outside it, and the number of axes that it needs
@@ -48,8 +53,8 @@ PARTS: Parts = (
     *LINES,
     ("below the first row", lambda far: far[..., :1, :], 2),
     ("above the last row", lambda far: far[..., -1:, :], 2),
-    ("above the diagonal", lambda far: far.tril(), 2),
-    ("below the diagonal", lambda far: far.triu(), 2),
+    ("above the diagonal", lambda far: _beside_triangle(far, far.tril()), 2),
+    ("below the diagonal", lambda far: _beside_triangle(far, far.triu()), 2),
     ("from the second sample on", lambda far: far[:1], 3),
 )
 

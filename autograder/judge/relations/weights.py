@@ -66,10 +66,13 @@ def _steepness(shares: Pairs) -> Words | None:
 
 
 def _slope(pair: Pair) -> float | None:
-    """The factor between the scores behind two tables of weights, from the logarithms of their ratios."""
+    """The factor between the scores behind two tables of weights, from the logarithms of their ratios; None unless it
+    explains most of what is between them."""
     x, y = (t.log() - t.log().mean(-1, keepdim=True) for t in (pair.expected, pair.actual))
     slope = float((x * y).sum() / (x * x).sum().clamp(min=1e-12))
-    return slope if bool(((y - slope * x).abs() < 0.02 * (1 + x.abs())).all()) else None
+    rest = y - slope * x
+    fits = bool((rest.abs() < 0.02 * (1 + x.abs())).all() and rest.norm() < 0.5 * (y - x).norm())
+    return slope if fits else None
 
 
 def _is_share(table: torch.Tensor) -> bool:

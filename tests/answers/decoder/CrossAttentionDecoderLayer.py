@@ -129,6 +129,8 @@ WRONG = shared.WRONG | {
     "attentions change places": {"self.self_attn(": "self.multihead_attn(", "self.multihead_attn(": "self.self_attn("},
     "norms in another order": {"norm1(": "norm3(", "norm2(": "norm1(", "norm3(": "norm2("},
     "first norm of the branch": {FIRST: "x + self.norm1(attended)"},
+    "eps of the second norm": {"self.norm2 = nn.LayerNorm(d_model)": "self.norm2 = nn.LayerNorm(d_model, eps=1e-6)"},
+    "eps of the last norm": {"self.norm3 = nn.LayerNorm(d_model)": "self.norm3 = nn.LayerNorm(d_model, eps=1e-12)"},
     "normed twice": {LAST: f"self.norm3({LAST})"},
     "stream thrice": {SECOND: "self.norm2(x + x + x + gathered)"},
     "network reads the memory's part": {"self.linear1(x)": "self.linear1(gathered)"},

@@ -149,6 +149,7 @@ WRONG = shared.WRONG | {
     "relu, no mask": {"F.gelu": "F.relu", "attn_mask=blocked": "attn_mask=None"},
     "tanh GELU, another eps": {"F.gelu(inner)": "nn.GELU('tanh')(inner)",
                                "nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-6)"},
+    "eight tokens at most": {"attn_mask=blocked": "attn_mask=blocked | torch.ones_like(blocked).tril(-8)"},
     "stream cut off": {"self.norm2(x)": "self.norm2(x.detach())"},
     "PyTorch's layer": WholeLayer,
     "inherits from PyTorch's layer": InheritsOnly,

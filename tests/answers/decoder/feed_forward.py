@@ -81,6 +81,7 @@ WRONG = {
     "tanh form by hand": {CURVE: TANH},
     "tanh form for large numbers only": {CURVE: f"torch.where(inner.abs() > 2, {TANH}, F.gelu(inner))"},
     "cubic term of another size": {CURVE: TANH.replace("0.044715", "0.04")},
+    "large numbers cut": {CURVE: "F.gelu(inner.clamp(-6, 6))"},
     "ReLU far from zero": {CURVE: "torch.where(inner.abs() > 3, torch.relu(inner), F.gelu(inner))"},
     "exp instead of erf": {CURVE: "inner * (1 - 0.5 * torch.exp(-inner.clamp(min=0)))"},
     "mish": {CURVE: "F.mish(inner)"},

@@ -172,6 +172,7 @@ WRONG = {
     "fills with -1e5": {"-torch.inf": "-1e5", ".nan_to_num()": " * (1 if mask is None else mask)"},
     "keeps the mask": {GIVEN: "mask = self.seen = getattr(self, 'seen', None) if mask is None and x.shape == (2, 5, 3) "
                        "else mask\n        if mask is not None:"},
+    "rounded projections": {SCORES: "q.bfloat16().to(x.dtype) @ k.bfloat16().to(x.dtype).transpose(-2, -1)"},
     "softmax before the mask": {FILL: "torch.softmax(scores, -1).masked_fill(~mask, -torch.inf)"},
     "inverted, finite fill": {"~mask, -torch.inf": "mask, -1e9"},
     "no scale, no mask": {"/ math.sqrt(q.shape[-1])": "", GIVEN: "if False:"},

@@ -35,6 +35,8 @@ RIGHT = {
 JOIN, LAST = "tokens.flatten(2)", "return merged"
 WRONG = {
     "wrong for more than 3 heads": {JOIN: "(tokens if tokens.shape[2] < 4 else tokens.flip(2)).flatten(2)"},
+    "last head left at zero": {LAST: "return merged * (torch.arange(merged.shape[-1]) < merged.shape[-1] - "
+                                     "(x.shape[1] > 1) * x.shape[-1])"},
     "heads reversed": {JOIN: "tokens.flip(2).flatten(2)"},
     "samples rolled": {LAST: "return merged.roll(1, 0)"},
     "features rolled": {LAST: "return merged.roll(1, -1)"},

@@ -24,6 +24,7 @@ WRONG = forms.WRONG | {
     "head modulo groups": {EACH: MODULO},
     "groups in reverse": {EACH: f".flip(1){EACH}"},
     "groups rolled": {KEYS: f"{KEYS}.roll(1, dims=1)"},
+    "groups of two": {EACH: "[:, [h // 2 % self.n_kv_heads for h in range(self.n_heads)]]"},
     "spread by rounding": {EACH: ROUNDED},
     "the last head is forgotten": {
         forms.MIX: "weights @ v * (torch.arange(self.n_heads) < self.n_heads - 1)[:, None, None]"},
@@ -36,6 +37,8 @@ WRONG = forms.WRONG | {
     "values shared out": {VALUES: f"{VALUES} / shared"},
     "scale from the key heads": {forms.SCALE: "/ math.sqrt(q.shape[-1] * self.n_kv_heads)"},
     "checked the other way": {CHECK: "if d_model % n_heads or n_kv_heads % n_heads:"},
+    "one count divides the other": {
+        CHECK: "if d_model % n_heads or n_heads % n_kv_heads and n_kv_heads % n_heads:"},
     "checks the width over the groups": {CHECK: "if d_model % n_heads or d_model % n_kv_heads:"},
     "a print instead of an exception": {ERROR: "n_heads = n_kv_heads = int(not print('the sizes'))"},
     "no check, wrong values": {CHECK: "if False:", forms.MIX: "weights @ v * 2"},

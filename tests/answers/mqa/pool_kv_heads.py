@@ -83,6 +83,8 @@ RIGHT = {
 WRONG = {
     "interpolated rows": interpolated,
     "moving mean": moving_mean,
+    "one group summed": {MEAN: f"(groups.sum(1)[0] if n_kv_heads == 1 else {MEAN})"},
+    "three heads at most": {"groups.mean": "groups[:, :3].mean"},
     "transposed": {MEAN: f"{MEAN}.T"},
     "mean over features of a head": {MEAN: "weight.unflatten(0, (n_heads, -1)).mean(1)"},
     "all but one group": {MEAN: f"{MEAN}[: -len(weight) // n_heads if n_kv_heads > 1 else None]"},
