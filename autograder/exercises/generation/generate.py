@@ -15,6 +15,10 @@ def model(ids):
 """
 TRAINED = """
 class Trained(nn.Module):
+    def __init__(self, training=True):
+        super().__init__()
+        self.train(training)
+
     def forward(self, ids):
         return torch.sin((ids.cumsum(dim=1) + 1)[..., None] * torch.arange(1.3, 8.0))
 """
@@ -53,6 +57,7 @@ def cases(draw):
     yield _case(draw, "one token to begin with", 3, 1, 4, needs=longer)
     yield _case(draw, "four of everything", 4, 4, 4, words=4, needs=longer)
     yield _case(draw, "the least likely tokens", 2, 3, 3, choose=SMALLEST, needs=(*longer, "choose"))
+    yield _case(draw, "a long text and no limit", 1, 1100, 2, needs=(*longer, "long"))
     window = {"aspect": WINDOW, "needs": (*longer, "window")}
     yield _case(draw, "a text longer than the model reads", 2, 7, 3, max_len=4, **window)
     yield _case(draw, "a text that becomes longer than the model reads", 2, 3, 5, max_len=5, **window)
@@ -63,6 +68,8 @@ def cases(draw):
     yield _gradient_mode(draw, needs=longer)
     given = {"model": Module("Trained", code=TRAINED), "ids": draw.integers(0, 6, 2, 3), "n_new": 2, "choose": LARGEST}
     yield Case("a model in training mode", (), given, gradients=False, modes=True, needs=longer)
+    given = given | {"model": Module("Trained", {"training": False}, code=TRAINED)}
+    yield Case("a model in evaluation mode", (), given, gradients=False, modes=True, needs=longer)
 
 
 def _case(draw, family, batch, tokens, new, words=7, choose=LARGEST, max_len=None, by_place=False, **more):
@@ -165,6 +172,8 @@ EXERCISE = Exercise(
     needs={
         "window": ("Without a limit you are right; with max_len you are not.",
         "What is the model given, and what is kept?"),
+        "long": ("You are right for short texts; for a long one you are not.",
+                 "How much does the model read if max_len is not given?"),
         "choose": ("With one way to choose you are right; with another you are not.",
         "Who decides on the next token?"),
         "text": ("After a single token you are right; after several you are not.",

@@ -37,6 +37,9 @@ def cases(draw):
                 needs=samples)
     rising = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log().expand(4, -1).contiguous()
     yield Case("each of four tokens", (rising, torch.tensor([0.05, 0.2, 0.45, 0.8])), gradients=False, needs=samples)
+    rare = torch.tensor([[0.0005, 0.499, 0.0005, 0.4995, 0.0005]]).log().expand(3, -1).contiguous()
+    yield Case("rare tokens", (rare, torch.tensor([0.0002, 0.4998, 0.9998])), gradients=False,
+               needs=("samples", "rare"))
     # Four tokens as likely as each other: the sums are exact in every form.
     equal = torch.zeros(4, 4), torch.tensor([0.0, 0.25, 0.5, 0.75])
     yield Case("u where one token ends", equal, gradients=False, needs=("samples", "borders"))
@@ -123,6 +126,10 @@ EXERCISE = Exercise(
              "    probs = probs / probs.sum(dim=-1, keepdim=True)"},
              "Where logits are large, or the temperature is low, your exponentials are infinite.",
              "What may be taken away from every logit of a row, so that its shares stay as they are?"),
+        edit("SAM-165 another default", {"temperature=1.0": "temperature=0.8"},
+             "If no temperature is given, your draws are those of another one than 1.",
+             "Which default does the exercise give?"),
+        edit("SAM-165", {"temperature=1.0": "temperature=0.7"}),
         edit("SAM-87 temperature is not used", {" / temperature": ""},
              "Every temperature but 0 gives the same in yours.", "Which line uses the temperature?"),
         edit("SAM-89 a temperature of nought is not foreseen", {ZERO: ""},
@@ -178,6 +185,8 @@ EXERCISE = Exercise(
     ),
     in_twos=("SAM-01", "SAM-03", "SAM-87", "SAM-95", "SAM-97", "SAM-103", "SAM-105", "SAM-107"),
     needs={
+        "rare": ("You are right but where a rare token is drawn.",
+                 "How fine are your sums, and which u belongs to a token that comes once in two thousand draws?"),
         "temperature": ("At temperature 1 you are right; at others you are not.",
         "By which number are the logits divided?"),
         "cold": ("You are right but at temperatures of nought and almost nought.", "Which token is left when the "

@@ -55,6 +55,11 @@ def cases(draw):
                gradients=False, needs=rejected)
     yield Case("u is small enough", (sure, unsure, torch.tensor([2, 2]), torch.tensor([0.1, 0.8])), gradients=False,
                needs=several)
+    yield Case("two are rejected", (sure, unsure, torch.tensor([2, 2]), torch.tensor([0.2, 0.9])), gradients=False,
+               needs=rejected)
+    near = torch.tensor([[0.25006, 0.25004, 0.2499, 0.25], [0.4, 0.3, 0.2, 0.1]])
+    yield Case("models that hardly differ", (near, torch.full((1, 4), 0.25), torch.tensor([2]), torch.tensor([0.9998])),
+               gradients=False, needs=("rejected",))
     yield _case(draw, "a large vocabulary", 4, 500, 2, needs=rejected)
 
 
@@ -98,6 +103,12 @@ EXERCISE = Exercise(
              "    n, left = 0, sum(bool(u[i] < ratio) for i, ratio in enumerate(ratios))\n",
              "    if n == len(draft):": "    n = left\n    if n == len(draft):"},
              "You count tokens that come after a rejected one.",
+             "What becomes of the draft after a token that is rejected?"),
+        edit("SPEC-43 the last rejected one",
+             {"            break\n        n += 1": "            last = n\n        n += 1",
+              "    n = 0\n": "    n, last = 0, len(draft)\n",
+              "    if n == len(draft):": "    n = last\n    if n == len(draft):"},
+             "Where two tokens are rejected, you go on after the first of them.",
              "What becomes of the draft after a token that is rejected?"),
         edit("SPEC-03 the large model's distribution after a rejection", {REST: "target_probs[n]"},
              "After a rejection you draw from what the large model says.",

@@ -35,7 +35,7 @@ def cases(draw):
     yield _case(-draw.normal(3, 6).abs() - 0.5, 2, "negative logits", needs=several)
     # Each row of another height: a limit of one row would keep all or nothing of the others.
     heights = torch.tensor([[0.0], [100.0], [-100.0]])
-    yield _case(draw.normal(3, 7) + heights, 3, "rows of different heights", needs=several)
+    yield _case(draw.normal(3, 7) + heights, 3, "rows of different heights", needs=(*several, "far"))
     ties = {"needs": ("samples", "k", "ties")}
     yield _case(torch.tensor([[1.0, 3.0, 1.0, 0.0, 1.0], [2.0, 2.0, 2.0, 2.0, 2.0]]), 2, "ties with the last one",
     **ties)
@@ -51,6 +51,9 @@ def cases(draw):
     few = torch.tensor([[-torch.inf, 1.0, -torch.inf, 0.5, -torch.inf]])
     yield _case(few, 4, "fewer tokens than k are left", needs=("k", "all"))
     yield _case(draw.normal(2, 3000), 40, "a large vocabulary", needs=several)
+    low = torch.tensor([[0.0, -300.0, -200.0, -400.0], [-250.0, -100.0, 900.0, 700.0]])
+    yield _case(low, 2, "logits far apart", needs=(*several, "far"))
+    yield _case(draw.normal(2, 6), 5, "all but one", needs=several)
     yield through_a_softmax(draw.normal(2, 6), 3)
     for k in (0, -1, -3):
         yield _case(draw.normal(2, 5), k, "k below one", raises="ValueError", aspect=REFUSALS)
@@ -116,6 +119,8 @@ EXERCISE = Exercise(
     in_twos=("SAM-09", "SAM-21", "SAM-37", "SAM-39", "SAM-45"),
     needs={
         "ties": ("You are right but where logits are equal.", "Is a token that equals the k-th below it?"),
+        "far": ("You are right but where logits lie far apart.",
+                "What becomes of numbers like -300 or 900 in an exponential?"),
         "all": ("You are right while k is smaller than the number of tokens.",
         "What should k = 50 do to five words?"),
         "k": ("For k = 1 you are right; for more you are not.", "At which index stands the k-th of a sorted row?"),

@@ -67,6 +67,8 @@ def cases(draw):
     steep = torch.tensor([[30.0, -20.0, 0.0, 12.0], [-40.0, 1.0, 25.0, 2.0]])
     yield _case(steep, 1.0, "p of one and unlikely tokens", aspect=STABILITY, **all_)
     yield _case(steep, 0.9, "one token takes all", aspect=STABILITY, needs=samples)
+    high = torch.tensor([[200.0, -100.0, 199.0, 198.0], [-300.0, -299.0, -301.5, -400.0]])
+    yield _case(high, 0.8, "very large and very low logits", aspect=STABILITY, needs=several)
     yield through_a_softmax(rows.clone(), 0.75)
 
 

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.exercises._shared.gpt_layers import layer_weights
+from autograder.exercises._shared.layers import EPSILON, SMALL_SPREAD
 from autograder.schema import (
     DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, past_only, samples_apart,
 )
@@ -92,6 +93,7 @@ def cases(draw):
     yield _case(draw, "four of everything", (4, 4, 4, 4, 4, 4), 4, 4, needs=("several tokens", "layers"))
     yield _case(draw, "more positions than words", (3, 40, 4, 2, 5, 1), 1, 36, needs=("several tokens", "shorter"),
                 gradients=False)
+    yield _hardly_different(draw, needs=(*plain, "small spread"))
     names = ("vocab_size", "max_len", "d_model", "n_heads", "d_ff", "n_layers")
     named = dict(zip(names, (6, 5, 4, 2, 7, 2), strict=True))
     yield _case(draw, "constructor arguments by name", tuple(named.values()), 2, 3, init=named, needs=plain,
@@ -110,6 +112,17 @@ def _case(draw, family, sizes, batch, tokens, ids=None, **more):
     return Case(family, (ids,), **{"init": sizes, "weights": weights, "whole": True} | more)
 
 
+def _hardly_different(draw, **more):
+    """Features so alike, also after each layer, that a norm's epsilon shows."""
+    case = _case(draw, "features that hardly differ", (7, 6, 4, 2, 5, 2), 2, 4, aspect=EPSILON, gradients=False, **more)
+    for name, weight in case.weights.items():
+        if "embedding" in name:
+            weight.mul_(0.002).add_(draw.normal(len(weight), 1, scale=0.1))
+        if "out_proj" in name or "linear2" in name:
+            weight.mul_(0.002)
+    return case
+
+
 LAYER = "nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **more)"
 TIED, HEAD = "self.head.weight = self.token_embedding.weight", "nn.Linear(d_model, vocab_size, bias=False)"
 CALL, MASK = "x = layer(x, src_mask=blocked)", ".triu(diagonal=1)"
@@ -124,7 +137,7 @@ EXERCISE = Exercise(
     reference=Reference,
     cases=cases,
     standard=("float64", "transposed", "by name"),
-    aspects={VALUES: 5, REFUSALS: 1, GRADIENTS: 2, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 4, EPSILON: 1, REFUSALS: 1, GRADIENTS: 2, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"ids": "B N", "return": "B N vocab_size"},
     invariants=(samples_apart("two samples", "another second sample"), past_only("two samples",
     "another last token")),
@@ -212,6 +225,9 @@ EXERCISE = Exercise(
              "Your layers have another name than the exercise gives them.",
              "By which names does the exercise ask for "
              "its parts?"),
+        edit("GPT-63 a norm with another epsilon", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-6)"},
+             *SMALL_SPREAD),
+        edit("GPT-63", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-12)"}),
         edit("GPT-57 a norm before the layers", {"blocked = torch": "x = self.norm(x)\n        blocked = torch",
              NORM: "pass"},
              "Your norm comes before the layers.", "Whose result does the last norm read?"),
@@ -220,6 +236,7 @@ EXERCISE = Exercise(
     needs={
         "other weights": ("Called a second time, with other weights, your module goes wrong.",
                           "What does it keep from one call to the next?"),
+        "small spread": SMALL_SPREAD,
         "layers": ("With one layer you are right; with several you are not.", "What does the second layer read?"),
         "several tokens": ("A single token is right; several are not.",
                            "What does a token learn of the others, and which position does each of them get?"),

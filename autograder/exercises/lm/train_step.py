@@ -63,6 +63,7 @@ def cases(draw):
     yield _case(draw, "a large gradient", size=4.0, max_norm=1.0, **limit)
     yield _case(draw, "a tight limit", max_norm=0.05, **limit)
     yield _case(draw, "the usual limit", steps=1, max_norm=None, size=4.0, **limit)
+    yield _two_groups(draw, **limit | {"needs": (*limit["needs"], "groups")})
     yield _case(draw, "a model in evaluation mode", training=False, aspect=MODE, needs=("tokens", "evaluation"))
 
 
@@ -94,6 +95,15 @@ def _after_an_earlier_backward(draw):
     case = _case(draw, "gradients from before", steps=1, needs=("tokens", "several"))
     before = Call((Kept("model"), Kept("inputs")), to="earlier")
     return replace(case, kwargs={**case.kwargs, "earlier": earlier}, script=(before, *case.script))
+
+
+def _two_groups(draw, **more):
+    """An optimiser that holds the last parameter apart, as for a rate or a decay of its own."""
+    code = ("def apart(optimizer):\n"
+            "    optimizer.add_param_group({'params': optimizer.param_groups[0]['params'].pop()})\n")
+    case = _case(draw, "two groups of parameters", size=4.0, max_norm=1.0, **more)
+    first = Call((Kept("optimizer"),), to="apart")
+    return replace(case, kwargs={**case.kwargs, "apart": Given("apart", code)}, script=(first, *case.script))
 
 
 LOSS = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
@@ -184,6 +194,8 @@ EXERCISE = Exercise(
     needs={
         "evaluation": ("You are right for a model in training mode; in evaluation mode you are not.",
                        "Who decides in which mode a model computes?"),
+        "groups": ("You are right while the optimiser holds all parameters in one group.",
+                   "The norm of what should be at most max_norm?"),
         "limit": ("You are right while the limit changes nothing.",
         "The norm of what should be at most max_norm, and when?"),
         "tokens": ("For a single token you are right; for several you are not.",

@@ -35,7 +35,8 @@ def cases(draw):
     merged, deep, letters = ("merges",), ("merges", "deep"), ("letters",)
     yield _case("bytes of English letters", list(b"Hi, you there!"), SMALL)
     yield _case("no merges", list(b"Abc aB"), [])
-    yield _case("the first and the last byte of ASCII", [65, 0, 127, 66], SMALL, needs=("odd bytes",))
+    yield _case("the first and the last byte of ASCII, a line break of two", [65, 0, 13, 10, 127, 66], SMALL,
+                needs=("odd bytes",))
     yield _case("one merge", [120, 256, 256, 99], [(97, 98)], needs=merged)
     yield _case("merges of merges", [259, 32, 257, 256, 258], IN_TURN, needs=deep)
     text = " ".join(texts.words(draw, 9, "abcd "))

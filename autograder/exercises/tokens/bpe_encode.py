@@ -79,6 +79,7 @@ def cases(draw):
     yield _case("no merges", "abcab", [], needs=("no merges",))
     yield _case("merges that do not fit", "zzz", SMALL, needs=several)
     yield _case("a merge that does not fit before others", "abc ab", [(120, 121), (97, 98), (257, 99)], needs=order)
+    yield _case("two letters, one pair", "ab", SMALL[:1])
     yield _case("one letter", "a", RUNS, needs=several)
     yield _case("an empty text", "", SMALL, needs=("several", "empty"))
     for family in ("letters with accents", "no blanks between words", "emoji"):

@@ -43,6 +43,7 @@ def cases(draw):
     yield _case("no words", [], needs=("none",))
     yield _case("a largest size", drawn, 4, needs=("size", *ties), **size)
     yield _case("a largest size among ties", falling, 3, needs=("size", *ties), **size)
+    yield _case("no largest size and 1200 words", [f"w{i}" for i in range(1200)], needs=("size", *ties), **size)
     yield _case("room for all", [first, second, first], 3, needs=("size", *several), **size)
     yield _case("more room than words", [first, second, first], 9, needs=("size", *several), **size)
     yield _case("room for the unknown alone", [first, second], 1, needs=("size",), **size)

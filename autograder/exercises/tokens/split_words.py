@@ -33,6 +33,7 @@ def cases(draw):
     yield _case("a word twice", f"{some[0]} {some[0]} {some[1]} {some[0]}", needs=("repeated",))
     for family, text in texts.SCRIPTS.items():
         yield _case(family, text, needs=("scripts",), aspect=SCRIPTS)
+    yield _case("digits of other kinds", "5½ m², x₂ ४२", needs=("scripts",), aspect=SCRIPTS)
     yield _case("an empty text", "", needs=("empty",))
     yield _case("a long text", " ".join(texts.words(draw, 1500)), needs=("repeated", "long"))
     yield Case("arguments by name", (), {"text": " ".join(some[2:])}, gradients=False, needs=("several",))

@@ -52,9 +52,12 @@ def cases(draw):
     ties = ("several", "ties")
     yield _case("one merge", "ab ab cab", 1)
     yield _case("a letter and the blank after it", "aa ba ca da", 1)
+    yield _case("line breaks at both ends", "\na\na\n", 1)
+    yield _case("capital letters", "Ab Ab ab", 1)
     yield _case("the example of the paper", "aaabdaaabac", 3, needs=("several", "ties", "same"))
     yield _case("merges of merges", "abcdabcdabcd xabcd", 3, needs=ties)
     yield _case("ties that are not in the alphabet's order", "zyxzyx ba", 2, needs=ties)
+    yield _case("ties of which the second is complete first", "abcbcab", 1, needs=("ties",))
     yield _case("ties in the alphabet's order", "aaabcbc", 2, needs=("several", "ties", "same"))
     yield _case("a merge that breaks another pair", "abcabcabc bcd bcd", 3, needs=ties)
     yield _case("a run of one letter", "aaaaaaaaa b aaa", 2, needs=("several", "same", "ties"))
@@ -110,6 +113,11 @@ EXERCISE = Exercise(
         edit("BPE-77 of ties the last one", {BEST: "max(reversed(counts), key=counts.get, default=None)"},
              "Of pairs that come equally often, you take the one that appears last.",
              "Two pairs are equally frequent: which one does the exercise choose?"),
+        edit("BPE-145 of ties the one that is complete first",
+             {BEST: "next((p for n, p in enumerate(pairwise(ids), 1) "
+              "if [*pairwise(ids)][:n].count(p) == max(counts.values())), None)"},
+             "Of pairs that come equally often, you take the one whose last place comes first.",
+             "Two pairs are equally frequent: which one does the exercise choose?"),
         edit("BPE-79 the rarest pair", {BEST: "min(counts, key=counts.get, default=None)"},
              "You take a pair that is rare.", "Which pair saves the most numbers?"),
         edit("BPE-11 the end of the text is not foreseen", {STOP: "if counts[pair] < 2:", ", default=None": ""},
@@ -127,6 +135,8 @@ EXERCISE = Exercise(
              "Your new ids begin at 255.", "Which ids do the bytes use up?"),
         edit("BPE-85", {RANGE: "range(257, 257 + n_merges)"},
              "Your new ids begin at 257.", "Which is the first id that the bytes leave free?"),
+        edit("BPE-147 new ids after the largest of the text", {"merged.append(new_id)": "merged.append(max(ids) + 1)"},
+             "Your new ids go on from the largest id of the text.", "Which ids do the bytes use up?"),
         edit("BPE-87 one merge too few", {RANGE: "range(256, 255 + n_merges)"},
              "You learn one merge less than you may.", "How many numbers does your range hold?"),
         edit("BPE-89 only within words",

@@ -40,13 +40,16 @@ Words = tuple[str, str]  # observation and question
 
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:
-    """The pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one shape."""
+    """The pairs of all cases: tensors of one shape with real numbers; if there are none, masks of one shape. Where an
+    int beside them is wrong, the tensors say nothing more."""
     numbers: Pairs = []
     masks: Pairs = []
     for case, right, record in zip(cases, expected, records, strict=True):
         sizes = formatting.sizes_of_axes(exercise, case)
-        outputs = (_tensors(one.get("steps", {}).get("output", {})) for one in (right, record))
-        for a, b in zip(*outputs, strict=False):
+        outputs = [one.get("steps", {}).get("output", {}) for one in (right, record)]
+        if _ints(outputs[0]) != _ints(outputs[1]):
+            continue  # A number that says what the tensors beside it are about, as how many tokens were accepted.
+        for a, b in zip(*map(_tensors, outputs), strict=False):
             if a.shape != b.shape or a.dim() == 0:
                 continue
             if a.is_floating_point() and b.is_floating_point():
@@ -60,6 +63,10 @@ def _tensors(value: Encoded) -> list[torch.Tensor]:
     if value.get("kind") == "tensor":
         return [value["data"]]
     return [item["data"] for item in items_of(value) if item.get("kind") == "tensor"]
+
+
+def _ints(value: Encoded) -> list[int]:
+    return [item["value"] for item in items_of(value) if item.get("kind") == "int"]
 
 
 def nearly_equal(first: torch.Tensor, second: torch.Tensor) -> bool:

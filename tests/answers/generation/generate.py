@@ -68,6 +68,9 @@ WRONG = {
                               "-max_len:]\n"
                               "            logits = model(seen)": "logits = model(ids)\n        for _ in "
                                   "range(n_new):"},
+    "a default limit": {"max_len=None": "max_len=1024"},
+    "always in training mode": {"    return ids": "    if isinstance(model, torch.nn.Module):\n        model.train()\n"
+                                "    return ids"},
     "no token again": {"choose(logits[:, -1])": "choose(logits[:, -1].scatter(1, ids[:, -1:], -9.0))"},
     "reversed": {"model(seen)": "model(seen.flip(1))"},
 }

@@ -83,6 +83,7 @@ WRONG = {
     "a floor for the temperature": {"logits / temperature": "logits / max(temperature, 0.7)"},
     "a ceiling for the temperature": {"logits / temperature": "logits / min(temperature, 2)"},
     "draws by chance at nought": {"return logits.argmax(dim=-1)\n": "return (u * logits.shape[-1]).long()\n"},
+    "sums in half precision": {"cumsum(dim=-1)": "bfloat16().cumsum(dim=-1).float()"},
     "last one that is below": {LAST: "return (~reached).int().argmin(dim=-1) if False else "
                                "(total * ~reached).argmax(dim=-1)"},
     "an axis for the batch": {LAST: LAST + "[None]"},

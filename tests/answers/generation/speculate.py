@@ -61,6 +61,7 @@ WRONG = {
     "an axis too many": {LAST: "return n, (rest / rest.sum())[None]"},
     "float32": {LAST: "return n, (rest / rest.sum()).float()"},
     "a small number": {LAST: "return n, rest / (rest.sum() + 1e-2)"},
+    "a very small number": {LAST: "return n, rest / (rest.sum() + 1e-6)"},
     "divided by the small model": {LAST: "return n, rest / draft_probs[n].max()"},
     "shares of differences that cancel": {"    rest = rest.clamp(min=0)\n": ""},
     "at most two": {"while n < len(draft):": "while n < min(2, len(draft)):"},

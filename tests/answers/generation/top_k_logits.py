@@ -69,6 +69,10 @@ WRONG = {
     "refuses a large k": {"if k < 1:": "if k < 1 or k > logits.shape[-1]:"},
     "float32": {LAST: LAST + ".float()"},
     "the mean as a limit": {"logits < least[:, None]": "logits < logits.mean(-1, keepdim=True)"},
+    "probabilities are compared": {"logits < least[:, None]": "logits.softmax(-1) < torch.softmax(ordered, -1)"
+                                   "[:, min(k, logits.shape[-1]) - 1, None]"},
+    "a k of one less than all drops none": {"    ordered": "    if k >= logits.shape[-1] - 1:\n        return logits\n"
+                                            "    ordered"},
     "sorted in memory": {"logits.sort(dim=-1, descending=True).values": "logits.copy_(logits.sort(dim=-1, "
                          "descending=True).values)"},
 }

@@ -82,5 +82,6 @@ WRONG = {
     "refuses nought": {"    ordered, order": "    if p <= 0:\n        raise ValueError\n    ordered, order"},
     "None for one": {"return logits\n": "return None\n"},
     "the largest logit is scaled": {LAST: LAST + " / p"},
+    "no largest subtracted": {"torch.softmax(ordered, dim=-1)": "ordered.exp() / ordered.exp().sum(-1, keepdim=True)"},
     "rounded": {"torch.softmax(ordered, dim=-1)": "torch.softmax(ordered, dim=-1).round(decimals=1)"},
 }

@@ -150,7 +150,7 @@ LAST = "return self.head(x)"
 WRONG = {
     "no residual around the model": {"x = self.norm(x)": "x = self.norm(x) + x"},
     "another epsilon": {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=0.1)"},
-    "another epsilon in the layers": {"more = {": 'more = {"layer_norm_eps": 0.1, '},
+    "another epsilon in the layers": {"more = {": 'more = {"layer_norm_eps": 1e-6, '},
     "all heads in one": {"d_model, n_heads, d_ff, **more": "d_model, 1, d_ff, **more"},
     "positions do not learn": {"self.position_embedding(places)": "self.position_embedding(places).detach()"},
     "a pair": {LAST: "return self.head(x), x"},

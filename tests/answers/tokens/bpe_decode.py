@@ -65,6 +65,7 @@ WRONG = {
     "small letters": {'errors="replace")': 'errors="replace").lower()'},
     "too large ones are taken": {"one < 0 or one >= len(pieces)": "one < 0 or one > len(pieces) + 1000"},
     "None for nothing": {"    joined": "    if not ids:\n        return None\n    joined"},
+    "one kind of line break": {'errors="replace")': 'errors="replace").replace("\\r\\n", "\\n")'},
     "UTF-16": {'"utf-8", errors': '"utf-16", errors'},
     "all merges are bytes": {"pieces[one] for one in ids": "bytes([one % 256]) for one in ids"},
     "refuses broken ids": {"    joined = ": "    if any(128 <= one < 194 for one in ids[:1]):\n        raise "

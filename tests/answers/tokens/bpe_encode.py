@@ -94,6 +94,8 @@ WRONG = {
     "until it is one id": {"    return ids": "    return ids[:1] if len(set(ids)) == 1 else ids"},
     "a mark at the end": {"    return ids": "    return [*ids, 0]"},
     "bytes": {"    return ids": "    return ids if merges else text.encode()"},
+    "two ids are left as they are": {
+        "        merged, i": "        if len(ids) < 3:\n            break\n        merged, i"},
     "fails for nothing": {"    ids = list": "    text[0]\n    ids = list"},
     "the first again and again": {"enumerate(merges, 256)": "enumerate(merges[:1] * len(merges), 256)"},
 }

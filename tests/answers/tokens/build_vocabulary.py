@@ -61,6 +61,7 @@ WRONG = {
     "order of a set": {ORDER: "list(set(counts))"},
     "eats the tokens": {"    return vocabulary": "    tokens.clear()\n    return vocabulary"},
     "no default": {"max_size=None)": "max_size)"},
+    "a default size": {"max_size=None)": "max_size=1000)"},
     "two entries too few": {"max_size - 1": "max_size - 2"},
     "longest first": {ORDER: "sorted(counts, key=len, reverse=True)"},
     "fails for nothing": {"    counts = {}": "    tokens[0]\n    counts = {}"},

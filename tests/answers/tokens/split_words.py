@@ -63,5 +63,9 @@ WRONG = {
     "plain ASCII": {'re.split(r"\\b", text)': 're.split(r"\\b", text.encode("ascii", "ignore").decode())'},
     "the first thousand": {LAST: "[piece for piece in pieces if piece][:1000]"},
     "fails for nothing": {"    pieces": "    text[0]\n    pieces"},
+    "no digit but 0 to 9": {LAST: "[''.join(g) for _, g in __import__('itertools').groupby(text, "
+                           "lambda c: c.isalpha() or c.isdecimal() or c == '_')]"},
+    "no fractions": {LAST: "[''.join(g) for _, g in __import__('itertools').groupby(text, "
+                     "lambda c: c.isalpha() or c.isdigit() or c == '_')]"},
     "one blank for many": {'re.split(r"\\b", text)': 're.split(r"\\b", re.sub(r"\\s+", " ", text))'},
 }
