@@ -38,8 +38,8 @@ def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
             "Which entries should get a share, and which step leaves them out?",
         )
     return _steepness(shares) or (
-        "Your rows are positive and sum to one, but they differ from the softmax of the scores.",
-        "Which numbers go into exp, and what else happens to them before or after?",
+        "Your rows are positive and sum to one, as they should, but their shares are others.",
+        "Which numbers become these shares, and what happens to them before and after?",
     )
 
 
