@@ -322,6 +322,15 @@ def test_an_infinity_that_is_missing_is_no_matter_of_order_or_rounding():
     assert message.startswith("Where both sets hold keys you are right; where one holds none you are not.")
 
 
+def test_a_sign_is_blamed_only_if_positive_numbers_come_out_right():
+    def sequence_log_prob(logits, ids, answer):
+        """Counts all that comes after the answer, too. No logarithm of a probability is positive."""
+        of_ids = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+        return (of_ids * answer[:, 1:].int().cummax(1).values).sum(1)
+
+    assert "negative" not in verdict("preferences.sequence_log_prob", sequence_log_prob).message
+
+
 def test_two_mistakes_at_once_are_both_named():
     exercise = find("matmul.attention")
     ids = [mistake.id for mistake in exercise.mistakes]

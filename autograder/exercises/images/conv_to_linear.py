@@ -45,7 +45,12 @@ def train(layer, x):
                 parameter -= 0.1 * gradient
     return layer(x).detach()
 """
-SPOIL = "def spoil(conv):\n    with torch.no_grad():\n        [p.zero_() for p in conv.parameters()]\n"
+SPOIL = """
+def spoil(conv):
+    with torch.no_grad():
+        [p.zero_() for p in conv.parameters()]
+    return {f"{name} learns": p.requires_grad for name, p in conv.named_parameters()}
+"""
 MAKE = Call((Kept("conv"),), keep="layer", shown=False)
 USE = Call((Kept("x"),), to="layer", keep="output")
 
@@ -147,6 +152,9 @@ EXERCISE = Exercise(
              "All pixels of a channel have one weight in yours.", "How many numbers has the kernel for each channel?"),
         edit("VIT-87 the convolution is changed", {LAST: "conv.weight.data = conv.weight.data * 0\n    return layer"},
              "After the call the convolution holds other numbers.", "Which line writes into what it was given?"),
+        edit("VIT-99 the convolution no longer learns", {LAST: "conv.requires_grad_(False)\n    return layer"},
+             "After the call the convolution can no longer learn.", "Which line changes what it was given?"),
+        edit("VIT-99", {LAST: "conv.weight.requires_grad_(False)\n    return layer"}),
         edit("VIT-89 a sequence", {LAST: "return nn.Sequential(layer)"},
              "Your layer is wrapped in something else.", "Which kind of layer did the signature promise?"),
     ),

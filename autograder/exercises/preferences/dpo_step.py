@@ -64,6 +64,7 @@ def cases(draw):
     yield _case(draw, "a beta of one", beta=1.0, needs=("beta",))
     yield _case(draw, "a rejected answer longer than the chosen", lengths=(4, 7), needs=())
     yield _case(draw, "equal lengths", lengths=(5, 5), needs=())
+    yield _case(draw, "the first token marked, too", marked=True, needs=("first",))
     yield _case(draw, "one pair of two tokens", batch=1, lengths=(2, 2), needs=())
     yield _case(draw, "a reference that is a function", 2, function=True, needs=("steps",))
     before = (Call((Kept("policy"), Kept("chosen")), to="spoil"),)
@@ -74,12 +75,15 @@ def cases(draw):
 
 
 def _case(draw, family, steps=1, optimizer=("SGD", {"lr": 0.5}), beta=None, batch=3, lengths=(6, 4), function=False,
-          before=(), after=(), given=None, **more):
+          before=(), after=(), given=None, marked=False, **more):
     policy, other = (Module("Tiny", {"n_words": 7, "width": 4}, _weights(draw), MODEL) for _ in range(2))
     made = {"policy": policy, "reference": Given("table", TABLE, {"logits": draw.normal(7, 7)}) if function else other}
     made |= {"optimizer": Optimizer(*optimizer, "policy")}
     made |= {name: draw.integers(0, 6, batch, n) for name, n in zip(("chosen", "rejected"), lengths, strict=True)}
     made |= {f"{name}_answer": _answer(draw, batch, n) for name, n in zip(("chosen", "rejected"), lengths, strict=True)}
+    if marked:
+        for answer in ("chosen_answer", "rejected_answer"):
+            made[answer][0, 0] = True
     names, by_name = tuple(map(Kept, NAMES)), {} if beta is None else {"beta": beta}
     script = before + tuple(Call(names, by_name, keep=f"loss {step}") for step in range(steps)) + after
     more = {"changes": ("policy",), "gradients": False, "repeats": False} | more
@@ -174,6 +178,8 @@ EXERCISE = Exercise(
     ),
     needs={
         "old": ("You are right, but for gradients that were there before.", "What is in .grad when backward begins?"),
+        "first": ("You are right, but for a first token that is marked as well.",
+                  "Which logits speak about the very first token?"),
         "steps": ("Your first step is right; the next one is not.", "What is left from the first step when the "
                   "second begins?"),
         "beta": ("With the usual beta you are right; with another you are not.",

@@ -26,7 +26,7 @@ def cases(draw):
     for size, family in zip(draw.sizes(3, 5, 11), ("all numbers different", "another batch", "a third batch"),
                             strict=True):
         yield _case(family, compared(draw, size), needs=reference)
-    yield _case("many pairs", compared(draw, 500), needs=reference)
+    yield _case("many pairs", compared(draw, 500, 0.125), needs=reference)
     policy_chosen, policy_rejected, before, _ = compared(draw, 7)
     yield _case("a reference that is undecided", (policy_chosen, policy_rejected, before, before.clone()))
     # The reference is surer than the policy: what is likelier has gained less.
@@ -104,6 +104,7 @@ EXERCISE = Exercise(
         edit("DPO-111", {LAST: "2 * (chosen > rejected).double().mean().item() - 1"}),
         edit("DPO-113 a margin is asked for", {RIGHT: "chosen > rejected + 1"},
              "A pair counts in yours only if it is right by some margin.", "How much greater must the reward be?"),
+        edit("DPO-113", {RIGHT: "chosen > rejected + 0.1"}),
         edit("DPO-115 one right pair is enough", {LAST: "float((chosen > rejected).any())"},
              "One right pair is enough for your result to be 1.", "Which share of the pairs is right?"),
     ),

@@ -23,8 +23,8 @@ NONE = "rows without answer tokens"
 
 def cases(draw):
     batch, tokens, vocab = draw.sizes(3, 4, 8)
-    part = {"needs": ("prompt",)}
-    yield _case(draw, "all sizes different", batch, tokens, vocab, _answer(draw, batch, tokens), **part)
+    part, some = {"needs": ("prompt",)}, {"needs": ("prompt", "first")}
+    yield _case(draw, "all sizes different", batch, tokens, vocab, _answer(draw, batch, tokens), **some)
     everything = torch.ones(3, 5, dtype=torch.bool)
     everything[:, 0] = False
     yield _case(draw, "everything but the first token", 3, 5, 4, everything)
@@ -34,18 +34,18 @@ def cases(draw):
     padded = torch.zeros(2, 6, dtype=torch.bool)
     padded[0, 2:4] = padded[1, 1:5] = True
     yield _case(draw, "padding after the answer", 2, 6, 5, padded, **part)
-    yield _case(draw, "four of everything", 4, 4, 4, _answer(draw, 4, 4), **part)
+    yield _case(draw, "four of everything", 4, 4, 4, _answer(draw, 4, 4), **some)
     yield _case(draw, "two tokens", 2, 2, 3, torch.tensor([[False, True]] * 2))
     yield _case(draw, "a vocabulary of one", 1, 3, 1, torch.tensor([[False, True, True]]), **part)
-    first = _case(draw, "two samples", 2, 5, 4, _answer(draw, 2, 5), **part)
+    first = _case(draw, "two samples", 2, 5, 4, _answer(draw, 2, 5), **some)
     yield first
     second = (torch.cat((mine[:1], other[1:])) for mine, other in zip(first.args, _case(draw, "", 2, 5, 4, _answer(
         draw, 2, 5)).args))
-    yield Case("another second sample", tuple(second), gradients=False, **part)
+    yield Case("another second sample", tuple(second), gradients=False, **some)
     yield _case(draw, "a long text", 1, 200, 3, torch.arange(200)[None] > 20, gradients=False, **part)
     empty = torch.tensor([[False] * 4, [False, True, False, True], [True, False, False, False]])
-    yield _case(draw, NONE, 3, 4, 5, empty, aspect=NONE, needs=("prompt", "none"))
-    yield _case(draw, "one token", 2, 1, 3, torch.tensor([[True], [False]]), aspect=NONE, needs=("none",))
+    yield _case(draw, NONE, 3, 4, 5, empty, aspect=NONE, needs=("prompt", "first", "none"))
+    yield _case(draw, "one token", 2, 1, 3, torch.tensor([[True], [False]]), aspect=NONE, needs=("first", "none"))
     # Twenty times the tolerance: a logit of 1e4 has a rounding error of 5e-4 in float32.
     few = torch.tensor([[False, False, True, True, False], [False, True, False, False, True]])
     for _ in range(2):

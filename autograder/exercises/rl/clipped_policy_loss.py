@@ -42,7 +42,8 @@ def cases(draw):
     yield _case(draw, "one action", torch.tensor([0.1]), torch.tensor([-1.5]), needs=("moved",))
     some = {"needs": ("moved", "clipped", "pessimistic")}
     yield _case(draw, "many actions", draw.normal(300, scale=0.6), draw.normal(300), **some)
-    yield _case(draw, "an advantage of zero", torch.tensor([0.1, 0.5, -0.5]), torch.zeros(3), needs=("moved",))
+    yield _case(draw, "advantages of zero", torch.tensor([0.1, 0.5, -0.5]), torch.tensor([1.0, 0, 0]),
+                needs=("moved", "zero"))
     far = {"aspect": STABILITY, "needs": ("moved", "clipped", "pessimistic", "unlikely")}
     yield _case(draw, "very unlikely actions", 0.5 * steps, signs, low=-1e4, **far)
     yield _case(draw, "very unlikely actions that gain", steps, signs, low=-200.0, **far)
@@ -151,6 +152,8 @@ EXERCISE = Exercise(
                     "A good action has become twice as likely: what is gained by more of it?"),
         "pessimistic": ("You are wrong only where a step went the wrong way, and far.",
                         "A bad action has become twice as likely: should the bound hide that?"),
+        "zero": ("You are wrong only where an advantage is zero.",
+                 "What does an action without advantage add to the sum, and does it count in the mean?"),
         "moved": ("Where the policy has not moved you are right; elsewhere you are not.",
                   "By which function does a difference of logarithms become a ratio?"),
         "": ("Where the policy has not moved, your loss is already another.",

@@ -99,6 +99,10 @@ EXERCISE = Exercise(
              "How much does the reward after the next one count?"),
         edit("DT-25 another discount unless one is given", {"discount=1.0": "discount=0.99"},
              "Unless a discount is given, yours is not 1.", "What does the signature say?"),
+        edit("DT-37 a discount of zero counts as none", {"    to_come = torch": "    discount = discount or 1.0\n"
+                                                         "    to_come = torch"},
+             "With a discount of zero your sums are those of no discount.",
+             "If the discount is zero, how much do later rewards count?"),
         edit("DT-27 each reward with the next alone", {SUM: "reward", LAST: "torch.stack(returns, dim=1)\n    "
                                                        "return rewards + "
              "discount * torch.cat((rewards[:, 1:], torch.zeros_like(rewards[:, :1])), 1)"},

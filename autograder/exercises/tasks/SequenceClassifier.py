@@ -58,6 +58,7 @@ def cases(draw):
     yield _case(draw, "other weights in the same module", batch + 1, tokens - 1, (9, classes, 8, 12, 3, 7, 2),
                 gradients=False)
     yield _case(draw, "one layer of one head", 2, 4, (6, 3, 4, 4, 1, 5, 1))
+    yield _case(draw, "texts of one token", 3, 1, (6, 3, 4, 6, 1, 5, 1))
     yield _case(draw, "one of everything", 1, 1, (1, 1, 1, 1, 1, 1, 1), gradients=False)
     yield _case(draw, "four of everything", 4, 4, (4, 4, 4, 4, 4, 4, 2), gradients=False)
     yield _case(draw, "a long text", 1, 300, (6, 3, 320, 4, 2, 3, 1), gradients=False, repeats=False)
@@ -157,6 +158,10 @@ EXERCISE = Exercise(
              "Your word vectors are too long by the root of their width.", "Does this exercise ask for a factor?"),
         edit("CLS-77 padding zeroed instead of blocked", {CALL: "layer(x * padding[..., None])"},
              "Your padded tokens are zeros, which can still be attended to.", "Which weight does a key of zeros get?"),
+        edit("CLS-83 padding is guessed from the ids", {"torch.ones_like(ids, dtype=torch.bool)": "ids != 0"},
+             "Without a mask, tokens whose id is 0 are padding in yours.",
+             "If no mask is given, which tokens are real?"),
+        edit("CLS-83", {"if padding is None:": "if True:", "torch.ones_like(ids, dtype=torch.bool)": "ids != 0"}),
         edit("CLS-79 a mask is needed", {"if padding is None:": "if False:"},
              "Without a mask your model stops.", "What is padding when none is given?"),
         edit("CLS-81 a class for every token", {LAST: "return self.head(x)"},

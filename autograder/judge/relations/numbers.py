@@ -88,7 +88,9 @@ def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:
 def sign(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Wrong only in negative numbers."""
     negative = all(bool((p.expected[p.differs] < 0).all()) for p in wrong)
-    if negative and all(bool((p.expected[~p.differs] >= 0).all()) for p in wrong):
+    # If no positive number comes out right, the sign says nothing.
+    positive = any(bool((p.expected[~p.differs] > 0).any()) for p in pairs)
+    if negative and positive and all(bool((p.expected[~p.differs] >= 0).all()) for p in wrong):
         return "Wherever the result should be negative, yours is wrong; the others are right.", (
             "Which step treats negative numbers differently?"
         )

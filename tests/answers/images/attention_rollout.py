@@ -62,6 +62,8 @@ WRONG = {
     "cut off": {"return rolled": "return rolled.detach()"},
     "nine tenths": {"0.5 * layer.mean(dim=1) + 0.5 * same": "0.9 * layer.mean(dim=1) + 0.1 * same"},
     "attention raised to a power": {"layer.mean(dim=1)": "layer.mean(dim=1) ** 2"},
+    "residual in the first layer": {"0.5 * layer.mean(dim=1) + 0.5 * same": "layer.mean(dim=1) if layer is not "
+                                    "weights[0] else 0.5 * layer.mean(dim=1) + 0.5 * same"},
     "only ten layers": {"in weights:": "in weights[:10]:"},
     "in place": {"layer.mean(dim=1)": "layer.mul_(1.01).mean(dim=1)"},
     "the diagonal is emptied": {"return rolled": "return rolled * (1 - same)"},

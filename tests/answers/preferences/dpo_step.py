@@ -89,6 +89,8 @@ WRONG = {
     "gradients added twice": {"loss.backward()": "loss.backward(retain_graph=True); loss.backward()"},
     "the step downhill of the reference": {"log_prob(reference, rejected": "log_prob(policy, rejected"},
     "log-probabilities at the end": {"return loss.item()": "return now.mean().item()"},
+    "the first token counts": {"model(ids)[:, :-1]": "model(ids).roll(1, 1)", "ids[:, 1:, None]": "ids[:, :, None]",
+                               "answer[:, 1:]": "answer"},
     "nothing": {"return loss.item()": "_ = loss.item()"},
     "a learning rate that falls": {"return loss": "optimizer.param_groups[0]['lr'] *= 0.9; return loss"},
     "the reference's own graph": {"with torch.no_grad():": "for _ in [0]:", "(now - before)": "(now - before.clone())"},

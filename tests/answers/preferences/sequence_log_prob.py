@@ -66,6 +66,9 @@ WRONG = {
     "the last token does not count": {"answer[:, 1:]).sum": "answer[:, 1:])[:, :-1].sum"},
     "the mask is changed": {"    return": "    answer[:, 0] = False\n    return"},
     "low ones cut": {"of_ids * ": "of_ids.clamp(min=-2) * "},
+    "rolled round": {"logits[:, :-1]": "logits.roll(1, 1)", "ids[:, 1:, None]": "ids[:, :, None]",
+                     "answer[:, 1:]": "answer"},
+    "all from the answer on": {"answer[:, 1:]": "answer[:, 1:].int().cummax(1).values"},
     "probability at the end": {"sum(dim=1)": "sum(dim=1).exp()"},
     "a list": {"(of_ids * answer[:, 1:]).sum(dim=1)": "(of_ids * answer[:, 1:]).sum(dim=1).tolist()"},
     "no gradient of the normaliser": {"torch.log_softmax(logits[:, :-1], dim=-1)":

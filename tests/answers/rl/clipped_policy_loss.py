@@ -63,5 +63,6 @@ WRONG = {
     "zero below": {"-gains.mean()": "-gains.clamp(min=0).mean()"},
     "in place": {"torch.exp(log_probs - old_log_probs)": "log_probs.detach().sub_(old_log_probs).exp_() + 0 * "
                  "log_probs"},
+    "zero advantages do not count": {"-gains.mean()": "-gains.sum() / (advantages != 0).sum().clamp(min=1)"},
     "entropy": {"-gains.mean()": "-gains.mean() + 0.01 * log_probs.mean()"},
 }
