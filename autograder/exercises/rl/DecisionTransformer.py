@@ -58,7 +58,7 @@ def cases(draw):
     batch, steps, d_state, n_actions = draw.sizes(4, 3, 7)
     sizes = (d_state, n_actions, 9, 12, 3, 8, 2)
     yield _case(draw, "all sizes different", batch, steps, sizes, observe=True)
-    yield _case(draw, "other weights in the same module", batch + 1, steps - 1, sizes, gradients=False)
+    yield _case(draw, "other weights in the same module", batch + 1, steps + 1, sizes, gradients=False)
     yield _case(draw, "one layer of one head", 2, 3, (3, 4, 5, 4, 1, 5, 1))
     yield _case(draw, "as many steps as times", 2, 5, (3, 2, 5, 8, 2, 6, 2), gradients=False)
     yield _case(draw, "one step", 3, 1, (4, 3, 5, 8, 2, 6, 2), gradients=False)
@@ -169,6 +169,10 @@ EXERCISE = Exercise(
              "Your returns are divided by some number first.", "Which numbers may a return have here?"),
         edit("DT-83 embeddings through a tanh", {TOKENS: f"torch.tanh({TOKENS})"},
              "Your tokens lie between -1 and 1.", "Does the exercise put anything between embedding and layers?"),
+        edit("DT-107 a mask of numbers", {CALL: "layer(x, src_mask=future.to(x.dtype))"},
+             "Your mask is made of numbers, which are added to the scores.",
+             "What does src_mask do with True and False, and what with 1 and 0?"),
+        edit("DT-107", {CALL: "layer(x, src_mask=(~future).to(x.dtype))"}),
         edit("DT-95 one token ahead", {MASK: ".triu(2)"},
              "Your tokens see one token too many.",
              "Which tokens come before the action of a step, and which does its state see?"),

@@ -55,7 +55,7 @@ PADDING = "padding"
 def cases(draw):
     batch, tokens, classes = draw.sizes(3, 3, 6)
     yield _case(draw, "all sizes different", batch, tokens, (9, classes, 8, 12, 3, 7, 2), observe=True)
-    yield _case(draw, "other weights in the same module", batch + 1, tokens - 1, (9, classes, 8, 12, 3, 7, 2),
+    yield _case(draw, "other weights in the same module", batch + 1, tokens + 1, (9, classes, 8, 12, 3, 7, 2),
                 gradients=False)
     yield _case(draw, "one layer of one head", 2, 4, (6, 3, 4, 4, 1, 5, 1))
     yield _case(draw, "texts of one token", 3, 1, (6, 3, 4, 6, 1, 5, 1))
@@ -128,6 +128,10 @@ EXERCISE = Exercise(
         edit("CLS-57", {CALL: "layer(x, src_key_padding_mask=padding if padding.any() and not padding.all() "
                         "else None)"}),
         edit("CLS-57", {CALL: "layer(x, src_key_padding_mask=padding if not padding.all() else None)"}),
+        edit("CLS-85 a mask of numbers", {CALL: "layer(x, src_key_padding_mask=(~padding).to(x.dtype))"},
+             "Your mask is made of numbers, which are added to the scores.",
+             "What does src_key_padding_mask do with True and False, and what with 1 and 0?"),
+        edit("CLS-85", {CALL: "layer(x, src_key_padding_mask=padding.to(x.dtype))"}),
         edit("CLS-59 the first token is read", {POOLED: "x[:, 0]"},
              "Your head hears of the first token alone.", "Which tokens does the mean run over?"),
         edit("CLS-03 the last token is read", {POOLED: "x[:, -1]"},

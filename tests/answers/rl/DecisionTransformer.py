@@ -107,6 +107,10 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
 LAST = "return self.head(x[:, 1::3])"
 WRONG = {
     "a window of four steps": {".triu(1)": ".triu(1) | torch.ones(3 * steps, 3 * steps).tril(-7).bool()"},
+    "the mask of the first episode": {
+        "torch.ones(3 * steps, 3 * steps, dtype=torch.bool, device=x.device).triu(1)": "getattr(self, 'mask', "
+        "torch.ones(3 * steps, 3 * steps).bool().triu(1))[: 3 * steps, : 3 * steps]\n        self.mask = future",
+    },
     "a mask of 64 tokens": {".triu(1)": ".triu(1) & (torch.arange(3 * steps) < 64)"},
     "actions one hot of the state": {"self.action_embedding(actions)": "self.action_embedding(actions * 0)"},
     "states cut off": {"self.state_embedding(states)": "self.state_embedding(states).detach()"},

@@ -110,6 +110,8 @@ CALL = "layer(x, src_key_padding_mask=~padding)"
 WRONG = {
     "a padding of one more": {CALL: "layer(x, src_key_padding_mask=~(padding | padding.roll(1, 1)))"},
     "masked in the first layer": {CALL: "layer(x, src_key_padding_mask=~padding if layer is self.layers[0] else None)"},
+    "places of the first text": {"        x = self.token": "        self.places = places = getattr(self, 'places', "
+                                 "places)[: ids.shape[1]]\n        x = self.token"},
     "places backwards": {"(places)": "(places.flip(0))"},
     "places from one": {"torch.arange(ids.shape[1],": "torch.arange(1, ids.shape[1] + 1,"},
     "dropout before the head": {"self.head(pooled)": "self.head(F.dropout(pooled, 0.2, self.training))"},
