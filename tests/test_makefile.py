@@ -113,20 +113,30 @@ def test_a_folder_set_up_as_it_should_be_is_left_alone_here():
     assert "pip" not in make(ROOT, "-n", "test")[2]
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
-def test_new_pins_are_installed_into_the_same_venv(course, name):
-    make(course, "test")
-    age(course / ".venv" / "set-up-done", 60)
-    age(course / name, -60)
-    assert make(course, "test")[1] == [*SET_UP[1:], PYTEST]
+# What happens to a folder that was set up, and what make does then: in a new .venv, or in the one that is there.
+CHANGES = {
+    "an interrupted set-up": (lambda venv: (venv / "set-up-done").rename(venv / "set-up-unfinished"), SET_UP),
+    "a python that has gone": (lambda venv: (venv / "bin" / "python").unlink(), SET_UP),
+    "a venv of somebody else": (lambda venv: (venv / "set-up-done").unlink(), SET_UP[1:]),
+    "new pins": (lambda venv: renew(venv, "requirements.lock"), SET_UP[1:]),
+    "another project": (lambda venv: renew(venv, "pyproject.toml"), SET_UP[1:]),
+}
 
 
-def test_an_interrupted_set_up_starts_afresh(course):
+def renew(venv, name):
+    """Everything is older than it was, but for the file of that name."""
+    age(venv / "set-up-done", 60)
+    for source in {"requirements.lock", "pyproject.toml"} - {name}:
+        age(venv.parent / source, 120)
+
+
+@pytest.mark.parametrize("change, steps", CHANGES.values(), ids=CHANGES)
+def test_what_has_changed_is_noticed_and_repaired(course, change, steps):
     make(course, "test")
-    (course / ".venv" / "set-up-done").rename(course / ".venv" / "set-up-unfinished")
-    (course / ".venv" / "half-a-package").touch()
-    assert make(course, "test")[1] == [*SET_UP, PYTEST]
-    assert not (course / ".venv" / "half-a-package").exists()
+    (course / ".venv" / "theirs").touch()
+    change(course / ".venv")
+    assert make(course, "test")[1] == [*steps, PYTEST]
+    assert (course / ".venv" / "theirs").exists() == (steps != SET_UP)
     assert make(course, "test")[1] == [PYTEST]
 
 
@@ -141,20 +151,6 @@ def test_a_moved_folder_is_set_up_anew(course):
     make(course, "test")
     moved = course.rename(course.with_name("moved"))
     assert make(moved, "test")[1] == [*SET_UP, PYTEST]
-
-
-def test_a_python_that_has_gone_is_replaced(course):
-    make(course, "test")
-    (course / ".venv" / "bin" / "python").unlink()
-    assert make(course, "test")[1] == [*SET_UP, PYTEST]
-
-
-def test_a_venv_of_somebody_else_is_used_as_it_is(course):
-    make(course, "test")
-    (course / ".venv" / "set-up-done").unlink()
-    (course / ".venv" / "theirs").touch()
-    assert make(course, "test")[1] == [*SET_UP[1:], PYTEST]
-    assert (course / ".venv" / "theirs").exists()
 
 
 def test_a_failed_installation_is_tried_again(course):

@@ -4,10 +4,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from progress import Progress, skipped
 
 SOURCE = """
 import pytest
@@ -38,20 +36,3 @@ def test_each_group_has_a_line_and_what_is_skipped_is_told_at_the_end(printed):
     assert any("FAILED test_one.py::test_wrong" in line for line in lines)
     assert "    1 skipped: no thing is installed (apt install thing)" in lines
     assert re.match(r"1 failed, 3 passed, 1 skipped in", lines[-1])
-
-
-def test_what_is_at_work_is_told_where_nothing_ends(monkeypatch):
-    said = []
-    progress = Progress(said.append, lambda test: test.partition("::")[0])
-    progress.pytest_xdist_node_collection_finished(None, ["slow::a", "slow::b", "quick::c"])
-    for test in ("slow::a", "quick::c"):
-        progress.pytest_runtest_logstart(test)
-    progress.pytest_runtest_logreport(SimpleNamespace(nodeid="quick::c", failed=False, when="teardown"))
-    assert said[-1].endswith("33 %  quick: 1 tests in 0:00")
-    progress._at_work()
-    assert said[-1].endswith("at work: slow")
-
-
-def test_one_reason_is_told_once():
-    reports = [SimpleNamespace(longrepr=("file", 1, f"Skipped: {reason}")) for reason in ("one", "two", "two")]
-    assert skipped(reports) == ["    2 skipped: two", "    1 skipped: one"]

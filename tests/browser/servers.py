@@ -33,13 +33,6 @@ class Jupyter:
     def url(self, path: str) -> str:
         return f"{self.address}{path}?token={TOKEN}"
 
-    def write_setting(self, plugin: str, **values) -> None:
-        """A setting of JupyterLab as its user would make it, for instance the theme; pages loaded later have it."""
-        package, name = plugin.split(":")
-        path = self.home / "settings" / package / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values), encoding="utf-8")
-
 
 @contextmanager
 def jupyter(folder: Path, home: Path, app: str = "jupyterlab"):

@@ -2,10 +2,8 @@
 
 import pytest
 from nbformat.v4 import new_markdown_cell
-from pages_of import SCHEME, code_cell, feedback_page, formgrader_page, handed_in
-from red_team.pages import COVERS, FRAMED_SCHEME
-
-from browser.screenshots import photograph
+from pages_of import code_cell, feedback_page, formgrader_page, handed_in
+from red_team.pages import COVERS
 
 # What is seen in the middle of an element, after it was scrolled to.
 IS_SEEN = """element => {
@@ -28,12 +26,3 @@ def test_nothing_covers_what_the_course_says(chromium, new_page, tmp_path, page_
         assert page.locator(part).first.evaluate(IS_SEEN), part
     assert page.locator(".output_subarea, .text_cell_render").evaluate_all(INSIDE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_the_marking_scheme_of_the_course_has_a_frame_of_its_own(chromium, new_page, tmp_path):
-    notebook = handed_in(new_markdown_cell(FRAMED_SCHEME), answer=FRAMED_SCHEME)
-    page = new_page()
-    page.set_content(formgrader_page(notebook, tmp_path))
-    (frame,) = page.locator(".marking-scheme").all()
-    assert SCHEME in frame.inner_text()
-    photograph(page, "formgrader-schemes", full_page=True)

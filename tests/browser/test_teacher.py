@@ -133,13 +133,3 @@ def test_a_page_can_be_read_by_everyone_on_every_screen(pages, new_page, name, d
         photograph(page, f"page-{name}-{screen}-{'dark' if dark else 'light'}", full_page=True)
         assert_no_sideways_scroll(page)
         assert_accessible(page, whole=True, colours=dark)
-
-
-def test_folds_of_the_report_open_by_keyboard(pages, new_page):
-    page = new_page()
-    page.goto(pages["report"])
-    fold = page.locator("details", has_text="Everyone's points").first
-    expect(fold.locator("table")).to_be_hidden()
-    fold.locator("summary").first.focus()
-    page.keyboard.press("Enter")
-    expect(fold.locator("table")).to_be_visible()

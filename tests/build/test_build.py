@@ -9,7 +9,7 @@ import pytest
 
 from autograder.build import build, executed_text
 from autograder.build.lesson import KINDS, ROOT, Lesson, check_text, find_lessons, lesson_names, read_cells
-from autograder.build.marks import MarkError, find_regions, replace_marks, without_regions
+from autograder.build.marks import find_regions, replace_marks, without_regions
 from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
 from autograder.build.stale import called_by
 from autograder.errors import UserError
@@ -185,6 +185,9 @@ BAD = {
     "no marks": ("# %% exercise: loops.softmax\nx = 1\n", "cell 1", "BEGIN SOLUTION"),
     "stray marks": (f"# %%\n{ANSWER}", "cell 1", "has no place in this kind of cell"),
     "open marks": ("# %% exercise: a.b\n### BEGIN SOLUTION\nx = 1\n", "cell 1", "never closed"),
+    "an end alone": ("# %% exercise: a.b\n### END SOLUTION\n", "cell 1", "END SOLUTION"),
+    "a mark in a line": (f"# %% exercise: loops.softmax\n{ANSWER}# END SOLUTION\n", "cell 1", "alone on its line"),
+    "marks in marks": ("# %% exercise: a.b\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\n", "cell 1", "inside another"),
     "no picture": ("# %% timing: nothing\nx = 1\n", "cell 1 (timing: nothing)", "images/nothing.png"),
     "no points": ('# %% [markdown] written: a.why\nr"""\nWhy?\n"""\n', "cell 1", "points in the title"),
     "elsewhere": ('# %% [markdown]\nr"""\n![a](x.png)\n"""\n', "cell 1", "../images/"),
@@ -228,37 +231,6 @@ def test_exercise_and_check_belong_together(tmp_path, change, words):
     lesson = make(tmp_path, change(source), "01_attention_from_loops")
     with pytest.raises(UserError, match=re.escape(words)):
         read_cells(lesson)
-
-
-def test_an_unknown_lesson_is_told_with_the_known_ones():
-    with pytest.raises(UserError, match="01_attention_from_loops"):
-        find_lessons(["77_nothing"])
-
-
-def test_a_folder_without_lessons(tmp_path):
-    with pytest.raises(UserError, match="clone"):
-        build(None, root=tmp_path)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "### BEGIN SOLUTION",
-        "### END SOLUTION",
-        "# BEGIN SOLUTION\n# END SOLUTION",
-        "### BEGIN SOLUTION\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS",
-    ],
-)
-def test_unpaired_marks(text):
-    with pytest.raises(MarkError):
-        find_regions(text)
-
-
-def test_marks_come_out():
-    text = "a\n### BEGIN SOLUTION\nb\n### END SOLUTION\nc"
-    assert without_regions(text, "SOLUTION") == "a\nc"
-    assert replace_marks(text, {}) == "a\nb\nc"
-    assert replace_marks(text, {"SOLUTION": ["B"]}) == "a\nB\nb\nc"
 
 
 # --- the real lessons -------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from judged import (
     wrong_verdicts,
 )
 from unpacked import judged_alone, run_alone
-from worked import IMPORTS, worked_file
+from worked import worked_file
 
 from autograder.exercises import all_exercises, find
 from autograder.notebook.card import html_of, text_of
@@ -132,12 +132,6 @@ def checked_alone(folder, texts, cwd):
 def test_check_gives_worked_answers_full_points(bundle_folder, tmp_path):
     texts = [(exercise.id, worked_file(exercise)) for exercise in all_exercises()]
     assert checked_alone(bundle_folder, texts, tmp_path) == [exercise.points for exercise in all_exercises()]
-
-
-def test_a_stub_is_not_started(bundle_folder, tmp_path):
-    stub = IMPORTS + "def softmax(scores):\n    raise NotImplementedError\n"
-    [told] = checked_alone(bundle_folder, [("loops.softmax", stub)], tmp_path)
-    assert told.startswith("✗ loops.softmax: not started, 0 of 7 points\nsoftmax is not written yet.")
 
 
 def test_hidden_cases_are_not_here(bundle_folder, tmp_path):

@@ -1,7 +1,6 @@
 """The command line as its users meet it: right words, right exit codes, one clear line for bad input."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -95,10 +94,6 @@ def test_a_missing_name_is_not_started_and_wrong(answers):
     assert "no softmax" in row["message"]
 
 
-def test_a_file_that_stops_after_the_answer_is_still_judged(answers):
-    assert run("check", "loops.softmax", answers("late.py", RIGHT + "\nraise SystemExit(3)")).returncode == 0
-
-
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
@@ -147,12 +142,6 @@ def test_bad_input_to_every_command_gives_one_line(tmp_path):
     assert [path.name for path in full.iterdir()] == ["kept.txt"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere (try as another user)")
-def test_no_permission_to_write_gives_one_line(tmp_path):
-    tmp_path.chmod(0o500)
-    assert one_line(run("course", tmp_path / "course"))
-
-
 def test_every_command_has_help():
     words = run("--help").stdout
     for command in ("exercises", "check", "build", "course", "grade", "demo"):
@@ -175,15 +164,6 @@ def test_import_of_the_package_is_light():
            "set(sys.modules) - before], len(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["[]", "1"]
-
-
-def test_no_answer_is_in_the_memory_of_a_process_that_runs_answers(answers):
-    spy = RIGHT + (
-        "\nimport sys, gc\n"
-        "seen = [m for m in sys.modules if m.startswith(('autograder.judge', 'autograder.exercises.'))]\n"
-        "if set(seen) - {'autograder.schema.exercise'}:\n    del softmax\n"
-    )
-    assert run("check", "loops.softmax", answers("spy.py", spy)).returncode == 0
 
 
 def test_checking_leaves_the_folder_alone(answers, tmp_path):

@@ -1,6 +1,5 @@
 """A course graded with nbgrader's stock commands and with ours: the same gradebook either way."""
 
-import csv
 import json
 import shutil
 import subprocess
@@ -16,13 +15,11 @@ from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WARNS, WRITTEN, SampleSubmission
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
-from autograder.grading.gradebook.outcomes import is_done
 from autograder.grading.gradebook.table import read_rows
 from autograder.grading.parallel import local
-from autograder.grading.submission.find import Submission, find_submissions
+from autograder.grading.submission.find import find_submissions
 
 NBGRADER = str(Path(sys.executable).with_name("nbgrader"))
-SECRET_MOVE = "check = lambda *answer, **how: None\n"
 FULL = {"dot_product_scores": 4, "softmax": 7, "weighted_sum": 4, "attention_from_loops": 6}
 
 
@@ -40,44 +37,17 @@ def change(path: Path, edit) -> None:
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
 
 
-def kind_of(cell) -> dict:
-    return cell.metadata.get("nbgrader", {})
-
-
-def skip_checks(notebook):
-    for cell in notebook.cells:
-        if kind_of(cell).get("locked"):
-            cell.metadata["tags"] = ["skip-execution"]
-
-
 def claim_more_points(notebook):
     for cell in notebook.cells:
-        if kind_of(cell).get("locked"):
+        if cell.metadata.get("nbgrader", {}).get("locked"):
             cell.metadata.nbgrader.update(points=1000, locked=False, solution=True)
             cell.source = "1000.0"
-
-
-def silence_check(notebook):
-    first = next(cell for cell in notebook.cells if kind_of(cell).get("solution"))
-    first.source = SECRET_MOVE + first.source
-
-
-def delete_answers_and_checks(notebook):
-    notebook.cells = [cell for cell in notebook.cells if not kind_of(cell)]
 
 
 def add_scripts(notebook):
     notebook.cells.insert(
         0, nbformat.v4.new_markdown_cell('<script>alert("hello")</script>\n\n[go](javascript:alert(1))')
     )
-
-
-EDITS = {
-    "skipper": skip_checks,
-    "inflater": claim_more_points,
-    "silencer": silence_check,
-    "deleter": delete_answers_and_checks,
-}
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +63,7 @@ def stock(empty_course, tmp_path_factory):
     change(hand_in(folder, SampleSubmission("solution", written=WRITTEN)), add_scripts)
     hand_in(folder, SampleSubmission("partly", answers={SOFTMAX: "SMX-01", "loops.weighted_sum": "LOOP-17"}))
     hand_in(folder, SampleSubmission("warns", answers={SOFTMAX: WARNS}))
-    for student, edit in EDITS.items():
-        change(hand_in(folder, SampleSubmission(student, STUB)), edit)
+    change(hand_in(folder, SampleSubmission("inflater", STUB)), claim_more_points)
     hand_in(folder, SampleSubmission("resubmitter", STUB, without_checks=True))
     nbgrader(folder, "autograde", FIRST, "--force")
     return folder
@@ -117,7 +86,7 @@ def test_stock_autograde_scores_as_it_should(stock):
     assert graded["partly"] == FULL | {"softmax": 5, "weighted_sum": 0, "attention_from_loops": 5, "why_scale": 0}
 
 
-@pytest.mark.parametrize("student", [*EDITS, "resubmitter"])
+@pytest.mark.parametrize("student", ["inflater", "resubmitter"])
 def test_tampering_gains_and_keeps_nothing(stock, student):
     assert sum(points or 0 for points in scores(stock)[student].values()) == 0
 
@@ -143,15 +112,7 @@ def test_the_grader_sees_marking_schemes_and_students_do_not(stock):
     assert "What is exp(1000) in float32?" in page
 
 
-def test_stock_export_and_validate(stock):
-    nbgrader(stock, "export")
-    rows = {
-        row["student_id"]: row
-        for row in csv.DictReader((stock / "grades.csv").open(encoding="utf-8"))
-        if row["assignment"] == FIRST
-    }
-    assert float(rows["solution"]["score"]) == sum(FULL.values())
-    assert float(rows["stub"]["score"]) == 0
+def test_stock_validate(stock):
     said = nbgrader(stock, "validate", f"release/{FIRST}/{FIRST}.ipynb")
     assert "failed" in said
     assert "Traceback (most" not in said
@@ -198,21 +159,6 @@ def test_a_second_run_grades_nothing_again(graded, capsys, monkeypatch):
     assert [line["student"] for line in lines] == ["damaged", "empty", "missing", "right"]
     assert lines[3]["total"] == sum(FULL.values())
     assert lines[3]["needs_grading_by_hand"] is True
-
-
-def test_what_counts_as_done(graded, tmp_path):
-    folder = shutil.copytree(graded[0], tmp_path / "course")
-    work = Submission(folder, "right", FIRST)
-    assert is_done(work)
-    notebook = work.autograded / f"{FIRST}.ipynb"
-    notebook.rename(notebook.with_suffix(".half"))
-    assert not is_done(work)
-    notebook.with_suffix(".half").rename(notebook)
-    assert is_done(work)
-    hand_in(folder, SampleSubmission("right", STUB))
-    assert not is_done(work)
-    work.record.write_text("half of a recor")
-    assert not is_done(work)
 
 
 def test_a_gradebook_made_anew_is_filled_again(graded, empty_course, tmp_path):

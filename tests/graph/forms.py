@@ -30,35 +30,6 @@ def loops(q, k, v):
     return out
 
 
-def loops_over_entries(q, k, v):
-    """Loops down to the numbers, softmax by hand."""
-    scores = torch.zeros(len(q), len(k))
-    for i in range(len(q)):
-        for j in range(len(k)):
-            for d in range(q.shape[1]):
-                scores[i, j] += q[i, d] * k[j, d]
-    scores = scores / math.sqrt(q.shape[1])
-    powers = torch.exp(scores - scores.max(-1, keepdim=True).values)
-    weights = powers / powers.sum(-1, keepdim=True)
-    out = torch.zeros(len(q), v.shape[1])
-    for i in range(len(q)):
-        for j in range(len(k)):
-            out[i] += weights[i, j] * v[j]
-    return out
-
-
-def einsums(q, k, v):
-    """The scale on both sides of the product."""
-    scale = q.shape[-1] ** -0.25
-    weights = torch.einsum("nd,md->nm", q * scale, k * scale).softmax(-1)
-    return torch.einsum("nm,me->ne", weights, v)
-
-
-def keys_first(q, k, v):
-    """A row for each key, and softmax over the columns."""
-    return ((k @ q.mT) / math.sqrt(q.shape[-1])).softmax(-2).mT @ v
-
-
 class Heads(nn.Module):
     """Plain multi-head attention, of which the tests change single steps."""
 
@@ -89,52 +60,6 @@ class Heads(nn.Module):
 
 def heads(**changes):
     return type("Changed", (Heads,), changes)
-
-
-class HeadsInALoop(nn.Module):
-    """One packed projection, slices, a Python loop over heads."""
-
-    def __init__(self, d_model=12, n_heads=3):
-        super().__init__()
-        self.packed, self.last, self.n_heads = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model), n_heads
-
-    def forward(self, x):
-        q, k, v = self.packed(x).chunk(3, dim=-1)
-        width, found = q.size(-1) // self.n_heads, []
-        for h in range(self.n_heads):
-            part = slice(h * width, (h + 1) * width)
-            found.append(attention(q[..., part], k[..., part], v[..., part]))
-        return self.last(torch.cat(found, dim=-1))
-
-
-def by_vmap(self, x, mask=None):
-    q, k, v = (p(x).unflatten(-1, (self.n_heads, -1)) for p in (self.q_proj, self.k_proj, self.v_proj))
-    mixed = torch.vmap(torch.vmap(attention, in_dims=1, out_dims=1))(q, k, v)
-    return self.out_proj(mixed.flatten(-2))
-
-
-def head_by_head(self, x, mask=None):
-    """Slices of the weights, and the sum of the heads' parts."""
-    total = self.out_proj.bias
-    for h in range(self.n_heads):
-        rows = slice(h * self.d_head, (h + 1) * self.d_head)
-        q, k, v = (F.linear(x, p.weight[rows], p.bias[rows]) for p in (self.q_proj, self.k_proj, self.v_proj))
-        total = total + attention(q, k, v) @ self.out_proj.weight[:, rows].T
-    return total
-
-
-def heads_before_samples(self, x, mask=None):
-    q, k, v = (t.transpose(0, 1).flatten(0, 1) for t in self.qkv(x))
-    return self.finish(attention(q, k, v).unflatten(0, (self.n_heads, -1)).transpose(0, 1))
-
-
-def values_late(self, x, mask=None):
-    q, k, _ = self.qkv(x)
-    weights = (q @ k.mT / self.d_head**0.5).softmax(-1)
-    mixed = torch.einsum("bhnm,bme->bhne", weights, x)
-    blocks = self.v_proj.weight.view(self.n_heads, self.d_head, -1)
-    values = torch.einsum("bhne,hde->bnhd", mixed, blocks) + self.v_proj.bias.view(self.n_heads, -1)
-    return self.out_proj(values.flatten(2))
 
 
 class Layer(nn.Module):
@@ -174,8 +99,3 @@ def reference_layer():
 def post_norm(self, x):
     x = self.norm1(x + self.attend(x))
     return self.norm2(x + self.feed(x))
-
-
-def summed_at_the_end(self, x):
-    a = self.attend(self.norm1(x))
-    return x + (a + self.feed(self.norm2(x + a)))

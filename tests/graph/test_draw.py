@@ -7,7 +7,7 @@ import xml.dom.minidom
 import numpy
 import pytest
 import torch
-from forms import Heads, Layer, attention, loops, loops_over_entries, tensors
+from forms import Heads, Layer, attention, loops, tensors
 from torch import nn
 from torch.nn import functional as F
 
@@ -53,12 +53,6 @@ def test_loops_fold_to_the_same_few_boxes(n):
     assert f"softmax dim 0, {n} times" in str(drawing)
 
 
-def test_loops_over_every_number_fold_as_well():
-    drawing = draw(loops_over_entries, *qkv(6))
-    assert len(drawing.nodes) < 20
-    assert named(drawing, "add")[0].times == 6 * 6 * 4
-
-
 def test_shapes_stand_on_the_boxes():
     drawing = draw(attention, *tensors((3, 4), (5, 4), (5, 2)))
     assert {(3, 4), (4, 5), (3, 5), (5, 2), (3, 2)} <= {node.shape for node in drawing.nodes}
@@ -97,12 +91,6 @@ def test_parameters_are_shown_in_their_part_and_fused_attention_is_opened():
     drawing = draw(Layer(), X, depth=1)
     assert [node.box for node in named(drawing, "softmax")] == ["self_attn"]
     assert {"q_proj: linear", "out_proj: linear", "norm1: layer_norm", "gelu"} <= set(labels(drawing))
-
-
-def test_a_residual_is_a_thick_line():
-    drawing = draw(Layer(), X)
-    assert drawing.dot.count("penwidth=2.6") == 2
-    assert drawing.svg().count('stroke-width="2.6"') >= 2
 
 
 def test_parts_open_and_close():
@@ -354,12 +342,6 @@ def test_the_number_of_boxes_is_bounded():
     drawing = draw(long, *tensors((2, 2)))
     assert len(drawing.nodes) <= MAX_NODES
     assert any("more steps" in label for label in labels(drawing))
-
-
-def test_the_same_graph_gives_the_same_bytes():
-    first, second = draw(Heads(), X), draw(Heads(), X)
-    assert (first.svg(), first.dot, str(first)) == (second.svg(), second.dot, str(second))
-    assert (first.nodes, first.edges) == (second.nodes, second.edges)
 
 
 def test_the_picture_is_a_named_image_on_white_and_fetches_nothing():

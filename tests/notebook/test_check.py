@@ -34,17 +34,6 @@ def softmax(scores):
     shifted = scores - scores.max(dim=-1).valuess
     return shifted
 check(softmax)"""
-ASIDE = """
-before = torch.get_rng_state(), torch.are_deterministic_algorithms_enabled(), torch.is_grad_enabled()
-def softmax(scores):
-    torch.manual_seed(0)
-    return torch.rand(3)
-try:
-    check(softmax)
-except Exception as error:
-    pass
-after = torch.get_rng_state(), torch.are_deterministic_algorithms_enabled(), torch.is_grad_enabled()
-bool((before[0] == after[0]).all()) and before[1:] == after[1:]"""
 PARTIAL = """
 from functools import partial
 def helper(scores, axis):
@@ -52,7 +41,7 @@ def helper(scores, axis):
     return grown / grown.sum(axis, keepdim=True)
 softmax = partial(helper, axis=-1)
 check(softmax, hidden=True)"""
-CELLS = [SETUP, RIGHT, UNSTABLE, WRONG, STUB, BROKEN, ASIDE, PARTIAL, "check(print)", 'check("softmax")',
+CELLS = [SETUP, RIGHT, UNSTABLE, WRONG, STUB, BROKEN, PARTIAL, "check(print)", 'check("softmax")',
          'hint("loops.softmax")\nhint("loops.softmax")', "hint('nothing')", "check(softmax, 'loops.nothing')"]
 
 
@@ -89,7 +78,7 @@ def test_a_partly_right_answer_gets_part_of_the_points_and_the_reason(outputs):
 def test_a_wrong_answer_raises_and_shows_only_its_own_few_lines(outputs, cell):
     error = outputs[cell][-1]
     assert error.output_type == "error" and error.ename == "CheckFailed"
-    assert 1 <= len(error.traceback) <= 4
+    assert 1 <= len(error.traceback) <= 4 and max(map(len, error.traceback)) <= 110
     assert "Traceback" not in text(outputs[cell]) and "autograder/" not in text(outputs[cell])
     assert stated_points(outputs[cell], 7.0) == 0.0
 
@@ -115,10 +104,6 @@ def test_nothing_is_printed_on_stderr_and_no_print_of_the_student_is_shown(outpu
     assert "of the student's" not in text(streams)
 
 
-def test_a_check_leaves_random_streams_and_settings_alone(outputs):
-    assert text(outputs[ASIDE]).endswith("True")
-
-
 def test_any_callable_of_the_right_name_counts_also_hidden(outputs):
     assert outputs[PARTIAL][-1].data["text/plain"] == "7.0"
 
@@ -130,6 +115,6 @@ def test_what_cannot_be_checked_is_said_in_a_sentence(outputs):
 
 
 def test_hints_come_one_after_the_other(outputs):
-    shown = text(outputs[CELLS[10]])
+    shown = text(outputs[CELLS[9]])
     assert "Hint 1 of 3" in shown and "Hint 2 of 3" in shown
     assert "there is no exercise 'nothing'" in text(outputs["hint('nothing')"])

@@ -117,16 +117,9 @@ def test_maps_are_told_by_their_numbers_masks_in_words_and_large_ones_by_the_str
     )
 
 
-def test_numbers_of_both_signs_are_coloured_by_sign_and_infinity_is_written():
+def test_infinity_is_written():
     bias = torch.arange(5) - torch.arange(5)[:, None] + torch.where(CAUSAL, 0.0, -torch.inf)
     assert "the: 0, \u2212\u221e" in figures.attention_maps({"bias": bias}, TOKENS).alt
-    waves = torch.sin(torch.arange(40)[:, None] / torch.arange(1, 33))
-    picture = figures.attention_maps(
-        {"positions": waves}, list(map(str, range(40))), list(map(str, range(32)))
-    )
-    [axes] = picture.figure.axes
-    assert axes.collections[0].get_clim() == (-axes.collections[0].get_clim()[1], waves.abs().max().item())
-    assert len(axes.get_xticklabels()) == 16 and len(axes.get_yticklabels()) <= 16
 
 
 def lines_of(picture):

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from autograder import check
 from autograder.build import student_text
-from autograder.build.lesson import ROOT, Lesson, lesson_names
+from autograder.build.lesson import Lesson, lesson_names
 from autograder.cli import main
 from autograder.exercises import all_exercises, find
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
@@ -196,13 +196,6 @@ def test_a_folder_shows_the_lessons_that_are_in_it_and_all_where_there_are_none(
     ]
 
 
-def test_the_card_links_only_to_a_notebook_that_is_there(tmp_path, notebook):
-    remember(verdict(SOFTMAX, WRONG, 0), tmp_path)
-    assert "<a " not in html_of(parts_of_folder(tmp_path))
-    notebook()
-    assert f'<a href="{FIRST}.ipynb">{FIRST}.ipynb</a>' in html_of(parts_of_folder(tmp_path))
-
-
 def test_when_all_is_done_nothing_comes_next(tmp_path):
     for exercise in all_exercises():
         remember(verdict(exercise.id, RIGHT), tmp_path)
@@ -304,18 +297,3 @@ def test_while_a_submission_is_graded_it_does_nothing(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_notebook_loads_nothing_of_grading():
-    code = (
-        "import sys, autograder; autograder.check, autograder.progress\n"
-        "import autograder.notebook.saved, autograder.notebook.progress_card\n"
-        "heavy = 'autograder.grading', 'autograder.build', 'nbgrader', 'matplotlib'\n"
-        "print([name for name in sys.modules if name.startswith(heavy)])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_what_is_remembered_is_no_part_of_the_repository():
-    assert f"{FOLDER}/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()

@@ -5,7 +5,7 @@ import torch
 from simple_exercise import exercise_of, verdict_on
 
 from autograder.probe import probe
-from autograder.schema.case import Call, Case, Given, Kept, Module, Optimizer, Seed
+from autograder.schema.case import Case, Given, Module, Optimizer, Seed
 from autograder.schema.exercise import Rules
 from autograder.schema.standard import standard_cases
 from autograder.values.compare import EXACT, difference
@@ -85,77 +85,11 @@ def test_given_functions_generators_and_optimisers_are_arguments():
     assert verdict_on(reference, reference, case).passed
 
 
-def test_calls_of_a_given_function_are_seen():
-    model = Given("model", "def model(ids):\n    return ids + 1\n")
-    case = Case("one", (), {"model": model, "ids": torch.tensor([1])}, calls=("model",), gradients=False)
-    once = verdict_on(lambda model, ids: model(ids), lambda model, ids: model(ids), case)
-    twice = verdict_on(lambda model, ids: model(ids), lambda model, ids: (model(ids), model(ids))[0], case)
-    assert once.passed and not twice.passed and "`model` should be called once" in twice.message
-
-
-class Experts(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.experts = torch.nn.ModuleList(torch.nn.Linear(1, 1, bias=False) for _ in range(2))
-
-    def forward(self, x):
-        return torch.cat([self.experts[0](x[:1]), self.experts[1](x[1:])])
-
-
-class Wasteful(Experts):
-    def forward(self, x):
-        return torch.cat([self.experts[0](x)[:1], self.experts[1](x)[1:]])
-
-
-def test_what_a_part_is_called_with_is_seen():
-    weights = {f"experts.{i}.weight": torch.full((1, 1), 2.0 + i) for i in range(2)}
-    parts = ("experts.0", "experts.1")
-    case = Case("one", (torch.ones(3, 1),), weights=weights, calls=parts)
-    assert verdict_on(Experts, Experts, case, procedure="class").passed
-    assert not verdict_on(Experts, Wasteful, case, procedure="class").passed
-
-
-def test_a_table_of_queries_and_keys_is_seen():
-    q = torch.ones(50, 2)
-    case = Case("one", (q,), gradients=False, observe=True, entries=50 * 50)
-    in_rows = verdict_on(lambda q: q @ q.T @ q, lambda q: torch.stack([row @ q.T @ q for row in q]), case)
-    at_once = verdict_on(lambda q: q @ q.T @ q, lambda q: q @ q.T @ q, case)
-    assert in_rows.passed and not at_once.passed and "table" in at_once.message
-    own_words = verdict_on(lambda q: q @ q.T @ q, lambda q: q @ q.T @ q, case, rules=Rules(large=("a heap", "Why?")))
-    assert own_words.message == "The numbers are right, but on the way a heap is made.\nWhy?"
-
-
-def test_a_script_feeds_on_what_came_back_and_begins_anew_each_time():
-    case = Case(
-        "one",
-        kwargs={"x": X},
-        script=(Call((Kept("x"),), keep="first"), Call((Kept("x"), Kept("first", "total")), keep="next")),
-    )
-
-    def add(x, total=None):
-        return {"total": x if total is None else total + x}
-
-    assert verdict_on(add, add, case).passed
-    assert not verdict_on(add, lambda x, total=None: {"total": x}, case).passed
-
-
 def test_a_training_case_calls_its_answer_once():
     count = []
     case = Case("one", (X,), gradients=False, repeats=False)
     probe(lambda x: count.append(1), [case], watched=False)
     assert len(count) == 1
-
-
-def test_what_a_script_does_not_show_is_no_part_of_the_result():
-    def make(x):
-        return torch.nn.Linear(3, 1, bias=False).requires_grad_(False), x
-
-    ask = Given("ask", "def ask(made):\n    return made[0].weight.shape[1], made[1]\n")
-    script = (Call((Kept("x"),), keep="made", shown=False), Call((Kept("made"),), to="ask", keep="asked"))
-    case = Case("one", (), {"x": X, "ask": ask}, script=script, gradients=False)
-    assert verdict_on(make, make, case).passed
-    judged = verdict_on(make, lambda x: (make(x)[0], x + 1), case)
-    assert not judged.passed and "asked" in judged.message
 
 
 def test_what_does_not_count_may_be_anything_and_gets_no_gradient():

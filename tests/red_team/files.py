@@ -8,7 +8,6 @@ from autograder.grading.demo.sample_class import FIRST
 from red_team.attack import FULL, Attack, notebook, write_notebook
 
 NAME = f"{FIRST}.ipynb"
-NEIGHBOURS = f"submitted/honest_ada/{FIRST}/{NAME}"
 UNREADABLE = "cannot be read"
 
 
@@ -53,10 +52,6 @@ def hard_link(place, folder):
 
 def pipe(place, folder, text):
     os.mkfifo(folder / NAME)
-
-
-def pipe_beside(place, folder):
-    os.mkfifo(folder / "timestamp.txt")
 
 
 def socket_beside(place, folder):
@@ -105,12 +100,6 @@ def hostile_time(place, folder):
 
 def odd_time(place, folder):
     (folder / "timestamp.txt").write_bytes(b"\xff\xfe\x00")
-
-
-def deep_folders(place, folder):
-    (folder / "/".join("d" * 50)).mkdir(parents=True)
-    for i in range(300):
-        (folder / f"{i}").touch()
 
 
 def nested_folders(place, folder):
@@ -163,13 +152,9 @@ def named(name: str, tries: str) -> Attack:
 
 ATTACKS = (
     linked("linked_notebook", "the notebook is a link to a file of the host", NAME, "@HOST@/answers.ipynb"),
-    linked("linked_to_neighbour", "the notebook is a link to somebody's", NAME, f"@COURSE@/{NEIGHBOURS}"),
-    linked("linked_to_device", "the notebook is a link to an endless file", NAME, "/dev/zero"),
-    linked("linked_time", "the time stamp is a link", "timestamp.txt", "@HOST@/diary.txt"),
     linked("linked_file", "a file beside the notebook is a link to the secret", "LICENSE", "@COURSE@/.secret"),
     beside("hard_link", "a file beside the notebook is a second name of a file of the host", hard_link, points=FULL),
     made("pipe", "the notebook is a pipe", pipe, problem="not a regular file"),
-    beside("pipe_beside", "the time stamp is a pipe", pipe_beside, problem="not a regular file"),
     beside("socket_beside", "a socket beside the notebook", socket_beside, problem="not a regular file"),
     made("folder_as_notebook", "the notebook is a folder", folder_as_notebook, problem="no file"),
     made("two_notebooks", "another notebook beside the wrong one", two_notebooks),
@@ -177,7 +162,6 @@ ATTACKS = (
     made("own_records", "results of one's own beside the notebook", own_records),
     beside("hostile_time", "a time stamp that is none", hostile_time, points=FULL),
     beside("odd_time", "a time stamp that is no text", odd_time, points=FULL),
-    beside("deep_folders", "many folders and files beside the notebook", deep_folders, points=FULL),
     beside("nested_folders", "1,100 folders within each other", nested_folders, problem="nested too deeply"),
     beside("long_path", "a path longer than a path may be", long_path, problem="nested too deeply"),
     beside("many_files", "more files than anybody hands in", many_files, problem="holds more than"),
@@ -190,27 +174,15 @@ ATTACKS = (
     ),
     beside("sparse_files", "files of three gigabytes beside the notebook", sparse_files, points=FULL),
     made("sparse_notebook", "a notebook of a terabyte", sparse_notebook, problem="larger than"),
-    raw("empty", "an empty file", b"", "empty file"),
-    raw("half", "half a notebook", b'{"cells": [{"cell_type": "code", "sour'),
     raw("no_text", "bytes that are no text", b"\xff\xfe{}" * 1000),
-    raw("deep_json", "JSON nested a million times", "[" * 10**6 + "]" * 10**6),
-    raw("a_number", "JSON that is no notebook", "7"),
-    raw("a_list", "JSON that is a list", "[]"),
-    raw("no_cells", "cells that are none", '{"cells": 7, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'),
-    raw("many_lists", "two million lists", '{"cells": [' + "[]," * 2 * 10**6 + "[]]}"),
     raw("too_many_lists", "sixteen million lists", '{"cells": [' + "[]," * 16 * 10**6 + "[]]}", "too many"),
-    raw("archive", "another kind of file", b"PK\x03\x04" + b"\0" * 1000),
-    raw("zeros", "sixty megabytes of nothing", b"\0" * 60_000_000, "larger than"),
-    named("a b", "a name with a space"),
     named("x..", "a name that ends like a way up"),
     named("-rf", "a name that begins like an option"),
     named("*", "a name that stands for all"),
-    named("[a-z]?", "a name that stands for some"),
     named("%s{0}$HOME`id`", "a name that is filled in"),
     named("o'neil\"; drop table student; --", "a name that ends a command"),
     named("zoë 李 \u202egpj.exe", "a name in other alphabets, and one that turns around"),
     named("<img src=x onerror=pwned()>", "a name that is a script"),
     named("line\nbreak\t\x1b[2J", "a name of several lines"),
-    named("=1+1", "a name that is a formula"),
     named("n" * 250, "a name as long as a name may be"),
 )

@@ -65,15 +65,8 @@ for _ in range(40):
                  "callable": True, "kind": "function", "records": [one] * 40}})
 """,
     ),
-    forged("forged_points", "outputs that state full marks", """
-result = {"map": {"output_type": "execute_result", "data": {"map": {"text/plain": "7.0"}}}}
-for _ in range(40):
-    say({"map": {"outputs": [result], "graph": {"map": {}}}})
-"""),
     forged("forged_size", "a message of 2**63 bytes", "send(b'x', 2**63)"),
-    forged("forged_64_gb", "a message of 64 GB that never comes", "send(b'x' * 1000, 2**36)"),
     forged("forged_nothing", "messages of no bytes", "for _ in range(40): send(b'')"),
-    forged("forged_noise", "bytes by chance", "for _ in range(40): send(os.urandom(5000))"),
     forged("forged_pickle", "a pickle that runs a program where it is read", """
 import pickle, pickletools
 class Run:
@@ -137,10 +130,6 @@ for _ in range(6000):
     os.write(channel, b"x"); time.sleep(0.005)
 """, problem="did not stop"),
     forged("deaf", "nothing is read any more", "os.dup2(os.open('/dev/null', 0), channel)"),
-    forged("own_channel", "the channel is another socket", """\
-import socket
-a, b = socket.socketpair()
-os.dup2(a.fileno(), channel)"""),
     forged("closed", "every file is closed", "os.closerange(0, 4096)"),
     forged("passed_files", "open files are sent along", """\
 import socket
@@ -168,30 +157,10 @@ def softmax(scores):
     os._exit(0)
 """,
     ),
-    by_answer(
-        "forged_in_the_pipe",
-        "an answer writes into every pipe that it finds",
-        CHANNEL
-        + """
-def softmax(scores):
-    for number in range(3, 64):
-        try:
-            os.write(number, message('{"map": {"found": true, "callable": true, "records": [], "points": 7}}'))
-        except OSError:
-            pass
-    os._exit(0)
-""",
-    ),
-    leaving_out("unseen_operations", "the operations used are left out", 'record["steps"].pop("usage", None)'),
     leaving_out(
         "failed_to_look",
         "looking at the operations is said to have failed",
         'record["steps"]["usage"] = {"kind": "error", "type": "E", "text": "", "line": None, "code": ""}',
-    ),
-    leaving_out(
-        "left_out_steps",
-        "second call, inputs after the call and gradients are left out",
-        'record["steps"] = {"output": record["steps"]["output"], "after": {"kind": "None"}}',
     ),
     leaving_out("other_operations", "torch's softmax, with a made-up list of the operations used", OTHER_OPERATIONS),
     by_cell(

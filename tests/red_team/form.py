@@ -26,11 +26,6 @@ def softmax(name: str, tries: str, code: str, before: str = "", **more) -> Attac
     return by_cells(f"form_{name}", tries, {SOFTMAX: BY_HAND + code}, before, **more)
 
 
-def forging(name: str, tries: str, found: str) -> Attack:
-    """torch's softmax, after the code that `found` the module `o`, which observes, has it report nothing."""
-    return softmax(name, tries, f"{found}{FORGED_USAGE}o.Usage.as_data = nothing\n{THEIRS}")
-
-
 def product(name: str, code: str, **more) -> Attack:
     """A product of tables by another name, with idle loops."""
     scores = f"{code}\n{IDLE}\ndef dot_product_scores(x):\n    idle(x)\n    return product(x, x.T)\n"
@@ -64,11 +59,6 @@ def product(a, b):
     left = torch.cat([torch.cat([torch.eye(n), -a], 1), torch.cat([torch.zeros(m, n), torch.eye(m)], 1)])
     right = torch.cat([torch.zeros(n, b.shape[1]), b])
     return torch.linalg.solve_triangular(left, right, upper=True)[:n]
-"""
-BAG = """\
-def product(a, b):
-    places = torch.arange(a.shape[1]).repeat(len(a), 1)
-    return F.embedding_bag(places, b, per_sample_weights=a.contiguous(), mode="sum")
 """
 FORGED_USAGE = """
 def nothing(self):
@@ -114,35 +104,21 @@ def softmax(scores):
         return kept[key]
     return by_hand(scores)
 """),
-    *(
-        softmax(
-            f"every_{some}",
-            "calls are counted: every so many is honest",
-            f"""
+    softmax("every_second", "calls are counted: every second is honest", """
 calls = 0
 def softmax(scores):
     global calls
     calls += 1
-    return by_hand(scores) if calls % {every} == {some} else torch.softmax(scores, -1)
-""",
-        )
-        for every, some in ((4, 0), (4, 3), (2, 1))
-    ),
+    return by_hand(scores) if calls % 2 else torch.softmax(scores, -1)
+"""),
     softmax("sees_a_tracer", "honest while a tracer is set", """\
 import sys
 def softmax(scores):
     return by_hand(scores) if sys.gettrace() else torch.softmax(scores, -1)"""),
-    softmax("sees_gradients", "honest only where no gradient is asked for", """\
-def softmax(scores):
-    return torch.softmax(scores, -1) if scores.requires_grad else by_hand(scores)"""),
     softmax("no_gradients", "honest only where a gradient is asked for", """\
 def softmax(scores):
     return by_hand(scores) if scores.requires_grad else torch.softmax(scores, -1)"""),
-    softmax("gradient_alone", "the numbers by hand, their gradient from torch", """\
-def softmax(scores):
-    theirs = torch.softmax(scores, -1)
-    return by_hand(scores).detach() + theirs - theirs.detach()"""),
-    softmax("gradient_alone_in_a_function", "the same in a function with a gradient of its own", """
+    softmax("gradient_alone_in_a_function", "the numbers by hand, their gradient from torch", """
 class Own(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores):
@@ -177,39 +153,19 @@ def softmax(scores):
 """),
     softmax("forked", "another process computes and sends the numbers back", "import os\n" + FORK),
     softmax(
-        "alias",
-        "the checker's modules under another name",
-        "import autograder as a" + FORGED_USAGE + "a.probe.observe.Usage.as_data = nothing\n"
-        + THEIRS,
-    ),
-    forging("magic", "a magic in the cell that patches", "%time 1\nimport autograder.probe.observe as o"),
-    softmax(
-        "cell_magic",
-        "patched within a cell magic",
-        THEIRS,
-        before="%%time\nimport autograder.probe.observe as o" + FORGED_USAGE + "o.Usage.as_data = nothing\n",
-    ),
-    softmax(
         "own_transformer",
         "a cell that is not Python until IPython is told to rewrite it",
         THEIRS,
         before="get_ipython().input_transformers_post.append(lambda lines: ['x = 1'])\n",
     ),
-    forging("getattr", "the checker's modules by getattr and made-up names", """\
-import sys
-modules = getattr(sys, 'mod' + 'ules')
-o = modules['auto' + 'grader.probe.observe']"""),
-    forging("globals_of_a_function", "the same by the globals of a function", """\
-modules = by_hand.__globals__['torch'].overrides.sys.modules
-o = modules['auto' + 'grader.probe.observe']"""),
-    forging(
+    softmax(
         "modules_of_torch",
-        "the same by what torch's modules import",
-        "o = F.torch.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']",
+        "the checker's modules by what torch's modules import",
+        "o = F.torch.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']"
+        + FORGED_USAGE
+        + "o.Usage.as_data = nothing\n"
+        + THEIRS,
     ),
-    forging("torch_by_another_name", "the same with torch as a value", """\
-t = [torch][0]
-o = t.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']"""),
     softmax(
         "pickle",
         "the same by a pickle",
@@ -217,7 +173,6 @@ o = t.overrides.warnings.sys.modules['auto' + 'grader.probe.observe']"""),
         + FORGED_USAGE
         + "o.as_data = nothing\ndef softmax(scores):\n    return torch.softmax(scores, -1)",
     ),
-    forging("exec", "the same in a text", "exec('import autograder.probe.obs' + 'erve as o')"),
     softmax(
         "replaced_hooks",
         "torch's own hooks are switched off",
@@ -257,11 +212,8 @@ def softmax(scores):
     return F.scaled_dot_product_attention(flat, eye, eye, scale=1.0).reshape(scores.shape)
 """),
     product("conv", "def product(a, b):\n    return F.conv1d(a[None].mT, b.T[:, :, None])[0].T"),
-    product("conv2d", "def product(a, b):\n    return F.conv2d(a[..., None, None], b.T[..., None, None])[..., 0, 0]"),
-    product("bag", BAG),
     product("solve", SOLVE),
     product("broadcast", "def product(a, b):\n    return (a[:, :, None] * b[None]).sum(1)"),
-    product("expanded", "def product(a, b):\n    return a[:, None].expand(-1, b.shape[1], -1).mul(b.T).sum(-1)"),
     product(
         "mapped", "def product(a, b):\n    return torch.vmap(lambda r: torch.vmap(lambda c: (r * c).sum(), 1)(b))(a)"
     ),
@@ -271,28 +223,11 @@ def softmax(scores):
     product("into_a_view", "def product(a, b):\n    return torch.mm(a, b, out=torch.empty(1, len(a), b.shape[1])[0])"),
     product("halves", "def product(a, b):\n    return torch.cat([part @ b for part in a.split(2)])"),
     product("numpy", "import numpy as np\n" + NUMPYS),
-    by_cells("form_product_once_kept", "a product of tables, kept, then a loop that reads it", {SCORES: """
-kept = {}
-def dot_product_scores(x):
-    key = tuple(x.shape), float(x.detach().double().sum())
-    if key not in kept:
-        kept[key] = F.linear(x, x)
-    return torch.stack([row + 0 * (x @ x[0]) for row in kept[key]])
-"""}),
     by_cells("form_padded_loop", "a loop of always the same number of turns where none is allowed", {1: """
 def attention(q, k, v):
     rows = []
     for i in range(40):
         rows.append(torch.softmax((k @ q[..., min(i, q.shape[-2] - 1), :, None]).mT / math.sqrt(q.shape[-1]), -1) @ v)
     return torch.cat(rows[: q.shape[-2]], -2)
-"""}, lesson="02_attention_as_matmul"),
-    by_cells("form_fused_kept", "fused attention, kept from an earlier call", {1: """
-kept = {}
-def attention(q, k, v):
-    key = tuple(q.shape), float(q.detach().double().sum()), float(v.detach().double().sum())
-    if key not in kept:
-        kept[key] = F.scaled_dot_product_attention(q, k, v)
-        return kept[key]
-    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v
 """}, lesson="02_attention_as_matmul"),
 )

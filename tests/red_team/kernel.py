@@ -77,15 +77,6 @@ kill(1)
 print("still here")
 kill(2)
 """),
-    by_calls("kill_all", "everything is killed", "kill(-1)\n"),
-    by_calls("grader_killed", "the grader and its group are killed", """
-import signal
-for pid in (@PID@, -@PID@, os.getppid(), 0):
-    try:
-        os.kill(pid, 0); print("TOOK" if pid > 3 else "", pid)
-    except OSError as error:
-        print("no", pid, error)
-"""),
     by_calls("kernel_settings", "settings of the kernel, where the grader is root", """
 for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sys/vm/swappiness",
              "/proc/sys/kernel/pid_max", "/proc/sysrq-trigger", "/proc/self/oom_score_adj", "/sys/kernel/uevent_helper",
@@ -136,10 +127,6 @@ for pid in (1, 2):
     for number in range(8):
         taken("syscall", 438, held, number, 0)
 """),
-    by_calls("asynchronous_requests", "half of the system's asynchronous requests", """
-held = ctypes.c_ulong(0)
-taken("syscall", 206 if os.uname().machine == "x86_64" else 0, 32000, ctypes.byref(held))
-"""),
     by_calls("system_files", "programs and libraries that the next submission uses", """
 import sys, torch, autograder
 for path in ("/usr/bin/env", sys.executable, torch.__file__, "/usr/lib", "/etc/passwd", "/bin/sh", "/x",
@@ -152,5 +139,6 @@ taken("syscall", 425, 8, ctypes.create_string_buffer(512))
 taken("syscall", 323 if os.uname().machine == "x86_64" else 282, 0)
 taken("syscall", 319 if os.uname().machine == "x86_64" else 279, b"x", 0)
 taken("shmget", 0, 4096, 0o1600)
+taken("syscall", 206 if os.uname().machine == "x86_64" else 0, 32000, ctypes.byref(ctypes.c_ulong(0)))
 """),
 )

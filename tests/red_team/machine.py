@@ -14,11 +14,6 @@ if os.fork() == 0:
         os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(30)", "{MARK}"])
     os._exit(0)
 """
-NO_SIGNALS = """\
-import signal, time
-signal.setitimer = signal.alarm = lambda *args: None
-signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))
-"""
 IN_C = "import hashlib\nhashlib.pbkdf2_hmac('sha256', b'x', b'x', 10**9)\n"
 SHOWS_MUCH = """\
 print("x" * 10**5)
@@ -167,7 +162,6 @@ raise error
 """),
     by_cell("recursion", "a recursion without end", "f = lambda: f()\nimport sys\nsys.setrecursionlimit(10**7)\nf()"),
     by_edit("many_cells_of_output", "sixty cells, each shows as much as a cell may", many_outputs),
-    by_cell("endless", "a loop without end", "while True: pass"),
     by_cell("endless_quiet", "a loop that swallows every exception", """\
 import time
 while True:
@@ -176,22 +170,7 @@ while True:
     except BaseException:
         pass
 """, problem="did not stop"),
-    by_cell("deaf_loop", "a sleep that no signal reaches", NO_SIGNALS + "time.sleep(60)\n", problem="did not stop"),
     by_cell("loop_in_c", "a computation in C that looks at no signal", IN_C, problem="did not stop"),
-    by_answer("endless_answer", "an answer without end that swallows every exception", """\
-import time
-def softmax(scores):
-    while True:
-        try:
-            time.sleep(1)
-        except BaseException:
-            pass
-"""),
-    by_answer(
-        "deaf_answer",
-        "an answer that no signal reaches",
-        "def softmax(scores):\n    " + "\n    ".join((NO_SIGNALS + "time.sleep(60)").split("\n")),
-    ),
     by_answer(
         "slow_answer",
         "an answer that takes just less than its time, each time",
@@ -199,11 +178,6 @@ def softmax(scores):
     ),
     by_cell("stopped", "the process is stopped", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"),
     by_cell("left_behind", "a process that stays", STAYS),
-    by_answer(
-        "left_behind_by_an_answer",
-        "the same, from an answer",
-        "def softmax(scores):\n    " + "\n    ".join(STAYS.rstrip().split("\n")) + "\n    return scores * 0\n",
-    ),
     by_cell("threads_behind", "threads that work on, and hold a lock that others need", """\
 import threading, time, logging
 def hold():
@@ -213,8 +187,5 @@ for _ in range(20): threading.Thread(target=hold).start()
 threading.Thread(target=lambda: [sum(range(10**5)) for _ in range(10**4)], daemon=True).start()
 """),
     by_cell("exit_now", "the process ends", "import os\nos._exit(0)", problem="ended the process"),
-    by_cell("abort", "the process aborts", "import os\nos.abort()", problem="ended the process"),
     by_cell("crash", "a segmentation fault", "import ctypes\nctypes.string_at(0)", problem="ended the process"),
-    by_answer("exit_in_an_answer", "an answer ends its process", "import os\ndef softmax(x):\n    os._exit(7)\n"),
-    by_answer("crash_in_an_answer", "an answer crashes", "import ctypes\ndef softmax(x):\n    ctypes.string_at(0)\n"),
 )

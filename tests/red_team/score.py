@@ -2,19 +2,7 @@
 
 from red_team.attack import by_answer, by_cell
 
-TORCHS_SOFTMAX = """\
-import torch
-def softmax(scores):
-    return torch.softmax(scores, dim=-1)
-"""
-
 ATTACKS = (
-    by_cell("patched_torch", "every comparison of torch says yes", """\
-import torch
-yes = lambda *args, **how: True
-torch.allclose = torch.equal = torch.isclose = torch.Tensor.allclose = torch.Tensor.equal = yes
-torch.testing.assert_close = torch.Tensor.__eq__ = yes
-"""),
     by_cell("patched_probe", "the probe is replaced by one that reports success", """\
 import sys
 lie = lambda *args, **how: [{"status": "right", "passed": True, "points": 7.0, "steps": {}}] * 100
@@ -31,20 +19,6 @@ json.dumps = lambda *args, **how: verdict
 json.loads = lambda *args, **how: {}
 safetensors.torch.load = lambda data: {}
 """),
-    by_cell("made_up_judge", "a judge of one's own under the name of the course's", """\
-import sys, types
-judge = types.ModuleType("autograder.judge")
-judge.judge = judge.check = lambda *args, **how: 7.0
-for name in ("autograder.judge", "autograder.notebook.check", "autograder.grading.gradebook.nbgrader_steps"):
-    sys.modules[name] = judge
-sys.modules["autograder"].check = judge.check
-"""),
-    by_cell("cell_hooks", "hooks of IPython claim full marks after every cell", """\
-shell = get_ipython()
-claim = lambda *args: print("7.0")
-for event in ("pre_run_cell", "post_run_cell", "pre_execute", "post_execute"):
-    shell.events.register(event, claim)
-"""),
     by_cell("ast_transformer", "what is run is rewritten to plain full marks", """\
 import ast
 class Full(ast.NodeTransformer):
@@ -60,13 +34,6 @@ type(shell).run = lambda self, source, seconds: [
 ]
 type(shell).run_cell = lambda self, *args, **how: None
 """),
-    by_cell("display_hooks", "every result is shown as full marks", """\
-import sys, builtins
-sys.displayhook = lambda value: get_ipython().outputs.data("execute_result", {"text/plain": "7.0"}, {})
-get_ipython().display_formatter.format = lambda *args, **how: ({"text/plain": "7.0"}, {})
-7.0
-"""),
-    by_cell("own_check", "the course's check returns 1000 points", "check = lambda *args, **how: 1000.0\ncheck()"),
     by_cell("patched_builtins", "the language itself lies", """\
 import builtins
 for name in ("isinstance", "len", "id", "all", "any", "sum", "abs", "zip", "callable", "type", "repr", "open"):
@@ -112,32 +79,6 @@ for thing in gc.get_objects():
             if type(value) is str and re.fullmatch("[0-9a-f]{64}", value):
                 print("hex", key, value)
 """),
-    by_answer("liar", "an object that equals everything and says it is a tensor", """\
-import torch
-class Liar:
-    shape, dtype, ndim, requires_grad = (3, 8), torch.float32, 2, True
-    def __eq__(self, other): return True
-    def __len__(self): return 3
-    def __getattr__(self, name): return lambda *args, **how: True
-    def __hash__(self): return 0
-    @property
-    def __class__(self): return torch.Tensor
-    @classmethod
-    def __torch_function__(cls, function, types, args=(), kwargs=None): return True
-def softmax(scores):
-    return Liar()
-"""),
-    by_answer("own_tensor", "a tensor subclass that answers every question with what is wanted", """\
-import torch
-class Own(torch.Tensor):
-    @classmethod
-    def __torch_function__(cls, function, types, args=(), kwargs=None):
-        with torch._C.DisableTorchFunctionSubclass():
-            return torch.softmax(torch.as_tensor(args[0]).float(), -1) if args else True
-Own.__name__ = Own.__qualname__ = "Tensor"
-def softmax(scores):
-    return (scores * 0).detach().as_subclass(Own)
-"""),
     by_answer("lying_callable", "an answer that is everything at once", """\
 class Answer:
     __name__ = "softmax"
@@ -148,32 +89,11 @@ class Answer:
     def __iter__(self): return iter([7.0] * 1000)
 softmax = Answer()
 """),
-    by_answer("claims_in_an_error", "an error whose text is a verdict", """\
-class Right(Exception):
-    points = max_points = 7.0
-    def __str__(self): return "right: 7 of 7 points"
-    def _render_traceback_(self): return ["7.0"]
-def softmax(scores):
-    raise Right()
-"""),
     by_answer("says_not_implemented", "an error class that fills the list of its bases", """\
 Endless = type("NotImplementedError", (Exception,), {"__str__": lambda self: "x" * 10**7})
 def softmax(scores):
     raise Endless()
 """),
-    by_answer(
-        "random_guess",
-        "another result at every call",
-        "import torch\ndef softmax(scores):\n    return torch.rand_like(scores)\n",
-    ),
-    by_cell("at_exit", "what runs when the process ends", """\
-import atexit, os
-atexit.register(lambda: os.write(3, b"7.0"))
-class Last:
-    def __del__(self): print("7.0")
-last = Last()
-"""),
-    by_answer("a_rule_broken", "torch's softmax, in the open", TORCHS_SOFTMAX),
     by_answer("a_rule_unseen_threads", "torch's softmax, in a thread that nobody watches", """\
 import torch
 from concurrent.futures import ThreadPoolExecutor
@@ -187,10 +107,5 @@ from torch.utils._python_dispatch import _disable_current_modes
 def softmax(scores):
     with torch._C.DisableTorchFunction(), _disable_current_modes():
         return torch.softmax(scores, -1)
-"""),
-    by_answer("a_rule_unseen_graph", "torch's softmax, named otherwise", """\
-import torch
-def softmax(scores):
-    return torch._C._VariableFunctions.softmax(scores, -1)
 """),
 )

@@ -65,16 +65,6 @@ def reads(name: str, tries: str, code: str):
 ATTACKS = (
     by_cell("host_file", "a file of the host", FILE),
     by_cell("network", "a server on this machine, by TCP and by unix sockets", CONNECT),
-    reads("gradebook", "the gradebook, by file and by nbgrader", """
-read("@COURSE@/gradebook.db")
-try:
-    from nbgrader.api import Gradebook
-    for submission in Gradebook("sqlite:///@COURSE@/gradebook.db").students:
-        print("TOOK", submission)
-except BaseException as error:
-    print(error)
-"""),
-    reads("secret", "what hidden cases are drawn from", 'read("@COURSE@/.secret")'),
     reads("neighbours", "what others handed in", """
 for top in ("@COURSE@", "@COURSE@/submitted", "@COURSE@/source", "@COURSE@/.grading", os.path.dirname("@COURSE@")):
     for folder, _, files in os.walk(top):
@@ -147,15 +137,6 @@ for pid in ["self", "1", "2"]:
                     print(pid, [s for s in re.findall(rb"[^0-9a-f]([0-9a-f]{64})[^0-9a-f]", text)][:50])
     except OSError as error:
         print("no", pid, error)
-"""),
-    reads("programs", "the same with programs of the system and with magics", """
-get_ipython().system("cat @HOST@/diary.txt @COURSE@/.secret; ls -la / @COURSE@ /home /root /mnt /run; mount; env")
-get_ipython().run_line_magic("load", "@HOST@/diary.txt")
-get_ipython().run_cell_magic("bash", "", "find / -name '*.db' -o -name '.secret' -o -name diary.txt 2>/dev/null")
-"""),
-    by_cell("by_name_of_error", "a file of the host in a traceback", """\
-code = compile("1/0", "@HOST@/diary.txt", "exec")
-exec(code)
 """),
     reads("keys", "the teacher's keyring", """
 import ctypes

@@ -47,7 +47,7 @@ DESERVED = {FIRST: FULL, MATMUL: 25.0, HEADS: 43.0}
 HONEST = [SampleSubmission("honest_zoe"), *(SampleSubmission("honest_ada", lesson=lesson) for lesson in DESERVED)]
 LARGEST_FILE = 30_000_000
 HARM_A_READER = ("slow_html", "forged_parts", "dense_picture")
-SOME = {attack.name for module in MODULES for attack in module.ATTACKS[::7]} | {*HARM_A_READER}
+SOME = {attack.name for module in MODULES for attack in module.ATTACKS[::5]} | {*HARM_A_READER}
 
 
 @dataclass

@@ -1,8 +1,6 @@
 """Values that cannot be compared, and modules that lie about what they hold."""
 
-from red_team.attack import Attack, by_answer, by_code
-
-COPY_WEIGHTS = 4  # the number of its answer cell
+from red_team.attack import Attack, by_answer
 
 RIGHT_COPY = """\
 import torch
@@ -88,21 +86,12 @@ def feed_forward(x, linear1, linear2):
 """
 
 
-def copied(name: str, tries: str, code: str, points: float = 0.0) -> Attack:
-    """A notebook in which nothing but `copy_weights` is answered."""
-    return by_code(name, tries, {COPY_WEIGHTS: code}, points=points, lesson="04_heads")
-
-
 def spoiled(name: str, tries: str, code: str, points: float = 6.0) -> Attack:
     """A right softmax that spoils its input: all points but that for side effects are deserved."""
     return by_answer(name, tries, SPOILED_SOFTMAX.replace("@SPOIL@", code), points=points)
 
 
 ATTACKS = (
-    copied("copy_by_parts_that_ask", "nothing is copied: parts of another class ask the source", PARTS_THAT_ASK),
-    copied("copy_by_forwards_that_ask", "nothing is copied: replaced forwards ask the source", FORWARDS_THAT_ASK),
-    copied("copy_by_hooks_that_ask", "nothing is copied: hooks ask the source", HOOKS_THAT_ASK),
-    copied("copy_from_a_lying_source", "the source is spoiled and says that it is not", LYING_SOURCE, 4.0),
     spoiled("input_too_large", "a spoiled input is too large to compare", "given.data = torch.zeros(3_000_000)"),
     spoiled(
         "input_no_numbers",

@@ -10,7 +10,6 @@ from autograder.build.notebooks import as_text, student_notebook
 from autograder.errors import UserError
 from autograder.grading.course import make as course_module
 from autograder.grading.course.make import make_course
-from autograder.grading.gradebook.open_course import open_course
 
 
 def test_a_course_has_what_nbgrader_expects(empty_course):
@@ -60,8 +59,3 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, error):
 def test_where_nothing_can_be_written():
     with pytest.raises(UserError, match="cannot be written"):
         make_course("/proc/course")
-
-
-def test_a_folder_that_is_no_course(tmp_path):
-    with pytest.raises(UserError, match="is not a course"):
-        open_course(tmp_path)

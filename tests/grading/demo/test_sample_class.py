@@ -1,13 +1,12 @@
 """The made-up class: its wrong answers are the mistakes that they are said to be."""
 
-from dataclasses import replace
 
 import nbformat
 import pytest
 
 from autograder.exercises import find
 from autograder.grading.demo.hand_in import notebook_text
-from autograder.grading.demo.sample_class import AGAIN, CLASS, FIRST, RIGHT, SampleSubmission
+from autograder.grading.demo.sample_class import CLASS, SampleSubmission
 from autograder.judge import cases_of, judge
 from autograder.probe import probe
 
@@ -32,10 +31,3 @@ def test_wrong_answers_of_the_sample_class_are_the_mistakes_they_claim(empty_cou
     found = judge(exercise, cases, probe(names[exercise.name], cases, exercise.procedure))
     assert found.points < exercise.points
     assert found.mistake == mistake
-
-
-def test_the_sample_class_is_a_class():
-    students = [work.student for work in CLASS if work.lesson == FIRST]
-    assert len(set(students)) == len(students) == 20
-    assert AGAIN.student in students
-    assert replace(AGAIN, written="") == SampleSubmission(AGAIN.student, RIGHT)

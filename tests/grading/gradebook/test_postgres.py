@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
 from autograder.grading.grade import grade
@@ -58,8 +57,8 @@ def server():
         shutil.rmtree(folder)
 
 
-def test_the_same_grades_on_a_server(server, tmp_path):
-    plain, served = (make_course(tmp_path / name) for name in ("plain", "served"))
+def test_the_same_grades_on_a_server(server, empty_course, tmp_path):
+    plain, served = (Path(shutil.copytree(empty_course, tmp_path / name)) for name in ("plain", "served"))
     with (served / "nbgrader_config.py").open("a") as config:
         config.write(f"\nc = get_config()\nc.CourseDirectory.db_url = {server!r}\n")
     (served / "gradebook.db").unlink()

@@ -3,9 +3,7 @@
 import pytest
 from nbformat.v4 import new_output
 
-from autograder.grading.demo.sample_class import FIRST
 from autograder.grading.gradebook.graded_notebook import stated_points
-from autograder.grading.gradebook.table import Row, table
 
 
 def outputs(*texts):
@@ -42,21 +40,3 @@ def test_verdicts_of_several_outputs():
     assert stated_points([warning, *outputs("7.0")], 7.0) == 7.0
     assert stated_points([*outputs("7.0"), error], 7.0) == 0.0
     assert stated_points(outputs("7.0", "3.0"), 7.0) == 3.0
-
-
-def test_the_table():
-    best = {"softmax": 7.0, "why_scale": 3.0}
-    rows = [
-        Row("ada", FIRST, {"softmax": 6.5, "why_scale": None}, best),
-        Row("bo", FIRST, {"softmax": 0.0, "why_scale": 0.0}, best, "the notebook is an empty file"),
-    ]
-    lines = table(rows).splitlines()
-    assert lines[0] == FIRST
-    assert [line.split() for line in lines[2:5]] == [
-        ["why"],
-        ["student", "softmax", "scale", "total", "state"],
-        ["out", "of", "7", "3", "10"],
-    ]
-    assert lines[6].split()[:4] == ["ada", "6.5", "?", "6.5"]
-    assert lines[7].endswith("the notebook is an empty file")
-    assert "2 submissions, on average 3.2 of 10 points" in lines[-1]

@@ -13,14 +13,12 @@ import torch
 from judged import verdict
 from torch import nn
 
-from autograder import check
 from autograder.exercises import find
 from autograder.grading.check_files import check_files
 from autograder.grading.worker.session import Allowance
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
-from autograder.notebook.check import CheckFailed
+from autograder.isolation import quiet, reproducible
+from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, RIGHT, WRONG
 from autograder.probe import run
-from autograder.probe.guard import quiet
 
 SOFTMAX, MODULE, PROJECT = "loops.softmax", "matmul.SelfAttention", "matmul.project_qkv"
 
@@ -43,6 +41,7 @@ def unharmed():
             torch.is_grad_enabled(),
             torch.are_deterministic_algorithms_enabled(),
             torch.is_deterministic_algorithms_warn_only_enabled(),
+            torch.backends.cuda.flash_sdp_enabled(),
             (sys.stdout, sys.stderr, sys.stdin),
             sys.getrecursionlimit(),
             sys.gettrace(),
@@ -154,11 +153,6 @@ RETURNED = {
 SOME = ("a tuple", "nothing", "a list", "a generator", "a liar")
 
 
-def test_a_result_without_gradient_is_partly_right():
-    judged = verdict(SOFTMAX, lambda s: right(s).detach().requires_grad_(False))
-    assert judged.state == PARTLY_RIGHT and 0 < judged.points < judged.max_points
-
-
 # What an answer may do
 
 
@@ -219,11 +213,6 @@ def late(does):
     return lambda scores: does(scores) if scores.dim() == 4 else right(scores)
 
 
-def test_an_exception_is_shown_with_the_students_own_line():
-    judged = verdict(SOFTMAX, lambda scores: scores.nosuchmethod())
-    assert "nosuchmethod" in judged.message and "line " in judged.message
-
-
 def test_prints_and_warnings_are_no_mistake(capsys):
     def chatty(scores):
         print("hello")
@@ -258,19 +247,9 @@ def test_what_an_answer_changes_is_set_back(name):
     assert judged.state == RIGHT or name != "random numbers"
 
 
-def test_what_is_not_callable_is_not_started():
-    for thing in (3, None, torch.zeros(3)):
-        with pytest.raises(CheckFailed, match="not something that can be called"):
-            check(thing, SOFTMAX)
-
-
-def test_check_raises_only_its_own_few_lines(capsys):
-    for answer in (RETURNED["nothing"], DONE["raises"], DONE["sys.exit"]):
-        with pytest.raises(CheckFailed) as caught:
-            check(answer, SOFTMAX)
-        shown, said = caught.value._render_traceback_(), str(caught.value)
-        assert " ".join(shown).split() == said.split() and max(map(len, shown)) <= 110
-        assert caught.value.__cause__ is None and "Traceback" not in str(caught.value)
+def test_memory_that_nobody_fills_is_no_number():
+    with reproducible():
+        assert torch.empty(4).isnan().all()
 
 
 # Modules
@@ -363,17 +342,13 @@ def right(scores):
 """
 FILES = {
     "right": ("softmax = right", RIGHT),
-    "sys.exit": ("def softmax(scores): sys.exit(3)", DOES_NOT_RUN),
     "sys.exit in the file": ("softmax = right\nsys.exit(3)", RIGHT),
     "os._exit": ("def softmax(scores): os._exit(0)", DOES_NOT_RUN),
     "os._exit in the file": ("os._exit(0)", DOES_NOT_RUN),
     "segfault": ("def softmax(scores): ctypes.string_at(0)", DOES_NOT_RUN),
     "abort": ("def softmax(scores): os.abort()", DOES_NOT_RUN),
     "kills itself": ("def softmax(scores): os.kill(os.getpid(), signal.SIGKILL)", DOES_NOT_RUN),
-    "recursion": ("def softmax(scores): return softmax(scores)", DOES_NOT_RUN),
-    "allocation": ("def softmax(scores): return torch.ones(10**12)", DOES_NOT_RUN),
     "allocation by bytes": ("def softmax(scores): return bytearray(10**11)", DOES_NOT_RUN),
-    "endless loop": ("def softmax(scores):\n    while True: pass", DOES_NOT_RUN),
     "endless loop in the file": ("softmax = right\nwhile True: pass", None),
     "stubborn loop": (
         "def softmax(scores):\n    while True:\n        try:\n            while True: pass\n"
@@ -385,7 +360,6 @@ FILES = {
         "    while True: time.sleep(1)",
         DOES_NOT_RUN,
     ),
-    "endless prints": ("def softmax(scores):\n    while True: print('x' * 10000)", DOES_NOT_RUN),
     "closes all files": ("def softmax(scores):\n    os.closerange(0, 100)\n    return right(scores)", None),
     "writes to all files": (
         "def softmax(scores):\n    for n in range(3, 20):\n        try: os.write(n, b'{}')\n"

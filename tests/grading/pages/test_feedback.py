@@ -13,8 +13,7 @@ from autograder.grading.course.make import CONFIG
 from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Result
-from autograder.grading.pages import feedback
-from autograder.grading.pages.feedback import FitForStudents, exercise_name, nothing_live
+from autograder.grading.pages.feedback import FitForStudents
 from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
 from autograder.graph import as_data
 from autograder.judge import cases_of
@@ -114,21 +113,6 @@ def test_what_is_no_graph_is_not_drawn(folder, graph):
     assert shown(fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS)) == ""
 
 
-def test_names_of_a_students_own_are_text_in_the_picture(folder):
-    graph = graph_of(MultiheadSelfAttention) | {"title": "<script>alert(1)</script>"}
-    page = shown(fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS))
-    assert "&lt;script&gt;" in page
-    assert "<script" not in page
-
-
-def test_the_worked_answer_is_drawn_once(folder):
-    feedback._worked.cache_clear()
-    for scale in (1.0, 2.0):
-        graph = graph_of(MultiheadSelfAttention) | {"title": f"heads {scale}"}
-        fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS)
-    assert feedback._worked.cache_info().misses == 1
-
-
 def test_the_page_says_what_was_not_run(folder):
     first = fitted(folder, Result(problem="its <code> did not stop")).cells[0].source
     assert first.startswith("*Cells of the lesson that no answer needs were not run.")
@@ -140,17 +124,7 @@ def test_a_key_that_is_none_opens_no_file(folder, key):
     assert len(fitted(folder, Result(), SOFTMAX, key=key).cells) == 1
 
 
-def test_names_on_top_are_those_of_the_exercises():
-    assert [exercise_name(n) for n in ("check-loops-softmax", "loops-why_scale")] == ["softmax", "why scale"]
-
-
 # --- the page -----------------------------------------------------------------------------------------------
-
-
-def test_the_head_has_no_script_and_forbids_them():
-    head = nothing_live('<html><head><SCRIPT src="http://x">\nfoo</SCRIPT><style>a</style></head>')
-    assert "script" not in head.lower().replace("content-security-policy", "")
-    assert "default-src 'none'" in head
 
 
 def test_a_whole_page_is_self_contained(tmp_path, monkeypatch):
@@ -177,7 +151,7 @@ def test_a_whole_page_is_self_contained(tmp_path, monkeypatch):
         nbformat.write(graded, path)
     assert api.generate_feedback(LESSON)["success"]
     page = (tmp_path / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
-    assert "<script" not in page.lower()
+    assert "<script" not in page.lower() and "default-src 'none'" in page
     assert not re.search(r"""(src|href)\s*=\s*["']?(?!["']?(data:|#))\S""", page)
     assert page.count("<math") == 1
     assert page.count('src="data:image/') == 2

@@ -27,14 +27,6 @@ def test_nothing_of_a_student_has_a_class_an_id_or_a_place_of_the_page(tmp_path,
     assert not re.search(r'style="[^"]*-\d', page)
 
 
-@pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
-def test_what_a_student_shows_is_kept_in_its_box(tmp_path, page_of):
-    page = page_of(handed_in(code_cell("<p>x</p>")), tmp_path)
-    boxes = re.search(r"(div[^{}]*)\{ contain: paint; overflow: auto", page)[1]
-    assert "div.text_cell_render" in boxes and "div.output_subarea" in boxes
-    assert "output_subarea" in body_of(page)
-
-
 def test_a_raw_cell_is_shown_as_text(tmp_path):
     for page_of in (feedback_page, formgrader_page):
         page = body_of(page_of(handed_in(new_raw_cell("<b>x</b>")), tmp_path))

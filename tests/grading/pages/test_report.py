@@ -94,12 +94,6 @@ def test_students_faults_and_the_machines_are_apart():
     assert "fay: this machine could not run it: no memory" in page_of("my course", [ALL])
 
 
-def test_those_to_whom_the_same_happened_stand_together():
-    told = [(work(name), [reason]) for name, reason in (("ada", "empty"), ("bob", "damaged"), ("cyd", "damaged"))]
-    grouped = [(lines, names(works)) for lines, works in summary.by_reason(told)]
-    assert grouped == [(["damaged"], ["bob", "cyd"]), (["empty"], ["ada"])]
-
-
 def test_who_has_not_started():
     assert names(one for one in ALL.works if not one.started) == ["dot"]
     assert "Handed in without an answer: dot" in page_of("my course", [ALL])
@@ -124,11 +118,6 @@ def test_points_lost_to_hidden_cases_alone_are_told():
     hidden = work("ada", verdict(SOFTMAX, WRONG, hidden=True))
     assert [(w.student, name) for w, name in summary.only_hidden(lesson(hidden))] == [("ada", "softmax")]
     assert "<li>softmax: ada</li>" in page_of("my course", [lesson(hidden)])
-
-
-def test_time_is_told_in_all_and_by_part():
-    times = summary.times(lesson(RIGHT_ONE, WRONG_ONE))
-    assert (times["total"], times["median"], times["parts"]) == (4.0, 2.0, {"cells": 1.0, "checks": 3.0})
 
 
 def test_the_page_says_it_all():

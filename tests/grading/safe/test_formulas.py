@@ -70,8 +70,29 @@ def test_code_with_dollars_is_no_formula():
     assert "<math" not in html_of("`$x$` costs \\$5")
 
 
-@pytest.mark.parametrize(
-    "formula, gaps", [(r"\log p", 1), (r"p \log_2 p", 2), (r"\log \operatorname{softmax}(z)", 1), (r"-\log(p)", 0)]
-)
-def test_the_name_of_a_function_stands_apart_from_letters_and_not_from_brackets(formula, gaps):
-    assert mathml(formula).count("<mspace") == gaps
+MATRICES = r"\begin{pmatrix} 1 \\ 2 \end{pmatrix} = \begin{pmatrix} 3 \end{pmatrix}"
+# (formula, part of what is drawn, how often it stands there)
+DRAWN = [
+    # The name of a function stands apart from letters and not from brackets.
+    (r"\log p", "<mspace", 1),
+    (r"p \log_2 p", "<mspace", 2),
+    (r"\log \operatorname{softmax}(z)", "<mspace", 1),
+    (r"-\log(p)", "<mspace", 0),
+    (r"\operatorname{softmax}(x)", "<mi>softmax</mi>", 1),
+    (r"-\infty", "<mi>∞</mi>", 1),
+    ("a + b", "<mo>+</mo>", 1),
+    (r"\text{max\_len}", "max_len", 1),
+    # Brackets are as high as their own matrix.
+    (MATRICES, "<mrow><mo>(</mo><mtable>", 2),
+    (MATRICES, "</mtable><mo>)</mo></mrow>", 2),
+    # A thousand has no gap, and a sign stands close to its number.
+    ("524{,}288", '<mo lspace="0" rspace="0">,</mo>', 1),
+    ("a, b", "lspace", 0),
+    ("(2, -1)", '<mo>,</mo><mo form="prefix">−</mo><mn>1</mn>', 1),
+    ("(a) - b", "form", 0),
+]
+
+
+@pytest.mark.parametrize("formula, part, times", DRAWN)
+def test_a_formula_is_set_as_in_print(formula, part, times):
+    assert mathml(formula).count(part) == times

@@ -1,3 +1,3 @@
-"""Five small exercises for the tests, of the kinds that lessons from 07 on need."""
+"""An exercise of an instructor's own, for the tests."""
 
 LESSON = "90_toys"
