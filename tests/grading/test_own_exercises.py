@@ -1,5 +1,6 @@
-"""A course with an instructor's own exercise, and with the lessons whose answers are not tensors alone."""
+"""A course with an instructor's own exercises, here the toys: text, lists, floats, a cache, a training step."""
 
+import os
 import subprocess
 import sys
 
@@ -18,7 +19,6 @@ from autograder.grading.submission.find import find_submissions
 from autograder.schema.mistake import source_of
 
 TOYS = "90_toys"
-OTHER_KINDS = ("10_tokenisation", "11_language_model", "12_generation")  # text and lists, training, caches
 CELLS = """
 # %% exercise: {id}
 ### BEGIN SOLUTION
@@ -55,15 +55,13 @@ def test_are_graded_like_those_of_the_lessons(own_exercises, course, tmp_path):
     source.parent.mkdir()
     source.write_text(as_text(teacher_notebook(lesson(tmp_path, own_exercises))), encoding="utf-8")
     assert open_course(course).generate_assignment(TOYS)["success"]
-    for name in (TOYS, *OTHER_KINDS):
-        hand_in(course, SampleSubmission("right", lesson=name))
+    hand_in(course, SampleSubmission("right", lesson=TOYS))
     mistakes = {one.id: one.mistakes[0].id for one in own_exercises}
     hand_in(course, SampleSubmission("wrong", lesson=TOYS, answers=mistakes))
     command = [sys.executable, "-m", "autograder", "grade", str(course)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ})
     assert done.returncode == 0, done.stdout + done.stderr
-    *right, wrong = read_rows(open_course(course), find_submissions(course, None, [TOYS, *OTHER_KINDS]))
-    for row in right:
-        asked = exercises_of(row.lesson)
-        assert asked and {one.name: row.points[one.name] for one in asked} == {one.name: one.points for one in asked}
-    assert all(wrong.points[one.name] < one.points for one in own_exercises)
+    rows = {row.student: row for row in read_rows(open_course(course), find_submissions(course, None, [TOYS]))}
+    assert rows["right"].points == {one.name: one.points for one in own_exercises}
+    for one in own_exercises:
+        assert rows["wrong"].points[one.name] < one.points, one.id

@@ -1,3 +1,3 @@
-"""An exercise of an instructor's own, for the tests."""
+"""Five small exercises for the tests, of the kinds that lessons from 07 on need."""
 
 LESSON = "90_toys"
