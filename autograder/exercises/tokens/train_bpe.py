@@ -131,6 +131,8 @@ EXERCISE = Exercise(
         edit("BPE-83 characters instead of bytes", {BYTES: "[ord(letter) for letter in text]"},
              "Your ids are characters.", "How many bytes does ä take in UTF-8?"),
         edit("BPE-83", {BYTES: "[ord(letter) if ord(letter) < 256 else 63 for letter in text]"}),
+        edit("BPE-149 small letters", {"text.encode": "text.lower().encode"},
+             "Capitals and small letters are the same bytes in yours.", "Which byte is A, and which is a?"),
         edit("BPE-85 ids that begin too low", {RANGE: "range(255, 255 + n_merges)"},
              "Your new ids begin at 255.", "Which ids do the bytes use up?"),
         edit("BPE-85", {RANGE: "range(257, 257 + n_merges)"},

@@ -107,7 +107,6 @@ WRONG = {
     "the ids as well": {"return merges": "return merges, ids"},
     "UTF-16": {'"utf-8"': '"utf-16-le"'},
     "only letters": {'text.encode("utf-8")': '"".join(filter(str.isalpha, text)).encode("utf-8")'},
-    "small letters": {'text.encode("utf-8")': 'text.lower().encode("utf-8")'},
     "ends trimmed": {"text.encode": "text.strip().encode"},
     "line by line": {"Counter(pairwise(ids))": "Counter(p for p in pairwise(ids) if p[0] != 10)"},
     "longest counts more": {"key=counts.get": "key=lambda p: counts[p] * (1 + (max(p) > 255))"},
