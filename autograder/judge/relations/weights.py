@@ -42,8 +42,8 @@ def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
     if all(nearly_equal(p.expected, p.actual) for p in shares):
         return None
     return _steepness(shares) or (
-        "Your rows are positive and sum to one, as they should, but their shares are others.",
-        "Which numbers become these shares, and what happens to them before and after?",
+        "Your rows are positive and sum to one, as they should, but the shares in them are wrong.",
+        "Which numbers are made into shares, and what happens to them before and after?",
     )
 
 
