@@ -126,6 +126,5 @@ WRONG = {
     "norm left at its start": {"x = self.norm(x)": "x = F.layer_norm(x, x.shape[-1:])"},
     "tokens first": {"batch_first=True, ": "",
                      CALL: CALL.replace("~padding", "None if padding.all() else ~padding")},
-    "places at the end": {"x = self.norm(x)": "x = self.norm(x + self.position_embedding(places))"},
     "residual around the stack": {"x = self.norm(x)": "x = self.norm(x) + self.token_embedding(ids)"},
 }
