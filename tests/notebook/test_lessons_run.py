@@ -185,7 +185,7 @@ def test_runs_as_plain_python_and_prints_what_its_worked_notebook_shows(lesson):
 
 
 def without_numbers(text):
-    return re.sub(r"\s*-?\d[\d.,]*(e[+-]?\d+)?", "#", text)
+    return re.sub(r" *-?\d[\d.,]*(e[+-]?\d+)?", "#", text)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
