@@ -181,7 +181,7 @@ def test_runs_as_plain_python_and_prints_what_its_worked_notebook_shows(lesson):
     for text in [output.text for output in outputs if output.output_type == "stream"]:
         _, found, left = left.partition(without_numbers(text))
         assert found, text
-    assert "Progress: " in left
+    assert "Progress:" in left
 
 
 def without_numbers(text):
