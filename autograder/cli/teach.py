@@ -54,7 +54,7 @@ def _add_grade(commands: Any) -> None:
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
     where = command.add_mutually_exclusive_group()
     where.add_argument(
-        "--workers", metavar="N", type=_positive, help="how many at a time (default: one more than there are cores)"
+        "--workers", metavar="N", type=_positive, help="how many at a time (default: all cores)"
     )
     where.add_argument(
         "--cluster", metavar="ADDRESS", help="run on the Dask cluster whose scheduler has this address"

@@ -77,8 +77,7 @@ def grade(
                 how = HowToRun(read_secret(folder), sandboxed, allowance)
                 if cluster is None:
                     start: Callable = partial(run_locally, how, folder, [server] if server else [])
-                    # While the kernel makes one sandbox, which takes time but no core, another submission runs.
-                    count = workers or (os.cpu_count() or 1) + 1
+                    count = workers or os.cpu_count() or 1
                 else:
                     start = partial(nullcontext, partial(run_on_cluster, how=how, address=cluster))
                     count = 2 * workers_of(cluster)  # each has its next one at hand
