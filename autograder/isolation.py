@@ -112,5 +112,5 @@ def reproducible() -> Iterator[None]:
 
 
 def profiled_in_all_threads() -> profile:
-    """PyTorch's profiler, which records the kernels of every thread and their shapes."""
-    return profile(record_shapes=True, experimental_config=_ExperimentalConfig(profile_all_threads=True))
+    """PyTorch's profiler, which records the kernels of every thread."""
+    return profile(experimental_config=_ExperimentalConfig(profile_all_threads=True))

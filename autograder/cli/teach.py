@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.cli import add_command
 from autograder.errors import keep_trace
+from autograder.imports import quick_imports
 from autograder.printable import printable, printable_lines
 
 DEFAULT_BUNDLE = "attention-by-hand.zip"
@@ -92,8 +93,9 @@ def _check(arguments: Namespace) -> int:
 
     worst = 0
     with ForkServer() as server:  # it warms up while this program imports the rest
-        from autograder.grading.check_files import NotJudged, check_files
-        from autograder.grading.sandbox.sandbox import why_no_sandbox
+        with quick_imports():
+            from autograder.grading.check_files import NotJudged, check_files
+            from autograder.grading.sandbox.sandbox import why_no_sandbox
 
         if why := why_no_sandbox():
             print(f"autograder: answers run with your own rights, without a sandbox: {why}", file=sys.stderr)
@@ -111,15 +113,9 @@ def _check(arguments: Namespace) -> int:
     return worst
 
 
-def _leave_out_web_addresses() -> None:
-    """subtle: jsonschema, which nbformat imports, builds a grammar of international web addresses when it is imported:
-    2.5 of the 6.4 seconds that `grade` took to start. Nothing here asks whether a text is such an address."""
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
-
 def _course(arguments: Namespace) -> None:
-    _leave_out_web_addresses()
-    from autograder.grading.course.make import make_course
+    with quick_imports():
+        from autograder.grading.course.make import make_course
 
     make_course(Path(arguments.folder))
 
@@ -127,9 +123,9 @@ def _course(arguments: Namespace) -> None:
 def _grade(arguments: Namespace) -> int:
     from autograder.grading.worker.fork_server import ForkServer
 
-    _leave_out_web_addresses()
     with nullcontext() if arguments.cluster else ForkServer() as server:  # it warms up while the rest is imported
-        from autograder.grading.grade import grade
+        with quick_imports():
+            from autograder.grading.grade import grade
 
         rows = grade(
             Path(arguments.folder),
@@ -144,8 +140,8 @@ def _grade(arguments: Namespace) -> int:
 
 
 def _report(arguments: Namespace) -> None:
-    _leave_out_web_addresses()
-    from autograder.grading.pages.report import report
+    with quick_imports():
+        from autograder.grading.pages.report import report
 
     report(Path(arguments.folder), arguments.lesson)
 
@@ -159,8 +155,8 @@ def _doctor(arguments: Namespace) -> int:
 
 
 def _demo(arguments: Namespace) -> None:
-    _leave_out_web_addresses()
-    from autograder.grading.demo.demo import demo
+    with quick_imports():
+        from autograder.grading.demo.demo import demo
 
     demo(Path(arguments.folder))
 

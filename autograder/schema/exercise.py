@@ -122,7 +122,7 @@ class Exercise:
     def points(self) -> int:
         return sum(self.aspects.values())
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names of the arguments."""
         function = getattr(self.reference, "forward", self.reference)

@@ -98,6 +98,8 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
     expect(answer).to_contain_text("softmax then puts", ignore_case=True)
     expect(answer.locator("math").first).to_be_visible()  # a formula, without MathJax
     expect(page.get_by_text("◐ loops.softmax")).to_be_visible()
+    # formgrader listens to what is typed only when it has fetched what the gradebook holds.
+    page.wait_for_function("formgrader.grades?.loaded && formgrader.comments?.loaded")
     for box, text in (("input.score", "3.5"), ("textarea", "Say what the variance has to do with it.")):
         with page.expect_response(lambda response: response.request.method == "PUT"):
             answer.locator(box).fill(text)

@@ -32,7 +32,7 @@ def cases(draw):
     twice[2], zeros[0, 1], zeros[2, 3] = twice[0], 0.0, 0.0
     yield Case("a token that occurs twice", (twice,))
     yield Case("features of zero", (zeros,))
-    large = draw.eighths(*tokens, *features, limit=800)
+    large = draw.eighths(4, 13, limit=800)
     yield Case("large entries", (large,), scale=100.0, observe=True, needs=("large",))
 
 

@@ -40,7 +40,8 @@ def _shipped() -> str | None:
         return None
 
 
-def arguments(hidden: tuple[Path, ...]) -> list[str]:
+@functools.cache
+def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
     """The arguments that make a sandbox. `hidden` are folders of the host that are empty in it, wherever they are."""
     words = [
         *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
@@ -63,7 +64,7 @@ def arguments(hidden: tuple[Path, ...]) -> list[str]:
     # capability: it owns the kernel's settings under /proc/sys. The device files follow in inside/namespaces.py.
     for path in ("/proc", "/dev", "/"):
         words += ["--remount-ro", path]
-    return words
+    return tuple(words)
 
 
 @functools.cache

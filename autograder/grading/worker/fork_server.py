@@ -25,7 +25,9 @@ told = os.read(0, 65536)
 if not told or os.getppid() != (told := json.loads(told))["parent"]:
     sys.exit()
 sys.path.insert(0, told["root"])
-from autograder.grading.worker.inside.server import main
+from autograder.imports import quick_imports
+with quick_imports():
+    from autograder.grading.worker.inside.server import main
 main(told)
 """
 KEPT = ("HOME", "PATH", "LANG", "VIRTUAL_ENV", "CONDA_PREFIX")
