@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import pytest
 import torch
@@ -308,6 +309,24 @@ def test_a_sign_is_blamed_only_if_positive_numbers_come_out_right():
         return (of_ids * answer[:, 1:].int().cummax(1).values).sum(1)
 
     assert "negative" not in verdict("preferences.sequence_log_prob", sequence_log_prob).message
+
+
+@pytest.mark.parametrize("in_a_thread", [False, True], ids=["by rows", "by tables, in a thread"])
+def test_a_product_of_tables_is_seen_in_a_thread_and_among_products_of_rows(in_a_thread):
+    def weighted_sum(weights, values):
+        output, product = torch.zeros(weights.shape[0], values.shape[1]), []
+        for i in range(weights.shape[0]):
+            for j in range(values.shape[0]):
+                output[i] = output[i] + (weights[i : i + 1, j : j + 1] @ values[j : j + 1])[0]
+        if in_a_thread:
+            thread = Thread(target=lambda: product.append(weights @ values))
+            thread.start()
+            thread.join()
+        return product[0] if in_a_thread else output
+
+    judged = verdict("loops.weighted_sum", weighted_sum)
+    assert judged.passed is not in_a_thread
+    assert ("a matrix product does the work" in judged.message) is in_a_thread
 
 
 def test_two_mistakes_at_once_are_both_named():

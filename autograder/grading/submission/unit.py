@@ -86,7 +86,12 @@ def exercise_of(cell: NotebookNode) -> str | None:
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
         return None
     exercise_id = name.removeprefix(CHECK).replace("-", ".", 1)
-    return exercise_id if exercise_id in {exercise.id for exercise in all_exercises()} else None
+    return exercise_id if exercise_id in _exercise_ids() else None
+
+
+@cache
+def _exercise_ids() -> frozenset[str]:
+    return frozenset(exercise.id for exercise in all_exercises())
 
 
 @cache
