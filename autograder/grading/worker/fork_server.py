@@ -83,7 +83,10 @@ class ForkServer:
         # subtle: not a timeout of the socket, which the processes that were forked meanwhile share.
         if not select.select([self._requests], [], [], SECONDS_TO_WARM)[0]:
             raise ForkServerDied("the fork server did not start")
-        if self._requests.recv(16) != WARM:
+        said = b""
+        with contextlib.suppress(ConnectionError):  # it ended before it had read the first message
+            said = self._requests.recv(16)
+        if said != WARM:
             lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 

@@ -2,6 +2,7 @@
 started it, and says nothing of it."""
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ from sandboxed import has_ended, needs_sandbox, shown, waited
 
 from autograder.errors import PACKAGE
 from autograder.grading.sandbox import sandbox
-from autograder.grading.worker.fork_server import ForkServer, shared_fork_server
+from autograder.grading.worker import fork_server
+from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
 from autograder.grading.worker.session import Session
 
 HONEST = {
@@ -94,6 +96,14 @@ def test_the_warm_process_ends_with_the_one_that_started_it(when):
     starter.wait()
     starter.stdout.close()
     assert waited(lambda: has_ended(warm))
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, fork_server.SOCKET_KIND], ids=["elsewhere", "here"])
+def test_a_fork_server_that_ends_says_why(monkeypatch, kind):
+    monkeypatch.setattr(fork_server, "SOCKET_KIND", kind)
+    monkeypatch.setattr(fork_server, "START", "raise SystemExit('torch is broken')")
+    with ForkServer() as server, pytest.raises(ForkServerDied, match="^torch is broken$"):
+        server.wait_until_warm()
 
 
 def test_the_warm_process_shows_nothing_of_its_start(monkeypatch):
