@@ -86,9 +86,9 @@ def feed_forward(x, linear1, linear2):
 """
 
 
-def spoiled(name: str, tries: str, code: str, points: float = 6.0) -> Attack:
+def spoiled(name: str, tries: str, code: str) -> Attack:
     """A right softmax that spoils its input: all points but that for side effects are deserved."""
-    return by_answer(name, tries, SPOILED_SOFTMAX.replace("@SPOIL@", code), points=points)
+    return by_answer(name, tries, SPOILED_SOFTMAX.replace("@SPOIL@", code), points=6.0)
 
 
 ATTACKS = (
@@ -97,6 +97,5 @@ ATTACKS = (
         "input_no_numbers",
         "a spoiled input is no ordinary tensor any more",
         "torch.utils.swap_tensors(given, torch.zeros(2, 2).to_sparse())",
-        points=0.0,  # PyTorch raises an error for a tensor whose operations are observed
     ),
 )
