@@ -38,9 +38,16 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
     ]
     if case.init:
         init = case.init.items() if isinstance(case.init, Mapping) else enumerate(case.init)
-        made = ", ".join(f"{key}={value}" if isinstance(key, str) else str(value) for key, value in init)
+        made = ", ".join(f"{key}={_made_of(one)}" if isinstance(key, str) else _made_of(one) for key, one in init)
         return f"{exercise.name}({made})" + (f" on {', '.join(parts)}" if parts else "")
     return ", ".join(parts)
+
+
+def _made_of(value: Any) -> str:
+    """An argument of a constructor: modules by their class, all else as it is."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_made_of, value))}]"
+    return format_value(value) if isinstance(value, Module) else str(value)
 
 
 def format_value(value: Any) -> str:

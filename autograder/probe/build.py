@@ -54,9 +54,11 @@ def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {str(position): arg for position, arg in enumerate(args)} | dict(kwargs)
 
 
-def built(answer: Callable, init: tuple | Mapping) -> Any:
-    """The instance that a class gives when called with a case's `init`."""
-    return answer(**init) if isinstance(init, Mapping) else answer(*init)
+def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
+    """The instance that a class gives when called with fresh copies of a case's `init`."""
+    if isinstance(init, Mapping):
+        return answer(**live(dict(init), dtype))
+    return answer(*live(tuple(init), dtype))
 
 
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:

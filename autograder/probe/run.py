@@ -110,7 +110,7 @@ class _Probe:
         # subtle: changing the type may give shared parameters a memory each: an instance keeps its type.
         key = repr(init), dtype
         if self.case.fresh or not plain or key not in self.instances:
-            module = built(self.answer, init)
+            module = built(self.answer, init, self.dtype)
             if not isinstance(module, nn.Module):
                 return module
             self.instances[key] = module
@@ -129,7 +129,7 @@ class _Probe:
 
     def _new_parameters(self) -> dict[str, torch.Tensor]:
         """The parameters of a new module that the exercise names."""
-        module = built(self.answer, self.case.init)
+        module = built(self.answer, self.case.init, self.dtype)
         parts = nn.Module.named_parameters(module, remove_duplicate=False)
         return {name: part.detach().clone() for name, part in parts if name in self.case.weights}
 
