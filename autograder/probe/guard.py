@@ -4,22 +4,16 @@ The call is limited in time, its prints and warnings are dropped, and every exce
 recursion, comes back as data.
 """
 
-import contextlib
 import dis
 import linecache
 import os
-import signal
-import threading
 import traceback
-
-# subtle: signal.signal does the same, but first asks whether the handler is one of its enums, at 10 µs a time.
-from _signal import signal as set_handler
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
-from types import FrameType
 from typing import Any, TypeVar
 
 from autograder.isolation import quiet
+from autograder.probe.limit import OutOfTime, time_limit
 from autograder.values import Encoded
 
 T = TypeVar("T")
@@ -35,37 +29,6 @@ NOT_THE_STUDENTS = (
     "<__array_function__",
     "<string>",
 )
-
-
-class OutOfTime(BaseException):
-    """The call took longer than its limit. Not an Exception, so that `except Exception` lets it through."""
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float, waiting: float | None = None) -> Iterator[None]:
-    """Raises OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has computed
-    for `seconds`; and again every tenth of that if it is swallowed.
-
-    Works in the main thread, in which notebooks and graders run their cells; elsewhere there is no limit.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(signum: int, frame: FrameType | None) -> None:
-        raise OutOfTime()
-
-    waiting = seconds if waiting is None else waiting
-    timers = (signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, waiting)
-    before = [set_handler(number, ring) for number, _, _ in timers]
-    for _, timer, limit in timers:
-        signal.setitimer(timer, limit, limit / 10)
-    try:
-        yield
-    finally:
-        for (number, timer, _), handler in zip(timers, before, strict=True):
-            signal.setitimer(timer, 0)
-            set_handler(number, handler)
 
 
 def guarded(call: Callable[[], T], seconds: float) -> tuple[T, None] | tuple[None, Encoded]:

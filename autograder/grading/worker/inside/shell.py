@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from autograder.probe.guard import OutOfTime, time_limit
+from autograder.probe.limit import OutOfTime, time_limit
 
 LONGEST_STREAM = 100_000
 LARGEST_CELL = 4_000_000

@@ -1,0 +1,79 @@
+"""A limit on time holds by the system's timers and, where there are none or in another thread, by a thread that
+watches: with the same verdict in the same words, and nothing of it is left when the block is over."""
+
+import contextlib
+import threading
+
+import pytest
+import torch
+
+from autograder.exercises import find
+from autograder.judge import cases_of, judge
+from autograder.probe import limit, probe
+from autograder.probe.guard import guarded
+from autograder.probe.limit import OutOfTime, time_limit
+
+SHORT = 0.05
+
+
+def endless(scores):
+    while True:
+        try:
+            torch.exp(scores)
+        except Exception:
+            continue
+
+
+@pytest.fixture(params=["the system's timers", "a thread that watches"])
+def way(request, monkeypatch):
+    if "watches" in request.param:
+        monkeypatch.setattr(limit, "HAS_TIMERS", False)
+    elif not limit.HAS_TIMERS:
+        pytest.skip("this system has no timers")
+
+
+def in_a_thread(call):
+    made = []
+    thread = threading.Thread(target=lambda: made.append(call()))
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+def verdict():
+    exercise = find("loops.softmax")
+    cases = cases_of(exercise)[:2]
+    return judge(exercise, cases, probe(endless, cases, seconds=SHORT))
+
+
+def test_an_endless_loop_has_one_verdict_however_it_is_stopped(way):
+    words = "There was no answer after 0.05 seconds"
+    here, elsewhere = verdict(), in_a_thread(verdict)
+    assert here == elsewhere and words in here.message, here.message
+
+
+def test_one_that_swallows_the_first_ring_hears_the_next(way):
+    rings = []
+
+    def deaf():
+        while len(rings) < 3:
+            try:
+                endless(torch.ones(1))
+            except OutOfTime:
+                rings.append(1)
+        return "done"
+
+    assert guarded(deaf, SHORT) == ("done", None)
+
+
+def test_nothing_rings_after_the_block(way):
+    def count(to):
+        number = 0
+        while number < to:
+            number += 1
+        return number
+
+    for round in range(200):  # some are stopped, some are not, some at the very end
+        with contextlib.suppress(OutOfTime), time_limit(0.006):
+            count(90_000 + 400 * round)
+    assert count(1_000_000) == 1_000_000
