@@ -3,6 +3,8 @@
 UserError
     Bad input, or something that the machine lacks. Its text is one clear sentence that says what is wrong and what to
     do; a notebook shows it alone, the command line prints it and exits with 2.
+OwnFault
+    An error of the autograder that was met in recorded data; its text is the place.
 place_of, keep_trace
     Any other exception is an error of the autograder, and never the fault of an answer that is being judged.
 """
@@ -23,6 +25,10 @@ class UserError(Exception):
         return [str(self)]
 
 
+class OwnFault(Exception):
+    """An error of the autograder that was met in recorded data; its text is the place."""
+
+
 def keep_trace(trace: str) -> str:
     """Writes a traceback into a new temporary file, and returns a sentence with its path; empty if none can be
     written."""
@@ -40,6 +46,8 @@ def place_of(error: BaseException) -> str:
 
     subtle: without its text, which may contain anything, also text of a student.
     """
+    if isinstance(error, OwnFault):
+        return str(error)
     name = type(error).__name__
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if Path(frame.filename).is_relative_to(PACKAGE):

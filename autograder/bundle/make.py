@@ -32,6 +32,7 @@ MODULES = (
     "__init__.py",
     "__main__.py",
     "errors.py",
+    "faults.py",
     "files.py",
     "isolation.py",
     "printable.py",

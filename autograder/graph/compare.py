@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn
 
+from autograder.faults import entry_point
 from autograder.graph import differences
 from autograder.graph.dot import dot_of_pair
 from autograder.graph.drawing import Drawing, Shown, draw, must_be_callable
@@ -42,6 +43,7 @@ class Comparison(Shown):
         return "\n".join([*self._sentences(), "", f"yours: {self.mine}", "", f"theirs: {self.theirs}"])
 
 
+@entry_point
 def compare(mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any) -> Comparison:
     """Draws both on the same inputs and says what differs in the mathematics.
 

@@ -8,6 +8,7 @@ from html import escape
 from torch import nn
 
 from autograder.errors import UserError
+from autograder.faults import entry_point
 from autograder.graph.assemble import assembled
 from autograder.graph.depth import shown
 from autograder.graph.dot import dot_of, svg_of
@@ -29,6 +30,7 @@ class Shown:
     def __repr__(self):
         return f"<{type(self).__name__}: {self.alt}>"
 
+    @entry_point
     def _repr_mimebundle_(self, include=None, exclude=None):
         try:
             drawn = self.svg()
@@ -102,6 +104,7 @@ def _from(node, lines):
     return mark + ("from " + ", ".join(map(str, lines)) if lines else "")
 
 
+@entry_point
 def draw(
     module_or_function: Callable, *inputs: object, depth: int | None = None, engine: str = "trace", **named: object
 ) -> Drawing:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
+from autograder.errors import OUR_ERROR, place_of
+from autograder.faults import door, is_own_fault
 from autograder.graph.model import plain_text, shape_text
 from autograder.graph.operations import SIGNS
 from autograder.graph.steps import Step, tensors_in
@@ -43,7 +45,7 @@ class Trace:
         if isinstance(error, TooLong):
             return "This takes more steps than can be drawn: try a shorter input."
         if self.broken is not None:
-            return plain_text(f"Not every step could be recorded: {type(self.broken).__name__}: {self.broken}", 260)
+            return f"Not every step could be recorded: this is {OUR_ERROR} ({place_of(self.broken)})."
         if error is None:
             return _UNSEEN if self.unseen else ""
         reason = ": ".join(filter(None, (type(error).__name__, _message(error))))
@@ -110,6 +112,7 @@ def _name_surroundings(function, names):
     return parts
 
 
+@door
 def _call(target, inputs, named, tracer, result):
     try:
         with torch.no_grad(), tracer:
@@ -119,6 +122,8 @@ def _call(target, inputs, named, tracer, result):
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
         result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
     except (Exception, SystemExit, TooLong) as error:
+        if not isinstance(error, TooLong) and is_own_fault(error):
+            raise
         result.error = error.with_traceback(None)
         causes = {id(error), id(error.__cause__), id(error.__context__)}
         result.failed = next((step for found, step in reversed(tracer.failures) if id(found) in causes), None)

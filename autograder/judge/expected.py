@@ -13,6 +13,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 
+from autograder.errors import OwnFault
+from autograder.faults import raise_own_fault
 from autograder.judge.findings import output_is_right, wrong_cases
 from autograder.judge.procedures import results
 from autograder.probe import probe
@@ -66,7 +68,11 @@ class Expected:
     @cached_property
     def right(self) -> list[Record]:
         """The expected records."""
-        return self.records_of(self.exercise.reference, dtype=torch.float64)
+        records = self.records_of(self.exercise.reference, dtype=torch.float64)
+        for case, record in zip(self.cases, records, strict=True):
+            if record["status"] != "answered" and not case.raises:
+                raise OwnFault(f"{record['status']} in the reference of {self.exercise.id}")
+        return records
 
     @_once
     def run(self, *numbers: int) -> Run:
@@ -115,6 +121,7 @@ class Expected:
             # Warnings of our own answers concern nobody, and in a grader's thread the probe does not drop them.
             warnings.simplefilter("ignore")
             records = probe(answer, cases, procedure, dtype, SECONDS_PER_CALL, output_only, watched=False)
+            raise_own_fault(records)
             return results(procedure, cases, records, dtype)
 
     def _record(self, case: int, numbers: tuple[int, ...], output_only: bool = False) -> Record:

@@ -7,6 +7,7 @@ from types import FrameType
 
 from autograder.errors import OUR_ERROR, UserError, place_of
 from autograder.exercises import all_exercises, find, find_by_name
+from autograder.faults import raise_own_fault
 from autograder.judge import Verdict, cases_of, judge, not_started
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 from autograder.notebook.card import show_picture, show_verdict, text_of
@@ -45,11 +46,17 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
     if the check itself broke, with the error as its cause.
     """
     try:
-        verdict = _verdict(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
+        return _checked(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
+    except CheckFailed:
+        raise
     except UserError as error:
         raise CheckFailed(str(error)) from None
     except Exception as error:
         raise NotJudged(NOT_JUDGED.format(place=place_of(error), ours=OUR_ERROR)) from error
+
+
+def _checked(answer, exercise: Exercise, hidden: bool) -> float:
+    verdict = _verdict(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
     if verdict.state in (RIGHT, PARTLY_RIGHT):
@@ -57,7 +64,7 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
         show_picture(verdict)
         return verdict.points
     show_picture(verdict)
-    raise CheckFailed(text_of(verdict) + _what_comes_next(verdict)) from None
+    raise CheckFailed(text_of(verdict) + _what_comes_next(verdict))
 
 
 def _what_comes_next(verdict: Verdict) -> str:
@@ -75,7 +82,9 @@ def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
             exercise, f"{exercise.name} is {type(answer).__name__}, not something that can be called."
         )
     cases = cases_of(exercise, "hidden" if hidden else PUBLIC_SEED, hidden)
-    return judge(exercise, cases, probe(answer, cases, exercise.procedure), hidden)
+    records = probe(answer, cases, exercise.procedure)
+    raise_own_fault(records)
+    return judge(exercise, cases, records, hidden)
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:

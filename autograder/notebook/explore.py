@@ -9,8 +9,13 @@ figure. Without ipywidgets there is the figure and one line.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Any
+
+from autograder.errors import UserError
+from autograder.faults import door, entry_point
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -18,30 +23,59 @@ if TYPE_CHECKING:
     from autograder.notebook.figures import Picture
 
 Choice = tuple[float, float, float, float] | list
+EXAMPLE = "explore(lambda scale: figures.weights(...), scale=(0.0, 4.0, 0.1, 0.5))"
 
 
+@entry_point
 def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     """A displayable explorer of `draw(**values)`.
 
-    Raises ValueError if a choice is neither a tuple of four numbers nor a list.
+    Raises UserError if `draw` is no function of these names that returns a figure, or if a choice is neither a tuple of
+    four numbers in order nor a list.
     """
-    return Explorer(draw, choices)
+    if not callable(draw):
+        raise UserError(f"explore takes a function first, as in {EXAMPLE}; this is of type {type(draw).__name__}.")
+    if not choices:
+        raise UserError(f"explore needs something to choose, as in {EXAMPLE}.")
+    start = {name: _start(name, choice) for name, choice in choices.items()}
+    try:
+        inspect.signature(draw).bind(**start)
+    except TypeError as error:
+        given = ", ".join(choices)
+        raise UserError(f"explore calls its function with {given}, which it does not take: {error}.") from None
+    except ValueError:  # a function in C may not say what it takes
+        pass
+    return Explorer(draw, choices, start)
 
 
 def _start(name: str, choice: Choice) -> Any:
-    if isinstance(choice, tuple) and len(choice) == 4:
-        return choice[3]
     if isinstance(choice, list) and choice:
         return choice[0]
-    raise ValueError(f"{name} should be (lowest, highest, step, start) or a list of choices, not {choice!r}")
+    if isinstance(choice, tuple) and len(choice) == 4 and all(type(value) in (int, float) for value in choice):
+        low, high, step, start = choice
+        if low <= start <= high and low < high and step > 0:
+            return start
+    raise UserError(
+        f"{name} should be four numbers (lowest, highest, step, start) or a list of choices, not {choice!r:.60}."
+    )
 
 
 class Explorer:
     """A figure with its sliders and menus; it displays itself."""
 
-    def __init__(self, draw: Callable[..., Picture], choices: dict[str, Choice]):
+    def __init__(self, draw: Callable[..., Picture], choices: dict[str, Choice], start: dict[str, Any]):
         self.draw, self.choices = draw, choices
-        self.start = draw(**{name: _start(name, choice) for name, choice in choices.items()})
+        self.start = self._drawn(start)
+
+    @door
+    def _drawn(self, values: dict[str, Any]) -> Picture:
+        picture = self.draw(**values)
+        if not hasattr(picture, "html"):
+            raise UserError(
+                "explore's function should return a figure, as figures.weights(...) does; this one returned "
+                f"{type(picture).__name__}."
+            )
+        return picture
 
     def widget(self) -> VBox:
         """The live widget: sliders and menus above the figure that they change.
@@ -54,12 +88,16 @@ class Explorer:
         figure = ipywidgets.HTML(self.start.html(), layout={"max_width": "98%"})
 
         def follow(_change):
-            figure.value = self.draw(**{name: control.value for name, control in controls.items()}).html()
+            try:
+                figure.value = self._drawn({name: control.value for name, control in controls.items()}).html()
+            except Exception as error:  # else a learner would see the figure of before, and no word
+                figure.value = f"<pre>{escape(f'{type(error).__name__}: {error}')}</pre>"
 
         for control in controls.values():
             control.observe(follow, names="value")
         return ipywidgets.VBox([*controls.values(), figure], layout={"align_items": "flex-start"})
 
+    @entry_point
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = self.start._repr_mimebundle_()
         try:

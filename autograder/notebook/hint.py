@@ -6,9 +6,11 @@ from itertools import cycle
 
 from autograder.errors import UserError
 from autograder.exercises import find, find_by_name
+from autograder.faults import entry_point
 from autograder.notebook.card import show_note
 
 
+@entry_point
 def hint(exercise: str | Callable = "") -> None:
     """Shows the next hint: first where to look, then what to think of, last the shape of the solution.
 

@@ -10,11 +10,13 @@ counted: a person reads them.
 from pathlib import Path
 
 from autograder.exercises import exercises_of, format_lesson, lessons
+from autograder.faults import entry_point
 from autograder.notebook.memory import recall
 from autograder.notebook.progress_card import show_progress
 from autograder.notebook.standing import Part, standing_of
 
 
+@entry_point
 def progress() -> None:
     """Shows where you are in the lessons of this folder, by the latest verdict of each check.
 

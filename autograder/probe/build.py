@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
+from autograder.faults import GIVEN, door
 from autograder.isolation import seed
 from autograder.schema.case import Case, Given, Module, Optimizer, Seed
 from autograder.values.plain import with_strides
@@ -54,6 +55,7 @@ def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {str(position): arg for position, arg in enumerate(args)} | dict(kwargs)
 
 
+@door
 def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = None) -> Any:
     """The instance that a class gives when called with fresh copies of a case's `init`."""
     if isinstance(init, Mapping):
@@ -96,7 +98,7 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The names that the course's own code defines."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
-    exec(compile(code, __file__, "exec"), names)
+    exec(compile(code, GIVEN, "exec"), names)
     return names
 
 
@@ -104,6 +106,7 @@ def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
     return getattr(torch.optim, spec.kind)(made[spec.of].parameters(), **spec.options)
 
 
+@door
 def load_weights(
     module: nn.Module, weights: Mapping[str, torch.Tensor], dtype: torch.dtype | None = None, whole: bool = False
 ) -> None:
@@ -161,6 +164,7 @@ def inputs_of(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, torch.Tensor]
     return {name: value for name, value in tensors if value.requires_grad}
 
 
+@door
 def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
     if isinstance(value, torch.Tensor):
         yield name, value
@@ -190,6 +194,7 @@ def state(value: object, name: str) -> dict[str, Any]:
     return {name: value} if isinstance(value, (torch.Tensor, list, tuple, dict)) else {}
 
 
+@door
 def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
     if type(module) in PLAIN_MODULES:
         return parameters_of(module, prefix)

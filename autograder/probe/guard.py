@@ -6,12 +6,12 @@ recursion, comes back as data.
 
 import dis
 import linecache
-import os
 import traceback
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, TypeVar
 
+from autograder.errors import place_of
+from autograder.faults import is_own_fault, is_students
 from autograder.isolation import quiet
 from autograder.probe.limit import OutOfTime, time_limit
 from autograder.values import Encoded
@@ -20,19 +20,10 @@ T = TypeVar("T")
 
 LONGEST_TEXT = 300
 PATIENCE = 4  # a call may take this many times as long as it may compute
-OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-NOT_THE_STUDENTS = (
-    OURS + os.sep,
-    os.sep + "site-packages" + os.sep,
-    os.path.dirname(os.__file__) + os.sep,
-    "<frozen",
-    "<__array_function__",
-    "<string>",
-)
 
 
 def guarded(call: Callable[[], T], seconds: float) -> tuple[T, None] | tuple[None, Encoded]:
-    """(value, None) of `call()`, or (None, error) with the error as plain data."""
+    """(value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the place of our own."""
     try:
         # subtle: on a busy machine a right answer waits for its turn, and must not be out of time for that.
         with quiet(), time_limit(seconds, waiting=PATIENCE * seconds):
@@ -42,7 +33,7 @@ def guarded(call: Callable[[], T], seconds: float) -> tuple[T, None] | tuple[Non
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return None, describe(error)
+        return None, describe(error) | ({"ours": place_of(error)} if is_own_fault(error) else {})
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -88,9 +79,3 @@ def _students_line(error: BaseException) -> tuple[int | None, str, str]:
             code = linecache.getline(file, line or 0).strip()[:LONGEST_TEXT]
             return line, code, frame.f_code.co_name[:LONGEST_TEXT]
     return None, "", ""
-
-
-@lru_cache(1000)
-def is_students(filename: str) -> bool:
-    """Whether code in a file of that name is the student's, not a library's."""
-    return not any(part in filename for part in NOT_THE_STUDENTS)

@@ -27,8 +27,8 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograder.faults import door, is_students
 from autograder.isolation import profiled_in_all_threads
-from autograder.probe.guard import is_students
 
 MATRIX_PRODUCTS = {
     "aten::mm",
@@ -114,6 +114,7 @@ class _Functions(TorchFunctionMode):
         super().__init__()
         self.usage = usage
 
+    @door
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         # subtle: below a function in C no line of the student's runs, but many of PyTorch's and of this module.
@@ -167,6 +168,7 @@ class _Kernels(TorchDispatchMode):
         super().__init__()
         self.usage = usage
 
+    @door
     def __torch_dispatch__(self, kernel: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, usage, (name, gives_views) = kwargs or {}, self.usage, _kernel(kernel)
         usage.names.add(name)

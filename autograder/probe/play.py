@@ -7,10 +7,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.faults import door
 from autograder.probe.build import by_name, state
 from autograder.schema.case import CALLS_OF, Case, Kept
 
 
+@door
 def play(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result of a case: the value that the call returns; or a dict of the values that the script keeps ("return"
     if there is no script), of the arguments that the answer is to change, and of the calls that are recorded."""
@@ -25,6 +27,7 @@ def play(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> A
     return result | {CALLS_OF + name: made for name, made in calls.items()}
 
 
+@door
 def _run_script(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     known = {"answer": answer} | by_name(args, kwargs)
     result = {}
@@ -39,6 +42,7 @@ def _run_script(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any
     return result
 
 
+@door
 def _counted(case: Case, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result, with zeros where it does not count."""
     if case.counts is None:
@@ -49,12 +53,14 @@ def _counted(case: Case, result: Any, args: tuple, kwargs: dict[str, Any]) -> An
     return torch.where(counts.reshape(*counts.shape, *[1] * (result.dim() - counts.dim())), result, 0)
 
 
+@door
 def _resolve(arg: object, known: dict[str, Any]) -> Any:
     if not isinstance(arg, Kept):
         return arg
     return known[arg.name] if arg.item is None else known[arg.name][arg.item]
 
 
+@door
 def _record_calls(
     case: Case, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
 ) -> tuple[tuple, dict[str, Any], dict[str, list]]:
@@ -74,6 +80,7 @@ def _record_calls(
 
 
 def _recording(function: Callable, calls: list) -> Callable:
+    @door
     def called(*args: Any, **kwargs: Any) -> Any:
         calls.append(_copies(args))
         return function(*args, **kwargs)
@@ -85,6 +92,7 @@ def _recording_hook(calls: list) -> Callable[[nn.Module, tuple], None]:
     return lambda module, args: calls.append(_copies(args))
 
 
+@door
 def _copies(args: tuple) -> list:
     # subtle: an argument may be changed after the call; its value in the call is the one that counts.
     return [arg.detach().clone() if hasattr(arg, "detach") else arg for arg in args]

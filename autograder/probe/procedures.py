@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.faults import door
 from autograder.probe.build import LINEAR, FourProjections, attributes_of
 
 PARTS = ("q_proj", "k_proj", "v_proj", "out_proj")
@@ -20,6 +21,7 @@ SOURCE = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
 Parameters = dict[str, torch.Tensor]
 
 
+@door
 def copy_weights(
     answer: Callable, source: nn.MultiheadAttention, target: nn.Module, x: torch.Tensor, look: str
 ) -> dict[str, Any]:
@@ -66,6 +68,7 @@ def _layer(layer: object, name: str) -> Parameters:
     return _plain(_attributes(layer, name, LINEAR)["_parameters"], name, ("weight", "bias"))
 
 
+@door
 def _attributes(module: object, name: str, kinds: tuple[type, ...]) -> dict[str, Any]:
     held = attributes_of(module, kinds)
     if held is None:
@@ -73,6 +76,7 @@ def _attributes(module: object, name: str, kinds: tuple[type, ...]) -> dict[str,
     return held
 
 
+@door
 def _plain(parameters: dict[str, Any], name: str, kinds: tuple[str, ...]) -> Parameters:
     for kind in kinds:
         if type(parameters.get(kind)) is not nn.Parameter:
@@ -93,6 +97,7 @@ def _values(parameters: Parameters) -> Parameters:
     return {name: parameter.detach().clone() for name, parameter in parameters.items()}
 
 
+@door
 def _values_after_change(parameters: Parameters, others: Parameters) -> Parameters:
     with torch.no_grad():
         for other in others.values():
@@ -100,6 +105,7 @@ def _values_after_change(parameters: Parameters, others: Parameters) -> Paramete
     return _values(parameters)
 
 
+@door
 def _gradients(parameters: Parameters, n_heads: int, x: torch.Tensor) -> dict[str, torch.Tensor | None]:
     output = attend_with(parameters, n_heads, x)
     if output.requires_grad:

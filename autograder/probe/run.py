@@ -23,6 +23,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.faults import door
 from autograder.isolation import reproducible, seed, undisturbed
 from autograder.probe.build import WrongParts, arguments, built, inputs_of, load_weights, states
 from autograder.probe.guard import guarded
@@ -102,6 +103,7 @@ class _Probe:
             call = partial(PROCEDURES[self.procedure], call)
         return self._calls(call)
 
+    @door
     def _instance(self) -> object:
         init, dtype = self.case.init, self.dtype or float_type(self.case)
         # subtle: two tensors can look the same in print.
@@ -127,6 +129,7 @@ class _Probe:
             return self._stopped("build", error)
         return {"status": "answered", "steps": self.steps | {"after": encode({})}}
 
+    @door
     def _new_parameters(self) -> dict[str, torch.Tensor]:
         """The parameters of a new module that the exercise names."""
         module = built(self.answer, self.case.init, self.dtype)
@@ -160,6 +163,7 @@ class _Probe:
             self._step("evaluated", lambda: self._evaluated(call, args, kwargs), self._observed_again())
             call.train()
 
+    @door
     def _evaluated(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         with torch.no_grad():
             return play(self.case, call.eval(), args, kwargs)
@@ -167,6 +171,7 @@ class _Probe:
     def _arguments(self, requires_grad: bool = False) -> tuple[tuple, dict[str, Any]]:
         return arguments(self.case, self.dtype, requires_grad)
 
+    @door
     def _gradients(self, call: Any) -> dict[str, torch.Tensor | None]:
         args, kwargs = self._arguments(requires_grad=True)
         inputs = inputs_of(args, kwargs)
@@ -216,6 +221,7 @@ def _wrong_parts(expected: Mapping, found: dict[str, list[int]] | None) -> Recor
     return {"status": "parts", "steps": {}, "expected": _shapes(expected), "found": found}
 
 
+@door
 def _weighted_sum(value: object) -> torch.Tensor | None:
     """Sum of all float results, each entry times a fixed weight of its own: a scalar to differentiate.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from autograder.faults import door
 from autograder.isolation import without_subclasses
 from autograder.values import Encoded
 
@@ -121,9 +122,14 @@ def _encode_tensor(value: torch.Tensor) -> Encoded:
         shape = list(plain.shape)
         if plain.numel() > LARGEST_TENSOR:
             return _other(f"tensor of shape {shape}, too large to compare")
-        data = torch.empty(shape, dtype=plain.dtype)
-        data.copy_(plain)
-        return {"kind": "tensor", "class": name, "device": plain.device.type, "data": data}
+        return {"kind": "tensor", "class": name, "device": plain.device.type, "data": _copied(plain)}
+
+
+@door
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    data = torch.empty(tensor.shape, dtype=tensor.dtype)
+    data.copy_(tensor)
+    return data
 
 
 def class_name(kind: type) -> str:

@@ -13,6 +13,7 @@ import pytest
 import torch
 from PIL import Image
 
+from autograder.errors import UserError
 from autograder.notebook import figures, lessons
 from autograder.notebook.explore import explore
 from autograder.notebook.lessons.generation import what_is_left
@@ -195,6 +196,39 @@ def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
     assert capsys.readouterr().out.count("\n") == 1
 
 
-def test_an_explorer_names_a_choice_it_does_not_understand():
-    with pytest.raises(ValueError, match="scale should be"):
-        explore(_draw, scale=3, word=["dog"])
+@pytest.mark.parametrize("draw, choices, said", [
+    (_draw, {"scale": 3, "word": ["dog"]}, "scale should be four numbers"),
+    (_draw, {"scale": (2.0, 0.0, 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
+    (_draw, {"scale": (0.0, "2", 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
+    (_draw, {"scale": (0.0, 2.0, 0.5, 0.5), "word": []}, "word should be four numbers .* or a list"),
+    (_draw, {"scale": (0.0, 2.0, 0.5, 0.5)}, "which it does not take: missing a required argument: 'word'"),
+    (_draw, {}, "needs something to choose"),
+    ("no function", CHOICES, "takes a function first"),
+    (lambda **values: 3, CHOICES, "should return a figure, .* returned int"),
+], ids=range(8))
+def test_an_explorer_says_in_one_sentence_what_it_does_not_understand(draw, choices, said):
+    with pytest.raises(UserError, match=said):
+        explore(draw, **choices)
+
+
+def test_an_explorer_shows_the_error_of_its_function_where_the_figure_was():
+    scale, _, figure = explore(lambda scale, word: _draw(scale, word[int(scale) :]), **CHOICES).widget().children
+    scale.value = 2.0
+    assert "ValueError" in figure.value and "img" not in figure.value
+
+
+@pytest.mark.parametrize("drawn", [
+    lambda: figures.weights(torch.ones(5), TOKENS),
+    lambda: figures.weights(WEIGHTS, TOKENS[:2]),
+    lambda: figures.table("abc", TOKENS, FEATURES),
+    lambda: figures.weights(None, 3),
+    lambda: figures.curves({}, title="t"),
+    lambda: figures.mask([], TOKENS),
+    lambda: figures.attention_maps([WEIGHTS], TOKENS),
+    lambda: figures.one_query(WEIGHTS, X, TOKENS, FEATURES, "dog"),
+], ids=range(8))
+def test_a_figure_says_what_it_takes_and_what_it_was_given(drawn):
+    with pytest.raises(UserError) as caught:
+        drawn()
+    text = "\n".join(caught.value._render_traceback_())
+    assert "It takes " in text and "It was given " in text and "Traceback" not in text

@@ -4,6 +4,7 @@ Pictures stand on an opaque white card with round corners, so that they are legi
 """
 
 import base64
+import inspect
 import io
 from collections.abc import Callable
 from functools import wraps
@@ -11,10 +12,13 @@ from html import escape
 from typing import Any
 
 import matplotlib
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from autograder.errors import UserError, place_of
+from autograder.faults import entry_point
 from autograder.notebook.figures.palette import GREY, INK
 
 DPI = 130  # of files and of what a notebook stores
@@ -63,6 +67,7 @@ class Picture:
     def _width(self) -> int:
         return round(SCREEN_DPI * self.figure.get_size_inches()[0])
 
+    @entry_point
     def _repr_mimebundle_(self, include=None, exclude=None):
         data, metadata = shown(self.png(), self.alt, self._width())
         return data | {"text/plain": repr(self)}, metadata
@@ -88,13 +93,39 @@ def as_image(png: bytes, alt: str, width: int) -> str:
 
 
 def styled(draw: Callable) -> Callable:
-    """Runs a drawing function in the course's style."""
+    """Runs a drawing function in the course's style. What it cannot draw, it says in a few words."""
+
+    @entry_point
     @wraps(draw)
     def drawn(*args, **kwargs):
-        with matplotlib.rc_context(STYLE):
-            return draw(*args, **kwargs)
+        try:
+            with matplotlib.rc_context(STYLE):
+                return draw(*args, **kwargs)
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(_not_drawn(draw, args, kwargs, error)) from error
 
     return drawn
+
+
+def _not_drawn(draw: Callable, args: tuple, kwargs: dict[str, Any], error: Exception) -> str:
+    """What a drawing function was given, and what it takes. Whose fault it is, nobody knows."""
+    takes = inspect.signature(draw).parameters
+    given = dict(zip(takes, args)) | kwargs
+    told = "; ".join(f"{name}: {_form_of(value)}" for name, value in given.items())
+    return (
+        f"{draw.__name__} cannot draw this ({place_of(error)}).\n"
+        f"It takes {', '.join(takes)}: {(draw.__doc__ or '').partition(chr(10))[0]}\nIt was given {told or 'nothing'}."
+    )
+
+
+def _form_of(value: object) -> str:
+    """The type of a value and its size."""
+    if isinstance(value, torch.Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    kind = type(value).__name__
+    return f"{kind} of {len(value)}" if isinstance(value, (list, tuple, dict, str)) else kind
 
 
 def card(width: float, height: float, title: str = "", note: str = "") -> Figure:

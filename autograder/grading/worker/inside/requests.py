@@ -17,6 +17,7 @@ import sys
 import types
 from collections.abc import Callable
 
+from autograder.faults import door
 from autograder.grading.sandbox.inside.system import write_all
 from autograder.grading.worker.answer_graph import answer_graph
 from autograder.grading.worker.inside.shell import Shell
@@ -59,7 +60,7 @@ class _Submission:
         module.__file__ = name
         sys.modules["answer"] = module
         self.names = module.__dict__
-        _, error = guarded(lambda: exec(compile(source, name, "exec"), module.__dict__), seconds)
+        _, error = guarded(lambda: _run(source, name, module.__dict__), seconds)
         return pack({"error": error})
 
     def _probe(self, name, procedure, cases, isolated, seconds):
@@ -77,6 +78,11 @@ class _Submission:
             return pack({"graph": as_data(drawing)})
 
         return _in_a_fork(graph, seconds)
+
+
+@door
+def _run(source: str, name: str, names: dict) -> None:
+    exec(compile(source, name, "exec"), names)
 
 
 def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:

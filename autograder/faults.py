@@ -1,0 +1,100 @@
+"""Whose is an error: the learner's, or our own?
+
+The frames that it went through say so. It belongs to the code that is deepest among the answer's and ours; what a
+library raises belongs to whoever called it. A function of ours that does nothing but handle the answer's objects is a
+door: what comes straight out of it is the answer's.
+"""
+
+import os
+import traceback
+from collections.abc import Callable, Iterable
+from functools import lru_cache, wraps
+from types import CodeType
+from typing import ParamSpec, TypeVar
+
+from autograder.errors import OUR_ERROR, OwnFault, UserError, place_of
+from autograder.values import Record
+
+OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+GIVEN = "<given>"  # the file name of functions and modules that a case gives to the answer
+NOT_THE_STUDENTS = (
+    OURS,
+    GIVEN,
+    os.sep + "site-packages" + os.sep,
+    os.path.dirname(os.__file__) + os.sep,
+    "<frozen",
+    "<__array_function__",
+    "<string>",
+)
+BROKEN = """Nothing is wrong with your code: this is {ours}
+({place}). Please show these lines to whoever gave you the notebook."""
+_DOORS: set[CodeType] = set()
+Function = TypeVar("Function", bound=Callable)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def door(function: Function) -> Function:
+    """Marks a function that handles objects of the answer, and so may fail because of them."""
+    _DOORS.add(function.__code__)  # type: ignore[attr-defined]
+    return function
+
+
+@lru_cache(1000)
+def is_students(filename: str) -> bool:
+    """Whether code in a file of that name is the student's, not a library's."""
+    return not any(part in filename for part in NOT_THE_STUDENTS)
+
+
+def is_own_fault(error: BaseException) -> bool:
+    """Whether an error with which a call of an answer ended comes out of our own code. Answers of our own, worked and
+    mistaken ones, are answers like others."""
+    codes = _codes(error)
+    theirs = [is_students(code.co_filename) or _is_of_an_exercise(code.co_filename) for code in codes]
+    if isinstance(error, (RecursionError, MemoryError)) and any(theirs):
+        return False  # the answer used up what there is, wherever that was noticed
+    return bool(codes) and not theirs[-1] and codes[-1] not in _DOORS
+
+
+def _codes(error: BaseException) -> list[CodeType]:
+    """The code that the error went through, the deepest last, without that of libraries."""
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [code for code in codes if code.co_filename.startswith(OURS) or is_students(code.co_filename)]
+
+
+def _is_of_an_exercise(filename: str) -> bool:
+    _, found, rest = filename.partition(OURS + "exercises" + os.sep)
+    return filename.endswith("<mistake>") or (bool(found) and os.sep in rest)
+
+
+def raise_own_fault(records: Iterable[Record]) -> None:
+    """Raises OwnFault if an error in one of the records is our own."""
+    for record in records:
+        for error in (record.get("error", {}), *record["steps"].values()):
+            if error.get("ours"):
+                raise OwnFault(error["ours"])
+
+
+class Broken(Exception):
+    """Something that a learner called broke by a fault of our own. A notebook shows only its text."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+def entry_point(function: Callable[P, T]) -> Callable[P, T]:
+    """For what a learner calls: a fault of our own says that it is ours, and where it is, without a traceback."""
+
+    @wraps(function)
+    def entered(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except (UserError, Broken):
+            raise
+        except Exception as error:
+            deepest = _codes(error)[-1]
+            if is_students(deepest.co_filename) or deepest in _DOORS:
+                raise
+            raise Broken(BROKEN.format(ours=OUR_ERROR, place=place_of(error))) from error
+
+    return entered

@@ -1,0 +1,114 @@
+"""A fault of ours is never the learner's, wherever it is: every module that a learner's call goes through is broken
+once, and the call says that it is ours and where, or goes on as if nothing had happened."""
+
+import gc
+import sys
+from collections import defaultdict
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import pytest
+import torch
+
+from autograder.errors import OUR_ERROR, PACKAGE, UserError
+from autograder.faults import Broken
+from autograder.graph import compare, draw
+from autograder.notebook import figures
+from autograder.notebook.check import CheckFailed, NotJudged, check
+from autograder.notebook.explore import explore
+from autograder.notebook.hint import hint
+from autograder.notebook.progress import progress
+
+TOKENS = ("the", "dog")
+WEIGHTS = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
+
+
+def right(scores):
+    grown = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return grown / grown.sum(-1, keepdim=True)
+
+
+def wrong(scores):
+    grown = torch.exp(scores)
+    return grown / grown.sum(0, keepdim=True)
+
+
+def shown(made):
+    """What a notebook shows of it."""
+    return str(made._repr_mimebundle_()[0]) + str(made)
+
+
+ENTRIES = {
+    "check of a right answer": lambda: check(right, "loops.softmax"),
+    "check of a wrong answer": lambda: check(wrong, "loops.softmax"),
+    "hint": lambda: hint("loops.softmax"),
+    "draw": lambda: shown(draw(right, WEIGHTS)),
+    "compare": lambda: shown(compare(right, wrong, WEIGHTS)),
+    "figures": lambda: shown(figures.weights(WEIGHTS, TOKENS)),
+    "explore": lambda: shown(explore(lambda by: figures.weights(by * WEIGHTS, TOKENS), by=(0.0, 1.0, 0.5, 1.0))),
+    "progress": progress,
+}
+# They say whose fault it was, and would have to say it of themselves.
+SPOKESMEN = {"errors.py", "faults.py", "notebook/check.py"}
+
+
+def outcome(call, capsys):
+    """What a learner sees of a call: the error as a notebook shows it, or what was returned and printed."""
+    try:
+        result = call()
+    except (CheckFailed, Broken, UserError) as error:
+        return type(error), "\n".join(error._render_traceback_())
+    finally:
+        printed = capsys.readouterr().out
+    return None, f"{result}{printed}"
+
+
+def codes_run(call):
+    """The code of ours that a call runs, by module."""
+    found = defaultdict(set)
+
+    def note(frame, event, arg):
+        file = Path(frame.f_code.co_filename)
+        if event == "call" and file.is_relative_to(PACKAGE):
+            found[file.relative_to(PACKAGE).as_posix()].add(frame.f_code)
+
+    sys.setprofile(note)
+    try:
+        call()
+    except CheckFailed:
+        pass
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def broken(function):
+    """Code that raises, as if it stood where the function's stands."""
+    code = function.__code__
+    free = ", ".join(code.co_freevars)
+    source = f"def outer({free}):\n    def inner(*args, **kwargs):\n        raise KeyError(0, {free})"
+    (outer,) = (part for part in compile(source, code.co_filename, "exec").co_consts if isinstance(part, CodeType))
+    (inner,) = (part for part in outer.co_consts if isinstance(part, CodeType))
+    return inner
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_module_that_breaks_is_named_as_ours(name, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    call = ENTRIES[name]
+    usual = outcome(call, capsys)
+    modules = codes_run(call)
+    functions = [one for one in gc.get_objects() if type(one) is FunctionType]
+    unsaid, told = {}, 0
+    for module in modules.keys() - SPOKESMEN:
+        with monkeypatch.context() as patch:
+            for function in functions:
+                if function.__code__ in modules[module]:
+                    patch.setattr(function, "__code__", broken(function))
+            kind, text = outcome(call, capsys)
+        if kind in (NotJudged, Broken, UserError):
+            told += 1
+            assert module in text and "Traceback" not in text and len(text.splitlines()) < 5, text
+        elif (kind, text) != usual and OUR_ERROR not in text:
+            unsaid[module] = kind, text
+    assert unsaid == {} and told > 0
