@@ -100,7 +100,7 @@ def _expected_and_yours(data: str) -> str:
 
     given = json.loads(data)
     known = {name: given[name] for name in ("expected", "worst", "title")}
-    picture = expected_and_yours(yours=given["got"], **known)
+    picture = expected_and_yours(yours=given["actual"], **known)
     code = base64.b64encode(picture.png()).decode()
     width = round(PAGE_DPI * picture.figure.get_size_inches()[0])
     image = f'<img alt="{escape(picture.alt)}" width="{width}" src="data:image/png;base64,{code}">'

@@ -10,10 +10,15 @@ from torch import nn
 
 from autograder.exercises import find
 from autograder.grading.course.make import CONFIG
+from autograder.grading.demo.demo import make_feedback
+from autograder.grading.demo.hand_in import hand_in
+from autograder.grading.demo.sample_class import FIRST, SampleSubmission
+from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Result
 from autograder.grading.pages.feedback import FitForStudents
+from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
 from autograder.graph import as_data
 from autograder.judge import cases_of
@@ -21,7 +26,7 @@ from autograder.schema.draw import PUBLIC_SEED
 
 LESSON, KEY = "04_heads", "ab" * 32
 SOFTMAX, HEADS = "loops.softmax", "heads.MultiheadSelfAttention"
-PICTURE = {"expected": [[0.5, 0.5]], "got": [[1.0, float("nan")]], "worst": [0, 1], "title": "the result <b>"}
+PICTURE = {"expected": [[0.5, 0.5]], "actual": [[1.0, float("nan")]], "worst": [0, 1], "title": "the result <b>"}
 
 
 class MultiheadSelfAttention(nn.Module):
@@ -122,6 +127,15 @@ def test_the_page_says_what_was_not_run(folder):
 @pytest.mark.parametrize("key", ["", "../../secret", "ab" * 31, 7, None])
 def test_a_key_that_is_none_opens_no_file(folder, key):
     assert len(fitted(folder, Result(), SOFTMAX, key=key).cells) == 1
+
+
+def test_a_submission_ends_as_a_picture_on_the_page(course):
+    """Handed in, run, judged, kept, read again and drawn."""
+    hand_in(course, SampleSubmission("ada", answers={SOFTMAX: "SMX-01", "loops.weighted_sum": "LOOP-17"}))
+    grade(course, sandboxed=not why_no_sandbox())
+    make_feedback(course, [FIRST])
+    page = (course / "feedback" / "ada" / FIRST / f"{FIRST}.html").read_text()
+    assert page.count('alt="Expected, yours and the difference for ') == 2
 
 
 # --- the page -----------------------------------------------------------------------------------------------
