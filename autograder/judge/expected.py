@@ -120,7 +120,7 @@ class Expected:
         with ONE_AT_A_TIME, warnings.catch_warnings():
             # Warnings of our own answers concern nobody, and in a grader's thread the probe does not drop them.
             warnings.simplefilter("ignore")
-            records = probe(answer, cases, procedure, dtype, SECONDS_PER_CALL, output_only, watched=False)
+            records = probe(answer, cases, procedure, dtype, SECONDS_PER_CALL, output_only, record=False)
             raise_own_fault(records)
             return results(procedure, cases, records, dtype)
 

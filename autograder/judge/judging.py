@@ -34,12 +34,12 @@ def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) 
     cases = exercise.drawn(first)
     # A fault that only lucky sizes and numbers hide shows in the values, which take a third of the time.
     for draw in others:
-        further = [case for case in exercise.drawn(draw) if case.watched]
-        # Any call may be watched: a third of these are, and no answer can know which.
-        watched = (draw.integers(0, 2, len(further)) == 0).tolist()
+        further = [case for case in exercise.drawn(draw) if not case.slow and not case.new]
+        # Any call may be recorded: a third of these are, and no answer can know which.
+        recorded = (draw.integers(0, 2, len(further)) == 0).tolist()
         cases += [
-            replace(case, gradients=False, observe=False, repeats=False, watched=is_watched)
-            for case, is_watched in zip(further, watched, strict=True)
+            replace(case, gradients=False, observe=False, repeats=False, record=record)
+            for case, record in zip(further, recorded, strict=True)
         ]
     return cases
 

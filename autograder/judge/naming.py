@@ -38,7 +38,7 @@ def name_mistake(
     """The mistake that explains `records`, which are wrong in the cases `wrong`, or None. `pairs` says whether to try
     two at once."""
     sampled = _sample(cases, wrong)
-    short = [i for i in range(len(cases)) if not _is_long(cases[i])]
+    short = [i for i in range(len(cases)) if not _is_apart(cases[i])]
     long_only = wrong.isdisjoint(short)
     best, best_share = None, MOST
     for number, mistake in enumerate(expected.exercise.mistakes):
@@ -61,13 +61,13 @@ def name_mistake(
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
     """The first case, the last, and others between up to SAMPLED; long ones only if there are no others."""
     order = sorted(wrong)
-    order = [i for i in order if not _is_long(cases[i])] or order
+    order = [i for i in order if not _is_apart(cases[i])] or order
     return [order[round(i * (len(order) - 1) / (SAMPLED - 1))] for i in range(min(SAMPLED, len(order)))]
 
 
-def _is_long(case: Case) -> bool:
-    """Whether a case is long. (Some of a hidden check's further rounds look like it, which does no harm.)"""
-    return not case.watched and case.raises is None
+def _is_apart(case: Case) -> bool:
+    """Whether a case rules no mistake out in short time: it is slow, or its result is drawn at random."""
+    return case.slow or case.new
 
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
@@ -83,7 +83,7 @@ def _two_at_once(
     answered = [i for i in sorted(wrong) if records[i]["status"] == "answered"]
     wrong_outputs = [i for i in answered if not expected.is_right(i, records[i])]
     # Two mistakes that can be made at once show in short cases, too.
-    if all(_is_long(cases[i]) for i in wrong_outputs):
+    if all(_is_apart(cases[i]) for i in wrong_outputs):
         return None
     for numbers in _possible_pairs(cases, expected, records, _sample(cases, wrong_outputs)):
         others, wrong_others = expected.run(*numbers)

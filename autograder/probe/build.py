@@ -11,7 +11,7 @@ from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 from autograder.faults import GIVEN, door
 from autograder.isolation import seed
-from autograder.schema.case import Case, Given, Module, Optimizer, Seed
+from autograder.schema.case import Given, Module, Optimizer, Question, Seed
 from autograder.values.plain import with_strides
 
 
@@ -40,7 +40,7 @@ class WrongParts(Exception):
 
 
 def arguments(
-    case: Case, dtype: torch.dtype | None = None, requires_grad: bool = False
+    case: Question, dtype: torch.dtype | None = None, requires_grad: bool = False
 ) -> tuple[tuple, dict[str, Any]]:
     """Fresh copies of a case's positional and keyword arguments. Tensors of floats take `dtype` if one is given."""
     args = tuple(live(arg, dtype, requires_grad) for arg in case.args)
@@ -108,12 +108,12 @@ def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
 
 @door
 def load_weights(
-    module: nn.Module, weights: Mapping[str, torch.Tensor], dtype: torch.dtype | None = None, whole: bool = False
+    module: nn.Module, weights: Mapping[str, torch.Tensor], dtype: torch.dtype | None = None, exact: bool = False
 ) -> None:
     """Copies `weights` into the module's parameters by name.
 
-    Raises WrongParts if a name is missing or has another shape. Further parameters are left alone, unless `whole`
-    says that the state dict may hold nothing else.
+    Raises WrongParts if a name is missing or has another shape. Further parameters are left alone, unless the
+    state dict must be `exact`ly these.
     """
     found = dict(nn.Module.named_parameters(module, remove_duplicate=False))
     if dtype is not None and any(value.dtype != dtype for value in (*found.values(), *module.buffers())):
@@ -123,7 +123,7 @@ def load_weights(
     expected = {name: tuple(value.shape) for name, value in weights.items()}
     if any(shapes.get(name) != shape for name, shape in expected.items()):
         raise WrongParts(expected, shapes)
-    if whole:
+    if exact:
         state = nn.Module.state_dict(module)
         held = shapes | {name: tuple(getattr(value, "shape", ())) for name, value in state.items()}
         if held.keys() != expected.keys():
@@ -175,7 +175,7 @@ def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
             yield from _tensors(item, f"{name}.{key}")
 
 
-def states(case: Case, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def states(case: Question, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a case's arguments that a call must not change, by name: tensors, lists and dicts, a module's
     parameters, and its mode if `case.modes` says so."""
     found: dict[str, Any] = {}
@@ -201,6 +201,6 @@ def _parameters(module: nn.Module, prefix: str) -> dict[str, Any]:
     return {f"{prefix}{name}": value for name, value in nn.Module.named_parameters(module)}
 
 
-def states_as_given(case: Case) -> dict[str, Any]:
+def states_as_given(case: Question) -> dict[str, Any]:
     """The `states` of a case's arguments before any call."""
     return states(case, *arguments(case))

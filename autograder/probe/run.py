@@ -10,7 +10,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     usage      the operations used for the output and the gradients
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
-the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is watched).
+the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is not slow).
 """
 
 import contextlib
@@ -28,9 +28,9 @@ from autograder.isolation import reproducible, seed, undisturbed
 from autograder.probe.build import WrongParts, arguments, built, inputs_of, load_weights, states
 from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
-from autograder.probe.play import play
 from autograder.probe.procedures import PROCEDURES
-from autograder.schema.case import Case, float_type
+from autograder.probe.run_case import run_case
+from autograder.schema.case import Question, float_type
 from autograder.values import Encoded, Record
 from autograder.values.encode import LARGEST_TENSOR, encode
 
@@ -39,15 +39,15 @@ SECONDS_PER_CALL = 5.0
 
 def probe(
     answer: Callable,
-    cases: Sequence[Case],
+    cases: Sequence[Question],
     procedure: str = "function",
     dtype: torch.dtype | None = None,
     seconds: float | None = None,
     output_only: bool = False,
-    watched: bool = True,
+    record: bool = True,
 ) -> list[Record]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
-    skips the steps that follow the output; `watched` says whether the operations used are recorded."""
+    skips the steps that follow the output; `record` says whether the operations used are recorded."""
     if procedure not in ("function", "class", *PROCEDURES):
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
@@ -60,10 +60,9 @@ def probe(
             if stopped:
                 records.append({"status": "skipped", "steps": {}})
                 continue
-            usage = Usage(in_all_threads=case is first) if watched and case.watched else None
+            usage = Usage(in_all_threads=case is first) if record and case.has_usage else None
             records.append(_Probe(answer, case, procedure, dtype, seconds, output_only, usage, instances).record())
-            # A call that is too slow for a long case, which is not watched, says nothing of the others.
-            stopped = records[-1]["status"] == "out of time" and case.watched
+            stopped = records[-1]["status"] == "out of time" and not case.slow
     return records
 
 
@@ -72,7 +71,7 @@ class _Probe:
     """The calls of one case. `instances` are the modules made for earlier cases."""
 
     answer: Callable
-    case: Case
+    case: Question
     procedure: str
     dtype: torch.dtype | None
     seconds: float
@@ -118,7 +117,7 @@ class _Probe:
             self.instances[key] = module
         instance = self.instances[key].train()
         try:
-            load_weights(instance, self.case.weights, dtype, self.case.whole)
+            load_weights(instance, self.case.weights, dtype, self.case.exact_state_dict)
         except WrongParts as wrong:
             return wrong
         return instance
@@ -140,7 +139,7 @@ class _Probe:
         seed(1)
         args, kwargs = self._arguments()
         # subtle: the call whose result counts is the one that is observed: there is no other in which to behave.
-        error = self._step("output", lambda: play(self.case, call, args, kwargs), self._observed(self.case.observe))
+        error = self._step("output", lambda: run_case(self.case, call, args, kwargs), self._observed(self.case.observe))
         if error is not None:
             return self._stopped("output", error)
         if self.output_only:
@@ -157,7 +156,7 @@ class _Probe:
 
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()
-        self._step("again", lambda: play(self.case, call, args, kwargs), self._observed_again())
+        self._step("again", lambda: run_case(self.case, call, args, kwargs), self._observed_again())
         if self.is_class:
             args, kwargs = self._arguments()
             self._step("evaluated", lambda: self._evaluated(call, args, kwargs), self._observed_again())
@@ -166,7 +165,7 @@ class _Probe:
     @door
     def _evaluated(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         with torch.no_grad():
-            return play(self.case, call.eval(), args, kwargs)
+            return run_case(self.case, call.eval(), args, kwargs)
 
     def _arguments(self, requires_grad: bool = False) -> tuple[tuple, dict[str, Any]]:
         return arguments(self.case, self.dtype, requires_grad)
@@ -180,7 +179,7 @@ class _Probe:
             parts = dict(call.named_parameters(remove_duplicate=False))
             inputs |= {name: parts[name] for name in self.case.weights}
         with self._observed_again():
-            total = _weighted_sum(play(self.case, call, args, kwargs))
+            total = _weighted_sum(run_case(self.case, call, args, kwargs))
             if total is None or not total.requires_grad:
                 return dict.fromkeys(inputs)
             # subtle: not total.backward(), within which the hooks would see nothing.

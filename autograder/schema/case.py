@@ -1,4 +1,4 @@
-"""A case: one question for an answer. Data only.
+"""A case: one question for an answer, and how its result is judged. Data only.
 
 Most cases are one call with tensors and numbers:
 
@@ -13,10 +13,13 @@ of the course's own. A case may call several times, keep the results and pass th
     ), expect={"next": close(10.0)})
 
 A `Match` says how a result is compared (see autograder.values.compare).
+
+A case has three parts: what is `Called`, what is `Asked`, and what only the judge knows (`Judged`). The first two are
+the `Question` that goes to the answer's process.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import torch
@@ -92,59 +95,99 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Case:
-    """One question: the arguments of a call, and which of its effects are judged.
+class Called:
+    """What is called.
 
-    family     a few words, also shown to the learner: "more keys than queries"
     args       tensors, numbers, None, Module; for a class exercise the arguments of `forward`
     kwargs     the same by keyword
     init       arguments of the constructor (class exercises); a mapping is given by keyword
     weights    values of the module's parameters by name (class exercises)
-    whole      whether `weights` is all that the module's state dict may hold
-    aspect     the aspect whose points a wrong value here costs
-    gradients  whether gradients are compared
-    raises     name of the exception that the answer must raise
-    observe    whether the operations used are observed closely, for the rules of form
-    watched    whether they are observed at all; a case that is not, being long or refused, is drawn once only
-    fresh      build a new instance instead of loading other weights into the last one
-    scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
     script     several calls instead of one; the result is a dict of the results that they keep
-    changes    names (or positions, as texts) of the arguments that the answer must change: their new values are part
-               of the result, a dict with "return" and these
-    calls      names of given functions and of parts of the module ("experts.0"): the arguments of their calls are
-               part of the result, as "calls of NAME"
-    counts     name of an argument, a mask over the first axes of the result: where it is False, the result does not
-               count
-    modes      whether the modules among the arguments must keep their mode (training or evaluation)
-    new        make two modules instead, and judge the parameters that they start with (class exercises)
-    repeats    whether a second call is made, and for a module one in evaluation mode and under no_grad
-    expect     how the result is compared; for a result that is a dict, how each item is
-    entries    the number of entries at which an intermediate tensor is too large, in a case that is observed closely
+    fresh      build a new instance instead of loading other weights into the last one
+    """
+
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    _: KW_ONLY
+    init: tuple[Any, ...] | Mapping[str, Any] = ()
+    weights: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    script: tuple[Call, ...] = ()
+    fresh: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked of the calls, beside the result.
+
+    gradients         whether gradients are compared
+    repeats           whether a second call is made, and for a module one in evaluation mode and under no_grad
+    changes           names (or positions, as texts) of the arguments that the answer must change: their new values are
+                      part of the result, a dict with "return" and these
+    calls             names of given functions and of parts of the module ("experts.0"): the arguments of their calls
+                      are part of the result, as "calls of NAME"
+    result_mask       name of an argument, a mask over the first axes of the result: where it is False, the result is
+                      not compared
+    modes             whether the modules among the arguments must keep their mode (training or evaluation)
+    exact_state_dict  whether the module's state dict must hold `weights` and nothing else
+    new               make two modules instead, and judge the parameters that they start with (class exercises)
+    slow              whether a right answer may take long: the case is drawn once, its operations are not recorded,
+                      and an answer that runs out of time here is still asked the others
+    """
+
+    gradients: bool = True
+    repeats: bool = True
+    changes: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    result_mask: str | None = None
+    modes: bool = False
+    exact_state_dict: bool = False
+    new: bool = False
+    slow: bool = False
+
+
+@dataclass(frozen=True)
+class Question(Asked, Called):
+    """What an answer's process gets to know of a case, and how closely it is observed there.
+
+    observe    whether the operations used are observed closely, for the rules of form
+    record     whether they are recorded at all (no author's choice: a check records them in some cases only)
+    """
+
+    _: KW_ONLY
+    observe: bool = False
+    record: bool = True
+
+    @property
+    def returns_dict(self) -> bool:
+        """Whether the result is a dict that the case defines, not the value that the answer returns."""
+        return bool(self.script or self.changes or self.calls)
+
+    @property
+    def has_usage(self) -> bool:
+        """Whether the operations used are part of its record."""
+        return self.record and not self.slow and not self.new
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the judge alone knows.
+
+    family     a few words, also shown to the learner: "more keys than queries"
+    aspect     the aspect whose points a wrong value here costs
     needs      names of the things that a right result here needs beyond the simplest case (`Exercise.needs`)
+    expect     how the result is compared; for a result that is a dict, how each item is
+    scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
+    raises     name of the exception that the answer must raise
+    entries    the number of entries at which an intermediate tensor is too large, in a case that is observed closely
     """
 
     family: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    init: tuple[Any, ...] | Mapping[str, Any] = ()
-    weights: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    whole: bool = False
+    _: KW_ONLY
     aspect: str = VALUES
-    gradients: bool = True
-    raises: str | None = None
-    observe: bool = False
-    watched: bool = True
-    fresh: bool = False
-    scale: float = 1.0
     needs: tuple[str, ...] = ()
-    script: tuple[Call, ...] = ()
-    changes: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()
-    counts: str | None = None
-    modes: bool = False
-    new: bool = False
-    repeats: bool = True
     expect: Match | Mapping[str, Match] = CLOSE
+    scale: float = 1.0
+    raises: str | None = None
     entries: int | None = None
 
     def match_of(self, name: str = "") -> Match:
@@ -152,16 +195,16 @@ class Case:
         match = self.expect if isinstance(self.expect, Match) else self.expect.get(name, CLOSE)
         return Match(match.how, match.scale * self.scale)
 
-    @property
-    def has_items(self) -> bool:
-        """Whether the result is a dict that the case defines, not the value that the answer returns."""
-        return bool(self.script or self.changes or self.calls)
+
+@dataclass(frozen=True)
+class Case(Question, Judged):
+    """One case, written in one row: `Case(family, args, kwargs, ...)` with the fields above by name."""
 
 
 SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match)
 
 
-def float_type(case: Case) -> torch.dtype:
+def float_type(case: Question) -> torch.dtype:
     """The type of the float inputs: of the first argument that is a tensor of floats, else of the first such tensor
     within an argument or among the weights."""
     tensors = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, torch.Tensor)]

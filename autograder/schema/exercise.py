@@ -59,7 +59,7 @@ class Exercise:
               arguments by keyword ("by name"), and of a "new" module, whose parameters must be random
     needs     observation and question for an answer that is wrong only in the cases that need one thing, by its name
               in `Case.needs`; under "" for an answer that is wrong in all cases that need nothing
-    in_twos   ids of the mistakes that are recognised when two are made at once
+    combinable  ids of the mistakes that are recognised when two are made at once
     id, lesson  follow from the path of the exercise's file
     """
 
@@ -80,7 +80,7 @@ class Exercise:
     needs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     standard: tuple[str, ...] = ()
     procedure: str = ""
-    in_twos: tuple[str, ...] = ()
+    combinable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.procedure:
@@ -93,10 +93,10 @@ class Exercise:
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """The numbers of every two mistakes that are recognised when both are made at once: the first ones with the
-        ids in `in_twos`, if they change different parts of the worked answer."""
+        """Index pairs of the mistakes that are recognised when both are made at once: the first ones with the
+        ids in `combinable`, if they change different parts of the worked answer."""
         ids = [mistake.id for mistake in self.mistakes]
-        numbers = sorted(ids.index(one) for one in set(self.in_twos).intersection(ids))
+        numbers = sorted(ids.index(one) for one in set(self.combinable).intersection(ids))
         known = self.mistakes
         return [(a, b) for a, b in combinations(numbers, 2) if can_be_combined(known[a], known[b])]
 

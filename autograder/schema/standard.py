@@ -68,6 +68,6 @@ def _by_name(first: Case, parameters: tuple[str, ...], reference: Callable | Non
 
 def _new(first: Case) -> Case:
     more: dict[str, Any] = {
-        "args": (), "kwargs": {}, "gradients": False, "watched": False, "repeats": False, "needs": ()
+        "args": (), "kwargs": {}, "gradients": False, "repeats": False, "needs": ()
     }
     return replace(first, family="a new module", aspect=GRADIENTS, new=True, expect=RANDOM, **more)

@@ -6,12 +6,13 @@ Reading it builds lists, dicts, numbers, text and tensors only and never runs co
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import torch
 from safetensors.torch import load, save
 
-from autograder.schema.case import SPECS, Case
+from autograder.schema.case import SPECS, Case, Question
 from autograder.values.plain import flatten, restore
 
 LARGEST_MESSAGE = 256 * 1024 * 1024
@@ -53,15 +54,12 @@ def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
         raise BadMessage("the message is damaged") from error
 
 
-# The fields of a case that only the judge needs, and a student's process must not see.
-JUDGES_FIELDS = ("family", "aspect", "raises", "scale", "needs", "expect", "entries")
-
-
 def pack_cases(cases: Sequence[Case]) -> bytes:
-    """Cases as bytes, without the fields that only the judge needs."""
-    return pack([{k: v for k, v in vars(case).items() if k not in JUDGES_FIELDS} for case in cases], SPECS)
+    """Cases as bytes, without what only the judge knows."""
+    asked = [field.name for field in fields(Question)]
+    return pack([{name: getattr(case, name) for name in asked} for case in cases], SPECS)
 
 
-def unpack_cases(data: bytes) -> list[Case]:
-    """The cases that `pack_cases` was given, without the judge's fields."""
-    return [Case(family="", **fields) for fields in unpack(data, SPECS)]
+def unpack_cases(data: bytes) -> list[Question]:
+    """The questions of the cases that `pack_cases` was given."""
+    return [Question(**given) for given in unpack(data, SPECS)]

@@ -55,7 +55,7 @@ def test_a_mistake_does_alone_what_it_does_among_all_cases(exercise_id):
     """So that a run of all cases says what there is to say of each (autograder.judge.expected)."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     numbers = _with_something_before(exercise, expected.cases)
-    cases = [replace(expected.cases[i], fresh=True, gradients=False, watched=False) for i in reversed(numbers)]
+    cases = [replace(expected.cases[i], fresh=True, gradients=False, record=False) for i in reversed(numbers)]
     for number, mistake in list(enumerate(exercise.mistakes))[::3]:
         among = [_without_gradients(expected.run(number)[0][i]) for i in reversed(numbers)]
         assert pack(results_of(exercise, cases, mistake.answer, seconds=20.0)) == pack(among), mistake.id

@@ -88,13 +88,13 @@ def test_given_functions_generators_and_optimisers_are_arguments():
 def test_a_training_case_calls_its_answer_once():
     count = []
     case = Case("one", (X,), gradients=False, repeats=False)
-    probe(lambda x: count.append(1), [case], watched=False)
+    probe(lambda x: count.append(1), [case], record=False)
     assert len(count) == 1
 
 
 def test_what_does_not_count_may_be_anything_and_gets_no_gradient():
     mask = torch.tensor([True, False])
-    case = Case("one", (X,), {"mask": mask}, counts="mask")
+    case = Case("one", (X,), {"mask": mask}, result_mask="mask")
 
     def at_will(number):
         return lambda x, mask: torch.where(mask[:, None], 2 * x, number * x.sum())
@@ -111,7 +111,7 @@ def test_after_a_call_that_never_ends_no_other_is_made_but_after_a_long_text_the
             pass
         return n
 
-    cases = [Case("one", (1,)), Case("a long text", (9,), watched=False), Case("two", (2,)), Case("three", (3,))]
+    cases = [Case("one", (1,)), Case("a long text", (9,), slow=True), Case("two", (2,)), Case("three", (3,))]
     done = [record["status"] for record in probe(answer, unpack_cases(pack_cases([*cases, cases[0]])), seconds=0.05)]
     assert done == ["answered", "out of time", "answered", "out of time", "skipped"]
 

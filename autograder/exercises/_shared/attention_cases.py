@@ -114,7 +114,7 @@ class Maker:
         weights = self.weights(width, heads, d_head) | (weights or {})
         needs = self._needs(init, sizes, mask, more.get("fresh", False))
         args = inputs if mask is None or by_name else (*inputs, mask)
-        return Case(family, args, {"mask": mask} if by_name else {}, init, weights, needs=needs, **more)
+        return Case(family, args, {"mask": mask} if by_name else {}, init=init, weights=weights, needs=needs, **more)
 
     def weights(self, d_model, heads, d_head) -> dict:
         """Weights that make scores of about one, and biases that are not zero."""

@@ -45,7 +45,7 @@ class Maker:
             args.append(self.draw.normal(batch, memory or tokens + 1, width))
         args += [] if mask is None else [mask]
         more = {"init": (width, heads, d_ff), "weights": self.weights(width, d_ff)} | more
-        return Case(family, tuple(args), whole=True, needs=(*self.needs(*self.sublayers), *needs), **more)
+        return Case(family, tuple(args), exact_state_dict=True, needs=(*self.needs(*self.sublayers), *needs), **more)
 
     def tokens(self, batch, tokens, width, stretch=None):
         """Random tokens, `stretch` times as large; if it is not given, no two neighbouring features are alike."""

@@ -187,7 +187,7 @@ EXERCISE = Exercise(
         edit("DEC-15", {f"x = {FIRST}": "x += attended\n        x = self.norm1(x)"}),
         edit("DEC-59", {LAST: f"{LAST}, None"}),
     ),
-    in_twos=("DEC-07", "MHA-19", "FFN-13", "EDL-17", "DEC-03", "DEC-05", "DEC-19", "MSK-01", "MSK-69", "EDL-07"),
+    combinable=("DEC-07", "MHA-19", "FFN-13", "EDL-17", "DEC-03", "DEC-05", "DEC-19", "MSK-01", "MSK-69", "EDL-07"),
     needs={
         "memory mask": ("Without memory_mask you are right; with it you are not.",
                         "Whose tokens does memory_mask speak of, and what does True mean: there, and in "

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
              "You return two things instead of one.",
              "What does nn.MultiheadAttention return, and which part of that do you want?"),
     ),
-    in_twos=("DEC-07", "MHA-19", "FFN-13", "DEC-17", "DEC-03", "DEC-05", "DEC-19"),
+    combinable=("DEC-07", "MHA-19", "FFN-13", "DEC-17", "DEC-03", "DEC-05", "DEC-19"),
     needs=layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(
         "Draw the stream of a token from x to the output as a straight line. Two things are added to it: "

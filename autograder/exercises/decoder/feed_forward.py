@@ -108,7 +108,7 @@ EXERCISE = Exercise(
              "After the call a weight of the caller's layer holds other numbers than before.",
              "Which line writes into a layer that it was given?"),
     ),
-    in_twos=("FFN-03", "FFN-05", "FFN-07", "FFN-13", "DEC-17", "FFN-29", "FFN-35"),
+    combinable=("FFN-03", "FFN-05", "FFN-07", "FFN-13", "DEC-17", "FFN-29", "FFN-35"),
     needs={
         "": ("Between two layers that change nothing, the result should be GELU(x); yours is something else.",
              "What comes out of yours for x = -1, 0 and 3, and what should?"),

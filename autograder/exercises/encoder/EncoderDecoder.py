@@ -104,7 +104,8 @@ def _case(draw, family, batch, source, target, sizes, more=(), needs=("places",)
     vocabularies = sizes["src_vocab"], sizes["tgt_vocab"]
     ids = (draw.integers(0, words - 1, *shape) for words, shape in zip(vocabularies, shapes, strict=True))
     weights = {name: _weight(draw, name, shape) for name, shape in _shapes(**sizes)}
-    return Case(family, (*ids, *more), init=tuple(sizes.values()), weights=weights, whole=True, needs=needs, **fields)
+    fields |= {"weights": weights, "exact_state_dict": True, "needs": needs}
+    return Case(family, (*ids, *more), init=tuple(sizes.values()), **fields)
 
 
 def _shapes(src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers):
@@ -132,7 +133,8 @@ def _weight(draw, name, shape):
 def _changed(draw, first):
     """The same with another last token of the target, and with another second sentence."""
     src, tgt = first.args
-    same = {"init": first.init, "weights": first.weights, "whole": True, "gradients": False, "needs": ("places",)}
+    same = {"init": first.init, "weights": first.weights, "exact_state_dict": True}
+    same |= {"gradients": False, "needs": ("places",)}
     other = torch.cat((tgt[:, :-1], (tgt[:, -1:] + 3) % 8), dim=1)
     yield Case("another last token", (src, other), **same)
     src, tgt = (torch.cat((ids[:1], (ids[1:] + 2) % 8)) for ids in (src, tgt))
@@ -287,7 +289,7 @@ EXERCISE = Exercise(
         edit("ED-67 one layer for all", {"(reader, n_layers)": "(reader, 1)", "(writer, n_layers)": "(writer, 1)"},
              "Your encoder or decoder holds one layer, whatever is asked.", "Which line uses n_layers?"),
     ),
-    in_twos=("ED-01", "ED-03", "ED-05", "ED-09", "ED-07", "ED-11", "ED-17", "ED-29"),
+    combinable=("ED-01", "ED-03", "ED-05", "ED-09", "ED-07", "ED-11", "ED-17", "ED-29"),
     needs={
         "padding": ("Without padding you are right; with it you are not.",
                     "In how many places are source tokens attended to, and at which position does each of them stand?"),

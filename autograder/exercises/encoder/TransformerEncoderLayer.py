@@ -60,19 +60,19 @@ def cases(draw):
         ("padding at the beginning", torch.tensor([[0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [0, 0, 0, 0, 1]]).bool()),
         ("padding anywhere", some_mask(draw, (3, 5))),
     ):
-        case = make.case(family, 3, 5, (2, 3, 5), counts="padding", gradients=family.endswith("end"), **padded)
+        case = make.case(family, 3, 5, (2, 3, 5), result_mask="padding", gradients=family.endswith("end"), **padded)
         case.kwargs["padding"] = mask
         # Whoever lets padding speak hears it.
         case.args[0][~mask] *= 3
         yield case
     mask = torch.tensor([[True, False, True, False]])
-    yield make.case("one sentence with padding", 1, 4, (2, 3, 5), mask=mask, counts="1", gradients=False, **padded)
+    yield make.case("one sentence with padding", 1, 4, (2, 3, 5), mask=mask, result_mask="1", gradients=False, **padded)
     mask = some_mask(draw, (4, 4))
-    yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, counts="1", gradients=False,
-                    **padded)
+    yield make.case("padding by position, four of everything", 4, 4, (4, 4, 5), mask=mask, result_mask="1",
+                    gradients=False, **padded)
     # Every token of padding has a larger score than all that are real.
     mask = torch.tensor([[True, True, False, False]] * 2)
-    yield make.far_apart("padding, scores that differ by ten thousands", RISING, mask=mask, counts="1", **padded)
+    yield make.far_apart("padding, scores that differ by ten thousands", RISING, mask=mask, result_mask="1", **padded)
     mask = torch.ones(2, 3, dtype=torch.bool)
     yield make.case("a mask without padding", 2, 3, (3, 2, 5), mask=mask, gradients=False, **padded)
 
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
         edit("DEC-15", {f"x = {FIRST}": "x += attended\n        x = self.norm1(x)"}),
         edit("DEC-59", {LAST: f"{LAST}, None"}),
     ),
-    in_twos=("ENC-01", "EDL-17", "FFN-13", "DEC-05", "DEC-03", "ENC-09", "ENC-11", "DEC-19"),
+    combinable=("ENC-01", "EDL-17", "FFN-13", "DEC-05", "DEC-03", "ENC-09", "ENC-11", "DEC-19"),
     needs={
         "padding": ("Without padding you are right; with it you are not.",
                     "Which tokens may nobody look at, and what does True mean in nn.MultiheadAttention's own masks?"),

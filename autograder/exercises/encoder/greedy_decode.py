@@ -208,7 +208,7 @@ EXERCISE = Exercise(
              "Your model is not told of the sentences that have ended.",
              "Which rows does the exercise want the model to get?"),
     ),
-    in_twos=("GRD-01", "GRD-03", "GRD-05", "GRD-13", "GRD-25"),
+    combinable=("GRD-01", "GRD-03", "GRD-05", "GRD-13", "GRD-25"),
     needs={
         "ties": ("You are right where one token is the likeliest; where several are, you are not.",
                  "Which id does the exercise ask for in a tie?"),

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
              "After the call the caller's targets are shifted, too.",
              "Who needs the targets as they were, after the decoder has read them shifted?"),
     ),
-    in_twos=("SHR-01", "SHR-03", "SHR-21"),
+    combinable=("SHR-01", "SHR-03", "SHR-21"),
     needs={
         "bos": ("You are right but where bos is among the targets.",
                 "Is a token that equals bos another one than the bos that you add?"),

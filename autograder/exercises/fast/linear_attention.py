@@ -153,7 +153,7 @@ EXERCISE = Exercise(
              "Your weights come from a softmax.",
              "Which function makes a weight here: exp of a product, or a product of phi?"),
     ),
-    in_twos=("LIN-01", "LIN-03", "LIN-05", "LIN-07", "LIN-09", "LIN-21", "LIN-25", "LIN-27"),
+    combinable=("LIN-01", "LIN-03", "LIN-05", "LIN-07", "LIN-09", "LIN-21", "LIN-25", "LIN-27"),
     needs={
         "many tokens": ("Short inputs come out right, long ones do not.",
                         "Which number in your code decides how many tokens there may be?"),

@@ -170,7 +170,7 @@ EXERCISE = Exercise(
              "The values are right, but your shares let no gradient through.",
              "On what do the shares depend, and should the scores learn from that?"),
     ),
-    in_twos=("FLA-01", "FLA-07", "FLA-25", "FLA-27", "FLA-29", "FLA-31", "FLA-33", "FLA-37", "FLA-41", "FLA-11"),
+    combinable=("FLA-01", "FLA-07", "FLA-25", "FLA-27", "FLA-29", "FLA-31", "FLA-33", "FLA-37", "FLA-41", "FLA-11"),
     needs={
         "empty": ("Where both sets hold keys you are right; where one holds none you are not.",
                   "What does a set without keys add to the sum, and what does exp make of its logarithm?"),

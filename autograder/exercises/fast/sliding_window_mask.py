@@ -89,7 +89,7 @@ EXERCISE = Exercise(
              "Short sentences come out right, in long ones far tokens seem near.",
              "Up to which number does your type count?"),
     ),
-    in_twos=("WIN-01", "WIN-03", "WIN-13", "MSK-39", "MSK-41", "MSK-47"),
+    combinable=("WIN-01", "WIN-03", "WIN-13", "MSK-39", "MSK-41", "MSK-47"),
     needs={
         "long": ("Short sentences come out right, long ones do not.",
                  "Does any number in your code hold only up to some length?"),

@@ -208,7 +208,7 @@ EXERCISE = Exercise(
              "The values are right, but your weights let no gradient through.",
              "What do queries and keys learn from, if not from the weights?"),
     ),
-    in_twos=("FLA-01", "FLA-61", "FLA-63", "FLA-05", "FLA-07", "FLA-77", "FLA-79", "FLA-85", "SDPA-01", "SDPA-05"),
+    combinable=("FLA-01", "FLA-61", "FLA-63", "FLA-05", "FLA-07", "FLA-77", "FLA-79", "FLA-85", "SDPA-01", "SDPA-05"),
     needs={
         "causal": ("Without a mask you are right; with `causal` you are not.",
                    "Which keys of a block may a query see, and what if there are none?"),

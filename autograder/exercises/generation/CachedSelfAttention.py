@@ -125,7 +125,8 @@ def _branches(draw, sizes, **more):
     case = _case(draw, "two ways on from one cache", sizes, (3, 2, 2), **more)
     first = case.script[0]
     ways = (Call((Kept(name), Kept("first", 1)), keep=f"then {name}") for name in ("x1", "x2"))
-    return Case(case.family, (), case.kwargs, case.init, case.weights, script=(first, *ways), needs=case.needs)
+    same = {"init": case.init, "weights": case.weights, "needs": case.needs}
+    return Case(case.family, (), case.kwargs, script=(first, *ways), **same)
 
 
 KEYS, VALUES_ = "torch.cat((cache[0], k), dim=2)", "torch.cat((cache[1], v), dim=2)"
@@ -213,7 +214,7 @@ EXERCISE = Exercise(
         *fitting(CachedSelfAttention, attention.SCALES + attention.ROLES + attention.LAYERS, ("SDPA-31",)),
         *fitting(CachedSelfAttention, heads.HEADS, ("MSK-87", "SDPA-23", "MHA-97")),
     ),
-    in_twos=("KV-15", "KV-03", "KV-05", "KV-07", "SDPA-01", "MHA-05", "MHA-07"),
+    combinable=("KV-15", "KV-03", "KV-05", "KV-07", "SDPA-01", "MHA-05", "MHA-07"),
     needs={
         "long": ("You are right for short texts; with a long cache you are not.",
                  "Which number in your code says how long a text may be?"),

@@ -168,7 +168,7 @@ EXERCISE = Exercise(
              ".all()):\n                break\n            ids = torch.cat"},
              "Your text may end early.", "How many new tokens does the caller want?"),
     ),
-    in_twos=("SAM-05", "SAM-23", "SAM-125", "SAM-137", "SAM-143", "SAM-149"),
+    combinable=("SAM-05", "SAM-23", "SAM-125", "SAM-137", "SAM-143", "SAM-149"),
     needs={
         "window": ("Without a limit you are right; with max_len you are not.",
         "What is the model given, and what is kept?"),

@@ -168,7 +168,7 @@ EXERCISE = Exercise(
              "return torch.tensor(n), target_probs[n]\n"},
              "Your number is a tensor.", "What kind of number did the signature promise?"),
     ),
-    in_twos=("SPEC-03", "SAM-13", "SPEC-09", "SPEC-25", "SPEC-29"),
+    combinable=("SPEC-03", "SAM-13", "SPEC-09", "SPEC-25", "SPEC-29"),
     needs={
         "impossible": ("You are right but for a token that the large model never writes.", "Is 0 less than 0?"),
         "rejected": ("Where all tokens are accepted you are right; where one is rejected you are not.",

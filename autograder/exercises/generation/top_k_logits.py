@@ -116,7 +116,7 @@ EXERCISE = Exercise(
              "logits < least": "logits.abs() < least"},
              "A token with a very negative logit survives in yours.", "How likely is a token with the logit -5?"),
     ),
-    in_twos=("SAM-09", "SAM-21", "SAM-37", "SAM-39", "SAM-45"),
+    combinable=("SAM-09", "SAM-21", "SAM-37", "SAM-39", "SAM-45"),
     needs={
         "ties": ("You are right but where logits are equal.", "Is a token that equals the k-th below it?"),
         "far": ("You are right but where logits lie far apart.",

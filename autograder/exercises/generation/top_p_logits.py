@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         edit("SAM-83 what is left, not what is reached", {LATE: "before >= 1 - p"},
              "Your survivors reach 1 - p.", "What should a p close to one let through?"),
     ),
-    in_twos=("SAM-09", "SAM-53", "SAM-55", "SAM-17", "SAM-67", "SAM-75"),
+    combinable=("SAM-09", "SAM-53", "SAM-55", "SAM-17", "SAM-67", "SAM-75"),
     needs={
         "ties": ("You are right but where logits are equal.",
                  "Two tokens are equally likely: which one comes first, and is the other one needed?"),

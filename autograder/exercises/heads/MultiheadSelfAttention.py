@@ -70,7 +70,7 @@ EXERCISE = Exercise(
              "Your module is made even if n_heads does not divide d_model.",
              "What is the width of a head when 10 features are cut into 3?"),
     ),
-    in_twos=heads.OFTEN,
+    combinable=heads.OFTEN,
     needs=attention_cases.KEPT_NEEDS | attention_cases.HEADS_NEEDS | attention_cases.MASK_NEEDS,
     invariants=(
         samples_apart("causal", "causal, another second sample"),

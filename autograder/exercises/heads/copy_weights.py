@@ -153,7 +153,7 @@ EXERCISE = Exercise(
              "The target gets the right weights, but the source holds others afterwards.",
              "Which of the two modules should be the same after the call as before?"),
     ),
-    in_twos=("MHA-15", "MHA-17", "MHA-63", "MHA-69", "MHA-71", "MHA-77"),
+    combinable=("MHA-15", "MHA-17", "MHA-63", "MHA-69", "MHA-71", "MHA-77"),
     needs={
         "several tokens": ("For one token the target is right, so values and output are; queries or keys hold other "
                            "numbers.",

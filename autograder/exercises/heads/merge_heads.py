@@ -57,7 +57,7 @@ EXERCISE = Exercise(
              "Which axes did the signature promise, and in which order?"),
         edit("MHA-53", {"return merged": "return merged.transpose(1, 2)"}),
     ),
-    in_twos=("MHA-33", "MHA-37", "MHA-47", "MHA-25", "MHA-49", "MHA-53"),
+    combinable=("MHA-33", "MHA-37", "MHA-47", "MHA-25", "MHA-49", "MHA-53"),
     hints=(
         "It is the way back of `split_heads`: what was its last step?",
         "Two axes can become one only if they stand side by side. Which axis must move first?",

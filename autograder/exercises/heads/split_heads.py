@@ -61,7 +61,7 @@ EXERCISE = Exercise(
         edit("MHA-55", {"return heads": "return list(heads.unbind(dim=1))"}),
         edit("MHA-55", {CUT: "x", TURN: "x.chunk(n_heads, dim=-1)"}),
     ),
-    in_twos=("MHA-01", "MHA-23", "MHA-37", "MHA-57", "MHA-49", "MHA-53"),
+    combinable=("MHA-01", "MHA-23", "MHA-37", "MHA-57", "MHA-49", "MHA-53"),
     hints=(
         "Take one token of 6 features and 3 heads: which features does each head get?",
         "Two steps: cut the last axis in two, and move one axis. What are the shapes after each?",

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
                                              "range(len(weights))]:"},
              "After the call the caller's list is another.", "Which line changes what it was given?"),
     ),
-    in_twos=("ROLL-01", "ROLL-03", "ROLL-05", "ROLL-09", "ROLL-25"),
+    combinable=("ROLL-01", "ROLL-03", "ROLL-05", "ROLL-09", "ROLL-25"),
     needs={
         "rows": ("Where rows sum to one you are right; elsewhere you are not.",
                  "What does the exercise say of rows that do not sum to one?"),

@@ -109,7 +109,7 @@ def _case(draw, family, sizes, batch, tokens, ids=None, **more):
     weights = {"token_embedding.weight": table, "position_embedding.weight": draw.normal(max_len, d_model)}
     weights |= layer_weights(draw, n_layers, d_model, d_ff) | {"head.weight": table}
     ids = draw.integers(0, words - 1, batch, tokens) if ids is None else ids
-    return Case(family, (ids,), **{"init": sizes, "weights": weights, "whole": True} | more)
+    return Case(family, (ids,), **{"init": sizes, "weights": weights, "exact_state_dict": True} | more)
 
 
 def _hardly_different(draw, **more):
@@ -232,7 +232,7 @@ EXERCISE = Exercise(
              NORM: "pass"},
              "Your norm comes before the layers.", "Whose result does the last norm read?"),
     ),
-    in_twos=("GPT-01", "GPT-03", "GPT-15", "GPT-17", "GPT-19", "GPT-21", "GPT-43"),
+    combinable=("GPT-01", "GPT-03", "GPT-15", "GPT-17", "GPT-19", "GPT-21", "GPT-43"),
     needs={
         "other weights": ("Called a second time, with other weights, your module goes wrong.",
                           "What does it keep from one call to the next?"),

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         edit("LR-39 the way up stands still", {UP: "peak / warmup"},
              "During the warmup your rate does not change.", "Which steps of the warmup have which rate?"),
     ),
-    in_twos=("LR-01", "LR-05", "LR-13", "LR-09", "LR-21", "LR-31"),
+    combinable=("LR-01", "LR-05", "LR-13", "LR-09", "LR-21", "LR-31"),
     needs={
         "no warmup": ("With a warmup you are right; without one you are not.",
         "What is divided by the warmup, and when?"),

@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         edit("TRN-85 a plain number", {LAST: f"({LAST}).item()"},
              "You return a float.", "Can a float tell the model which way to go?"),
     ),
-    in_twos=("TRN-55", "TRN-57", "TRN-09", "TRN-65", "TRN-75", "TRN-77"),
+    combinable=("TRN-55", "TRN-57", "TRN-09", "TRN-65", "TRN-75", "TRN-77"),
     needs={
         "ignore": ("You are right for -100; where another number says what does not count you are not.",
                    "Which line reads `ignore`?"),

@@ -103,7 +103,7 @@ EXERCISE = Exercise(
              "Your last whole window is missing.", "How many windows fit into the text?"),
         edit("TRN-45", {COUNT: "max((len(ids) - 2) // length, 1)"}),
     ),
-    in_twos=("TRN-03", "TRN-33", "TRN-39", "TRN-29"),
+    combinable=("TRN-03", "TRN-33", "TRN-39", "TRN-29"),
     needs={
         "long": ("You are right for short texts; for a long one you are not.",
                  "Which number in your code says how long a text may be?"),

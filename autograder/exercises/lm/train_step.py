@@ -190,7 +190,7 @@ EXERCISE = Exercise(
         edit("TRN-133 uphill", {BACK: "    (-loss).backward()\n"},
              "Your steps make the loss larger.", "Whose gradient does the optimiser follow downwards?"),
     ),
-    in_twos=("TRN-101", "TRN-109", "TRN-123", "TRN-119", "TRN-07", "TRN-69"),
+    combinable=("TRN-101", "TRN-109", "TRN-123", "TRN-119", "TRN-07", "TRN-69"),
     needs={
         "evaluation": ("You are right for a model in training mode; in evaluation mode you are not.",
                        "Who decides in which mode a model computes?"),

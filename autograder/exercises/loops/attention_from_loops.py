@@ -32,7 +32,7 @@ def cases(draw):
     keys, queries = sorted((keys, queries))
     needs = {"needs": ("other number", "other width")}
     yield Case("more queries than keys, values of another width", qkv(draw, (), queries, keys, width, out), **needs)
-    long = {"needs": (*needs["needs"], "many tokens"), "gradients": False, "watched": False, "repeats": False}
+    long = {"needs": (*needs["needs"], "many tokens"), "gradients": False, "slow": True, "repeats": False}
     yield Case("300 keys", qkv(draw, (), 1, 300, 2, 3), **long)
     # One weight is small: it counts like any other.
     q, k, v = qkv(draw, (), 3, 3, 3, 3)
@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         edit("LOOP-47", WIDTH | {"output[i] = output[i] + ": "output[i] += "}),
         edit("LOOP-47", WIDTH | {"= output[i] + ": "= output[i].clone() + "}),
     ),
-    in_twos=("SDPA-01", "SDPA-03", "SDPA-35", "SDPA-13", "SDPA-07", "SDPA-31", "SMX-01", "SDPA-15", "SDPA-23",
+    combinable=("SDPA-01", "SDPA-03", "SDPA-35", "SDPA-13", "SDPA-07", "SDPA-31", "SMX-01", "SDPA-15", "SDPA-23",
              "LOOP-17", "LOOP-35", "LOOP-45", "LOOP-47"),
     needs=NEEDS | {
         "other width": ("Where values are as wide as queries you are right; where the widths differ you are not.",

@@ -24,7 +24,7 @@ def cases(draw):
     tokens, features = draw.sizes(1, 5, 6), draw.sizes(1, 17, 20)
     yield Case("more features than tokens", (draw.normal(*tokens, *features),))
     # Each of its 65 times 65 entries costs a turn of the inner loop: more tokens would cost too much.
-    many = {"gradients": False, "watched": False, "repeats": False, "needs": ("many tokens",)}
+    many = {"gradients": False, "slow": True, "repeats": False, "needs": ("many tokens",)}
     yield Case("65 tokens", (draw.normal(65, 2),), **many)
     yield Case("as many tokens as features", (draw.normal(3, 3),), observe=True)
     yield Case("one token of one feature", (draw.normal(1, 1),))
@@ -96,7 +96,7 @@ EXERCISE = Exercise(
              "What did the signature promise?"),
         edit("LOOP-35", {PAIR: "x[i, -1] * x[j, -1]"}),
     ),
-    in_twos=("LOOP-01", "LOOP-03", "LOOP-05", "LOOP-13", "LOOP-15", "LOOP-23", "LOOP-27", "LOOP-31"),
+    combinable=("LOOP-01", "LOOP-03", "LOOP-05", "LOOP-13", "LOOP-15", "LOOP-23", "LOOP-27", "LOOP-31"),
     needs=NEEDS | {
         "large": ("Small entries come out right, large ones do not.",
                   "Which step is only right as long as the scores are small?"),

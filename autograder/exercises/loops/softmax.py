@@ -95,7 +95,7 @@ EXERCISE = Exercise(
              "Each of your entries depends on its own score only.",
              "Raise one score: what should happen to the other weights of its row?"),
     ),
-    in_twos=("SMX-01", "SMX-03", "SMX-05", "SMX-09", "SMX-11", "SMX-13", "SMX-15", "SMX-19", "SMX-21", "SMX-27",
+    combinable=("SMX-01", "SMX-03", "SMX-05", "SMX-09", "SMX-11", "SMX-13", "SMX-15", "SMX-19", "SMX-21", "SMX-27",
              "SMX-33"),
     needs={
         "many keys": ("Short rows come out right, long ones do not.",

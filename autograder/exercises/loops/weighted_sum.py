@@ -24,7 +24,7 @@ def cases(draw):
     mix = {"needs": ("values", "several keys", "several values")}
     other = {"needs": (*mix["needs"], "other number")}
     yield Case("more keys than queries", (draw.weights(queries, keys), draw.normal(keys, width)), **other)
-    long = {"needs": (*other["needs"], "many tokens"), "gradients": False, "watched": False, "repeats": False}
+    long = {"needs": (*other["needs"], "many tokens"), "gradients": False, "slow": True, "repeats": False}
     yield Case("300 keys", (draw.weights(1, 300), draw.normal(300, 3)), **long)
     # A small weight counts like any other, and one of zero ends no loop.
     square = torch.tensor([[0.004, 0.4, 0.596], [0.25, 0.625, 0.125], [0.0, 0.75, 0.25]])
@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "The two numbers may differ: which of your sizes should be which?"),
         edit("LOOP-45", {TABLE: "torch.zeros_like(values)"}),
     ),
-    in_twos=("LOOP-03", "LOOP-17", "LOOP-35", "LOOP-37", "LOOP-39", "LOOP-41", "LOOP-43", "LOOP-29"),
+    combinable=("LOOP-03", "LOOP-17", "LOOP-35", "LOOP-37", "LOOP-39", "LOOP-41", "LOOP-43", "LOOP-29"),
     needs=NEEDS | {
         "negative weights": ("With weights between 0 and 1 you are right; with negative ones you are not.",
                              "Does your code ask more of a weight than that it is a number?"),

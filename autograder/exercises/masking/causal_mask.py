@@ -61,7 +61,7 @@ EXERCISE = Exercise(
         *TOO_SHORT,
         *(edit("MSK-111", {"arange(n)": f"arange(min(n, {limit}))"}) for limit in (64, 128, 256)),
     ),
-    in_twos=("MSK-01", "MSK-11", "MSK-15", "MSK-37", "MSK-39", "MSK-41", "MSK-47"),
+    combinable=("MSK-01", "MSK-11", "MSK-15", "MSK-37", "MSK-39", "MSK-41", "MSK-47"),
     needs={"long": ("Short sentences come out right, a long one does not.",
                     "Does any number in your code hold only up to some length?")},
     hints=(

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "After the call the caller's mask holds other values than before.",
              "Is the mask you were given the same after the call?"),
     ),
-    in_twos=("MSK-01", "MSK-23", "MSK-91", "MSK-93", "MSK-95", "MSK-97", "MSK-77", "MSK-39", "MSK-41"),
+    combinable=("MSK-01", "MSK-23", "MSK-91", "MSK-93", "MSK-95", "MSK-97", "MSK-77", "MSK-39", "MSK-41"),
     hints=(
         "A key counts if the causal mask allows it and it is a real token. Which Boolean operation is that?",
         "Write the shapes below each other from the right: (N, N) and (B, N). Which axes must the padding "

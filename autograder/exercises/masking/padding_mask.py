@@ -80,7 +80,7 @@ EXERCISE = Exercise(
             "mask[:, None, None, :]", "mask.T", "mask[:, None, :]", "mask[:, None, :] & mask[:, :, None]")),
         *TOO_SHORT,
     ),
-    in_twos=("MSK-01", "MSK-51", "MSK-53", "MSK-59", "MSK-63", "MSK-39", "MSK-41", "MSK-47"),
+    combinable=("MSK-01", "MSK-51", "MSK-53", "MSK-59", "MSK-63", "MSK-39", "MSK-41", "MSK-47"),
     needs={"long": ("Short sentences come out right, a long one does not.",
                     "Does any number in your code hold only up to some length?")},
     hints=(

@@ -126,7 +126,7 @@ EXERCISE = Exercise(
              "Which names does the exercise ask for, and which kind and shape do they have?"),
         edit("QKV-05", {one: f"{one}.T" for one in (Q, K, V)}),
     ),
-    in_twos=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "HEAD-03", "SDPA-07", "SDPA-45", "SDPA-31", "SDPA-15",
+    combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "HEAD-03", "SDPA-07", "SDPA-45", "SDPA-31", "SDPA-15",
              "HEAD-09", "SDPA-41", "QKV-21"),
     needs=NEEDS | {
         "other weights": ("You are right with a module's first weights, and wrong after they have changed.",

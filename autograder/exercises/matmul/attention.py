@@ -63,7 +63,7 @@ EXERCISE = Exercise(
         *fitting(attention, ATTENTION),
         edit("SDPA-21", FLAT),
     ),
-    in_twos=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-07", "SDPA-45",
+    combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-07", "SDPA-45",
              "SDPA-31", "SMX-01", "SDPA-15", "LOOP-17"),
     needs=NEEDS | {
         "several tokens": ("A single token comes out right; with several the weights are wrong.",

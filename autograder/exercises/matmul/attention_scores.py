@@ -66,7 +66,7 @@ EXERCISE = Exercise(
              "Your rows sum to one: they are weights already.",
              "Where does this exercise end, and which step comes only after it?"),
     ),
-    in_twos=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-43", "SDPA-41",
+    combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-43", "SDPA-41",
              "SDPA-51"),
     needs=NEEDS | {
         "large": ("Small entries come out right, large ones do not.",

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "None of your projections ever gets negative.",
              "Are queries, keys and values meant to be linear in x?"),
     ),
-    in_twos=("QKV-01", "QKV-03", "QKV-05", "QKV-09", "QKV-13", "QKV-15", "HEAD-09", "HEAD-11"),
+    combinable=("QKV-01", "QKV-03", "QKV-05", "QKV-09", "QKV-13", "QKV-15", "HEAD-09", "HEAD-11"),
     needs=NEEDS | {
         "weights": ("With weights that change nothing you are right; with others you are not.",
                     "Which weight does each of your three results meet, and how?"),

@@ -234,7 +234,7 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the down-projection.",
              "Which step cuts the latents off from what made them?"),
     ),
-    in_twos=(*kv_heads.OFTEN, "MLA-05", "MLA-07", "MLA-11", "MLA-13"),
+    combinable=(*kv_heads.OFTEN, "MLA-05", "MLA-07", "MLA-11", "MLA-13"),
     needs=KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,
     hints=(
         "Start from your multi-head attention. Two of its four layers become three: which numbers go down, and which "

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the key's weight.",
              "Which step cuts the result off from that weight?"),
     ),
-    in_twos=("MLA-31", "MLA-33", "MLA-35", "MLA-39", "MLA-41", "MLA-45"),
+    combinable=("MLA-31", "MLA-33", "MLA-35", "MLA-39", "MLA-41", "MLA-45"),
     needs={
         "heads": ("With one head you are right; with several you are not.",
                   "Which rows of each weight belong to the second head?"),

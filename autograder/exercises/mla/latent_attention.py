@@ -139,7 +139,7 @@ EXERCISE = Exercise(
              "Which step cuts the result off from the latents?"),
         edit("MLA-131", {MIX: "weights @ memory.detach()"}),
     ),
-    in_twos=("MLA-101", "MLA-103", "MLA-105", "MLA-107", "MLA-109", "MLA-111", "SDPA-07", "MLA-113", "MLA-121"),
+    combinable=("MLA-101", "MLA-103", "MLA-105", "MLA-107", "MLA-109", "MLA-111", "SDPA-07", "MLA-113", "MLA-121"),
     needs={
         "many latents": ("A few latents come out right, hundreds do not.",
                          "Which number in your code decides how many latents there may be?"),

@@ -127,7 +127,7 @@ EXERCISE = Exercise(
              "The values are right, but no gradient reaches the shared keys.",
              "Which step cuts the scores off from the shared keys?"),
     ),
-    in_twos=("MLA-61", "MLA-63", "MLA-65", "MLA-69", "MLA-71", "MLA-73", "MLA-79", "MLA-91", "MLA-93"),
+    combinable=("MLA-61", "MLA-63", "MLA-65", "MLA-69", "MLA-71", "MLA-73", "MLA-79", "MLA-91", "MLA-93"),
     needs={
         "many keys": ("A few keys come out right, hundreds do not.",
                       "Which number in your code decides how many keys there may be?"),

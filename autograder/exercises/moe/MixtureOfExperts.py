@@ -246,7 +246,7 @@ EXERCISE = Exercise(
         edit("MOE-85 flat tokens come back", {LAST: "return output"},
              "Your samples have become one.", "Which shape came in?"),
     ),
-    in_twos=("MOE-05", "MOE-21", "MOE-07", "MOE-63", "MOE-65", "MOE-69", "MOE-71", "MOE-25", "MOE-77"),
+    combinable=("MOE-05", "MOE-21", "MOE-07", "MOE-63", "MOE-65", "MOE-69", "MOE-71", "MOE-25", "MOE-77"),
     needs={
         "several of a token": ("With one expert a token you are right; with several you are not.",
                                "For one token, list who was called, with which share: what becomes of the results?"),

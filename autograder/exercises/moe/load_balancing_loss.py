@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         edit("SMX-01", {SOFTMAX: "((grown := torch.exp(logits)) / grown.sum(dim=-1, keepdim=True))"}),
         edit("MOE-25", {TOP: "logits.topk(k, dim=-1, largest=False).indices"}),
     ),
-    in_twos=("MOE-13", "MOE-15", "MOE-153", "MOE-155", "MOE-157", "MOE-159", "MOE-161", "MOE-169", "MOE-175"),
+    combinable=("MOE-13", "MOE-15", "MOE-153", "MOE-155", "MOE-157", "MOE-159", "MOE-161", "MOE-169", "MOE-175"),
     needs={
         "several of a token": ("With one expert a token you are right; with several you are not.",
                                "How many choices are there in all, and do your shares sum to one?"),

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         edit("MOE-47 exponents of two", {SOFTMAX: "torch.softmax(chosen * 0.6931471805599453, dim=-1)"},
              "Your weights are flatter than they should be.", "Which base does softmax use?"),
     ),
-    in_twos=("MOE-05", "MOE-07", "MOE-21", "MOE-23", "MOE-25", "MOE-27", "MOE-33", "MOE-35", "MOE-37"),
+    combinable=("MOE-05", "MOE-07", "MOE-21", "MOE-23", "MOE-25", "MOE-27", "MOE-33", "MOE-35", "MOE-37"),
     needs={
         "one axis": ("With tokens in front you are right; the logits of a single token come out wrong.",
                      "Counted from the end, which axis are the experts?"),

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
              "After the call the caller's tensor holds other experts than before.",
              "Which line writes into a tensor that it was given?"),
     ),
-    in_twos=("MOE-101", "MOE-103", "MOE-105", "MOE-107", "MOE-113", "MOE-115"),
+    combinable=("MOE-101", "MOE-103", "MOE-105", "MOE-107", "MOE-113", "MOE-115"),
     needs={
         "long": ("Few tokens come out right, many do not.", "Which number in your code holds only up to some size?"),
         "full": ("Where everybody finds room you are right; where an expert is full you are not.",

@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         edit("MHA-37", DEALT_OUT),
         edit("MHA-37", DEALT_OUT | {kv_heads.CUT: "q.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)"}),
     ),
-    in_twos=kv_heads.OFTEN,
+    combinable=kv_heads.OFTEN,
     needs={
         "groups": ("You are right with one key head for all and with one for each, and wrong between the two.",
                    "With 6 query heads and 3 key heads, which query heads should share key head 0?"),

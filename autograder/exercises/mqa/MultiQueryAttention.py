@@ -66,7 +66,7 @@ EXERCISE = Exercise(
              "Your keys are spread over the tokens, so that every key is there several times.",
              "How long is your key sequence after you have spread it?"),
     ),
-    in_twos=kv_heads.OFTEN,
+    combinable=kv_heads.OFTEN,
     needs=KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,
     hints=(
         "Start from your multi-head attention. Two of the four layers get smaller: which, and how wide is one head?",

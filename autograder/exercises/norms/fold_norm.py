@@ -175,7 +175,7 @@ EXERCISE = Exercise(
              "Your weight changes with the norm's epsilon.",
              "Who still divides by the spread: the new layer, or the norm before it?"),
     ),
-    in_twos=("FOLD-01", "FOLD-03", "FOLD-09", "FOLD-11"),
+    combinable=("FOLD-01", "FOLD-03", "FOLD-09", "FOLD-11"),
     needs={
         "shift": ("If the norm has no shift you are right; if it has one you are not.",
                   "What does the linear layer make of the norm's bias?"),

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         edit("LN-39 lengths instead of spreads", {VARIANCE: "centred.square().sum(dim=-1, keepdim=True)"},
              "Your rows have length 1, whatever their width.", "A sum of squares, or their mean?"),
     ),
-    in_twos=("LN-01", "LN-09", "LN-21", "LN-23", "LN-29", "LN-33"),
+    combinable=("LN-01", "LN-09", "LN-21", "LN-23", "LN-29", "LN-33"),
     needs={
         "constant": ("You are right but for rows of one number.", "What is the spread of equal features, and what is "
                      "divided by it, on the way forward and on the way back?"),

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
         edit("PON-23 the norm twice", {LAST: "return norm(norm(total))"},
              "Your sum is normed twice.", "How often should each of the two modules be called?"),
     ),
-    in_twos=("PON-07", "PRN-19", "PRN-21", "PRN-25"),
+    combinable=("PON-07", "PRN-19", "PRN-21", "PRN-25"),
     needs=NEEDS | {"": ("With two modules that do nothing, x + x is expected; yours is something else.",
                         "Which two things are added up?")},
     hints=(

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
         edit("PRN-37 written into the norm's result", {BRANCH: "branch = sublayer(normed).clone()\n    normed.zero_()"},
              "You write into a tensor that the norm still holds.", "Whose memory is the result of a module?"),
     ),
-    in_twos=("PRN-07", "PRN-19", "PRN-21", "PRN-25"),
+    combinable=("PRN-07", "PRN-19", "PRN-21", "PRN-25"),
     needs=NEEDS | {"": ("With two modules that do nothing, x + x is expected; yours is something else.",
                         "Which two things are added up?")},
     hints=(

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
              {SQUARE: "x = x * weight\n    square = x.square()", LAST: "return normed"},
              "You scale before you norm.", "Which comes first, to norm or to scale?"),
     ),
-    in_twos=("RMS-01", "RMS-07", "RMS-09", "RMS-13", "RMS-21", "RMS-17"),
+    combinable=("RMS-01", "RMS-07", "RMS-09", "RMS-13", "RMS-21", "RMS-17"),
     needs={
         "constant": ("You are right but for rows of zeros.",
                      "What is divided by what there, on the way forward and on the way back?"),

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
              "Your bias is a factor, not something to be added.",
              "What is done with the bias: is it added to the scores, or multiplied?"),
     ),
-    in_twos=("ALI-01", "ALI-09", "ALI-13", "ALI-17", "ALI-19", "ALI-21", "ALI-23"),
+    combinable=("ALI-01", "ALI-09", "ALI-13", "ALI-17", "ALI-19", "ALI-21", "ALI-23"),
     needs={
         "heads": ("For few heads you are right; for eight or more you are not.",
                   "By which factor does the slope change from one head to the next?"),

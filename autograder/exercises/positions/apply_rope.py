@@ -152,7 +152,7 @@ EXERCISE = Exercise(
              "first), torch.where(exponents < 0.5, first * sin + second * cos, second)"},
              "Some of your pairs stay as they are.", "How many pairs are there, and how many do you turn?"),
     ),
-    in_twos=("ROPE-01", "ROPE-17", "ROPE-09", "ROPE-15", "ROPE-19", "ROPE-21", "ROPE-23", "ROPE-25"),
+    combinable=("ROPE-01", "ROPE-17", "ROPE-09", "ROPE-15", "ROPE-19", "ROPE-21", "ROPE-23", "ROPE-25"),
     needs={
         "base": ("With the usual base you are right; with another you are not.",
                  "Which line uses the base that is given?"),

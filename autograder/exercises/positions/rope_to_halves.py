@@ -78,7 +78,7 @@ EXERCISE = Exercise(
              "After the call the caller's weight has another order, too.",
              "Which line writes into a tensor that it was given?"),
     ),
-    in_twos=("ROPE-51", "ROPE-53", "ROPE-55", "ROPE-59"),
+    combinable=("ROPE-51", "ROPE-53", "ROPE-55", "ROPE-59"),
     needs={
         "pairs": ("With one pair in a head you are right; with several you are not.",
                   "Write down the rows of a head of six: where does each of them go?"),

@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         edit("POS-37 sines only", {COSINES: COSINES.replace("cos", "sin")},
              "Both features of a pair are sines in yours.", "What is the second feature of each pair?"),
     ),
-    in_twos=("POS-01", "POS-05", "POS-17", "POS-19"),
+    combinable=("POS-01", "POS-05", "POS-17", "POS-19"),
     needs={
         "several pairs": ("With one pair of features you are right; with several you are not.",
                           "By which angle does the second pair turn at position 1, and what is yours?"),

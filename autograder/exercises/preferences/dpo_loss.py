@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         edit("DPO-69 only the chosen answer", {MARGIN: "beta * chosen"},
              "Your loss does not know the rejected answer.", "What is the chosen answer compared with?"),
     ),
-    in_twos=("DPO-01", "DPO-03", "DPO-13", "DPO-45", "DPO-43"),
+    combinable=("DPO-01", "DPO-03", "DPO-13", "DPO-45", "DPO-43"),
     needs={
         "far": ("You are right for ordinary numbers, and wrong for answers that lie far apart.",
                 "Which step of yours gives 0 or infinity there, although the loss itself is an ordinary number?"),

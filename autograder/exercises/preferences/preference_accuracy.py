@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         edit("DPO-115 one right pair is enough", {LAST: "float((chosen > rejected).any())"},
              "One right pair is enough for your result to be 1.", "Which share of the pairs is right?"),
     ),
-    in_twos=(),
+    combinable=(),
     needs={
         "ties": ("You are right, but for ties.", "What is said of two answers that have gained equally?"),
         "reference": ("Where the reference is undecided you are right; elsewhere you are not.",

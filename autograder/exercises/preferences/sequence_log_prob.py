@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         edit("DPO-39 tokens with id 0 do not count", {LAST: "(of_ids * answer[:, 1:] * (ids[:, 1:] != 0)).sum(dim=1)"},
              "Tokens whose id is 0 do not count in yours.", "What says that a token is part of the answer?"),
     ),
-    in_twos=("DPO-07", "DPO-19", "DPO-23", "DPO-29"),
+    combinable=("DPO-07", "DPO-19", "DPO-23", "DPO-29"),
     needs={
         "none": ("Only rows without answer tokens go wrong.", "What is a sum of no terms?"),
         "first": ("You are right, but for a first token that is marked as well.",

@@ -142,7 +142,7 @@ EXERCISE = Exercise(
              {GAINS: "torch.minimum((ratio * advantages).mean(), (clipped * advantages).mean())"},
              "You take the smaller of two means.", "Is the choice made once for all actions, or for each?"),
     ),
-    in_twos=("PPO-01", "PPO-03", "PPO-09", "PPO-17", "PPO-25"),
+    combinable=("PPO-01", "PPO-03", "PPO-09", "PPO-17", "PPO-25"),
     needs={
         "unlikely": ("You are right for ordinary probabilities, and wrong for very small or very different ones.",
                      "Which of your steps leaves the logarithms too early?"),

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         edit("GRP-33 the middle instead of the mean", {MEAN: "rewards.median(dim=1, keepdim=True).values"},
              "Your advantages do not sum to zero over a group.", "What is the mean of 0, 0 and 3?"),
     ),
-    in_twos=("GRP-01", "GRP-05", "GRP-09", "GRP-27"),
+    combinable=("GRP-01", "GRP-05", "GRP-09", "GRP-27"),
     needs={
         "equal": ("Only groups of equal rewards go wrong.", "What is 0 divided by the spread of such a group?"),
         "small": ("You are right, but for rewards that hardly differ.",

@@ -79,7 +79,7 @@ EXERCISE = Exercise(
         edit("DT-59 steps backwards", {LAST: "steps.flip(1).flatten(1, 2)"},
              "Your last step comes first.", "Which token is the first of the sequence?"),
     ),
-    in_twos=(),
+    combinable=(),
     needs={
         "steps": ("With one step you are right; with several you are not.",
                   "Which token comes fourth: what kind, and of which step?"),

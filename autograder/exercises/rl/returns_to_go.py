@@ -43,7 +43,7 @@ def cases(draw):
     yield _case(draw, "discount by name", 2, 5, by_name=0.75, aspect=DISCOUNT, needs=less)
     yield _case(draw, "a discount of zero", 2, 4, 0.0, aspect=DISCOUNT, needs=less)
     yield _case(draw, "a discount of one", 2, 4, 1.0, needs=several)
-    long = {"gradients": False, "repeats": False, "watched": False, "aspect": STABILITY}
+    long = {"gradients": False, "repeats": False, "slow": True, "aspect": STABILITY}
     # Not the thousand of the contract: two loops within each other, which are right, would run out of time.
     yield Case("many steps", (draw.eighths(1, 500),), needs=several, **long)
     for share in (0.97, 0.1):
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
              "Every episode goes on with what is to come in all episodes together.",
              "In which step do numbers of two episodes meet?"),
     ),
-    in_twos=("DT-03", "DT-15", "DT-21", "DT-31"),
+    combinable=("DT-03", "DT-15", "DT-21", "DT-31"),
     needs={
         "discount": ("Without a discount you are right; with one you are not.",
                      "From one step to the next, what becomes of all that is still to come?"),

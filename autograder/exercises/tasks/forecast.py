@@ -63,7 +63,7 @@ def cases(draw):
     yield _case(draw, "a window of one value", 3, 1, 4, needs=several)
     yield _case(draw, "four of everything", 4, 4, 4, needs=several)
     yield _case(draw, "one sample, one value, one step", 1, 1, 1)
-    yield _case(draw, "many steps", 2, 5, 150, repeats=False, watched=False, needs=several)
+    yield _case(draw, "many steps", 2, 5, 150, repeats=False, slow=True, needs=several)
     first = _case(draw, "two samples", 2, 4, 3, needs=several)
     yield first
     model, history, steps = first.args
@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         edit("SER-111 the steps backwards", {LAST: "torch.stack(values, dim=1).flip(1)"},
              "Your last step comes first.", "In which order do the steps come?"),
     ),
-    in_twos=("SER-81", "SER-85", "SER-87", "SER-93", "SER-101"),
+    combinable=("SER-81", "SER-85", "SER-87", "SER-93", "SER-101"),
     needs={
         "fed back": ("One step ahead you are right; several steps ahead you are not.",
                      "What exactly does the model read at the second step: which values, in which order?"),

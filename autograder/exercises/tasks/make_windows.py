@@ -33,7 +33,7 @@ def cases(draw):
     yield _case(draw, "exactly one window", 7, 4, 3, needs=("far",))
     yield _case(draw, "exactly one window, one ahead", 4, 3, 1)
     yield _case(draw, "two values, one window", 2, 1, 1)
-    yield _case(draw, "a long series", 600, 5, 2, gradients=False, repeats=False, watched=False, needs=ahead)
+    yield _case(draw, "a long series", 600, 5, 2, gradients=False, repeats=False, slow=True, needs=ahead)
     yield Case("every second value of a series", (draw.normal(18)[::2], 3, 2), gradients=False, needs=ahead)
     refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
     for values, ahead in ((6, 3), (2, 1), (4, 2)):
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         edit("SER-71 lists", {LAST: "return list(inputs), list(targets)"},
              "You return lists of windows.", "What did the signature promise?"),
     ),
-    in_twos=("SER-41", "SER-45", "SER-47", "SER-55", "SER-67"),
+    combinable=("SER-41", "SER-45", "SER-47", "SER-55", "SER-67"),
     needs={
         "windows": ("With exactly one window you are right; with several you are not.",
                     "Where does the second window begin, and where do its targets?"),

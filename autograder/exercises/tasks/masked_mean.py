@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         edit("CLS-41 divided by the root", {LAST: "total / count.sqrt()"},
              "Your vector grows with the root of the number of tokens.", "What is the mean of two equal vectors?"),
     ),
-    in_twos=("CLS-13", "CLS-19", "CLS-31", "CLS-39"),
+    combinable=("CLS-13", "CLS-19", "CLS-31", "CLS-39"),
     needs={
         "empty": ("Only rows without real tokens go wrong.", "What is due there, and what do you divide by?"),
         "not at the end": ("Where all padding stands at the end you are right; elsewhere you are not.",

@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         edit("SER-79 the series alone", {", mean, std": ""},
              "You return the series alone.", "How would somebody turn a forecast back into the old unit?"),
     ),
-    in_twos=("SER-01", "SER-03", "SER-05", "SER-11", "SER-21"),
+    combinable=("SER-01", "SER-03", "SER-05", "SER-11", "SER-21"),
     needs={
         "tiny": ("You are right for ordinary numbers, and wrong for tiny ones.",
                  "Which fixed number in your code is large beside them?"),

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         edit("BPE-139 the ends are trimmed", {LAST: f"{LAST}.strip()"},
              "Blanks at the ends of the text are gone.", "Is the text of a text's ids the text again?"),
     ),
-    in_twos=("TOK-03", "BPE-115", "BPE-127", "BPE-139"),
+    combinable=("TOK-03", "BPE-115", "BPE-127", "BPE-139"),
     needs={
         "odd bytes": ("You are right for letters; for bytes that are none you are not.",
                       "Which ids are there besides those of letters?"),

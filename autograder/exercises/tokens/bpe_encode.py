@@ -89,7 +89,7 @@ def cases(draw):
     lines = " ".join(texts.words(draw, 60)) + ". "
     long = (lines * (20_000 // len(lines) + 1))[:20_000]
     yield _case("20 000 bytes and 20 merges", long, _learned(lines, 20), needs=("several", "order", "long"),
-                aspect=LONG, repeats=False, watched=False)
+                aspect=LONG, repeats=False, slow=True)
     named = {"text": "abc ab", "merges": SMALL}
     yield Case("arguments by name", (), named, gradients=False, needs=several)
 
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         edit("BPE-113 blanks are left out", {"text.encode": 'text.replace(" ", "").encode'},
              "Blanks of the text have no id in yours.", "Is the text of your ids still the text?"),
     ),
-    in_twos=("BPE-41", "BPE-47", "BPE-51", "BPE-85", "BPE-99", "BPE-103"),
+    combinable=("BPE-41", "BPE-47", "BPE-51", "BPE-85", "BPE-99", "BPE-103"),
     needs={
         "empty": ("Only an empty text goes wrong.", "How many bytes does an empty text have?"),
         "no merges": ("Only where nothing was learned are you wrong.",

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         edit("TOK-71 blanks are left out", {"for token in tokens:": "for token in filter(str.strip, tokens):"},
              "Tokens that are blank are missing in yours.", "Which tokens need an id to get the text back?"),
     ),
-    in_twos=("TOK-43", "TOK-49", "TOK-55", "TOK-57", "TOK-67", "TOK-51"),
+    combinable=("TOK-43", "TOK-49", "TOK-55", "TOK-57", "TOK-67", "TOK-51"),
     needs={
         "size": ("Without a largest size you are right; with one you are not.",
                  "How many entries may there be, and does the unknown count?"),

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         edit("BPE-39 a list of pairs", {LAST: "return list(counts.items())"},
              "You return a list.", "How would one look up the count of one pair in it?"),
     ),
-    in_twos=("BPE-15", "BPE-09", "BPE-19", "BPE-21", "BPE-23", "BPE-25"),
+    combinable=("BPE-15", "BPE-09", "BPE-19", "BPE-21", "BPE-23", "BPE-25"),
     needs={
         "none": ("Only lists without a pair go wrong.", "How many pairs does one number have?"),
         "order": ("You are right but where a pair comes both ways.", "Is ab the same as ba?"),

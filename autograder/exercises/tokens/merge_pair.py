@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         edit("BPE-71 the pair as one item", {NEW: "merged.append(pair)"},
              "Your list holds the pair itself.", "Which number should stand in its place?"),
     ),
-    in_twos=("BPE-45", "BPE-47", "BPE-51", "BPE-59"),
+    combinable=("BPE-45", "BPE-47", "BPE-51", "BPE-59"),
     needs={
         "large": ("You are right for small numbers; for large ones you are not.",
                   "How do you compare two numbers?"),

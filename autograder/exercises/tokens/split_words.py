@@ -93,7 +93,7 @@ EXERCISE = Exercise(
              "Where a text begins or ends with punctuation, that is missing in yours.",
              "When is the first piece of a split empty, and when is it not?"),
     ),
-    in_twos=("TOK-01", "TOK-07", "TOK-37", "TOK-33"),
+    combinable=("TOK-01", "TOK-07", "TOK-37", "TOK-33"),
     needs={
         "scripts": ("You are right for English; for other letters and signs you are not.",
                     "What does your code know of letters: which ones there are, or how to ask?"),

@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         edit("BPE-97 a dict", {"return merges": "return {p: 256 + k for k, p in enumerate(merges)}"},
              "You return a dict.", "Which kind of result does the exercise ask for?"),
     ),
-    in_twos=("BPE-07", "BPE-75", "BPE-77", "BPE-55", "BPE-83", "BPE-85", "BPE-89"),
+    combinable=("BPE-07", "BPE-75", "BPE-77", "BPE-55", "BPE-83", "BPE-85", "BPE-89"),
     needs={
         "early": ("You are right while pairs come again; where none does you are not.",
                   "What if nothing is left that is worth a merge?"),

@@ -66,7 +66,7 @@ def _steps(steps, exercise: Exercise, case: Case) -> dict:
         forms["gradients"] = _dict_of_values
     forms = {name: partial(_step, form=form) for name, form in forms.items()}
     forms["after"] = partial(_after, case=case)
-    if case.watched:
+    if case.has_usage:
         forms["usage"] = _usage
     return _form(steps, **forms)
 

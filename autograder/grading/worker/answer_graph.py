@@ -6,10 +6,10 @@ from typing import Any
 
 from autograder.graph import Drawing, draw
 from autograder.probe.build import WrongParts, built, live, load_weights
-from autograder.schema.case import Case
+from autograder.schema.case import Case, Question
 
 
-def answer_graph(answer: Any, procedure: str, case: Case) -> Drawing:
+def answer_graph(answer: Any, procedure: str, case: Question) -> Drawing:
     """Draws what `answer` computes on the inputs of `case`; for a class, what its instance computes.
 
     Raises what the constructor raises; a forward that fails is drawn up to the failure.

@@ -36,7 +36,7 @@ def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Enco
 def difference_from(context: CaseContext, expected: Encoded, actual: Encoded) -> Difference | None:
     """The first difference from the expected value; in a dict that the case defines, each item has its own match."""
     case, dtype = context.case, float_type(context.case)
-    if not case.has_items or expected["kind"] != "dict" or actual["kind"] != "dict":
+    if not case.returns_dict or expected["kind"] != "dict" or actual["kind"] != "dict":
         return difference(expected, actual, case.match_of(), dtype)
     if keys := difference(_keys_alone(expected), _keys_alone(actual), EXACT):
         return keys

@@ -79,6 +79,6 @@ EXERCISE = Exercise(
                                         "v.shape[1], 0)), attn"},
              "Old tokens bring no values.", "What belongs to every key?"),
     ),
-    in_twos=(),
+    combinable=(),
     hints=("What do the keys of old tokens need from the new ones?",),
 )

@@ -48,6 +48,6 @@ EXERCISE = Exercise(
         edit("TOY-07 always the likeliest", {"reached.int().argmax(dim=-1)": "probs.argmax(dim=-1)"},
              "You always take the likeliest token.", "Which line of yours uses u?"),
     ),
-    in_twos=("TOY-01", "TOY-05"),
+    combinable=("TOY-01", "TOY-05"),
     hints=("Lay the probabilities end to end: where does u fall?",),
 )

@@ -9,15 +9,15 @@ from torch import nn
 
 from autograder.faults import door
 from autograder.probe.build import by_name, state
-from autograder.schema.case import CALLS_OF, Case, Kept
+from autograder.schema.case import CALLS_OF, Kept, Question
 
 
 @door
-def play(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+def run_case(case: Question, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result of a case: the value that the call returns; or a dict of the values that the script keeps ("return"
     if there is no script), of the arguments that the answer is to change, and of the calls that are recorded."""
-    if not case.has_items:
-        return _counted(case, answer(*args, **kwargs), args, kwargs)
+    if not case.returns_dict:
+        return _masked(case, answer(*args, **kwargs), args, kwargs)
     with contextlib.ExitStack() as stack:
         args, kwargs, calls = _record_calls(case, answer, args, kwargs, stack)
         result = _run_script(case, answer, args, kwargs) if case.script else {"return": answer(*args, **kwargs)}
@@ -28,7 +28,7 @@ def play(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> A
 
 
 @door
-def _run_script(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+def _run_script(case: Question, answer: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     known = {"answer": answer} | by_name(args, kwargs)
     result = {}
     for call in case.script:
@@ -43,14 +43,14 @@ def _run_script(case: Case, answer: Callable, args: tuple, kwargs: dict[str, Any
 
 
 @door
-def _counted(case: Case, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """The result, with zeros where it does not count."""
-    if case.counts is None:
+def _masked(case: Question, result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The result, with zeros where it is not compared."""
+    if case.result_mask is None:
         return result
-    counts = by_name(args, kwargs)[case.counts]
-    if not isinstance(result, torch.Tensor) or result.shape[: counts.dim()] != counts.shape:
+    mask = by_name(args, kwargs)[case.result_mask]
+    if not isinstance(result, torch.Tensor) or result.shape[: mask.dim()] != mask.shape:
         return result
-    return torch.where(counts.reshape(*counts.shape, *[1] * (result.dim() - counts.dim())), result, 0)
+    return torch.where(mask.reshape(*mask.shape, *[1] * (result.dim() - mask.dim())), result, 0)
 
 
 @door
@@ -62,7 +62,7 @@ def _resolve(arg: object, known: dict[str, Any]) -> Any:
 
 @door
 def _record_calls(
-    case: Case, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
+    case: Question, answer: Any, args: tuple, kwargs: dict[str, Any], stack: contextlib.ExitStack
 ) -> tuple[tuple, dict[str, Any], dict[str, list]]:
     """The arguments, with the given functions wrapped whose calls are recorded, and the lists of their calls. The
     parts of a module get a hook instead, until `stack` is closed."""
