@@ -38,9 +38,8 @@ help: ## Print this help
 	@echo
 	@sed -n 's/^## /  /p' Makefile
 
-lab: $(STAMP) ## Open JupyterLab at the first lesson
-	@$(ACTIVATE) python -m autograder build
-	@$(ACTIVATE) python -m jupyterlab notebooks/01_attention_from_loops.ipynb $(ARGS)
+lab: $(STAMP) ## Open JupyterLab at your next lesson
+	@$(ACTIVATE) python -m autograder lab $(ARGS)
 
 PYTEST := python -m pytest -q --numprocesses logical --dist loadgroup
 
@@ -97,10 +96,6 @@ SUPPORTED := import sys; part = lambda v: [int(n) for n in v.split('.')]; \
 USABLE := { test ! -e $(UNFINISHED) && $(PY) -c "import pip; $(SUPPORTED)" && \
 	{ test ! -e $(STAMP) || test "`cat $(STAMP)`" = "`pwd -P`"; }; } >/dev/null 2>&1
 
-# JupyterLab asks the network for news and updates unless it is told not to; lessons need no network.
-LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings
-NO_NETWORK := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
-
 PIP_INSTALL := $(PY) -m pip install -qq
 SMALLER := $(if $(TORCH_INDEX),,(to download gigabytes less, see TORCH_INDEX in make help) )
 OTHER_PYTHON = name a Python from $(PYTHON_MIN) to $(PYTHON_MAX), as in: make $(MAKECMDGOALS) PYTHON=python$(PYTHON_MIN)
@@ -126,5 +121,4 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(STOP) { $(PIP_INSTALL) $(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") -r requirements.lock && \
 		$(PIP_INSTALL) --no-deps --no-build-isolation --editable .; } || { rm -f $(UNFINISHED); \
 		stop "the set-up did not finish, see above; try again, or start afresh with make clean."; }
-	@mkdir -p $(LAB_SETTINGS) && echo '$(NO_NETWORK)' > $(LAB_SETTINGS)/overrides.json
 	@pwd -P > $(UNFINISHED) && mv $(UNFINISHED) $(STAMP)

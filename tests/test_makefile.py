@@ -101,8 +101,7 @@ def test_each_command_sets_up_and_passes_its_arguments_on(course):
     assert make(course, "build", "ARGS=--check")[1] == [*SET_UP, "autograder build --check"]
     assert make(course, "demo")[1] == ["autograder demo demo"]
     assert make(course, "demo", "DIR=my demo", "ARGS=--json")[1] == ["autograder demo my demo --json"]
-    lab = "jupyterlab notebooks/01_attention_from_loops.ipynb --no-browser"
-    assert make(course, "lab", "ARGS=--no-browser")[1] == ["autograder build", lab]
+    assert make(course, "lab", "ARGS=--no-browser")[1] == ["autograder lab --no-browser"]
 
 
 def test_a_folder_set_up_as_it_should_be_is_left_alone_here():

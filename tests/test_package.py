@@ -97,6 +97,15 @@ def test_notebook_tools_work(site, tmp_path):
     assert "Hint 1 of 3" in done.stdout and "exp" in done.stdout and "Progress: 0 of" in done.stdout
 
 
+def test_a_learners_folder_is_made(site, tmp_path):
+    made = "from pathlib import Path\nfrom autograder.lab import SETTINGS, folder\nfolder.made(Path('mine'))\n"
+    done = run(site, tmp_path, "-c", made + "print(len(list(SETTINGS.rglob('*.json'))))")
+    assert done.stdout == "3\n", done.stderr
+    for kind in ("notebooks", "solutions"):
+        names = {path.stem for path in (tmp_path / "mine" / kind).glob("*.ipynb")}
+        assert names == {lesson.name for lesson in find_lessons(None)}
+
+
 def test_a_course_is_made_and_its_progress_shown(site, tmp_path):
     done = autograder(site, tmp_path, "course", "mine")
     assert done.returncode == 0, done.stderr

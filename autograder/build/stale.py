@@ -17,7 +17,7 @@ from autograder.exercises import all_exercises, exercises_of
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CALLED_BY_LESSONS = (
-    *("__init__.py", "errors.py", "isolation.py"),
+    *("__init__.py", "errors.py", "faults.py", "isolation.py"),
     *("exercises", "graph", "judge", "notebook", "probe", "schema", "values"),
 )
 KEY = "attention_by_hand"

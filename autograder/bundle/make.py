@@ -31,6 +31,7 @@ TOP = "attention-by-hand"
 MODULES = (
     "__init__.py",
     "__main__.py",
+    "doctor.py",
     "errors.py",
     "faults.py",
     "files.py",
@@ -38,10 +39,13 @@ MODULES = (
     "printable.py",
     "cli/__init__.py",
     "cli/learn.py",
+    "lab/settings/jupyter_server_config.json",
+    "lab/settings/labconfig/default_setting_overrides.json",
+    "lab/settings/labconfig/page_config.json",
     "exercises/__init__.py",
 )
 FOLDERS = (
-    *("graph", "judge", "judge/findings", "judge/relations"),
+    *("graph", "judge", "judge/findings", "judge/relations", "lab"),
     *("notebook", "notebook/experiment", "notebook/figures", "notebook/lessons"),
     *("probe", "schema", "values"),
 )
@@ -54,6 +58,8 @@ REQUIRED = (
     "jupyterlab",
     "matplotlib",
     "matplotlib-inline",
+    "nbclient",
+    "nbformat",
     "numpy",
     "pygraphviz",
     "safetensors",
@@ -83,7 +89,7 @@ def bundle(file: Path, progress: bool = True) -> Path:
     finally:
         half.unlink(missing_ok=True)
     print(f"{file}: {len(lessons)} lessons, {file.stat().st_size / 1e6:.1f} MB, no answers in it.")
-    print("Students unpack it and run `make lab` in its folder; its README tells the rest.")
+    print("Students unpack it; its README says in three lines how to begin, on every system.")
     return file
 
 
@@ -116,7 +122,7 @@ def fill(folder: Path, progress: bool = True) -> list[str]:
         text = as_text(student_notebook(lesson))
         (folder / "notebooks" / f"{lesson.name}.ipynb").write_text(text, encoding="utf-8")
     _copy_code(folder)
-    _write_texts(folder, lessons[0].name)
+    _write_texts(folder)
     _record(folder / "autograder/exercises/recorded", progress)
     return [lesson.name for lesson in lessons]
 
@@ -129,12 +135,11 @@ def _copy_code(folder: Path) -> None:
         shutil.copyfile(PACKAGE / name, target)
 
 
-def _write_texts(folder: Path, first_lesson: str) -> None:
+def _write_texts(folder: Path) -> None:
     """Licence, README, Makefile and what pip needs."""
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     pins = [f"{name}=={version(name).partition('+')[0]}" for name in REQUIRED]
     known = {
-        "FIRST_LESSON": first_lesson,
         "VERSION": version("attention-by-hand"),
         "DEPENDENCIES": "\n".join(f'    "{pin}",' for pin in pins),
     }

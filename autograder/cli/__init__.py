@@ -28,7 +28,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
-    arguments = _parser().parse_args(argv)
+    arguments = _arguments(argv)
     try:
         return arguments.command(arguments) or 0
     except UserError as error:
@@ -51,6 +51,16 @@ def main(argv: list[str] | None = None) -> int:
         why = f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given."
         print(f"autograder: {why}{keep_trace(traceback.format_exc())}", file=sys.stderr)
         return 2
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    """What was asked for; `more` is what a command with `takes_more` passes on."""
+    parser = _parser()
+    arguments, more = parser.parse_known_args(argv)
+    if more and not getattr(arguments, "takes_more", False):
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    arguments.more = more
+    return arguments
 
 
 def _parser() -> _Parser:

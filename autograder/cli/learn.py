@@ -1,7 +1,10 @@
-"""Commands for learners: exercises, progress."""
+"""Commands for learners: lab, exercises, progress, doctor."""
 
 import json
+import sys
 from argparse import Namespace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from autograder.cli import add_command
@@ -12,13 +15,28 @@ FIELDS = ("id", "lesson", "name", "points", "minutes", "difficulty")
 
 def add_to(commands: Any) -> None:
     """Adds the commands of this module."""
+    command = add_command(commands, "lab", _lab, "open JupyterLab on your own copy of the notebooks")
+    command.epilog = "More arguments are JupyterLab's, for instance --no-browser or --port=8889."
+    text = "your folder, made if it is not there (default: attention-by-hand in this folder)"
+    command.add_argument("folder", metavar="DIR", nargs="?", type=Path, help=text)
+    command.set_defaults(takes_more=True)
+
     command = add_command(commands, "exercises", _exercises, "list every exercise of the course")
     command.add_argument("--json", action="store_true", help="one JSON list")
+
+    text = "say what works on this machine, and what to do about the rest"
+    add_command(commands, "doctor", _doctor, text)
 
     text = "show what is done in a learner's notebooks, and what is next"
     command = add_command(commands, "progress", _progress, text)
     command.add_argument("notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run")
     command.add_argument("--json", action="store_true", help="one JSON object a notebook, in the order of the files")
+
+
+def _lab(arguments: Namespace) -> None:
+    from autograder.lab import lab
+
+    lab(arguments.folder, arguments.more)
 
 
 def _exercises(arguments: Namespace) -> None:
@@ -42,3 +60,19 @@ def _progress(arguments: Namespace) -> None:
 
     parts = parts_of_files(arguments.notebooks)
     print("\n".join(json.dumps(as_data(part)) for part in parts) if arguments.json else printable_lines(text_of(parts)))
+
+
+def _doctor(arguments: Namespace) -> int:
+    from autograder.doctor import MISSING, examine, format_findings
+
+    found = examine()
+    print(format_findings("For learners", found, "Lessons and checks work here."), flush=True)
+    if find_spec("autograder.grading"):  # not in what students of a course get
+        if sys.platform == "linux":
+            from autograder.grading.course import doctor
+
+            found += (teachers := doctor.examine())
+            print("\n" + format_findings("For teachers", teachers, "Grading works here."))
+        else:
+            print("\nFor teachers\nGrading needs Linux, in whose sandbox students' code runs.")
+    return 1 if any(finding.state == MISSING for finding in found) else 0

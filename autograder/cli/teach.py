@@ -1,4 +1,4 @@
-"""Commands for teachers: check, course, grade, report, doctor, demo, bundle."""
+"""Commands for teachers: check, course, grade, report, demo, bundle."""
 
 import json
 import shutil
@@ -23,7 +23,6 @@ def add_to(commands: Any) -> None:
     _add_course(commands)
     _add_grade(commands)
     _add_report(commands)
-    _add_doctor(commands)
     _add_demo(commands)
     _add_bundle(commands)
 
@@ -72,10 +71,6 @@ def _add_report(commands: Any) -> None:
     command = add_command(commands, "report", _report, "write the class report of what is graded, one HTML page")
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
-
-
-def _add_doctor(commands: Any) -> None:
-    add_command(commands, "doctor", _doctor, "say what works on this machine, and what to do about the rest")
 
 
 def _add_demo(commands: Any) -> None:
@@ -144,14 +139,6 @@ def _report(arguments: Namespace) -> None:
         from autograder.grading.pages.report import report
 
     report(Path(arguments.folder), arguments.lesson)
-
-
-def _doctor(arguments: Namespace) -> int:
-    from autograder.grading.course.doctor import MISSING, examine, format_findings
-
-    findings = examine()
-    print(format_findings(findings))
-    return 1 if any(finding.state == MISSING for finding in findings) else 0
 
 
 def _demo(arguments: Namespace) -> None:

@@ -9,10 +9,13 @@ The latest verdict counts, not the best: what is shown is true of the answer as 
 
 import json
 from pathlib import Path
+from typing import Any
 
-from autograder.exercises import all_exercises
+from autograder.errors import UserError
+from autograder.exercises import all_exercises, find
 from autograder.files import write_whole
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Verdict
+from autograder.schema.exercise import Exercise
 
 FOLDER = ".attention-by-hand"
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
@@ -34,17 +37,52 @@ def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
     return {name: verdict for name, verdict in found.items() if verdict is not None}
 
 
+def carry_out(file: Path, folder: Path = Path()) -> None:
+    """Writes all that is remembered in `folder` into one file, for another machine. Raises UserError if it cannot."""
+    rows = [
+        dict(zip(FIELDS, (name, *verdict, find(name).points), strict=True)) for name, verdict in recall(folder).items()
+    ]
+    try:
+        write_whole(file, json.dumps(rows, indent=1))
+    except OSError as error:
+        raise UserError(f"{file} cannot be written ({error.strerror}); name another file.") from None
+
+
+def carry_in(file: Path, folder: Path = Path()) -> None:
+    """Remembers in `folder` what such a file holds, where it has more points than what is remembered here.
+
+    Raises UserError if it is no such file, or the folder cannot be written to.
+    """
+    here = recall(folder)
+    try:
+        rows = json.loads(file.read_text(encoding="utf-8"))
+        found = {one.id: (row, known) for one in all_exercises() for row in rows if (known := _known(row, one))}
+        for name, (row, (_, points)) in found.items():
+            if name not in here or points > here[name][1]:
+                write_whole(_path(folder, name), json.dumps({field: row[field] for field in FIELDS}))
+    except OSError as error:
+        raise UserError(f"{error.filename or file} cannot be used ({error.strerror}).") from None
+    except (ValueError, TypeError, RecursionError):
+        raise UserError(f'{file} is no file that progress(save="...") has written.') from None
+
+
 def _path(folder: Path, exercise_id: str) -> Path:
     return folder / FOLDER / f"{exercise_id}.json"
 
 
-def _read(path: Path, exercise) -> tuple[str, float] | None:
-    """State and points from a file, the points as a share of what the exercise is worth today."""
+def _read(path: Path, exercise: Exercise) -> tuple[str, float] | None:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return _known(json.loads(path.read_text(encoding="utf-8")), exercise)
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _known(data: Any, exercise: Exercise) -> tuple[str, float] | None:
+    """State and points, as a share of what the exercise is worth today; None if the data is of something else."""
+    try:
         name, state = data["exercise"], data["state"]
         points = data["points"] * exercise.points / data["max_points"]
-    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
+    except (LookupError, TypeError, ArithmeticError):
         return None
     is_sound = name == exercise.id and state in STATES and 0 <= points <= exercise.points
     return (state, points) if is_sound else None

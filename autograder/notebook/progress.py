@@ -2,6 +2,8 @@
 
     from autograder import progress
     progress()
+    progress(save="progress.json")  # to take it along to another machine, and there:
+    progress(load="progress.json")
 
 It reads the latest verdicts of the checks in this folder (see memory.py) and runs nothing. Written questions are not
 counted: a person reads them.
@@ -11,18 +13,25 @@ from pathlib import Path
 
 from autograder.exercises import exercises_of, format_lesson, lessons
 from autograder.faults import entry_point
-from autograder.notebook.memory import recall
+from autograder.notebook.memory import carry_in, carry_out, recall
 from autograder.notebook.progress_card import show_progress
-from autograder.notebook.standing import Part, standing_of
+from autograder.notebook.standing import Part, next_of, standing_of
 
 
 @entry_point
-def progress() -> None:
+def progress(*, save: str | None = None, load: str | None = None) -> None:
     """Shows where you are in the lessons of this folder, by the latest verdict of each check.
 
     Tries and hints are not counted. A lesson belongs to the folder if its notebook is here or one of its exercises was
     checked here; if there is none, all lessons are shown.
+
+    With `save`, what is known is written into one file; with `load`, what such a file knows is added to what is known
+    here: of each exercise, that with more points. Raises UserError if the file cannot be used.
     """
+    if load is not None:
+        carry_in(Path(load))
+    if save is not None:
+        carry_out(Path(save))
     show_progress(parts_of_folder(Path()))
 
 
@@ -37,3 +46,10 @@ def parts_of_folder(folder: Path) -> list[Part]:
         parts.append(Part(format_lesson(lesson), notebook, standings))
     here = [part for part in parts if part.notebook or any(s.exercise.id in known for s in part.standings)]
     return here or parts
+
+
+def next_notebook(folder: Path) -> str:
+    """The name of the notebook to go on with in a folder of notebooks; the first one if all is done."""
+    parts = parts_of_folder(folder)
+    part, _ = next_of(parts) or (parts[0], None)
+    return part.notebook

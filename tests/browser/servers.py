@@ -16,7 +16,7 @@ import psutil
 
 TOKEN = "a-token-of-these-tests"
 START = 120  # seconds; a machine that is busy takes long
-# What `make lab` sets; the rest keeps the server on this machine and away from its user's own settings.
+# What `lab` sets; the rest keeps the server on this machine and away from its user's own settings.
 SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
 }

@@ -15,6 +15,7 @@ from autograder import check
 from autograder.build import student_text
 from autograder.build.lesson import Lesson, lesson_names
 from autograder.cli import main
+from autograder.errors import UserError
 from autograder.exercises import all_exercises, find
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
 from autograder.notebook.memory import FOLDER, recall, remember
@@ -297,3 +298,39 @@ def test_while_a_submission_is_graded_it_does_nothing(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_taken_along_as_one_file(tmp_path, monkeypatch, capsys):
+    here, there, file = tmp_path / "here", tmp_path / "there", tmp_path / "progress.json"
+    for folder in (here, there):
+        folder.mkdir()
+    remember(verdict(SOFTMAX, RIGHT), here)
+    remember(verdict(SCORES, WRONG, 0), here)
+    remember(verdict(SCORES, RIGHT), there)
+    monkeypatch.chdir(here)
+    progress(save=str(file))
+    monkeypatch.chdir(there)
+    progress(load=str(file))
+    known = recall()
+    assert known[SOFTMAX] == recall(here)[SOFTMAX] and known[SCORES] == (RIGHT, find(SCORES).points)
+    assert len(known) == 2 and "Progress: 11 of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "3", "[3]", "{}", "[" * 100_000, "\u0000"])
+def test_what_is_no_such_file_is_said_and_changes_nothing(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "progress.json").write_text(text, encoding="utf-8")
+    if text in ("[3]", "{}"):
+        progress(load="progress.json")  # nothing of this course is in it
+    else:
+        with pytest.raises(UserError, match="is no file that progress"):
+            progress(load="progress.json")
+    assert recall() == {}
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"nothing\.json cannot be used"):
+        progress(load="nothing.json")
+    with pytest.raises(UserError, match="cannot be written"):
+        progress(save="x/" * 3000)

@@ -1,16 +1,10 @@
-"""Finds out what works on this machine, and says what to do about the rest."""
+"""Finds out whether grading works on this machine, and says what to do about the rest."""
 
 import os
-import shutil
-import sys
-import tempfile
-from dataclasses import dataclass
-from textwrap import fill
 
+from autograder.doctor import LIMITED, MISSING, WORKS, Finding, installs
 from autograder.grading.sandbox.sandbox import chosen_bwrap, why_no_sandbox
 
-WORKS, LIMITED, MISSING = "works", "limited", "missing"
-SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
 NO_GROUPS = (
     "no control groups (cgroup v2): memory and processes are limited by rlimits and a look every tenth of a second, "
     "which memory in pipes, tables and the like escapes. With systemd the kernel counts all of it: "
@@ -43,50 +37,17 @@ for name in ("null", "full", "random", "urandom", "tty"):
 """
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was tried. `advice` says what to do if it does not work, or how far it does."""
-
-    name: str
-    state: str
-    advice: str = ""
-
-
 def examine() -> list[Finding]:
-    """Tries what lessons, checks and grading need."""
-    python = Finding(f"Python {sys.version.split()[0]}", WORKS)
-    return [python, _torch(), _notebook(), _graphs(), _sandbox(), *_inside(), _limits(), _space()]
+    """Tries what grading needs."""
+    return [_nbgrader(), _sandbox(), *_inside(), _limits()]
 
 
-def _torch() -> Finding:
+def _nbgrader() -> Finding:
     try:
-        import torch
+        import nbgrader  # noqa: F401 (only whether it is there)
     except ImportError:
-        return Finding("PyTorch", MISSING, "`make lab` installs it.")
-    device = "a GPU is used where a lesson trains" if torch.cuda.is_available() else "on the CPU, which is enough"
-    return Finding(f"PyTorch {torch.__version__}", WORKS, f"{device}.")
-
-
-def _notebook() -> Finding:
-    missing, title = [], "notebooks (JupyterLab, nbgrader)"
-    for name in ("jupyterlab", "nbgrader", "ipywidgets"):
-        try:
-            __import__(name)
-        except ImportError:
-            missing.append(name)
-    if missing:
-        return Finding(title, MISSING, f"not installed: {', '.join(missing)}; `make lab` does it.")
-    return Finding(title, WORKS)
-
-
-def _graphs() -> Finding:
-    try:
-        from pygraphviz import AGraph
-
-        AGraph("digraph { a -> b }").draw(prog="dot", format="svg")
-    except Exception as error:  # whatever stops Graphviz
-        return Finding("drawing graphs", MISSING, f"pygraphviz does not draw ({error}); text is shown instead.")
-    return Finding("drawing graphs", WORKS)
+        return Finding("nbgrader", MISSING, installs("nbgrader"))
+    return Finding("nbgrader", WORKS)
 
 
 def _sandbox() -> Finding:
@@ -141,17 +102,3 @@ def _limits() -> Finding:
     if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < USUAL.memory:
         return Finding("limits", LIMITED, f"{text} This machine has less memory than that: use --workers 1.")
     return Finding("limits", WORKS, text)
-
-
-def _space() -> Finding:
-    free = shutil.disk_usage(tempfile.gettempdir()).free / 1024**3
-    return Finding("space on the disk", WORKS if free > 1 else LIMITED, f"{free:.1f} GiB are free.")
-
-
-def format_findings(findings: list[Finding]) -> str:
-    """The findings as text, as wide as the terminal."""
-    lines = [f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings]
-    ready = all(finding.state != MISSING for finding in findings)
-    last = "Lessons, checks and grading all work here." if ready else "See above for what to do."
-    width = shutil.get_terminal_size().columns
-    return "\n".join([*(fill(line, width, subsequent_indent="  ") for line in lines), "", last])

@@ -1,0 +1,130 @@
+"""What works on this machine for a learner, and the line that mends the rest."""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from subprocess import DEVNULL
+from textwrap import fill
+
+WORKS, LIMITED, MISSING = "works", "limited", "missing"
+SIGNS = {WORKS: "✓", LIMITED: "◐", MISSING: "✗"}
+PYTHONS = (3, 11), (3, 14)
+# A kernel runs this: what a lesson needs, from the first import to a check.
+CHECK = """
+import torch
+from autograder import check
+def softmax(scores):
+    grown = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return grown / grown.sum(-1, keepdim=True)
+check(softmax)
+"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was tried. `advice` says what to do if it does not work, or how far it does."""
+
+    name: str
+    state: str
+    advice: str = ""
+
+
+def examine() -> list[Finding]:
+    """Tries what lessons and their checks need."""
+    return [_python(), _torch(), _lab(), _graphs(), _sliders(), _kernel(), _space()]
+
+
+def installs(package: str) -> str:
+    """The line that installs a package into this Python."""
+    return f'`"{sys.executable}" -m pip install {package}` installs it.'
+
+
+def _python() -> Finding:
+    name = f"Python {platform.python_version()} ({platform.system()} {platform.machine()})"
+    if PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
+        return Finding(name, WORKS)
+    return Finding(name, MISSING, "the course needs a Python from 3.11 to 3.14; python.org has them.")
+
+
+def _torch() -> Finding:
+    try:
+        import torch
+    except ImportError:
+        return Finding("PyTorch", MISSING, installs("torch"))
+    except OSError as error:  # on Windows: a DLL that is not there
+        why = "on Windows it needs Microsoft's Visual C++ Redistributable (x64), which microsoft.com offers."
+        return Finding("PyTorch", MISSING, f"it is installed and does not load ({error}); {why}")
+    device = "a GPU is used where a lesson trains" if torch.cuda.is_available() else "on the CPU, which is enough"
+    return Finding(f"PyTorch {torch.__version__}", WORKS, f"{device}.")
+
+
+def _lab() -> Finding:
+    return _installed("JupyterLab", "jupyterlab", MISSING)
+
+
+def _sliders() -> Finding:
+    return _installed("sliders (ipywidgets)", "ipywidgets", LIMITED)
+
+
+def _installed(title: str, package: str, otherwise: str) -> Finding:
+    try:
+        return Finding(f"{title} {version(package)}", WORKS)
+    except PackageNotFoundError:
+        return Finding(title, otherwise, installs(package))
+
+
+def _graphs() -> Finding:
+    try:
+        from pygraphviz import AGraph
+
+        AGraph("digraph { a -> b }").draw(prog="dot", format="svg")
+    except ImportError:
+        return Finding("drawing graphs", LIMITED, f"text is shown instead. {installs('pygraphviz')}")
+    except Exception as error:  # whatever stops Graphviz
+        return Finding("drawing graphs", LIMITED, f"text is shown instead: pygraphviz does not draw ({error}).")
+    return Finding("drawing graphs", WORKS)
+
+
+def _kernel() -> Finding:
+    name = "a check in a notebook's kernel"
+    try:
+        printed = _run_in_a_kernel(CHECK)
+    except ImportError as error:
+        return Finding(name, MISSING, installs(error.name or "ipykernel"))
+    except Exception as error:  # whatever stops a kernel
+        return Finding(name, MISSING, f"the kernel does not run ({type(error).__name__}: {error}).")
+    if "right, 7 of 7 points" in printed:
+        return Finding(name, WORKS)
+    return Finding(name, MISSING, f"it should print a tick, and printed: {printed.strip()[-300:] or 'nothing'}")
+
+
+def _run_in_a_kernel(code: str) -> str:
+    """What the code prints in a kernel of this Python."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # not a kernel of the home folder
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    with tempfile.TemporaryDirectory() as folder:  # checks remember their verdict where they run
+        place = {"metadata": {"path": folder}}
+        client = NotebookClient(notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place)
+        client.execute(stdout=DEVNULL, stderr=DEVNULL)
+    outputs = notebook.cells[0].outputs
+    return "\n".join(one.get("text") or one.get("evalue") or one.data.get("text/plain", "") for one in outputs)
+
+
+def _space() -> Finding:
+    free = shutil.disk_usage(tempfile.gettempdir()).free / 1024**3
+    return Finding("space on the disk", WORKS if free > 1 else LIMITED, f"{free:.1f} GiB are free.")
+
+
+def format_findings(title: str, findings: list[Finding], ready: str) -> str:
+    """The findings as text, as wide as the terminal; at the end `ready`, if nothing is missing."""
+    lines = [f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings]
+    last = ready if all(finding.state != MISSING for finding in findings) else "See above for what to do."
+    width = shutil.get_terminal_size().columns
+    return "\n".join([title, *(fill(line, width, subsequent_indent="  ") for line in lines), last])

@@ -1,0 +1,33 @@
+"""`python -m autograder lab`: JupyterLab on a learner's own copy of the notebooks.
+
+    folder    the copy: made, brought up to date, and never written over where the learner worked in it
+    settings/ for this one JupyterLab: no news from the network, and nbgrader's panels, which are for teachers, out of
+              sight; Jupyter's other users on this machine keep what they have
+"""
+
+import os
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.lab.folder import made
+from autograder.notebook.progress import next_notebook
+
+SETTINGS = Path(__file__).parent / "settings"
+
+
+def lab(folder: Path | None, arguments: list[str]) -> None:
+    """Opens JupyterLab at the next lesson of the folder; `arguments` are JupyterLab's own. Ends when it is stopped.
+
+    Raises UserError if JupyterLab is not installed, or the folder cannot be made.
+    """
+    try:
+        from jupyterlab.labapp import main
+    except ImportError:
+        raise UserError("JupyterLab is not installed here; `python -m pip install jupyterlab` installs it.") from None
+    folder = made(folder)
+    first = f"notebooks/{next_notebook(folder / 'notebooks')}"
+    print(f"Your notebooks are in {folder}. To stop JupyterLab, press Ctrl-C here.", flush=True)
+    before = os.environ.get("JUPYTER_CONFIG_PATH")
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, (str(SETTINGS), before)))
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this Python, not one of the home folder's
+    main([f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/{first}", *arguments])

@@ -1,0 +1,87 @@
+"""A learner's own folder: notebooks to work in, and worked lessons to read.
+
+What was given is noted in it, by digest. Only a file that is still as it was given is brought up to date; one that the
+learner, or JupyterLab on saving, has changed is left alone.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.files import write_whole
+from autograder.notebook.memory import FOLDER as MEMORY
+
+HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, which hold notebooks beside the package
+DEFAULT = "attention-by-hand"
+GIVEN = ".given.json"
+
+
+def made(folder: Path | None) -> Path:
+    """The folder (default: `attention-by-hand` in this one; of a bundle, its own), with all notebooks in it.
+
+    Raises UserError if it cannot be made.
+    """
+    if folder is None and _is_bundle():
+        return HOME
+    folder = (Path(DEFAULT) if folder is None else folder).absolute()
+    try:
+        _bring_up_to_date(folder)
+    except OSError as error:
+        raise UserError(
+            f"{folder} cannot be used ({error.strerror or error}); name another folder, as in: "
+            "python -m autograder lab FOLDER"
+        ) from None
+    if not any((folder / "notebooks").glob("*.ipynb")):
+        raise UserError("there are no notebooks here; call this in the folder that you unpacked, beside `notebooks`.")
+    return folder
+
+
+def _is_bundle() -> bool:
+    return (HOME / "notebooks").is_dir() and not (HOME / "solutions").is_dir()
+
+
+def _bring_up_to_date(folder: Path) -> None:
+    given = _read(folder / GIVEN)
+    for name, text in _files():
+        path = folder / name
+        digest = _digest(text)
+        now = _digest(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else None
+        if now is None or (now == given.get(name) and now != digest):
+            write_whole(path, text)
+            given[name] = digest
+        elif path.suffix == ".ipynb" and now != given.get(name) and given.get(name) not in (None, digest):
+            print(f"{name} is yours and stays as it is; rename it to get the new edition beside it.")
+    write_whole(folder / GIVEN, json.dumps(given, indent=2))
+
+
+def _files() -> Iterator[tuple[str, str]]:
+    """Name and text of every notebook, and of what checks said there last: those of the clone or the bundle, in which
+    somebody may have begun to work. In an installed package the notebooks are made anew."""
+    if (HOME / "notebooks").is_dir():
+        for kind in ("notebooks/*.ipynb", f"notebooks/{MEMORY}/*.json", "solutions/*.ipynb"):
+            for path in sorted(HOME.glob(kind)):
+                yield path.relative_to(HOME).as_posix(), path.read_text(encoding="utf-8")
+        return
+    if find_spec("autograder.build") is None:  # a bundle that was installed elsewhere
+        return
+    from autograder.build import find_lessons
+    from autograder.build.notebooks import as_text, reading_notebook, student_notebook
+
+    for lesson in find_lessons(None):
+        yield f"notebooks/{lesson.name}.ipynb", as_text(student_notebook(lesson))
+        yield f"solutions/{lesson.name}.ipynb", as_text(reading_notebook(lesson))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
