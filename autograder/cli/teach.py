@@ -42,6 +42,9 @@ def _add_check(commands: Any) -> None:
 def _add_course(commands: Any) -> None:
     command = add_command(commands, "course", _course, "make a standard nbgrader course in a new folder")
     command.add_argument("folder", metavar="DIR", help="the new folder")
+    command.add_argument(
+        "--only", metavar="01,02,...", type=_names, help="these lessons, by number or name (default: all)"
+    )
 
 
 def _add_grade(commands: Any) -> None:
@@ -112,7 +115,7 @@ def _course(arguments: Namespace) -> None:
     with quick_imports():
         from autograder.grading.course.make import make_course
 
-    make_course(Path(arguments.folder))
+    make_course(Path(arguments.folder), arguments.only)
 
 
 def _grade(arguments: Namespace) -> int:
@@ -178,6 +181,10 @@ def _to_fit(text: str) -> str:
         return text
     width = shutil.get_terminal_size().columns
     return "\n".join(fill(line, width) for line in text.splitlines())
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
 
 
 def _positive(text: str) -> int:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from tqdm import tqdm
 
 from autograder.errors import UserError
+from autograder.grading.gradebook.late import LatePenalties
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet, read_secret
 from autograder.grading.gradebook.outcomes import is_done
 from autograder.grading.gradebook.recorder import Recorder, cannot_write, cause_of
@@ -83,6 +84,8 @@ def grade(
                     count = 2 * workers_of(cluster)  # each has its next one at hand
                 run = partial(results_of, todo, secret=how.secret, start=start, count=min(count, len(todo)))
                 _grade_all(api, folder, todo, run)
+            with api.gradebook as gradebook:
+                LatePenalties(api).set_all(gradebook, {one.lesson for one in submissions})
             rows = read_rows(api, submissions)
     _print(rows, folder, as_json)
     return rows

@@ -14,13 +14,11 @@ from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import preprocessors as stock
 from traitlets.config import Config
 
+from autograder.grading.gradebook.fail_closed import EXPORTERS, mark_as_loaded
 from autograder.grading.gradebook.nbgrader_steps import GradeSubmission, TrustTheCourse
-from autograder.grading.pages.feedback import TEMPLATES, FitForStudents
+from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, make_releasable
 
 COURSE_ID = "attention-by-hand"
-# Of the files beside a notebook nbgrader takes along those with no ending and texts, such as the time stamp.
-NOTHING_BESIDE = [".*", "__pycache__", "feedback", "*.[!t]*", "*.t[!x]*"]
-
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
     "clean_html": "autograder.grading.safe.clean_html.clean",
@@ -29,6 +27,7 @@ SAFE = {
 
 def configure(c: Config, folder: str) -> None:
     """Sets everything in the traitlets configuration `c` for the course in `folder`."""
+    mark_as_loaded(c)
     # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     programs = os.path.dirname(sys.executable)
@@ -38,8 +37,6 @@ def configure(c: Config, folder: str) -> None:
     c.CourseDirectory.root = folder
     # Wait for a gradebook that somebody else is writing to, instead of failing at once.
     c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
-    # Nothing beside a notebook is used in grading; modules and archives are not even copied.
-    c.CourseDirectory.ignore = NOTHING_BESIDE
     # nbgrader writes names as they are: commas break the table, spreadsheets compute formulas.
     c.ExportApp.plugin_class = "autograder.grading.gradebook.exporters.TableExporter"
     _release(c)
@@ -51,6 +48,7 @@ def _release(c: Config) -> None:
     # Marking schemes leave before the gradebook keeps the cells; otherwise an untouched written answer would
     # not be recognised as such. Hidden tests leave after it: the gradebook puts them back for grading.
     c.ClearMarkScheme.enforce_metadata = False
+    c.GenerateAssignment.exporter_class = EXPORTERS["GenerateAssignment"]
     c.GenerateAssignment.preprocessors = [
         stock.IncludeHeaderFooter,
         stock.LockCells,
@@ -68,7 +66,7 @@ def _release(c: Config) -> None:
 
 def _autograde(c: Config) -> None:
     # Links in a submission would be followed, and what they lead to copied; a notebook made to be slow would be read.
-    c.Autograde.exporter_class = "autograder.grading.gradebook.nbgrader_steps.LimitedReading"
+    c.Autograde.exporter_class = EXPORTERS["Autograde"]
     c.Autograde.sanitize_preprocessors = [
         TrustTheCourse,
         stock.OverwriteKernelspec,
@@ -86,8 +84,10 @@ def _autograde(c: Config) -> None:
 
 
 def _feedback(c: Config) -> None:
+    c.GenerateFeedback.post_convert_hook = make_releasable
     c.GenerateFeedback.preprocessors = [
         stock.ClearHiddenTests,
+        stock.AssignLatePenalties,  # the due date or points given by hand may have changed
         stock.GetGrades,
         CSSHTMLHeaderPreprocessor,
         FitForStudents,
@@ -95,7 +95,7 @@ def _feedback(c: Config) -> None:
     # Our template extends nbgrader's own.
     formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
     templates, styles = formgrader / "templates", formgrader / "static/node_modules/bootstrap/dist/css"
-    c.GenerateFeedback.exporter_class = "autograder.grading.pages.feedback.FeedbackExporter"
+    c.GenerateFeedback.exporter_class = EXPORTERS["GenerateFeedback"]
     c.FeedbackExporter.template_name = "student_page"
     c.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES), str(templates)]
     c.FeedbackExporter.extra_template_paths = [str(templates), str(styles)]

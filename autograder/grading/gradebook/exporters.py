@@ -19,6 +19,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
 from autograder.files import write_whole
+from autograder.grading.gradebook.late import LatePenalties
 
 # Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls, and
 # doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
@@ -47,6 +48,7 @@ class TableExporter(ExportPlugin):
             for lesson in gradebook.assignments
             if (lesson.name in chosen if chosen else lesson.submissions or not self.only_handed_in)
         ]
+        LatePenalties(self).set_all(gradebook, [lesson.name for lesson in lessons])
         students = [student for student in gradebook.students if not wanted or student.id in wanted]
         students.sort(key=lambda student: (student.last_name or "", student.first_name or "", student.id))
         for lesson in lessons:

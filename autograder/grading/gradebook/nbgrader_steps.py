@@ -1,6 +1,7 @@
-"""Steps of nbgrader's own `autograde`. Stock nbgrader executes a submission and reads scores from its outputs; with
+"""Steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its outputs; with
 these steps it is read within limits, run in a sandbox, and judged from outside."""
 
+from copy import copy
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from nbformat import from_dict
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.grading.gradebook.fail_closed import require_settings
 from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.judging import results
@@ -21,6 +23,18 @@ from autograder.grading.submission.read_submission import read_notebook
 from autograder.grading.submission.unit import Unit, unit_of
 
 
+# Of the files beside a notebook those with no ending and texts are taken along, such as the time stamp.
+NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
+
+
+class Releasing(NotebookExporter):
+    """Makes what students get."""
+
+    def __init__(self, config=None, **more):
+        super().__init__(config=config, **more)
+        require_settings(self.parent)
+
+
 class LimitedReading(NotebookExporter):
     """Reads a submission within limits, and nothing through a link.
 
@@ -30,6 +44,11 @@ class LimitedReading(NotebookExporter):
 
     def __init__(self, config=None, **more):
         super().__init__(config=config, **more)
+        require_settings(self.parent)
+        # Nothing beside a notebook is used in grading; modules and archives are not even copied. subtle: the exchange
+        # leaves out what `ignore` names as well, and needs its own.
+        self.parent.coursedir = copy(self.parent.coursedir)
+        self.parent.coursedir.ignore = [*self.parent.coursedir.ignore, *NOTHING_BESIDE]
         begin = self.parent.init_destination
 
         def refuse_or_begin(assignment_id: str, student_id: str) -> bool:

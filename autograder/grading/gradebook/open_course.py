@@ -12,23 +12,29 @@ from pathlib import Path
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets import log
-from traitlets.config import PyFileConfigLoader
+from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import UserError
 
+SETTINGS = "nbgrader_config.py"
 LOUD = ("autograder", "traitlets", "nbgrader", "nbclient", "nbconvert", "asyncio", "tornado", "jupyter_client")
 
 
 def open_course(folder: Path | str) -> NbGraderAPI:
     """nbgrader's API for the course in `folder`. Raises UserError if there is no course."""
     folder = Path(folder).absolute()
-    if not (folder / "nbgrader_config.py").is_file():
+    if not (folder / SETTINGS).is_file():
         raise UserError(f"{folder} is not a course; `python -m autograder course {folder}` makes one.")
-    try:
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
-    except Exception as error:  # it is a program of the teacher's
-        raise UserError(f"{folder / 'nbgrader_config.py'} cannot be loaded: {error}.") from None
+    config = load_settings(folder)
     return NbGraderAPI(CourseDirectory(config=config), config=config)
+
+
+def load_settings(folder: Path) -> Config:
+    """The settings of the course. Raises UserError if its file, a program of the teacher's, fails."""
+    try:
+        return PyFileConfigLoader(SETTINGS, path=str(folder)).load_config()
+    except Exception as error:
+        raise UserError(f"{folder / SETTINGS} cannot be loaded: {error}.") from None
 
 
 def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:

@@ -4,20 +4,29 @@ this, with one connection that stays open: autograde itself opens the gradebook 
 
 import os
 import shutil
+from contextlib import suppress
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.apps.api import NbGraderAPI
-from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
+from nbgrader.preprocessors import LimitOutput
 from nbgrader.utils import parse_utc
 from sqlalchemy.exc import DatabaseError
 
 from autograder.files import write_whole
 from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
+from autograder.grading.gradebook.late import LatePenalties
 from autograder.grading.gradebook.outcomes import Outcome, last_outcome, remember
 from autograder.grading.judging.results import Failed, Result
-from autograder.grading.submission.files import TIMESTAMP, Refused, read_time
+from autograder.grading.submission.files import (
+    LONGEST_NOTE,
+    SUBMISSION_SECRET,
+    TIMESTAMP,
+    Refused,
+    read_file,
+    read_time,
+)
 from autograder.grading.submission.find import Submission
 from autograder.grading.submission.reading import Read
 
@@ -41,8 +50,7 @@ class Recorder:
     def __init__(self, api: NbGraderAPI):
         self._gradebook = Gradebook(api.coursedir.db_url, api.coursedir.course_id)
         self._limit = LimitOutput(parent=api)
-        self._penalties = AssignLatePenalties(parent=api)
-        self._penalties.init_plugin()
+        self._penalties = LatePenalties(api)
         self._log = api.log
 
     def __enter__(self):
@@ -60,16 +68,24 @@ class Recorder:
         row = self._row(submission)
         write_scores(row, notebook, points, self._log)
         self._gradebook.db.flush()
-        self._set_late_penalty(submission, row)
+        self._gradebook.db.refresh(row)
+        self._penalties.set(row)
         self._gradebook.db.commit()
         self._limit.preprocess(notebook, {})
         show_mark_schemes(notebook, lesson)
         path = submission.autograded / f"{submission.lesson}.ipynb"
         write_whole(path, nbformat.writes(notebook))
         os.chmod(path, 0o444)  # as nbgrader does
+        self._take_along(submission)
+        self._end(submission, Outcome(read.digest, result.problem or result.look, result=read.key))
+
+    def _take_along(self, submission: Submission) -> None:
+        """Copies what nbgrader's other commands look for beside a graded notebook."""
         if stamp := _time_of(submission):
             write_whole(submission.autograded / TIMESTAMP, stamp)
-        self._end(submission, Outcome(read.digest, result.problem or result.look, result=read.key))
+        with suppress(Refused):
+            secret = read_file(submission.submitted / SUBMISSION_SECRET, LONGEST_NOTE)
+            write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
         """Gives 0 points to a submission that cannot be run, and remembers why."""
@@ -105,16 +121,6 @@ class Recorder:
         more = {} if stamp is None else {"timestamp": parse_utc(stamp)}
         self._gradebook.update_or_create_submission(submission.lesson, submission.student, **more)
         return self._gradebook.find_submission_notebook(submission.lesson, submission.lesson, submission.student)
-
-    def _set_late_penalty(self, submission: Submission, row: SubmittedNotebook) -> None:
-        self._gradebook.db.refresh(row)
-        late = row.assignment.total_seconds_late
-        row.late_submission_penalty = None
-        if late > 0:
-            plugin = self._penalties.plugin_inst
-            penalty = plugin.late_submission_penalty(submission.student, row.score, late)
-            if penalty is not None:
-                row.late_submission_penalty = max(0, min(penalty, row.score))
 
 
 def _time_of(submission: Submission) -> str | None:

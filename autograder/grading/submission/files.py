@@ -8,7 +8,8 @@ from nbgrader.utils import parse_utc
 
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
-TIMESTAMP, LONGEST_TIME = "timestamp.txt", 1_000
+# Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given back.
+TIMESTAMP, SUBMISSION_SECRET, LONGEST_NOTE = "timestamp.txt", "submission_secret.txt", 1_000
 
 
 class Refused(Exception):
@@ -43,7 +44,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
 
 def read_time(folder: Path) -> str:
     """The text of the time stamp in the folder of a submission. Raises Refused if there is none that holds a time."""
-    data = read_file(folder / TIMESTAMP, LONGEST_TIME)
+    data = read_file(folder / TIMESTAMP, LONGEST_NOTE)
     try:
         text = data.decode().strip()
         parse_utc(text)

@@ -14,7 +14,7 @@ from autograder.grading.course.make import make_course
 
 def test_a_course_has_what_nbgrader_expects(empty_course):
     names = {path.name for path in empty_course.iterdir()}
-    assert names == {"nbgrader_config.py", "source", "release", "submitted", "gradebook.db", ".secret"}
+    assert names == {"nbgrader_config.py", "nbgrader_config.json", "source", "release", "submitted", "gradebook.db", ".secret"}
     for lesson in find_lessons(None):
         released = empty_course / "release" / lesson.name / f"{lesson.name}.ipynb"
         assert nbformat.read(released, as_version=4) == nbformat.reads(as_text(student_notebook(lesson)), 4)
@@ -39,14 +39,14 @@ def test_an_existing_folder_is_not_harmed(tmp_path):
 
 
 def test_an_empty_folder_may_be_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(course_module, "_fill", lambda folder: (folder / "file").write_text("x") and ["a lesson"])
+    monkeypatch.setattr(course_module, "_fill", lambda folder, lessons: (folder / "file").write_text("x") and ["a lesson"])
     (tmp_path / "course").mkdir()
     assert make_course(tmp_path / "course") / "file" in list((tmp_path / "course").iterdir())
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), UserError("no"), KeyboardInterrupt()])
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, error):
-    def fail(folder):
+    def fail(folder, lessons):
         (folder / "half").write_text("made")
         raise error
 

@@ -1,0 +1,42 @@
+"""Stops nbgrader where the settings of a course were not loaded.
+
+nbgrader only logs an error in `nbgrader_config.py` and goes on with its own defaults, under which students' code runs
+without a sandbox. `nbgrader_config.json`, which nbgrader reads beside it, names our exporters whatever the other file
+holds; each of them asks `require_settings` before anything is converted.
+"""
+
+import json
+from pathlib import Path
+
+from nbgrader.converters.base import BaseConverter, NbGraderException
+from traitlets.config import Config
+
+from autograder.errors import UserError
+from autograder.grading.gradebook.open_course import SETTINGS, load_settings
+
+GUARD = "nbgrader_config.json"
+EXPORTERS = {
+    "GenerateAssignment": "autograder.grading.gradebook.nbgrader_steps.Releasing",
+    "Autograde": "autograder.grading.gradebook.nbgrader_steps.LimitedReading",
+    "GenerateFeedback": "autograder.grading.pages.feedback.FeedbackExporter",
+}
+GUARD_TEXT = json.dumps({name: {"exporter_class": exporter} for name, exporter in EXPORTERS.items()}, indent=1) + "\n"
+
+
+def mark_as_loaded(c: Config) -> None:
+    """Marks the configuration: the mark is kept only if `nbgrader_config.py` runs to its end."""
+    c.AttentionByHand.loaded = True
+
+
+def require_settings(converter: BaseConverter) -> None:
+    """Raises NbGraderException, which ends the command, if the settings of the course were not loaded."""
+    if "AttentionByHand.loaded" in converter.config:
+        return
+    try:
+        load_settings(Path(converter.coursedir.root))
+        why = f"{SETTINGS} does not call configure(...)"
+    except UserError as error:
+        why = str(error).removesuffix(".")
+    message = f"Nothing was done, because without its settings this course is not safe to work in: {why}."
+    converter.log.error(message)
+    raise NbGraderException(message)
