@@ -13,7 +13,7 @@ NOBODY = 65534  # another user of this machine, whom only root can become
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 
 
-def run(program: str, *words: str, cwd: Path, fails: bool = False, before: list[str] = [], env=None) -> str:
+def run(program: str, *words: str, cwd: Path, fails: bool = False, before=(), env=None) -> str:
     """What `python -m PROGRAM WORDS` says, which is to go well, or to fail."""
     command = [*before, sys.executable, "-m", program, *map(str, words)]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, env=env)

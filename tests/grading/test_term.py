@@ -11,7 +11,7 @@ from term import add_to_settings, as_student, autograder, change, nbgrader, writ
 
 from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
-from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
+from autograder.grading.demo.sample_class import FIRST, SOFTMAX, WRITTEN, SampleSubmission
 from autograder.grading.gradebook.open_course import open_course
 
 pytestmark = needs_sandbox

@@ -22,7 +22,6 @@ from autograder.grading.submission.limited import read_limited
 from autograder.grading.submission.read_submission import read_notebook
 from autograder.grading.submission.unit import Unit, unit_of
 
-
 # Of the files beside a notebook those with no ending and texts are taken along, such as the time stamp.
 NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
 

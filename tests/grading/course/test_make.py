@@ -14,7 +14,8 @@ from autograder.grading.course.make import make_course
 
 def test_a_course_has_what_nbgrader_expects(empty_course):
     names = {path.name for path in empty_course.iterdir()}
-    assert names == {"nbgrader_config.py", "nbgrader_config.json", "source", "release", "submitted", "gradebook.db", ".secret"}
+    settings = {"nbgrader_config.py", "nbgrader_config.json", ".secret"}
+    assert names == settings | {"source", "release", "submitted", "gradebook.db"}
     for lesson in find_lessons(None):
         released = empty_course / "release" / lesson.name / f"{lesson.name}.ipynb"
         assert nbformat.read(released, as_version=4) == nbformat.reads(as_text(student_notebook(lesson)), 4)
@@ -39,7 +40,11 @@ def test_an_existing_folder_is_not_harmed(tmp_path):
 
 
 def test_an_empty_folder_may_be_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(course_module, "_fill", lambda folder, lessons: (folder / "file").write_text("x") and ["a lesson"])
+    def fill(folder, lessons):
+        (folder / "file").write_text("x")
+        return ["a lesson"]
+
+    monkeypatch.setattr(course_module, "_fill", fill)
     (tmp_path / "course").mkdir()
     assert make_course(tmp_path / "course") / "file" in list((tmp_path / "course").iterdir())
 
