@@ -14,6 +14,7 @@ from typing import Any
 from autograder.exercises import find
 from autograder.judge import Expected, cases_of
 from autograder.judge.sketch import sketch
+from autograder.schema.case import SPECS
 from autograder.schema.exercise import Exercise
 from autograder.values import Record
 from autograder.values.store import Writer
@@ -41,7 +42,7 @@ def _further(exercise: Exercise) -> dict[str, Any]:
 
 def write_alone(folder: Path, exercise_id: str) -> None:
     """The visible cases with the expected records, and the records of each known mistake."""
-    expected, writer = _expected(exercise_id), Writer()
+    expected, writer = _expected(exercise_id), Writer(SPECS)
     mistakes = [_run(writer, *expected.run(number)) for number in range(len(expected.exercise.mistakes))]
     right = [_record(writer, record) for record in expected.right]
     cases = [dict(vars(case)) for case in expected.cases]
@@ -51,7 +52,7 @@ def write_alone(folder: Path, exercise_id: str) -> None:
 
 def write_pairs(folder: Path, exercise_id: str) -> None:
     """The records of every two known mistakes made at once."""
-    expected, writer = _expected(exercise_id), Writer()
+    expected, writer = _expected(exercise_id), Writer(SPECS)
     runs = [_run(writer, *expected.run(*pair)) for pair in expected.pairs]
     writer.write(folder / f"{exercise_id}.pairs.safetensors", {"pairs": expected.pairs, "runs": runs})
 

@@ -5,6 +5,7 @@
     mistake     wrong answers as edits of a worked one, with a tutor's words
     invariants  conditions on the results of several cases
     exercise    all of it together
+    packed      cases as bytes, for the process in which an answer runs
     recorded    exercises as data without answers, for students of a graded course
 
 An exercise's file imports what it needs from here.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import UserError
-from autograder.schema.case import Case
+from autograder.schema.case import SPECS, Case
 from autograder.schema.draw import PUBLIC_SEED, Draw
 from autograder.schema.exercise import Exercise, Invariant, Rules
 from autograder.schema.mistake import Mistake
@@ -34,12 +34,12 @@ class Recorded:
     @cached_property
     def alone(self) -> Stored:
         """Cases, expected results, and the results of each mistake."""
-        return Stored(self.folder / f"{self.id}.safetensors")
+        return Stored(self.folder / f"{self.id}.safetensors", SPECS)
 
     @cached_property
     def pairs(self) -> Stored:
         """The results of two mistakes at once."""
-        return Stored(self.folder / f"{self.id}.pairs.safetensors")
+        return Stored(self.folder / f"{self.id}.pairs.safetensors", SPECS)
 
     def cases(self, draw: Draw) -> list[Case]:
         """The visible cases. Raises UserError for others, which are not recorded."""

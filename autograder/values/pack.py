@@ -5,14 +5,11 @@ Reading it builds lists, dicts, numbers, text and tensors only and never runs co
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import torch
 from safetensors.torch import load, save
 
-from autograder.schema.case import SPECS, Case, Question
 from autograder.values.plain import flatten, restore
 
 LARGEST_MESSAGE = 256 * 1024 * 1024
@@ -52,14 +49,3 @@ def unpack(data: bytes, specs: tuple[type[Any], ...] = ()) -> Any:
         raise BadMessage("the message is nested too deeply") from error
     except Exception as error:
         raise BadMessage("the message is damaged") from error
-
-
-def pack_cases(cases: Sequence[Case]) -> bytes:
-    """Cases as bytes, without what only the judge knows."""
-    asked = [field.name for field in fields(Question)]
-    return pack([{name: getattr(case, name) for name in asked} for case in cases], SPECS)
-
-
-def unpack_cases(data: bytes) -> list[Question]:
-    """The questions of the cases that `pack_cases` was given."""
-    return [Question(**given) for given in unpack(data, SPECS)]

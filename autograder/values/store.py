@@ -13,14 +13,14 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from autograder.schema.case import SPECS
 from autograder.values.plain import flatten, restore
 
 
 class Writer:
-    """Collects parts, and writes them with a value."""
+    """Collects parts, and writes them with a value. `specs` are the classes beside plain data that they may hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, specs: tuple[type[Any], ...] = ()) -> None:
+        self._specs = specs
         self._rows: dict[str, list[torch.Tensor]] = {}  # by type
         self._ends: dict[str, int] = {}
         self._places: dict[tuple[str, bytes], int] = {}  # where equal numbers start
@@ -28,11 +28,11 @@ class Writer:
 
     def part(self, value: Any) -> int:
         """The number of a part; equal parts have one number."""
-        return self._parts.setdefault(_as_json(flatten(value, self._place, SPECS)), len(self._parts))
+        return self._parts.setdefault(_as_json(flatten(value, self._place, self._specs)), len(self._parts))
 
     def write(self, path: Path, value: Any) -> None:
         """Writes the value and all parts into a new file."""
-        text = f'{{"value":{_as_json(flatten(value, self._place, SPECS))},"parts":[{",".join(self._parts)}]}}'
+        text = f'{{"value":{_as_json(flatten(value, self._place, self._specs))},"parts":[{",".join(self._parts)}]}}'
         rows = {name: torch.cat(row) for name, row in self._rows.items()}
         save_file(rows or {"none": torch.zeros(0)}, path, metadata={"json": text})
 
@@ -52,9 +52,10 @@ def _as_json(value: Any) -> str:
 
 
 class Stored:
-    """A file that `Writer.write` wrote: its `value`, and its parts by number."""
+    """A file that a `Writer` with the same `specs` wrote: its `value`, and its parts by number."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, specs: tuple[type[Any], ...] = ()):
+        self._specs = specs
         with safe_open(path, "pt") as file:
             header = json.loads(file.metadata()["json"])
             self._rows = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is not a dict)
@@ -69,7 +70,7 @@ class Stored:
         return self._read[number]
 
     def _restored(self, value: Any) -> Any:
-        return restore(value, self._tensor, SPECS)
+        return restore(value, self._tensor, self._specs)
 
     def _tensor(self, place: list) -> torch.Tensor:
         name, start, shape = place

@@ -37,7 +37,7 @@ from autograder.judge.general import GENERAL
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT
 from autograder.probe import probe
 from autograder.schema.case import GRADIENTS
-from autograder.values.pack import pack_cases, unpack_cases
+from autograder.schema.packed import pack_cases, unpack_cases
 
 every_exercise = pytest.mark.parametrize("exercise_id", IDS)
 SAMPLED = "a sample of the visible"

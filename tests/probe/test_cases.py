@@ -7,9 +7,9 @@ from simple_exercise import exercise_of, verdict_on
 from autograder.probe import probe
 from autograder.schema.case import Case, Given, Module, Optimizer, Seed
 from autograder.schema.exercise import Rules
+from autograder.schema.packed import pack_cases, unpack_cases
 from autograder.schema.standard import standard_cases
 from autograder.values.compare import EXACT, difference
-from autograder.values.pack import pack_cases, unpack_cases
 
 X = torch.arange(6.0).reshape(2, 3)
 

@@ -7,7 +7,7 @@ from autograder.grading.judging.untrusted_records import LARGEST_COUNT, Unreadab
 from autograder.grading.worker.session import Session
 from autograder.judge import Expected, Verdict, cases_of, judge, not_started, unable_to_run
 from autograder.schema.draw import PUBLIC_SEED
-from autograder.values.pack import pack_cases
+from autograder.schema.packed import pack_cases
 
 
 class Questions:

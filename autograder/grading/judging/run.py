@@ -22,7 +22,7 @@ from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, 
 from autograder.judge import Verdict, unable_to_run
 from autograder.judge.verdict import verdict_from
 from autograder.schema.exercise import Rules
-from autograder.values.pack import pack_cases
+from autograder.schema.packed import pack_cases
 
 LARGEST_GRAPH = 1_000_000
 OPERATIONS_UNKNOWN = "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."

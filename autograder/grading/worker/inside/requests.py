@@ -25,7 +25,8 @@ from autograder.grading.worker.protocol import SIZE
 from autograder.graph import as_data
 from autograder.probe import probe
 from autograder.probe.guard import guarded
-from autograder.values.pack import pack, unpack, unpack_cases
+from autograder.schema.packed import unpack_cases
+from autograder.values.pack import pack, unpack
 
 
 def serve(channel: int, shell: Shell) -> None:

@@ -1,0 +1,18 @@
+"""Cases as bytes, for the process in which an answer runs."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from autograder.schema.case import SPECS, Case, Question
+from autograder.values.pack import pack, unpack
+
+
+def pack_cases(cases: Sequence[Case]) -> bytes:
+    """Cases as bytes, without what only the judge knows."""
+    asked = [field.name for field in fields(Question)]
+    return pack([{name: getattr(case, name) for name in asked} for case in cases], SPECS)
+
+
+def unpack_cases(data: bytes) -> list[Question]:
+    """The questions of the cases that `pack_cases` was given."""
+    return [Question(**given) for given in unpack(data, SPECS)]
