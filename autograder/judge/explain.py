@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from autograder.judge.between_calls import between_calls
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, Finding
 from autograder.judge.general import general_mistake
@@ -67,6 +68,10 @@ def _unused_input(answer: WrongAnswer) -> Explanation | None:
     return _explanation(unused_input(answer.exercise, answer.expected.right, answer.records))
 
 
+def _between_calls(answer: WrongAnswer) -> Explanation | None:
+    return _explanation(between_calls(answer.cases, answer.expected.right, answer.records, answer.findings))
+
+
 def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
     # Only for answers that run, give the right shape and repeat themselves: other faults are reported before.
     if not answer.costs(VALUES) or any(finding.level < FINITE for finding in answer.findings):
@@ -115,6 +120,7 @@ def _explanation(words: Words | None) -> Explanation | None:
 EXPLAINERS: tuple[Callable[[WrongAnswer], Explanation | None], ...] = (
     _known_mistake,
     _general_mistake,
+    _between_calls,
     _unused_input,
     _broken_invariant,
     _of_numbers(lambda answer: single_aspect(answer.findings)),

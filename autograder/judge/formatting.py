@@ -7,6 +7,7 @@ import torch
 
 from autograder.schema.case import Case, Given, Module, Optimizer
 from autograder.schema.exercise import Exercise
+from autograder.schema.twice import argument_of
 from autograder.values import Encoded
 from autograder.values.encode import length_of
 
@@ -74,7 +75,7 @@ def sizes_of_axes(exercise: Exercise, case: Case) -> dict[str, int]:
     """Sizes by the letters of the exercise's `shapes`, from a case's arguments."""
     sizes: dict[str, int] = {}
     for name, value in arguments_of(exercise, case):
-        axes = _axes(exercise, name)
+        axes = _axes(exercise, argument_of(name))
         if isinstance(value, torch.Tensor) and axes:
             sizes |= dict(zip(reversed(axes), (int(n) for n in reversed(value.shape)), strict=False))
     return sizes

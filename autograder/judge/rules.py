@@ -216,4 +216,4 @@ def _broken_loops(exercise: Exercise, observed: Observed) -> tuple[str, str] | N
 
 
 def _is_long(case: Case) -> bool:
-    return all(argument.shape[-2] >= LONG_SENTENCE for argument in case.args)
+    return bool(case.args) and all(argument.shape[-2] >= LONG_SENTENCE for argument in case.args)

@@ -16,6 +16,7 @@ from autograder.schema.case import (
     DTYPES,
     FULLY_MASKED,
     GRADIENTS,
+    IN_DOUBLE,
     REFUSALS,
     SIDE_EFFECTS,
     STABILITY,
@@ -31,11 +32,11 @@ from autograder.schema.case import (
 from autograder.schema.exercise import Exercise, Rules
 from autograder.schema.invariants import doubles, one_factor, past_only, samples_apart, shares_sum_to_one
 from autograder.schema.mistake import edit, fitting, wrong
-from autograder.schema.standard import standard_cases
+from autograder.schema.standard import FROM_TABLES, standard_cases
 from autograder.values.compare import EXACT, ONE_OF, SAME_ROWS, SAME_SET, close
 
 __all__ = [
-    "CALLS_OF", "DTYPES", "EXACT", "FULLY_MASKED", "GRADIENTS", "ONE_OF", "REFUSALS", "SAME_ROWS", "SAME_SET",
+    "CALLS_OF", "DTYPES", "EXACT", "FROM_TABLES", "FULLY_MASKED", "GRADIENTS", "IN_DOUBLE", "ONE_OF", "REFUSALS", "SAME_ROWS", "SAME_SET",
     "SIDE_EFFECTS", "STABILITY", "VALUES", "Call", "Case", "Exercise", "Given", "Kept", "Module", "Optimizer", "Rules",
     "Seed", "close", "doubles", "edit", "fitting", "one_factor", "past_only", "samples_apart",
     "shares_sum_to_one", "standard_cases", "wrong",

@@ -35,6 +35,9 @@ FULLY_MASKED = "queries that may attend to nothing"
 REFUSALS = "sizes that do not fit"
 CALLS_OF = "calls of "  # and a name: where a result holds what a given function or a part was called with
 
+# Of the tolerance for float32 (1e-4): what float64 loses in a short sum is far below 1e-9, what float32 loses is above.
+IN_DOUBLE = 1e-5
+
 
 @dataclass(frozen=True)
 class Module:

@@ -19,9 +19,17 @@ class Draw:
     """
 
     def __init__(self, exercise_id: str, seed: str = PUBLIC_SEED, hidden: bool = False):
-        self.seed, self.hidden = seed, hidden
+        self.exercise_id, self.seed, self.hidden = exercise_id, seed, hidden
+        self._sizes: list[list[int]] = []  # what `sizes` gave so far
+        self._known: list[list[int]] = []  # what it shall give first
         digest = hashlib.sha256(f"{seed}/{exercise_id}/{hidden}".encode()).digest()
         self._random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
+
+    def of_the_same_sizes(self) -> "Draw":
+        """A draw of other numbers that begins with the sizes which this one has drawn."""
+        other = Draw(self.exercise_id, f"{self.seed}/again", self.hidden)
+        other._known = list(self._sizes)
+        return other
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Standard normal values times `scale`; float32 by default, rounded so that float32 and float64
@@ -45,4 +53,6 @@ class Draw:
 
     def sizes(self, count: int, low: int = 2, high: int = 9) -> list[int]:
         """`count` sizes from low to high inclusive, all different."""
-        return [int(n) for n in self._random.permutation(np.arange(low, high + 1))[:count]]
+        drawn = [int(n) for n in self._random.permutation(np.arange(low, high + 1))[:count]]
+        self._sizes.append(self._known.pop(0) if self._known else drawn)
+        return self._sizes[-1]

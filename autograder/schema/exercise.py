@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from autograder.schema.case import Case
+from autograder.schema.case import DTYPES, Case
 from autograder.schema.draw import Draw
 from autograder.schema.mistake import Mistake, can_be_combined, completed, edited
-from autograder.schema.standard import standard_cases
+from autograder.schema.standard import as_exact_as_float64, standard_cases
+from autograder.schema.twice import called_twice
 
 PROCEDURES = ("function", "class", "copy_weights")
 
@@ -106,9 +107,13 @@ class Exercise:
         return edited(self.worked, self.mistakes[first].edits, self.mistakes[second].edits)
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """The cases of a seed: the exercise's own, and the standard ones."""
+        """The cases of a seed: the exercise's own, the standard ones, and two calls in a row."""
         cases = list(self.cases(draw))
-        return cases + standard_cases(cases[0], self.standard, self.parameters, self.reference)
+        further = standard_cases(cases, self.standard, self.parameters, self.reference)
+        if self.procedure != "copy_weights":
+            further += called_twice(cases, self.cases(draw.of_the_same_sizes()), self.parameters)
+        cases += further
+        return [as_exact_as_float64(case) for case in cases] if DTYPES in self.aspects else cases
 
     @property
     def topic(self) -> str:

@@ -55,6 +55,10 @@ class RecordedExercise(Exercise):
     records: Recorded | None = None
     names: tuple[str, ...] = field(default=())
 
+    def drawn(self, draw: Draw) -> list[Case]:
+        """The recorded cases, which are all."""
+        return list(self.cases(draw))
+
     @property
     def parameters(self) -> tuple[str, ...]:
         return self.names

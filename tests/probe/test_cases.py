@@ -189,7 +189,7 @@ def test_new_parameters_are_random(make, learns):
     weights = {"a": torch.ones(3, 2), "b": torch.zeros(3, 2)}
     first = Case("one", (X,), weights=weights)
     answer = type("Answer", (Layer,), {"make": staticmethod(make)})
-    cases = [first, *standard_cases(first, ("new",), ("x",), Layer)]
+    cases = [first, *standard_cases([first], ("new",), ("x",), Layer)]
     aspects = {"values": 1, "gradients": 1}
     judged = verdict_on(Layer, answer, *cases, procedure="class", aspects=aspects)
     assert (judged.passed, judged.points) == (learns, 1 + learns), judged

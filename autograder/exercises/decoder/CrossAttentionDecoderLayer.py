@@ -7,7 +7,7 @@ from torch import nn
 from autograder.exercises._shared import layers
 from autograder.exercises._shared.attention_cases import some_mask
 from autograder.exercises._shared.layers import LAYERS, MADE, RISING, Maker
-from autograder.schema import Exercise, edit, fitting
+from autograder.schema import Exercise, edit, fitting, standard_cases
 
 
 class CrossAttentionDecoderLayer(nn.Module):
@@ -52,6 +52,7 @@ def cases(draw):
     padded = make.case("memory with padding", 3, 4, (3, 2, 5), 6, **masked)
     padded.kwargs["memory_mask"] = some_mask(draw, (3, 6))
     yield padded
+    yield from standard_cases([padded], ("float64",))
     mask = some_mask(draw, (2, 5))
     yield make.case("a memory mask by position", 2, 4, (3, 2, 5), 5, mask, gradients=False, **masked)
     yield make.far_apart("scores that differ by ten thousands", RISING)

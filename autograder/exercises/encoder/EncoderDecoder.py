@@ -7,7 +7,7 @@ from torch import nn
 
 from autograder.exercises._shared.attention_cases import some_mask
 from autograder.schema import (
-    DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, past_only, samples_apart,
+    DTYPES, FROM_TABLES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, past_only, samples_apart,
 )
 
 
@@ -159,7 +159,7 @@ EXERCISE = Exercise(
     worked=EncoderDecoder,
     reference=Reference,
     cases=cases,
-    standard=("float64", "by name"),
+    standard=(FROM_TABLES, "by name"),
     aspects={VALUES: 4, PADDING: 1, LENGTH: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"src": "B M", "tgt": "B N", "src_padding": "B M", "return": "B N tgt_vocab"},
     invariants=(samples_apart("two sentences", "another second sentence"),

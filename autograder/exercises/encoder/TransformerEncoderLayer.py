@@ -8,7 +8,7 @@ from autograder.exercises._shared import layers
 from autograder.exercises._shared.attention import TOO_SMALL
 from autograder.exercises._shared.attention_cases import some_mask
 from autograder.exercises._shared.layers import LAYERS, MADE, RISING, Maker
-from autograder.schema import Exercise, edit, fitting, samples_apart
+from autograder.schema import Exercise, edit, fitting, samples_apart, standard_cases
 
 
 class TransformerEncoderLayer(nn.Module):
@@ -65,6 +65,7 @@ def cases(draw):
         # Whoever lets padding speak hears it.
         case.args[0][~mask] *= 3
         yield case
+    yield from standard_cases([case], ("float64",))
     mask = torch.tensor([[True, False, True, False]])
     yield make.case("one sentence with padding", 1, 4, (2, 3, 5), mask=mask, result_mask="1", gradients=False, **padded)
     mask = some_mask(draw, (4, 4))

@@ -80,7 +80,7 @@ def cases(draw):
     yield _case(draw, "far apart scores", (2, 2, 3), (4, 2), stretch=10.0, aspect=STABILITY, gradients=False,
                 scale=5.0, needs=cached)
     yield _rising(draw, needs=cached)
-    yield _case(draw, "float64 and a cache", (2, 2, 3), (3, 2), dtype=torch.float64, aspect=DTYPES, needs=cached)
+    yield _case(draw, "float64 and a cache", (2, 2, 4), (3, 2), dtype=torch.float64, aspect=DTYPES, needs=cached)
     named = {"init": {"d_model": 6, "n_heads": 2}, "gradients": False}
     yield _case(draw, "a cache by name", (2, 2, 3), (2,), 3, by_name=True, needs=cached, **named)
     refused = {"init": (10, 3), "aspect": REFUSALS, "raises": "ValueError", "gradients": False}

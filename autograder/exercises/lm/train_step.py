@@ -5,7 +5,9 @@ from dataclasses import replace
 import torch
 import torch.nn.functional as F
 
-from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, Optimizer, edit
+from autograder.schema import (
+    IN_DOUBLE, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, Optimizer, edit,
+)
 
 CLIPPING = "the limit of the gradient"
 MODE = "left in its mode"
@@ -58,6 +60,8 @@ def cases(draw):
     yield _case(draw, "as many tokens as words", steps=1, shape=(2, 6), needs=tokens)
     yield _case(draw, "four of everything", steps=1, shape=(4, 4), words=4, width=4, needs=tokens)
     yield _after_an_earlier_backward(draw)
+    # Computed in float32, a loss and its gradients are off by more than this.
+    yield _case(draw, "as exact as float64", steps=1, aspect=SIDE_EFFECTS, scale=IN_DOUBLE, needs=tokens)
     limit = {"aspect": CLIPPING, "needs": ("tokens", "limit")}
     yield _case(draw, "a small gradient", steps=1, size=0.05, max_norm=1.0, **limit)
     yield _case(draw, "a large gradient", size=4.0, max_norm=1.0, **limit)

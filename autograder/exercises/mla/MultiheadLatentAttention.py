@@ -110,8 +110,8 @@ def cases(draw):
     yield zero
     yield from _empty_rows(make)
     yield from _far_scores(draw, make)
-    first = make.case("a mask for all samples", (2, 3, 3, 4, 5), (3, 3), fresh=True)
-    yield from standard_cases(first, ("float64", "transposed"), (), None)
+    first = make.case("a mask for all samples", (2, 5, 5, 3, 4), (5, 5), fresh=True)
+    yield from standard_cases([first], ("float64", "transposed"), (), None)
     refused = {"init": (10, 3, 4), "aspect": REFUSALS, "raises": "ValueError", "gradients": False}
     yield Case("ten features, three heads", (draw.normal(2, 3, 10),), **refused)
 
@@ -138,7 +138,7 @@ def _empty_rows(make):
     """Queries that may attend to nothing: by left padding under a causal mask, in float64, and all of them."""
     some = make.case("some queries see nothing", (2, 5, 5, 4, 4), left_padded(5, 2), aspect=FULLY_MASKED)
     yield some
-    (double,) = standard_cases(some, ("float64",), (), None)
+    (double,) = standard_cases([some], ("float64",), (), None)
     # Built anew, so that nothing in float32 is left in it.
     yield Case(**vars(double) | {"family": "some queries see nothing, float64", "aspect": FULLY_MASKED, "fresh": True})
     yield make.case("nothing may be seen", (2, 3, 3, 4, 3), torch.zeros(3, 1, dtype=torch.bool), aspect=FULLY_MASKED)

@@ -4,7 +4,19 @@ import torch
 import torch.nn.functional as F  # noqa: F401 (the mistakes use it)
 
 from autograder.exercises._shared.routing import logits_apart
-from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, edit
+from autograder.schema import (
+    DTYPES,
+    GRADIENTS,
+    SIDE_EFFECTS,
+    STABILITY,
+    VALUES,
+    Call,
+    Case,
+    Exercise,
+    Given,
+    Kept,
+    edit,
+)
 
 
 def top_k_gate(logits, k):
@@ -20,6 +32,27 @@ def reference(logits, k):
     return weights[..., :k], experts[..., :k]
 
 
+TIES = "equal logits"
+# Of equal logits any may be chosen: what they are is told, not which.
+LOOK = """
+def look(logits, result):
+    weights, experts = result
+    ordered = experts.sort(-1).values
+    return {
+        "weights": weights,
+        "chosen logits": logits.gather(-1, experts),
+        "every expert once": bool((ordered[..., 1:] > ordered[..., :-1]).all()),
+    }
+"""
+
+
+def _ties(rows, k):
+    given = {"logits": torch.tensor(rows), "k": k, "look": Given("look", LOOK)}
+    script = (Call((Kept("logits"), Kept("k")), keep="result", shown=False),
+              Call((Kept("logits"), Kept("result")), to="look", keep="look"))
+    return Case("equal logits", (), given, script=script, aspect=TIES, gradients=False, needs=("several", "left out"))
+
+
 def cases(draw):
     batch, tokens, n_experts = draw.sizes(3, 3, 8)
     several = {"needs": ("batch", "several", "left out")}
@@ -33,6 +66,9 @@ def cases(draw):
     yield Case("one axis more", (logits_apart(draw, 2, 3, 2, 5), 2), **several)
     yield Case("all logits below zero", (logits_apart(draw, 3, 6) - 5.0, 2), needs=("several", "left out"))
     yield Case("one of everything", (logits_apart(draw, 1, 1, 1), 1))
+    yield _ties([[0.5, 2.0, 0.5, 0.5], [1.0, 1.0, 1.0, 1.0], [0.0, -1.0, 0.0, 3.0]], 2)
+    yield _ties([[0.0, 0.0, 0.0]], 1)
+    yield _ties([[2.0, 1.0, 2.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0, -4.0]], 3)
     yield Case("many tokens", (logits_apart(draw, 300, 6), 2), gradients=False, needs=("several", "left out"))
     # At most 79 apart, but far from zero: rounded to 1e-4 of a logit.
     far = torch.tensor([[-1000.0], [1000.0], [0.0]]) + draw.eighths(3, 6, limit=300)
@@ -51,7 +87,7 @@ EXERCISE = Exercise(
     reference=reference,
     cases=cases,
     standard=("float64", "transposed", "by name"),
-    aspects={VALUES: 3, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 2, TIES: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"logits": "... E", "return": "... k"},
     mistakes=(
         edit("MOE-05 bare logits as weights", {SOFTMAX: "chosen"},
@@ -106,6 +142,19 @@ EXERCISE = Exercise(
              "A token is sent to one and the same expert k times.", "Who is the second best?"),
         edit("MOE-47 exponents of two", {SOFTMAX: "torch.softmax(chosen * 0.6931471805599453, dim=-1)"},
              "Your weights are flatter than they should be.", "Which base does softmax use?"),
+        edit("MOE-49 every logit from the k-th on gets a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits < "
+             "chosen[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},
+             "Where logits are equal, the weights of a token do not sum to one.",
+             "How many logits are at least as large as the k-th if some equal it, and how many experts share?"),
+        edit("MOE-51 only logits above the next one get a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits "
+             "<= F.pad(logits, (0, k)).masked_fill(F.pad(torch.zeros_like(logits), (0, k), value=1.0) > 0, "
+             "-torch.inf).topk(k + 1, dim=-1).values[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},
+             "Where logits are equal, some of the chosen experts get no share, or all are struck out.",
+             "Is a logit that equals the first one left out larger than it?"),
+        edit("MOE-53 a small number in the division", {SOFTMAX: "(shares := torch.softmax(logits, dim=-1).gather(-1, "
+             "experts)) / (shares.sum(dim=-1, keepdim=True) + 1e-6)"},
+             "Where the chosen logits are far below the others' sum, your weights are too small.",
+             "How large is the sum that you divide by, next to the small number that you add to it?"),
     ),
     combinable=("MOE-05", "MOE-07", "MOE-21", "MOE-23", "MOE-25", "MOE-27", "MOE-33", "MOE-35", "MOE-37"),
     needs={

@@ -33,6 +33,9 @@ def cases(draw):
     yield _case("one token", [4], 6, 1)
     yield _case("one of everything", [0], 1, 1)
     # Beyond what a count in 8 bits holds.
+    # Beyond what a count in 16 bits holds: half precision counts to 2048.
+    yield _case("more tokens than half precision counts", draw.integers(0, 8, 5000) // 8, 2, 2100,
+                needs=("full", "long"))
     yield _case("many tokens", draw.integers(0, 1, 700), 2, 290, needs=("full", "long"))
 
 

@@ -81,8 +81,9 @@ def cases(draw):
               Call((Kept("new"), Kept("x")), to="apply", keep="output"))
     spoil = Given("spoil",
                   "def spoil(old):\n    with torch.no_grad():\n        [p.zero_() for p in old.parameters()]\n")
-    yield _case(draw, "its arguments changed afterwards", 4, 3, more={"spoil": spoil}, script=script,
-                changes=("norm", "linear"), aspect=SIDE_EFFECTS)
+    for bias in (1.0, 0.0):  # and where nothing is added to the bias
+        yield _case(draw, "its arguments changed afterwards", 4, 3, bias=bias, more={"spoil": spoil}, script=script,
+                    changes=("norm", "linear"), aspect=SIDE_EFFECTS)
 
 
 def _case(draw, family, d_in, d_out, dtype=torch.float32, eps=1e-5, bias=1.0, more=None, needs=("shift",), **fields):

@@ -2,7 +2,9 @@
 
 import torch
 
-from autograder.schema import DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit
+from autograder.schema import (
+    DTYPES, FROM_TABLES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit,
+)
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -52,6 +54,10 @@ def cases(draw):
     # As lesson 04 makes them: features side by side in memory, heads not. A complex view asks for the former.
     heads = draw.eighths(2, 5, 3, 6, limit=8).transpose(1, 2)
     yield Case("heads just split", (heads, torch.arange(5)), scale=10.0, needs=("pairs", "places"), gradients=False)
+    # And for every stride but the last to be even.
+    part = draw.eighths(2, 3, 5, limit=8)[..., :4]
+    layout = {"aspect": SIDE_EFFECTS, "needs": ("pairs", "places"), "gradients": False}
+    yield Case("a part of wider tokens", (part, torch.arange(3)), scale=10.0, **layout)
     refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
     for width, tokens in ((7, 3), (1, 4)):
         yield _case(draw, "an odd number of features", (2, tokens), width, torch.arange(tokens), **refused)
@@ -74,7 +80,7 @@ EXERCISE = Exercise(
     worked=apply_rope,
     reference=reference,
     cases=cases,
-    standard=("float64", "by name"),
+    standard=(FROM_TABLES, "transposed", "by name"),
     aspects={VALUES: 4, BASE: 1, REFUSALS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"x": "... N D", "positions": "N", "return": "... N D"},
     mistakes=(

@@ -33,6 +33,7 @@ def cases(draw):
     sure = torch.arange(1.0, 6)
     yield _case("likelier, but less than before", (sure, 0 * sure, 2 * sure - 4, 0 * sure), needs=reference)
     yield _case("far apart", compared(draw, 9, 4000.0), needs=reference)
+    yield from _close_margins()
     one = torch.tensor([0.0]), torch.tensor([1.0])
     yield _case("one pair, right", (one[1], one[0], one[0], one[0]))
     yield _case("one pair, wrong", (one[0], one[1], one[0], one[0]))
@@ -42,6 +43,17 @@ def cases(draw):
     gains = torch.tensor([0.0, 1, -1] * 3)
     yield _case("every third pair a tie", (policy_chosen, policy_rejected, policy_chosen - before - gains,
                                            policy_rejected - before), **tie)
+
+
+def _close_margins():
+    """Margins that are no ties: small beside the log-probabilities, and so small that exp and sigmoid of them are 1 and
+    one half. Every sum and difference is exact in float32."""
+    signs = torch.tensor([1.0, -1.0, 1.0, 1.0, -1.0])
+    for family, size, margin in (("close beside large numbers", 2.0**13, 2.0**-8),
+                                 ("close to zero and to each other", 2.0**-10, 2.0**-30)):
+        low = torch.full((5,), -size)
+        yield _case(family, (low + signs.clamp(max=0) * margin, low - signs.clamp(min=0) * margin, low, low.clone()),
+                    needs=("close",))
 
 
 def _case(family, args, **more):
@@ -111,6 +123,8 @@ EXERCISE = Exercise(
     combinable=(),
     needs={
         "ties": ("You are right, but for ties.", "What is said of two answers that have gained equally?"),
+        "close": ("You are right, but for margins that are small and no ties.",
+                  "When are two gains equal: if they are close, or if nothing is between them?"),
         "reference": ("Where the reference is undecided you are right; elsewhere you are not.",
                       "What does the reward of an answer measure: how likely it is, or how much likelier it has "
                       "become?"),

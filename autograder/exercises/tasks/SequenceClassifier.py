@@ -5,7 +5,9 @@ import torch.nn.functional as F  # noqa: F401 (the mistakes use it)
 from torch import nn
 
 from autograder.exercises._shared.gpt_layers import NEEDS, STACK, layer_weights, linear, needs_of
-from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, fitting, samples_apart
+from autograder.schema import (
+    DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, fitting, samples_apart, standard_cases,
+)
 
 
 class SequenceClassifier(nn.Module):
@@ -77,6 +79,7 @@ def cases(draw):
     some[:, 2], some[:, 4], some[0, 1] = True, False, True
     first = _case(draw, "padding anywhere", 2, 6, sizes, padding=some)
     yield first
+    yield from standard_cases([first], ("float64",))
     ids = torch.cat((first.args[0][:1], (first.args[0][1:] + 3) % 8))
     same = {"init": first.init, "weights": first.weights, "gradients": False, "aspect": PADDING, "needs": first.needs}
     yield Case("another second text", (ids, torch.cat((some[:1], ~some[1:]))), **same)

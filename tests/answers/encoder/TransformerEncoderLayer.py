@@ -118,6 +118,7 @@ WITHOUT_MASK = (
 WRONG = {name: shared.WRONG[name] for name in WITHOUT_MASK} | {
     "no padding in a single sentence": {"padding is None else": "padding is None or len(x) == 1 else"},
     "PyTorch's layer": WholeLayer,
+    "padding as a bias in float32": {"~padding": "torch.zeros(padding.shape).masked_fill(~padding, -torch.inf)"},
     "PyTorch's layer inside": HeldLayer,
     "a fill of -3": {"~padding": FILL.format("-3.0")},
     "padding by another name": {"padding=None)": "padding_mask=None)", "padding is None else ~padding":

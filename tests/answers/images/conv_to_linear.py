@@ -58,9 +58,17 @@ def asked(conv):
     return layer
 
 
+_LAYERS = {}
+
+
+def made_at_the_first_call(conv):
+    return _LAYERS.setdefault((conv.weight.shape, conv.weight.dtype, conv.weight.requires_grad), copied(conv))
+
+
 RIGHT = {kind.__name__: kind for kind in (copied, parameters, state, deep, row_by_row, asked)}
 LAST = "return layer"
 WRONG = {
+    "a layer made at the first call": made_at_the_first_call,
     "half of the bias": {"copy_(conv.bias)": "copy_(conv.bias / 2)"},
     "scaled": {"conv.weight.flatten(1))": "conv.weight.flatten(1) * conv.kernel_size[0])"},
     "a pair": {LAST: "return layer, conv"},

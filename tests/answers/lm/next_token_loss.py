@@ -59,6 +59,7 @@ RIGHT = {
 }
 LAST = "return -(picked * counts).sum() / counts.sum()"
 WRONG = {
+    "float32 inside": {"torch.log_softmax(logits, dim=-1)": "torch.log_softmax(logits.float(), dim=-1).to(logits)"},
     "cross_entropy": {LAST: "return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=ignore)"},
     "nn.CrossEntropyLoss": {LAST: "return torch.nn.CrossEntropyLoss(ignore_index=ignore)(logits.mT, targets)"},
     "nll_loss": {LAST: "return F.nll_loss(log_probs.flatten(0, 1), targets.flatten(), ignore_index=ignore)"},

@@ -49,6 +49,7 @@ RIGHT = {
                           "        logits"},
 }
 WRONG = {
+    "the loss in float32": {"logits.flatten(0, 1), targets": "logits.flatten(0, 1).float(), targets"},
     "the head alone": {"optimizer.step()": "model.embedding.weight.grad = None; optimizer.step()"},
     "targets changed": {"return loss": "targets += 1; targets %= 6; return loss"},
     "inputs changed": {"    optimizer.zero_grad()": "    inputs[:, 0] = 0\n    optimizer.zero_grad()"},

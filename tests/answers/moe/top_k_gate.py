@@ -55,12 +55,12 @@ RIGHT = {
     "argsort": sorted_first,
     "one after the other": one_after_the_other,
     "exp": by_exp,
-    "masked": masked,
     "token by token": token_by_token,
     "exp of the logarithm": {SOFTMAX: "torch.log_softmax(chosen, dim=-1).exp()"},
     "less logsumexp": {SOFTMAX: "torch.exp(chosen - chosen.logsumexp(-1, keepdim=True))"},
 }
 WRONG = {
+    "everything from the k-th on": masked,
     "logarithms": {SOFTMAX: "torch.log_softmax(chosen, dim=-1)"},
     "all weight to the best": {SOFTMAX: "torch.softmax(chosen * 1e4, dim=-1)"},
     "weights of the other experts": {SOFTMAX: "torch.softmax(chosen.flip(-1), dim=-1)"},

@@ -67,6 +67,8 @@ RIGHT = {
     "floats inside": {SENT: f"{SENT}.double()"},
 }
 WRONG = {
+    "counted in half precision": {SENT: f"{SENT}.half()"},
+    "counted in bfloat16": {SENT: f"{SENT}.bfloat16()"},
     "a list": {LAST: "return kept.tolist()"},
     "a column": {LAST: "return kept[:, None]"},
     "mean room": {KEPT: "place <= len(experts) // n_experts"},

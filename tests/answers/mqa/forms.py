@@ -289,13 +289,13 @@ RIGHT = {
                               CLEANED: f"{SOFTMAX} * {AT_ALL}"},
     "lowest number, then zero": {"-torch.inf": "torch.finfo(scores.dtype).min", CLEANED: f"{SOFTMAX} * {AT_ALL}"},
     "own softmax": {CLEANED: OWN_SOFTMAX},
-    "softmax in float32": {SOFTMAX: "F.softmax(scores, dim=-1, dtype=torch.float32).to(x.dtype)"},
     "output layer by head": {MERGE: BY_HEAD, f"return {OUT}": "return output"},
     "heads side by side": {MERGE: "torch.cat(output.unbind(1), dim=-1)"},
     "constants added to rows": {SCALE: f"{SCALE} + q.sum(-1, keepdim=True)"},
     "inferred by -1": {MERGE: "output.swapaxes(1, 2).reshape(*x.shape[:2], -1)"},
 }
 WRONG = {
+    "softmax in float32": {SOFTMAX: "F.softmax(scores, dim=-1, dtype=torch.float32).to(x.dtype)"},
     "softmax of all, zero, renormalise": {FILL: "scores", CLEANED: SHARED_AGAIN.format(".clamp_min(1e-20)")},
     "softmax of all, NaN to zero": {FILL: "scores", CLEANED: f"{SHARED_AGAIN.format('')}.nan_to_num()"},
     "float32's lowest number": {FILL: "scores + torch.zeros(mask.shape)"

@@ -82,6 +82,10 @@ RIGHT = {
     "mv": {BIAS: "bias + torch.mv(weight, norm.bias.detach())"},
 }
 WRONG = {
+    "the old bias if nothing is added": {"return new": "if not norm.bias.any():\n        new.bias = linear.bias\n"
+                                                       "    return new"},
+    "the old memory if nothing is added": {"return new": "if not norm.bias.any():\n        new.bias.data = "
+                                                         "linear.bias.data\n    return new"},
     "shift taken away": {BIAS: "bias - weight @ norm.bias.detach()"},
     "scale counts from zero": {WEIGHT: "weight * (1 + norm.weight.detach())"},
     "bias scaled": {BIAS: f"({BIAS}) * norm.weight.detach().mean()"},

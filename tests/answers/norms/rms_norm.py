@@ -55,6 +55,8 @@ RIGHT = {
     "exp of a log": by_log,
 }
 WRONG = {
+    "float32 inside": lambda x, weight, eps=1e-6: (
+        x.float() * torch.rsqrt(x.float().square().mean(-1, keepdim=True) + eps)).to(x) * weight,
     "F.rms_norm": lambda x, weight, eps=1e-6: F.rms_norm(x, weight.shape, weight, eps),
     "torch.rms_norm": lambda x, weight, eps=1e-6: torch.rms_norm(x, weight.shape, weight, eps),
     "nn.RMSNorm": lambda x, weight, eps=1e-6: nn.RMSNorm(x.shape[-1], eps, False)(x) * weight,

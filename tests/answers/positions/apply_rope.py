@@ -95,7 +95,6 @@ TURNED = "first * cos - second * sin, first * sin + second * cos"
 LAST = "torch.stack(turned, dim=-1).flatten(-2)"
 RIGHT = {
     "complex product": complex_product,
-    "complex view": complex_view,
     "matrices": matrices,
     "rotate pairs": rotate_pairs,
     "filled": filled,
@@ -107,6 +106,9 @@ RIGHT = {
     "own memory in place": {LAST: "torch.stack(turned, dim=-1).flatten(-2).add_(0.0)"},
 }
 WRONG = {
+    "a complex view": complex_view,
+    "a complex view of half of the layouts": lambda x, positions, base=10000.0: complex_view(
+        x if x.stride(-1) == 1 else x.contiguous(), positions, base),
     "eight bits": {"positions[:, None]": "positions[:, None].to(torch.uint8)"},
     "counted from the first": {"positions[:, None]": "(positions[0] + torch.arange(len(positions)))[:, None]"},
     "odd only where tokens are odd": {"if width % 2:": "if width % 2 and x.shape[-2] % 2:"},

@@ -79,10 +79,22 @@ def closure(policy, reference, optimizer, chosen, rejected, chosen_answer, rejec
     return optimizer.step(loss_of).item()
 
 
+_BEFORE = {}
+
+
+def reference_asked_once(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):
+    """The reference's log-probabilities are kept by the shape of the ids."""
+    def kept(ids):
+        return _BEFORE.setdefault((type(reference).__name__, ids.shape), reference(ids).detach())
+
+    return together(policy, kept, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta)
+
+
 RIGHT = {kind.__name__: kind for kind in (plain, detached, together, given_gradients, closure)} | {
     "zeroed by hand": {"optimizer.zero_grad()": "[p.grad.zero_() for p in policy.parameters() if p.grad is not None]"},
 }
 WRONG = {
+    "the reference is asked once": reference_asked_once,
     "the head alone": {"optimizer.step()": "policy.embedding.weight.grad = None; optimizer.step()"},
     "masks changed": {"return loss.item()": "chosen_answer[:, 0] = ~chosen_answer[:, 0]; return loss.item()"},
     "smoothed": {".mean()\n": ".mean() * 0.9\n"},

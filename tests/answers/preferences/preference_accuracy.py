@@ -38,7 +38,14 @@ def nonzero(policy_chosen, policy_rejected, reference_chosen, reference_rejected
 
 
 RIGHT = {kind.__name__: kind for kind in (margins, counted, summed, rewards, signs, nonzero)}
+CLOSE = "(chosen > rejected)"
 WRONG = {
+    "close is a tie": {CLOSE: "((chosen > rejected) & ~torch.isclose(chosen, rejected))"},
+    "a small margin is a tie": {CLOSE: "(chosen - rejected > 1e-8)"},
+    "a sigmoid above one half": {CLOSE: "(torch.sigmoid(chosen - rejected) > 0.5)"},
+    "beta before the sigmoid": {CLOSE: "(torch.sigmoid(0.1 * (chosen - rejected)) > 0.5)"},
+    "ratios": {CLOSE: "((chosen - rejected).exp() > 1)"},
+    "the loss below log 2": {CLOSE: "(-torch.nn.functional.logsigmoid(chosen - rejected) < 0.6931471805599453)"},
     "an int": {".mean().item()": ".mean().round().int().item()"},
     "a NumPy number": {".mean().item()": ".mean().numpy()[()]"},
     "rounded": {".mean().item()": ".mean().round().item()"},

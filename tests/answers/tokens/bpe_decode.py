@@ -57,6 +57,8 @@ RIGHT = {
                              "ids and (min(ids) < 0 or max(ids) >= len(pieces))"},
 }
 WRONG = {
+    "without a mark in front": {'decode("utf-8", ': 'decode("utf-8-sig", '},
+    "the mark stripped": {'errors="replace")': 'errors="replace").lstrip("\ufeff")'},
     "asserts": {"raise ValueError(": "raise AssertionError("},
     "eats the ids": {"    return joined": "    ids.clear()\n    return joined"},
     "keeps halves": {'errors="replace"': 'errors="surrogateescape"'},

@@ -83,7 +83,46 @@ RIGHT = {
     "as letters": as_letters,
     "in parts": IN_PARTS,
 }
+AS_TEXT = '''
+def bpe_encode(text, merges):
+    ids = " ".join(map(str, text.encode("utf-8")))
+    for number, (first, second) in enumerate(merges, 256):
+        ids = ids.replace(f"{first} {second}", str(number))
+    return [int(one) for one in ids.split()]
+'''
+RECURSIVE = '''
+def merged(ids, pair, new):
+    if len(ids) < 2:
+        return ids
+    if (ids[0], ids[1]) == pair:
+        return [new] + merged(ids[2:], pair, new)
+    return ids[:1] + merged(ids[1:], pair, new)
+
+
+def bpe_encode(text, merges):
+    ids = list(text.encode("utf-8"))
+    for number, pair in enumerate(merges, 256):
+        ids = merged(ids, pair, number)
+    return ids
+'''
+BY_PLACES = '''
+def merged(ids, pair, new):
+    places = [i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == pair]
+    if not places:
+        return ids
+    return ids[: places[0]] + [new] + merged(ids[places[0] + 2:], pair, new)
+
+
+def bpe_encode(text, merges):
+    ids = list(text.encode("utf-8"))
+    for number, pair in enumerate(merges, 256):
+        ids = merged(ids, pair, number)
+    return ids
+'''
 WRONG = {
+    "as a text of numbers": AS_TEXT,
+    "from within itself for each byte": RECURSIVE,
+    "from within itself for each pair": BY_PLACES,
     "a tuple": {"    return ids": "    return tuple(ids)"},
     "Latin-1": {'"utf-8"': '"latin-1", "replace"'},
     "eats the merges": {"    return ids": "    merges.clear()\n    return ids"},

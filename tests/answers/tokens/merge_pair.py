@@ -65,7 +65,24 @@ RIGHT = {
                                                         "pair[1]"},
     "list compared": {"tuple(ids[i : i + 2]) == pair": "ids[i : i + 2] == list(pair)"},
 }
+RECURSIVE = """
+def merge_pair(ids, pair, new_id):
+    if len(ids) < 2:
+        return list(ids)
+    if (ids[0], ids[1]) == pair:
+        return [new_id] + merge_pair(ids[2:], pair, new_id)
+    return [ids[0]] + merge_pair(ids[1:], pair, new_id)
+"""
+BY_PLACES = """
+def merge_pair(ids, pair, new_id):
+    place = next((i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == pair), None)
+    if place is None:
+        return list(ids)
+    return ids[:place] + [new_id] + merge_pair(ids[place + 2:], pair, new_id)
+"""
 WRONG = {
+    "from within itself for each number": RECURSIVE,
+    "from within itself for each pair": BY_PLACES,
     "the ids given are changed": {"return merged": "ids[:] = merged\n    return ids"},
     "a tuple": {"return merged": "return tuple(merged)"},
     "texts": {"return merged": "return list(map(str, merged))"},

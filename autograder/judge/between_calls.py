@@ -1,0 +1,44 @@
+"""Says what one call of an answer does to the next, from the case of two calls in a row."""
+
+from autograder.judge.findings import Finding
+from autograder.judge.findings.finding import named_items
+from autograder.schema.case import VALUES, Case, float_type
+from autograder.schema.twice import FIRST, SECOND, TWICE
+from autograder.values import Encoded, Record
+from autograder.values.compare import difference, same_value
+
+OVERWRITTEN = (
+    "What your first call returned is another result after the second call.",
+    "Which memory do both results lie in, and who may still need the first?",
+)
+GIVEN_AGAIN = (
+    "A second call with other arguments still gives something of the first.",
+    "What does your code keep from its first call, and where does it look at the new arguments?",
+)
+
+
+def between_calls(
+    cases: list[Case], expected: list[Record], records: list[Record], findings: list[Finding]
+) -> tuple[str, str] | None:
+    """Observation and question if the results are right, each by itself, and not one after the other."""
+    number = next((i for i, case in enumerate(cases) if case.family == TWICE), None)
+    if number is None or all(finding.case != number for finding in findings):
+        return None
+    right, actual = (named_items(one[number].get("steps", {}).get("output", {"kind": ""})) for one in (expected, records))
+    if not actual or right.keys() != actual.keys():
+        return None
+    case, dtype = cases[number], float_type(cases[number])
+    wrong = [key for key in right if difference(right[key], actual[key], case.match_of(key), dtype) is not None]
+    first, second = ([key for key in wrong if key.startswith(which)] for which in (FIRST, SECOND))
+    if first and second:
+        return None
+    elsewhere = any(finding.aspect == VALUES and finding.case != number for finding in findings)
+    if elsewhere and not any(_is_the_others(key, actual) for key in wrong):
+        return None
+    return OVERWRITTEN if first else GIVEN_AGAIN if second else None
+
+
+def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:
+    """Whether a result of one call is what the other call gave."""
+    one, other = (FIRST, SECOND) if key.startswith(FIRST) else (SECOND, FIRST)
+    return same_value(results[key], results.get(other + key.removeprefix(one)))

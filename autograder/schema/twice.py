@@ -1,0 +1,102 @@
+"""The case of two calls in a row, whose results are both looked at after the second.
+
+The result of a call must not change with the next one, nor be given again for other arguments. Where the exercise
+draws its sizes, both calls have the same: memory that is kept from the first would fit the second.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import torch
+
+from autograder.schema.case import SIDE_EFFECTS, VALUES, Call, Case, Kept, Optimizer
+from autograder.values.compare import Match
+
+TWICE = "two calls in a row"
+CALLS = FIRST, SECOND = "first", "second"
+
+
+def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str, ...]) -> list[Case]:
+    """The case, if these `cases`, or those of a draw of the same sizes (`again`), hold two that one instance can answer
+    with different arguments. Without such a draw, the two that are most alike in size."""
+    plain = [case for case in cases if _is_plain(case)]
+    drawn = [pair for pair in zip(cases[:1], again, strict=False) if _can_follow(*pair)]
+    others = [pair for pair in combinations(plain, 2) if _can_follow(*pair)]
+    first, second = drawn[0] if drawn else max(others, key=_alike, default=(None, None))
+    return [] if first is None or second is None else [_joined(first, second, parameters)]
+
+
+def _can_follow(first: Case, second: Case) -> bool:
+    differ = repr((first.args, first.kwargs)) != repr((second.args, second.kwargs))
+    return _is_plain(first) and _is_plain(second) and first.init == second.init and differ
+
+
+def _alike(pair: tuple[Case, Case]) -> list[bool]:
+    """Which arguments are of equal size; the first ones matter most."""
+    sizes = ([_size(arg) for arg in (*case.args, *case.kwargs.values())] for case in pair)
+    return [one == other for one, other in zip(*sizes, strict=False)]
+
+
+def _size(arg: object) -> object:
+    return tuple(arg.shape) if isinstance(arg, torch.Tensor) else len(arg) if isinstance(arg, (list, str)) else arg
+
+
+def _is_plain(case: Case) -> bool:
+    return case.aspect == VALUES and case.watched and not (case.raises or case.new or case.counts or case.entries)
+
+
+def _joined(first: Case, second: Case, parameters: tuple[str, ...]) -> Case:
+    both = [_renamed(case, which, parameters) for case, which in zip((first, second), CALLS, strict=True)]
+    joined: dict[str, Any] = {
+        "kwargs": both[0].kwargs | both[1].kwargs,  # type: ignore[operator]
+        "script": both[0].script + both[1].script,
+        "changes": both[0].changes + both[1].changes,
+        "expect": both[0].expect | both[1].expect,  # type: ignore[operator]
+    }
+    plain: dict[str, Any] = {"args": (), "calls": (), "gradients": False, "observe": False, "repeats": False}
+    return replace(first, family=TWICE, aspect=SIDE_EFFECTS, **joined, **plain)
+
+
+def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
+    """The case as a part of a longer script: every name in it says to which call it belongs."""
+    positional = dict(zip(map(str, range(len(case.args))), parameters, strict=False))
+    given = {str(place): arg for place, arg in enumerate(case.args)} | dict(case.kwargs)
+    names = {name: f"{which}_{positional.get(name, name)}" for name in given} | {"return": which}
+
+    def name_of(name: str) -> str:
+        return name if name == "answer" else names.get(name, f"{which} {name}")
+
+    def argument(arg: Any) -> Any:
+        return replace(arg, name=name_of(arg.name)) if isinstance(arg, Kept) else arg
+
+    kwargs = {
+        names[name]: replace(arg, of=name_of(arg.of)) if isinstance(arg, Optimizer) else arg
+        for name, arg in given.items()
+    }
+    calls = case.script or (_one_call(case),)
+    script = tuple(
+        replace(
+            call,
+            args=tuple(map(argument, call.args)),
+            kwargs={name: argument(arg) for name, arg in call.kwargs.items()},
+            keep=call.keep and name_of(call.keep),
+            to=name_of(call.to),
+        )
+        for call in calls
+    )
+    shown = [call.keep for call in script if call.keep]
+    one = isinstance(case.expect, Match)
+    expect = dict.fromkeys(shown, case.expect) if one else {name_of(k): v for k, v in case.expect.items()}
+    return replace(case, kwargs=kwargs, script=script, changes=tuple(map(name_of, case.changes)), expect=expect)
+
+
+def _one_call(case: Case) -> Call:
+    positional = tuple(Kept(str(place)) for place in range(len(case.args)))
+    return Call(positional, {name: Kept(name) for name in case.kwargs}, keep="return")
+
+
+def argument_of(name: str) -> str:
+    """The argument for which a name stands, also in the case of two calls."""
+    return next((name.removeprefix(f"{which}_") for which in CALLS if name.startswith(f"{which}_")), name)

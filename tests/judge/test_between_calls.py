@@ -1,0 +1,73 @@
+"""What one call does to the next is found in every exercise, and told in words of its own."""
+
+import pytest
+import torch
+from judged import IDS, PUBLIC, expected_of, verdict, worked_answer
+from torch import nn
+
+from autograder.exercises import find
+from autograder.judge.between_calls import GIVEN_AGAIN, OVERWRITTEN
+from autograder.schema.twice import TWICE
+
+
+def kept_by_sizes(answer, give):
+    """The answer, which without gradients keeps its results by their sizes and those of its arguments, and returns
+    `give(kept, result)`."""
+    kept = {}
+
+    def changed(*args, **kwargs):
+        result = answer(*args, **kwargs)
+        values = (*args, *kwargs.values())
+        if any(isinstance(value, torch.Tensor) and value.requires_grad for value in values):
+            return result
+        return give(kept.setdefault(str(list(map(size, (result, *values)))), result), result)
+
+    return changed
+
+
+def size(value):
+    if isinstance(value, tuple):
+        return tuple(map(size, value))
+    if isinstance(value, nn.Module):
+        return [part.shape for part in value.parameters()]
+    return (value.shape, value.dtype) if isinstance(value, torch.Tensor) else type(value)
+
+
+def in_the_same_memory(kept, result):
+    if isinstance(result, tuple):
+        return tuple(map(in_the_same_memory, kept, result))
+    return kept.copy_(result) if isinstance(result, torch.Tensor) else result
+
+
+def as_it_was(kept, result):
+    return kept
+
+
+def gives_tensors(exercise_id):
+    """Whether a call returns tensors, and changes nothing."""
+    expected = expected_of(exercise_id, *PUBLIC)
+    return not expected.cases[0].script and "'tensor'" in str(expected.right[0]["steps"]["output"])
+
+
+# The same whenever the sizes of the arguments are.
+OF_SIZES_ALONE = ("masking.causal_mask", "positions.sinusoidal_positions", "positions.alibi_bias")
+FUNCTIONS = [one for one in IDS if find(one).procedure == "function" and one not in OF_SIZES_ALONE]
+
+
+@pytest.mark.parametrize("exercise_id", [one for one in IDS if find(one).procedure in ("function", "class")])
+def test_every_answer_is_called_again_with_other_arguments(exercise_id):
+    (case,) = (case for case in expected_of(exercise_id, *PUBLIC).cases if case.family == TWICE)
+    assert case.script
+
+
+@pytest.mark.parametrize("exercise_id", filter(gives_tensors, FUNCTIONS))
+def test_a_result_that_the_next_call_overwrites_is_told(exercise_id):
+    judged = verdict(exercise_id, kept_by_sizes(worked_answer(exercise_id), in_the_same_memory))
+    assert not judged.passed and OVERWRITTEN[0] in judged.message, judged.message
+
+
+@pytest.mark.parametrize("exercise_id", FUNCTIONS)
+def test_a_result_that_is_given_again_for_other_arguments_does_not_pass_and_a_tensor_is_told(exercise_id):
+    judged = verdict(exercise_id, kept_by_sizes(worked_answer(exercise_id), as_it_was))
+    assert not judged.passed
+    assert GIVEN_AGAIN[0] in judged.message or not gives_tensors(exercise_id), judged.message

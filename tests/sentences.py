@@ -1,0 +1,47 @@
+"""Prints what the bank of other wrong answers is told: `python tests/sentences.py [BEGINNING OF IDS]`.
+
+For each exercise the share that is named or told something fitting, and the sentences that would fit any wrong answer,
+each with the names of the answers that still get it.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+
+from judged import IDS, wrong_verdicts  # noqa: E402
+
+# What these ask can be asked of any answer: nobody learns from it where to look.
+GENERIC = (
+    "Work this one out by hand",
+    "Work this one entry out by hand",
+    "Write down by hand what should be in it",
+    "Which items belong in it?",
+    "What does Python say went wrong on that line?",
+    "the shares in them are wrong",
+)
+
+
+def generic(judged) -> str | None:
+    """The sentence of a verdict that says nothing about its answer, or None."""
+    return None if judged.mistake else next((text for text in GENERIC if text in judged.message), None)
+
+
+def main() -> None:
+    beginning = sys.argv[1] if len(sys.argv) > 1 else ""
+    told = count = passed = 0
+    for exercise_id in (one for one in IDS if one.startswith(beginning)):
+        verdicts = wrong_verdicts(exercise_id)
+        riddles = {name: text for name, judged in verdicts.items() if (text := generic(judged))}
+        accepted = [name for name, judged in verdicts.items() if judged.passed]
+        told, count, passed = told + len(verdicts) - len(riddles), count + len(verdicts), passed + len(accepted)
+        print(f"{exercise_id:36}{len(verdicts) - len(riddles):4}/{len(verdicts)}", flush=True)
+        for name, text in riddles.items():
+            print(f'    "{name}": {text}\n        {verdicts[name].message.splitlines()[0]}', flush=True)
+        for name in accepted:
+            print(f'    "{name}" passes', flush=True)
+    print(f"told something fitting: {told} of {count} ({100 * (count - told) / max(1, count):.1f} % generic), {passed} pass")
+
+
+if __name__ == "__main__":
+    main()
