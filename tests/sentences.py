@@ -40,7 +40,8 @@ def main() -> None:
             print(f'    "{name}": {text}\n        {verdicts[name].message.splitlines()[0]}', flush=True)
         for name in accepted:
             print(f'    "{name}" passes', flush=True)
-    print(f"told something fitting: {told} of {count} ({100 * (count - told) / max(1, count):.1f} % generic), {passed} pass")
+    generic_share = 100 * (count - told) / max(1, count)
+    print(f"told something fitting: {told} of {count} ({generic_share:.1f} % generic), {passed} pass")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ def between_calls(
     number = next((i for i, case in enumerate(cases) if case.family == TWICE), None)
     if number is None or all(finding.case != number for finding in findings):
         return None
-    right, actual = (named_items(one[number].get("steps", {}).get("output", {"kind": ""})) for one in (expected, records))
+    outputs = (one[number].get("steps", {}).get("output", {"kind": "None"}) for one in (expected, records))
+    right, actual = map(named_items, outputs)
     if not actual or right.keys() != actual.keys():
         return None
     case, dtype = cases[number], float_type(cases[number])

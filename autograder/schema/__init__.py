@@ -36,7 +36,8 @@ from autograder.schema.standard import FROM_TABLES, standard_cases
 from autograder.values.compare import EXACT, ONE_OF, SAME_ROWS, SAME_SET, close
 
 __all__ = [
-    "CALLS_OF", "DTYPES", "EXACT", "FROM_TABLES", "FULLY_MASKED", "GRADIENTS", "IN_DOUBLE", "ONE_OF", "REFUSALS", "SAME_ROWS", "SAME_SET",
+    "CALLS_OF", "DTYPES", "EXACT", "FROM_TABLES", "FULLY_MASKED", "GRADIENTS", "IN_DOUBLE", "ONE_OF", "REFUSALS",
+    "SAME_ROWS", "SAME_SET",
     "SIDE_EFFECTS", "STABILITY", "VALUES", "Call", "Case", "Exercise", "Given", "Kept", "Module", "Optimizer", "Rules",
     "Seed", "close", "doubles", "edit", "fitting", "one_factor", "past_only", "samples_apart",
     "shares_sum_to_one", "standard_cases", "wrong",

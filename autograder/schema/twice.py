@@ -4,7 +4,7 @@ The result of a call must not change with the next one, nor be given again for o
 draws its sizes, both calls have the same: memory that is kept from the first would fit the second.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -68,28 +68,29 @@ def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
     def name_of(name: str) -> str:
         return name if name == "answer" else names.get(name, f"{which} {name}")
 
-    def argument(arg: Any) -> Any:
-        return replace(arg, name=name_of(arg.name)) if isinstance(arg, Kept) else arg
-
     kwargs = {
         names[name]: replace(arg, of=name_of(arg.of)) if isinstance(arg, Optimizer) else arg
         for name, arg in given.items()
     }
     calls = case.script or (_one_call(case),)
-    script = tuple(
-        replace(
-            call,
-            args=tuple(map(argument, call.args)),
-            kwargs={name: argument(arg) for name, arg in call.kwargs.items()},
-            keep=call.keep and name_of(call.keep),
-            to=name_of(call.to),
-        )
-        for call in calls
-    )
-    shown = [call.keep for call in script if call.keep]
-    one = isinstance(case.expect, Match)
-    expect = dict.fromkeys(shown, case.expect) if one else {name_of(k): v for k, v in case.expect.items()}
+    script = tuple(_renamed_call(call, name_of) for call in calls)
+    shown = [call.keep for call in calls if call.keep]
+    expect = {name_of(name): match for name, match in _matches(case, shown).items()}
     return replace(case, kwargs=kwargs, script=script, changes=tuple(map(name_of, case.changes)), expect=expect)
+
+
+def _renamed_call(call: Call, name_of: Callable[[str], str]) -> Call:
+    def argument(arg: Any) -> Any:
+        return replace(arg, name=name_of(arg.name)) if isinstance(arg, Kept) else arg
+
+    kwargs = {name: argument(arg) for name, arg in call.kwargs.items()}
+    keep = call.keep and name_of(call.keep)
+    return replace(call, args=tuple(map(argument, call.args)), kwargs=kwargs, keep=keep, to=name_of(call.to))
+
+
+def _matches(case: Case, shown: list[str]) -> Mapping[str, Match]:
+    """How each result is compared."""
+    return dict.fromkeys(shown, case.expect) if isinstance(case.expect, Match) else case.expect
 
 
 def _one_call(case: Case) -> Call:

@@ -60,7 +60,7 @@ def test_every_answer_is_called_again_with_other_arguments(exercise_id):
     assert case.script
 
 
-@pytest.mark.parametrize("exercise_id", filter(gives_tensors, FUNCTIONS))
+@pytest.mark.parametrize("exercise_id", list(filter(gives_tensors, FUNCTIONS)))
 def test_a_result_that_the_next_call_overwrites_is_told(exercise_id):
     judged = verdict(exercise_id, kept_by_sizes(worked_answer(exercise_id), in_the_same_memory))
     assert not judged.passed and OVERWRITTEN[0] in judged.message, judged.message
