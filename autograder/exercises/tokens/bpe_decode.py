@@ -54,7 +54,8 @@ def cases(draw):
     yield _case("half a letter between others", [97, 256, 98, 258], halves, **broken | {
         "needs": ("merges", "letters", "broken")})
     yield _case("bytes that begin no letter", [0x80, 97, 0xFF, 0xC3, 0x28], SMALL, **broken)
-    yield _case("a mark of the byte order in front", [256, 0xBF, 97, 256, 0xBF], [(0xEF, 0xBB)], needs=("merges", *letters))
+    yield _case("a mark of the byte order in front", [256, 0xBF, 97, 256, 0xBF], [(0xEF, 0xBB)],
+                needs=("merges", *letters))
     yield _case("no ids", [], SMALL, needs=("none",))
     refused = {"raises": "ValueError", "aspect": UNKNOWN}
     for ids in ([97, 259], [97, 4000, 98], [-1, 97], [97, -3], [-256], [-260]):
