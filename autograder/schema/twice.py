@@ -44,7 +44,7 @@ def _size(arg: object) -> object:
 
 
 def _is_plain(case: Case) -> bool:
-    return case.aspect == VALUES and case.watched and not (case.raises or case.new or case.counts or case.entries)
+    return case.aspect == VALUES and not (case.slow or case.raises or case.new or case.result_mask or case.entries)
 
 
 def _joined(first: Case, second: Case, parameters: tuple[str, ...]) -> Case:
