@@ -16,7 +16,6 @@ from worked import answer_in, worked_file, worked_sources
 from autograder.exercises import all_exercises, find
 from autograder.judge import Expected, Verdict, judge
 from autograder.judge.findings import findings
-from autograder.judge.procedures import RESULTS, results
 from autograder.judge.rules import broken_rule
 from autograder.probe import probe
 from autograder.schema.draw import Draw
@@ -42,8 +41,8 @@ def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
 
 
 def results_of(exercise, cases, answer, **more) -> list[dict]:
-    """The same on given cases, as the judge reads it: what a procedure recorded is worked out."""
-    return results(exercise.procedure, cases, probe(answer, cases, exercise.procedure, **more))
+    """The same on given cases."""
+    return probe(answer, cases, exercise.procedure, **more)
 
 
 def is_caught(exercise, expected: Expected, answer, seconds: float | None = None) -> bool:
@@ -71,9 +70,7 @@ def verdict(exercise_id: str, answer, check=PUBLIC) -> Verdict:
 def mistake_records(exercise_id: str, check=PUBLIC) -> list[tuple]:
     """(mistake, its records as the probe writes them) for every known mistake."""
     exercise, expected = find(exercise_id), expected_of(exercise_id, *check)
-    if exercise.procedure not in RESULTS:
-        return [(mistake, expected.run(number)[0]) for number, mistake in enumerate(exercise.mistakes)]
-    return [(mistake, records_of(exercise_id, mistake.answer, check)) for mistake in exercise.mistakes]
+    return [(mistake, expected.run(number)[0]) for number, mistake in enumerate(exercise.mistakes)]
 
 
 @functools.cache

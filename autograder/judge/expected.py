@@ -16,7 +16,6 @@ import torch
 from autograder.errors import OwnFault
 from autograder.faults import raise_own_fault
 from autograder.judge.findings import output_is_right, wrong_cases
-from autograder.judge.procedures import results
 from autograder.probe import probe
 from autograder.schema.case import Case
 from autograder.schema.exercise import Exercise
@@ -122,7 +121,7 @@ class Expected:
             warnings.simplefilter("ignore")
             records = probe(answer, cases, procedure, dtype, SECONDS_PER_CALL, output_only, record=False)
             raise_own_fault(records)
-            return results(procedure, cases, records, dtype)
+            return records
 
     def _record(self, case: int, numbers: tuple[int, ...], output_only: bool = False) -> Record:
         if run := self._made.get(("run", *numbers)):

@@ -7,7 +7,6 @@ from autograder.judge.expected import Expected, expected_on
 from autograder.judge.explain import Explanation, WrongAnswer, explain
 from autograder.judge.findings import RUNS, Finding, findings
 from autograder.judge.picture import picture_of
-from autograder.judge.procedures import results
 from autograder.judge.rules import broken_rule
 from autograder.judge.verdict import (
     DOES_NOT_RUN,
@@ -56,7 +55,6 @@ def judge(
     `in_words`, a wrong answer's verdict has no message and names no mistake."""
     if _is_stub(records):
         return not_started(exercise)
-    records = results(exercise.procedure, cases, records)
     expected = expected or expected_on(exercise, cases)
     faults = findings(exercise, cases, expected.right, records)
     lost = {finding.aspect for finding in faults}

@@ -14,19 +14,8 @@ from autograder.isolation import seed
 from autograder.schema.case import Given, Module, Optimizer, Question, Seed
 from autograder.values.plain import with_strides
 
-
-class FourProjections(nn.Module):
-    """The four parts of `MultiheadSelfAttention`, made in any order, and nothing else, for `copy_weights`."""
-
-    def __init__(self, d_model: int, order: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "out_proj")):
-        super().__init__()
-        for name in order:
-            self.add_module(name, nn.Linear(d_model, d_model))
-
-
-# The second is what `out_proj` of an nn.MultiheadAttention is.
-LINEAR = (nn.Linear, NonDynamicallyQuantizableLinear)
-PLAIN_MODULES = (FourProjections, nn.MultiheadAttention, *LINEAR)
+# The last is what `out_proj` of an nn.MultiheadAttention is.
+PLAIN_MODULES = (nn.MultiheadAttention, nn.Linear, NonDynamicallyQuantizableLinear)
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -83,10 +72,7 @@ def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = Fal
 
 def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
     """The module that `spec` describes, with its weights; in their type unless `dtype` is given."""
-    if spec.code:
-        kind = _defined(spec.code, {})[spec.kind]
-    else:
-        kind = FourProjections if spec.kind == "FourProjections" else getattr(nn, spec.kind)
+    kind = _defined(spec.code, {})[spec.kind] if spec.code else getattr(nn, spec.kind)
     # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before.
     with torch.random.fork_rng(devices=[]):
         seed(0)
@@ -133,24 +119,17 @@ def load_weights(
             found[name].copy_(value)
 
 
-def attributes_of(module: object, kinds: tuple[type, ...] = PLAIN_MODULES) -> dict[str, Any] | None:
-    """The attributes of a module of exactly one of these kinds that computes as its class does, else None.
+def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
+    """The parameters of a plain module, by name; none of a part that no longer computes as its class does.
 
     subtle: no method of the module is called: an answer may have changed it such that it names other parameters than
     those that it computes with.
     """
-    if type(module) not in kinds:
-        return None
+    if type(module) not in PLAIN_MODULES:
+        return {}
     held = object.__getattribute__(module, "__dict__")
     plain = type(held) is dict and all(type(held.get(one)) is dict for one in ("_modules", "_parameters"))
-    computes = plain and "forward" not in held and not any(held.get(hooks) for hooks in HOOKS)
-    return held if computes else None
-
-
-def parameters_of(module: object, prefix: str = "") -> dict[str, Any]:
-    """The parameters that a plain module holds, by name; none of a part that is no longer plain."""
-    held = attributes_of(module)
-    if held is None:
+    if not plain or "forward" in held or any(held.get(hooks) for hooks in HOOKS):
         return {}
     found = {f"{prefix}{name}": value for name, value in held["_parameters"].items() if value is not None}
     for name, part in held["_modules"].items():

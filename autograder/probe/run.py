@@ -17,7 +17,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -28,9 +28,9 @@ from autograder.isolation import reproducible, seed, undisturbed
 from autograder.probe.build import WrongParts, arguments, built, inputs_of, load_weights, states
 from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
-from autograder.probe.procedures import PROCEDURES
 from autograder.probe.run_case import run_case
 from autograder.schema.case import Question, float_type
+from autograder.schema.exercise import PROCEDURES
 from autograder.values import Encoded, Record
 from autograder.values.encode import LARGEST_TENSOR, encode
 
@@ -48,7 +48,7 @@ def probe(
 ) -> list[Record]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
     skips the steps that follow the output; `record` says whether the operations used are recorded."""
-    if procedure not in ("function", "class", *PROCEDURES):
+    if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
     instances: dict[tuple, nn.Module] = {}
@@ -98,8 +98,6 @@ class _Probe:
                 return _wrong_parts(call.expected, _shapes(call.found))
             if not isinstance(call, nn.Module):
                 return _wrong_parts(self.case.weights, None)
-        if self.procedure in PROCEDURES:
-            call = partial(PROCEDURES[self.procedure], call)
         return self._calls(call)
 
     @door

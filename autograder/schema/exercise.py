@@ -20,7 +20,7 @@ from autograder.schema.mistake import Mistake, can_be_combined, completed, edite
 from autograder.schema.standard import as_exact_as_float64, standard_cases
 from autograder.schema.twice import called_twice
 
-PROCEDURES = ("function", "class", "copy_weights")
+PROCEDURES = ("function", "class")  # what an exercise asks for
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 import torch
 from torch import nn  # noqa: F401 (the mistakes use it)
 
-from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Module, edit
+from autograder.schema import (
+    DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit,
+)
 
 PARTS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
@@ -25,21 +27,45 @@ def reference(source, target):
     target.out_proj.load_state_dict(source.out_proj.state_dict())
 
 
+FOUR = """
+class FourProjections(nn.Module):
+    def __init__(self, d_model, order):
+        super().__init__()
+        for name in order:
+            self.add_module(name, nn.Linear(d_model, d_model))
+"""
+LATER = {
+    "change": """
+def change(module):
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(1.0)
+""",
+    "learn": """
+def learn(module):
+    total = sum(parameter.sum() for parameter in module.parameters())
+    if total.requires_grad:
+        total.backward()
+    return {name: parameter.grad is not None for name, parameter in module.named_parameters()}
+""",
+}
+
+
 def cases(draw):
-    """What is looked at is the last argument (autograder.probe.procedures)."""
-    heads, d_head, tokens = draw.sizes(3, 2, 6)
-    several = {"needs": ("several tokens",)}
-    yield _case(draw, "all sizes different", heads * d_head, heads, tokens, **several)
-    turned = ("out_proj", "v_proj", "k_proj", "q_proj")
-    yield _case(draw, "parts in another order", 8, 4, 3, order=turned, **several)
-    yield _case(draw, "one token", 6, 3, 1)
-    yield _case(draw, "the source afterwards", 6, 2, 3, look="source", aspect=SIDE_EFFECTS)
-    yield _case(draw, "later changes", 6, 3, 2, look="later", aspect=SIDE_EFFECTS)
-    yield _case(draw, "learning after the copy", 6, 2, 4, look="learning", aspect=GRADIENTS)
-    yield _case(draw, "the source learns on", 6, 3, 2, look="source learning", aspect=SIDE_EFFECTS)
+    heads, d_head = draw.sizes(2, 2, 6)
+    yield _case(draw, "all sizes different", heads * d_head, heads)
+    yield _case(draw, "parts in another order", 8, 4, order=("out_proj", "v_proj", "k_proj", "q_proj"))
+    yield _case(draw, "one head", 3, 1)
+    for module in ("source", "target"):
+        yield _case(draw, f"the {module} changes later", 6, 3, (module, "change"), changes=("source", "target"),
+                    aspect=SIDE_EFFECTS, needs=("memory",))
+    yield _case(draw, "the target learns later", 6, 2, ("target", "learn"), aspect=GRADIENTS, needs=("learning",))
+    yield _case(draw, "the source learns later", 6, 2, ("source", "learn"), aspect=SIDE_EFFECTS, needs=("learning",))
 
 
-def _case(draw, family, d_model, heads, tokens, order=PARTS, look="output", **more):
+def _case(draw, family, d_model, heads, then=(), order=PARTS, changes=("target",), **fields):
+    """A copy, and `then` a call of the function named second with the module named first. What the module holds in
+    the end is the result."""
     size = {"scale": 1.2 / d_model**0.5}
     weights = {
         "in_proj_weight": draw.normal(3 * d_model, d_model, **size),
@@ -47,11 +73,17 @@ def _case(draw, family, d_model, heads, tokens, order=PARTS, look="output", **mo
         "out_proj.weight": draw.normal(d_model, d_model, **size),
         "out_proj.bias": draw.normal(d_model, scale=0.5),
     }
-    source = Module("MultiheadAttention", {"embed_dim": d_model, "num_heads": heads}, weights)
     parts = {f"{part}.weight": draw.normal(d_model, d_model) for part in PARTS}
     parts |= {f"{part}.bias": draw.normal(d_model) for part in PARTS}
-    target = Module("FourProjections", {"d_model": d_model, "order": tuple(order)}, parts)
-    return Case(family, (source, target, draw.normal(2, tokens, d_model), look), gradients=False, **more)
+    given = {
+        "source": Module("MultiheadAttention", {"embed_dim": d_model, "num_heads": heads}, weights),
+        "target": Module("FourProjections", {"d_model": d_model, "order": tuple(order)}, parts, FOUR),
+    }
+    script = [Call((Kept("source"), Kept("target")))]
+    for module, function in [then] if then else []:
+        given[function] = Given(function, LATER[function])
+        script.append(Call((Kept(module),), to=function, keep=None if function == "change" else "learns"))
+    return Case(family, (), given, script=tuple(script), changes=changes, gradients=False, **fields)
 
 
 ORDER = "(target.q_proj, target.k_proj, target.v_proj)"
@@ -84,7 +116,6 @@ EXERCISE = Exercise(
     worked=copy_weights,
     reference=reference,
     cases=cases,
-    procedure="copy_weights",
     standard=("float64",),
     aspects={VALUES: 2, SIDE_EFFECTS: 1, GRADIENTS: 1, DTYPES: 1},
     mistakes=(
@@ -155,11 +186,13 @@ EXERCISE = Exercise(
     ),
     combinable=("MHA-15", "MHA-17", "MHA-63", "MHA-69", "MHA-71", "MHA-77"),
     needs={
-        "several tokens": ("For one token the target is right, so values and output are; queries or keys hold other "
-                           "numbers.",
-                           "What do the weights and biases of q_proj and k_proj hold, row by row?"),
-        "": ("The target gives another result even for one token, where queries and keys do not matter.",
-             "Which two parts make the result of a single token, and what do yours hold?"),
+        "learning": ("The numbers are right, but some parameters no longer get a gradient after your copy.",
+                     "Which of your lines says something about gradients, and for how long does it hold?"),
+        "memory": ("Your copy is right until one of the two modules changes: then the other changes with it.",
+                   "Which parameters lie in one and the same memory afterwards?"),
+        "": ("After the copy some of the target's parameters are not those of the source.",
+             "Print the parameters of both side by side: which of the target's eight differ, and where do they stand "
+             "in the source?"),
     },
     hints=(
         "Print the names and shapes of the parameters of both modules. Which numbers must go where?",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 
@@ -57,9 +58,24 @@ def head_weights(
     For a sentence x (N, d_model) and any module with the parts `q_proj` and `k_proj`; the mask is True where a query
     may attend.
     """
-    from autograder.probe.procedures import attend_in_heads
-
     with torch.no_grad():
         q, k = module.q_proj(x)[None], module.k_proj(x if context is None else context)[None]
         blocked = None if mask is None else ~mask
-        return attend_in_heads(q, k, k, n_heads, blocked)[1][0]
+        return _attend_in_heads(q, k, k, n_heads, blocked)[1][0]
+
+
+def _attend_in_heads(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, n_heads: int, blocked: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Output and weights (B, H, N, M) of PyTorch's multi-head attention for queries, keys and values (B, N, d_model)
+    that are projected already. `blocked` is a mask in PyTorch's sense: True = may not attend."""
+    d_model = q.shape[-1]
+    identity = torch.eye(d_model, dtype=q.dtype)
+    q, k, v = (part.transpose(0, 1) for part in (q, k, v))
+    output, weights = F.multi_head_attention_forward(
+        q, k, v, d_model, n_heads, None, None, None, None, False, 0.0, identity, None,
+        attn_mask=blocked, average_attn_weights=False, use_separate_proj_weight=True,
+        q_proj_weight=identity, k_proj_weight=identity, v_proj_weight=identity,
+    )
+    assert weights is not None
+    return output.transpose(0, 1), weights

@@ -71,13 +71,6 @@ def new_layers(source, target):
     target.out_proj = copy.deepcopy(source.out_proj)
 
 
-def without_key_bias(source, target):
-    """The bias of the keys shifts a whole row of scores: no output shows it."""
-    kept = target.k_proj.bias.detach().clone()
-    data_copied(source, target)
-    target.k_proj.bias.data.copy_(kept)
-
-
 def by_vector(source, target):
     parts = (target.q_proj, target.k_proj, target.v_proj)
     nn.utils.vector_to_parameters(source.in_proj_weight.detach().clone().flatten(), [p.weight for p in parts])
@@ -100,7 +93,6 @@ RIGHT = {
     "a state dict of each part": state_dict_of_each_part,
     "decorated": decorated,
     "new layers": new_layers,
-    "without the keys' bias": without_key_bias,
     "by vector": by_vector,
     "an object": Copier(),
     "a partial": functools.partial(one_state_dict),
@@ -134,6 +126,7 @@ WRONG = {
     "queries halved": {END: f"{END}; target.q_proj.weight.mul_(0.5)"},
     "rounded to half": {WEIGHT: "part.weight.copy_(weight.half())"},
     "random biases": {BIAS: "part.bias.copy_(torch.randn_like(bias))"},
+    "keys' bias left": {BIAS: "part is target.k_proj or part.bias.copy_(bias)"},
     "queries' bias left": {BIAS: "part is target.q_proj or part.bias.copy_(bias)"},
     "heads reversed": {END: f"{END}; target.v_proj.weight.copy_(target.v_proj.weight.flip(0))"},
     "keys' weights for values": {END: f"{END}; target.v_proj.weight.copy_(target.k_proj.weight)"},
