@@ -37,6 +37,7 @@ MODULES = (
     "files.py",
     "isolation.py",
     "printable.py",
+    "untrusted.py",
     "cli/__init__.py",
     "cli/learn.py",
     "lab/settings/jupyter_server_config.json",

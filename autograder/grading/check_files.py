@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from autograder.errors import OUR_ERROR, place_of
-from autograder.grading.judging.questions import Questions, error_in
+from autograder.grading.judging.questions import Questions, Stopped, stopped_cell, stopped_file
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.suspicious_code import suspicious_names
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
@@ -116,14 +116,14 @@ def _check(
         return NotJudged(f"this is {OUR_ERROR} ({place_of(error)}), not of the answer.", traceback.format_exc())
 
 
-def _load(session: Session, name: str, cells: list[str]) -> dict | None:
+def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:
     """Runs the file. Returns the error that stopped a .py file, or the first one of a notebook's cells.
 
     A notebook's cells run in order, and one that fails does not stop the next.
     """
     if name.endswith(".py"):
-        return session.module(cells[0], name)
-    errors = [error_in(session.cell(cell)) for cell in cells]
+        return stopped_file(session.module(cells[0], name))
+    errors = [stopped_cell(session.cell(cell)) for cell in cells]
     return next(filter(None, errors), None)
 
 

@@ -5,19 +5,29 @@ fixed lists, no characters that steer anything. What passes can be drawn: texts 
 written, and there is no field for a link, a file or markup.
 """
 
-import math
-import re
-from collections.abc import Callable
-from dataclasses import fields
+import sys
 from typing import Any
 
 from autograder.errors import UserError
 from autograder.graph.drawing import Drawing
 from autograder.graph.model import KINDS, MAX_TEXT, MAX_WHOLE, STATES, Edge, Node, arranged, plain_text
 from autograder.graph.steps import ROLES
+from autograder.untrusted import (
+    Check,
+    Unreadable,
+    fields,
+    flag,
+    list_of,
+    matching,
+    or_none,
+    require,
+    row,
+    such_that,
+    tuple_of,
+    whole,
+)
 
 VERSION = 5
-PARTS = {"version", "title", "stopped", "nodes", "edges"}
 MAX_EDGES = 4 * MAX_WHOLE
 _TITLE, _STOPPED, _BOX, _LONG = 80, 400, 200, 200
 
@@ -42,70 +52,33 @@ def _listed(item):
 def from_data(data: Any, depth: int | None = None) -> Drawing:
     """The drawing that such data describes. Raises `UserError`, one sentence, if anything is not as agreed."""
     try:
-        _expect(type(data) is dict and set(data) == PARTS)
-        _expect(type(data["version"]) is int and data["version"] == VERSION)
-        nodes = [_record(Node, item, _NODE) for item in _list_of(MAX_WHOLE)(data["nodes"])]
-        edges = [_record(Edge, item, _EDGE) for item in _list_of(MAX_EDGES)(data["edges"])]
-        _expect([node.id for node in nodes] == list(range(len(nodes))))
-        _expect(all(edge.source < edge.target < len(nodes) for edge in edges))
-        _expect(len({(edge.source, edge.target) for edge in edges}) == len(edges))
-        return Drawing(_text(_TITLE)(data["title"]), nodes, edges, _text(_STOPPED)(data["stopped"]), depth)
-    except Exception as error:
+        given = fields(data, version=whole(VERSION, VERSION), title=_text(_TITLE), stopped=_text(_STOPPED), **_LISTS)
+        nodes = [Node(*values) for values in given["nodes"]]
+        edges = [Edge(*values) for values in given["edges"]]
+        require([node.id for node in nodes] == list(range(len(nodes))))
+        require(all(edge.source < edge.target < len(nodes) for edge in edges))
+        require(len({(edge.source, edge.target) for edge in edges}) == len(edges))
+        return Drawing(given["title"], nodes, edges, given["stopped"], depth)
+    except Unreadable as error:
         raise UserError("a computation graph could not be read: it is not of the agreed form") from error
 
 
-def _expect(holds: bool) -> None:
-    if not holds:
-        raise ValueError
+def _text(most: int) -> Check:
+    """Printable texts, uncut."""
+    return such_that(lambda value: type(value) is str and len(value) <= most and value.isprintable(), "printable")
 
 
-def _record(kind: type, item: Any, checks: tuple[Callable, ...]):
-    """A node or an edge from a list with one value for each field."""
-    _expect(type(item) is list and len(item) == len(checks) == len(fields(kind)))
-    return kind(*(check(value) for check, value in zip(checks, item)))
+def _like(pattern: str) -> Check:
+    return matching(pattern, _LONG)
 
 
-# Each of these makes a function that gives back a value that is as agreed, and raises ValueError otherwise.
-
-
-def _that(holds: Callable[[Any], bool]) -> Callable:
-    def checked(value):
-        _expect(holds(value))
-        return value
-
-    return checked
-
-
-def _list_of(most: int) -> Callable:
-    return _that(lambda value: type(value) is list and len(value) <= most)
-
-
-def _text(most: int) -> Callable:
-    return _that(lambda value: type(value) is str and len(value) <= most and value.isprintable())
-
-
-def _like(pattern: str) -> Callable:
-    found = re.compile(pattern, re.ASCII)
-    return _that(lambda value: type(value) is str and len(value) <= _LONG and found.fullmatch(value) is not None)
-
-
-def _count(least: int, most: int) -> Callable:
-    return _that(lambda value: type(value) is int and least <= value <= most)
-
-
-def _or_none(check: Callable) -> Callable:
-    return lambda value: None if value is None else check(value)
-
-
-def _tuple_of(check: Callable, most: int) -> Callable:
-    return lambda value: tuple(check(one) for one in _list_of(most)(value))
-
-
-_NUMBER = _that(lambda value: type(value) in (int, float) and math.isfinite(value))
-_OP, _ID, _SHAPE = _like(r"[A-Za-z0-9_]{0,40}"), _count(0, MAX_WHOLE), _or_none(_tuple_of(_count(0, 10**12), 12))
-_NODE = (
-    *(_ID, _like("|".join(KINDS)), _OP, _text(MAX_TEXT), _text(MAX_TEXT), _SHAPE, _count(1, 10**6), _text(_BOX)),
-    *(_like("|".join(STATES)), _like("|".join(("", *ROLES))), _or_none(_NUMBER), _or_none(_count(-20, 0))),
+_NUMBER = such_that(lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max, "a finite number")
+_OP, _ID, _SHAPE = _like(r"[A-Za-z0-9_]{0,40}"), whole(0, MAX_WHOLE), or_none(tuple_of(whole(0, 10**12), 12))
+# One check for each field, in their order.
+_NODE = row(
+    *(_ID, _like("|".join(KINDS)), _OP, _text(MAX_TEXT), _text(MAX_TEXT), _SHAPE, whole(1, 10**6), _text(_BOX)),
+    *(_like("|".join(STATES)), _like("|".join(("", *ROLES))), or_none(_NUMBER), or_none(whole(-20, 0))),
     *(_like(r"([\dx]{0,60}:[0-9a-f]{12})?"), _like(r"([\dx]{0,60}>[\dx]{0,60}:(same|[0-9a-f]{12}))?"), _text(MAX_TEXT)),
 )
-_EDGE = (_ID, _ID, _that(lambda value: type(value) is bool), _tuple_of(_like(r"\w{1,20}"), 40))
+_EDGE = row(_ID, _ID, flag, tuple_of(_like(r"\w{1,20}"), 40))
+_LISTS = {"nodes": list_of(_NODE, MAX_WHOLE), "edges": list_of(_EDGE, MAX_EDGES)}

@@ -1,7 +1,6 @@
 """The judge's verdict on an answer."""
 
 from dataclasses import dataclass
-from typing import Any
 
 NOT_STARTED = "not started"
 DOES_NOT_RUN = "does not run"
@@ -31,7 +30,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of an answer, its points by aspect, and at most three lines of text."""
+    """The state of an answer, its points by aspect, and at most three lines of text. `hidden`: it is that of the hidden
+    check, which found what the visible one does not."""
 
     exercise: str
     state: str
@@ -39,6 +39,7 @@ class Verdict:
     message: str = ""
     mistake: str | None = None
     picture: Picture | None = None
+    hidden: bool = False
 
     @property
     def points(self) -> float:
@@ -51,16 +52,3 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return self.state == RIGHT
-
-
-def verdict_from(data: dict[str, Any]) -> Verdict:
-    """The verdict that `dataclasses.asdict` was given."""
-    picture = data.get("picture")
-    return Verdict(
-        data["exercise"],
-        data["state"],
-        tuple(Aspect(**aspect) for aspect in data["aspects"]),
-        data["message"],
-        data["mistake"],
-        Picture(**picture) if picture else None,
-    )

@@ -17,6 +17,7 @@ import torch
 
 from autograder.faults import door
 from autograder.isolation import without_subclasses
+from autograder.untrusted import require
 from autograder.values import Encoded
 
 LARGEST_TENSOR = 2_000_000  # entries
@@ -137,42 +138,33 @@ def class_name(kind: type) -> str:
     return str(getattr(kind, "__qualname__", "?"))[:LONGEST_NAME]
 
 
-class NotRecorded(Exception):
-    """Data from elsewhere does not have the form of an encoded value."""
-
-
 MOST_AXES = 64
 
 
 def check(value: Any, depth: int = 0) -> None:
-    """Raises NotRecorded unless `encode` could have returned `value`, which came from elsewhere."""
+    """Raises Unreadable unless `encode` could have returned `value`, which came from elsewhere."""
     kind = value.get("kind") if type(value) is dict else None
     fields = set(value) - {"kind"} if type(value) is dict else set()
     if kind in ("list", "tuple") and fields == {"ints"}:
-        _require(_is_tensor(value["ints"]) and value["ints"].dtype == torch.int64 and value["ints"].dim() == 1)
-        _require(MANY <= len(value["ints"]) <= MOST_INTS)
+        require(_is_tensor(value["ints"]) and value["ints"].dtype == torch.int64 and value["ints"].dim() == 1)
+        require(MANY <= len(value["ints"]) <= MOST_INTS)
     elif kind in ("list", "tuple", "dict"):
-        _require(depth < DEEPEST and fields == ({"keys", "items"} if kind == "dict" else {"items"}))
-        _require(type(value["items"]) is list and len(value["items"]) <= MOST_ITEMS)
+        require(depth < DEEPEST and fields == ({"keys", "items"} if kind == "dict" else {"items"}))
+        require(type(value["items"]) is list and len(value["items"]) <= MOST_ITEMS)
         if kind == "dict":
-            _require(type(value["keys"]) is list and len(value["keys"]) == len(value["items"]))
-            _require(all(map(_is_key, value["keys"])))
+            require(type(value["keys"]) is list and len(value["keys"]) == len(value["items"]))
+            require(all(map(_is_key, value["keys"])))
         for item in value["items"]:
             check(item, depth + 1)
     elif kind == "tensor":
-        _require(fields == {"class", "device", "data"} and _is_tensor(value["data"]))
-        _require(_is_name(value["class"]) and _is_name(value["device"]))
+        require(fields == {"class", "device", "data"} and _is_tensor(value["data"]))
+        require(_is_name(value["class"]) and _is_name(value["device"]))
     elif kind == "other":
-        _require(fields == {"class"} and _is_name(value["class"]))
+        require(fields == {"class"} and _is_name(value["class"]))
     elif kind in PLAIN.values():
-        _require(fields == {"value"} and PLAIN.get(type(value["value"])) == kind and not _why_not(value["value"]))
+        require(fields == {"value"} and PLAIN.get(type(value["value"])) == kind and not _why_not(value["value"]))
     else:
-        _require(kind == "None" and fields == set())
-
-
-def _require(holds: bool) -> None:
-    if not holds:
-        raise NotRecorded
+        require(kind == "None" and fields == set())
 
 
 def _is_tensor(value: Any) -> bool:

@@ -192,7 +192,7 @@ def test_in_hidden_cases_all_words_are_ours():
     ended = Says(ended=123)
     missing = Says(found=False, callable=False, kind="NoneType", records=[])
     other = Says(found=True, callable=False, kind="number_7", records=[])
-    stopped = {"type": "E7", "text": "number 7", "line": 7, "where": "a cell"}
+    stopped = questions.Stopped("E7", "number 7", 7, in_cell=True)
     for reply in (ended, missing, other):
         assert not set("1234567") & set(verdict_on(hidden, reply, stopped).message)
     assert "(exit status 123)" in verdict_on(visible, ended).message

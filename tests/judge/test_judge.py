@@ -31,7 +31,7 @@ from worked import answer_in, worked_file, worked_sources
 
 from autograder import check
 from autograder.exercises import find
-from autograder.grading.judging.untrusted_records import plain_records
+from autograder.grading.judging.untrusted_records import checked_records
 from autograder.judge import Expected, cases_of, judge
 from autograder.judge.general import GENERAL
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT
@@ -77,7 +77,7 @@ def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
         hidden = seed % 4 == 0
         cases = cases_of(exercise, str(seed), hidden)
         records = probe(answer, cases, exercise.procedure)
-        plain_records(records, exercise, cases)  # grading takes them for what the probe writes
+        checked_records(records, exercise, cases)  # grading takes them for what the probe writes
         judged = judge(exercise, cases, records, hidden)
         assert judged.passed and judged.points == exercise.points, (seed, hidden, judged)
 

@@ -12,7 +12,6 @@ from nbgrader.api import SubmittedNotebook
 from autograder.build.marks import MARK_SCHEME, MarkError, find_regions
 from autograder.grading.judging.results import Result
 from autograder.grading.submission.unit import exercise_of
-from autograder.judge.verdict import verdict_from
 from autograder.printable import printable
 
 PLAIN_FLOAT = re.compile(r"\d+(\.\d+)?")
@@ -32,7 +31,7 @@ def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
         cell.outputs = [nbformat.from_dict(output) for output in result.outputs.get(number, [])]
         exercise = exercise_of(cell)
         if exercise in result.verdicts:
-            verdict = verdict_from(result.verdicts[exercise])
+            verdict = result.verdicts[exercise]
             card = {"text/html": html_of(verdict), "text/plain": text_of(verdict)}
             cell.outputs = [new_output("display_data", data=card)]
             points[cell.metadata.nbgrader.grade_id] = verdict.points

@@ -21,6 +21,7 @@ from autograder.grading.submission.files import TIMESTAMP, Refused, read_time, w
 from autograder.grading.submission.limited import read_limited
 from autograder.grading.submission.read_submission import read_notebook
 from autograder.grading.submission.unit import Unit, unit_of
+from autograder.untrusted import checked
 
 # Of the files beside a notebook those with no ending and texts are taken along, such as the time stamp.
 NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
@@ -98,7 +99,7 @@ class GradeSubmission(NbGraderPreprocessor):
         place, folder = resources["nbgrader"], Path.cwd()
         lesson = nbformat.read(Path("source", place["assignment"], f"{place['notebook']}.ipynb"), as_version=4)
         secret = read_secret(folder)
-        unit = Unit.from_data(read_limited(lambda: asdict(unit_of(nb, lesson))))
+        unit = checked(Unit, read_limited(lambda: asdict(unit_of(nb, lesson))))
         key = unit.key(secret)
         result = results.load(folder, key)
         if result is None:

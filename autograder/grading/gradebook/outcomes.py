@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from autograder.files import write_whole
 from autograder.grading.submission.find import Submission, digest
+from autograder.untrusted import checked
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Outcome:
 def last_outcome(submission: Submission) -> Outcome | None:
     """The outcome of the last run, or None if there was none."""
     try:
-        return Outcome(**json.loads(submission.record.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return checked(Outcome, json.loads(submission.record.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
         return None
 
 

@@ -77,7 +77,7 @@ class Recorder:
         write_whole(path, nbformat.writes(notebook))
         os.chmod(path, 0o444)  # as nbgrader does
         self._take_along(submission)
-        self._end(submission, Outcome(read.digest, result.problem or result.look, result=read.key))
+        self._end(submission, Outcome(read.digest, result.problem or result.review_note, result=read.key))
 
     def _take_along(self, submission: Submission) -> None:
         """Copies what nbgrader's other commands look for beside a graded notebook."""

@@ -1,13 +1,32 @@
 """The cases of one exercise, asked of an answer that runs somewhere else."""
 
+from dataclasses import dataclass
+
 import torch
 
 from autograder.exercises import find
-from autograder.grading.judging.untrusted_records import LARGEST_COUNT, Unreadable, plain_reply, plain_text
+from autograder.grading.judging.untrusted_records import (
+    LARGEST_COUNT,
+    LONGEST_TEXT,
+    ProcessEnded,
+    Reply,
+    checked_reply,
+)
 from autograder.grading.worker.session import Session
 from autograder.judge import Expected, Verdict, cases_of, judge, not_started, unable_to_run
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.packed import pack_cases
+from autograder.untrusted import Unreadable, as_text
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The error that stopped a cell, or a file in `line`. The texts are the student's."""
+
+    type: str
+    text: str
+    line: int | None = None
+    in_cell: bool = False
 
 
 class Questions:
@@ -22,16 +41,18 @@ class Questions:
         self.expected = Expected(self.exercise, self.cases)
         self._packed = as_tensor(pack_cases(self.cases))
 
-    def ask(self, session: Session, isolated: bool) -> dict | None:
+    def ask(self, session: Session, isolated: bool) -> Reply | ProcessEnded | None:
         """The reply of calling the object of the exercise's name, in a process of its own if `isolated`; None if it
         cannot be read. Raises Ended if the process of the submission is gone."""
         reply = session.probe(self.exercise.name, self.exercise.procedure, self._packed, isolated)
         try:
-            return plain_reply(reply, self.exercise, self.cases)
+            return checked_reply(reply, self.exercise, self.cases)
         except Unreadable:
             return None
 
-    def verdict(self, reply: dict | None, stopped: dict | None = None, in_words: bool = True) -> Verdict:
+    def verdict(
+        self, reply: Reply | ProcessEnded | None, stopped: Stopped | None = None, in_words: bool = True
+    ) -> Verdict:
         """The verdict on a reply; without words, which take most of the time, if only the points count. `stopped` is
         the error that stopped the answer's file or its cell.
 
@@ -39,11 +60,11 @@ class Questions:
         """
         if reply is None:
             return unable_to_run(self.exercise, "What came back from your code could not be read.")
-        if "ended" in reply:
-            return unable_to_run(self.exercise, self._why_ended(reply["ended"]))
-        if not reply["callable"]:
+        if isinstance(reply, ProcessEnded):
+            return unable_to_run(self.exercise, self._why_ended(reply.status))
+        if not reply.callable:
             return not_started(self.exercise, self._why_missing(reply, stopped))
-        return judge(self.exercise, self.cases, reply["records"], self.hidden, self.expected, in_words)
+        return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words)
 
     # In hidden cases all words are ours: a text that the student's process chose could tell what it saw.
 
@@ -56,31 +77,41 @@ class Questions:
             "Does it call exit, or use up all memory?"
         )
 
-    def _why_missing(self, reply: dict, stopped: dict | None) -> str:
+    def _why_missing(self, reply: Reply, stopped: Stopped | None) -> str:
         name = self.exercise.name
-        if reply["found"]:
-            kind = "" if self.hidden else reply["kind"]
+        if reply.found:
+            kind = "" if self.hidden else reply.kind
             return f"{name} is {f'a {kind}, ' if kind else ''}not something that can be called."
         if stopped is None:
             return f"There is no {name} in the file."
         how = "" if self.hidden else _how_it_stopped(stopped)
-        where = "a cell" if stopped.get("where") == "a cell" else "the file"
+        where = "a cell" if stopped.in_cell else "the file"
         return f"There is no {name}: {where} stopped{how or ' before it'}"
 
 
-def error_in(outputs: list) -> dict | None:
+def stopped_cell(outputs: list[dict]) -> Stopped | None:
     """The error that stopped a cell, from its outputs as sent."""
-    for output in outputs:
-        if isinstance(output, dict) and output.get("output_type") == "error":
-            text = str(output.get("evalue")).partition("\n")[0]
-            return {"type": str(output.get("ename")), "text": text, "where": "a cell"}
-    return None
+    error = next((one for one in outputs if isinstance(one, dict) and one.get("output_type") == "error"), None)
+    if error is None:
+        return None
+    first_line = as_text(error.get("evalue"), LONGEST_TEXT).partition("\n")[0]
+    return Stopped(as_text(error.get("ename"), LONGEST_TEXT), first_line, in_cell=True)
 
 
-def _how_it_stopped(stopped: dict) -> str:
-    line = stopped.get("line")
-    line = f" in line {line}" if type(line) is int and 0 < line < LARGEST_COUNT else ""
-    return f"{line} with {plain_text(stopped.get('type'))}: {plain_text(stopped.get('text'))}"
+def stopped_file(error: dict | None) -> Stopped | None:
+    """The error that stopped a Python file, as sent."""
+    if error is None:
+        return None
+    line = error.get("line")
+    known = type(line) is int and 0 < line < LARGEST_COUNT
+    return Stopped(
+        as_text(error.get("type"), LONGEST_TEXT), as_text(error.get("text"), LONGEST_TEXT), line if known else None
+    )
+
+
+def _how_it_stopped(stopped: Stopped) -> str:
+    line = f" in line {stopped.line}" if stopped.line else ""
+    return f"{line} with {stopped.type}: {stopped.text}"
 
 
 def as_tensor(data: bytes) -> torch.Tensor:

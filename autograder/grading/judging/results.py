@@ -1,4 +1,4 @@
-"""The result of running one submission: outputs, verdicts, and what went wrong. Plain data, kept as JSON.
+"""The result of running one submission: outputs, verdicts, and what went wrong. Kept as JSON.
 
 Results are in DIR/.grading/results under the key of their unit, so that nothing is run twice.
 """
@@ -9,18 +9,21 @@ from pathlib import Path
 
 from autograder.errors import OUR_ERROR
 from autograder.files import write_whole
+from autograder.judge.verdict import Verdict
+from autograder.untrusted import checked
 
 
 @dataclass
 class Result:
-    """`outputs` by cell number, `verdicts` and `graphs` by exercise id; `problem` says in words what ended the run
-    early, if anything did, and `look` what a person should look at; `seconds` is what each part took."""
+    """`outputs` by cell number, in nbformat's form and safe to show; `verdicts` and `graphs` by exercise id, the graphs
+    as the student's process sent them (autograder.graph.from_data reads them). `problem` says in words what ended the
+    run early, if anything did, and `review_note` what a person should look at; `seconds` is the time of each part."""
 
-    outputs: dict[int, list] = field(default_factory=dict)
-    verdicts: dict[str, dict] = field(default_factory=dict)
+    outputs: dict[int, list[dict]] = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
     graphs: dict[str, dict] = field(default_factory=dict)
     problem: str = ""
-    look: str = ""
+    review_note: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -47,10 +50,8 @@ def save(folder: Path, key: str, result: Result) -> None:
 def load(folder: Path, key: str) -> Result | None:
     """The result with this key, or None if there is none that can be read."""
     try:
-        data = json.loads(_path(folder, key).read_text(encoding="utf-8"))
-        data["outputs"] = {int(cell): outputs for cell, outputs in data["outputs"].items()}
-        return Result(**data)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return checked(Result, json.loads(_path(folder, key).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
         return None
 
 

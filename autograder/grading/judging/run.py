@@ -4,14 +4,15 @@ import json
 import time
 import traceback
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from autograder.errors import place_of
 from autograder.exercises import find
-from autograder.grading.judging.questions import Questions, as_tensor, error_in
+from autograder.grading.judging.questions import Questions, Stopped, as_tensor, stopped_cell
 from autograder.grading.judging.results import Failed, Result
+from autograder.grading.judging.untrusted_records import ProcessEnded, Reply
 from autograder.grading.safe.outputs import Shown
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.limited import Broke
@@ -20,7 +21,6 @@ from autograder.grading.worker.answer_graph import case_to_draw
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
 from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, retry_isolated
 from autograder.judge import Verdict, unable_to_run
-from autograder.judge.verdict import verdict_from
 from autograder.schema.exercise import Rules
 from autograder.schema.packed import pack_cases
 
@@ -78,9 +78,8 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
             retry_isolated(attempt)
         except Ended as ended:
             run.result.problem = str(ended)
-    verdicts = run.result.verdicts.items()
-    earned = [name for name, data in verdicts if find(name).rules != Rules() and verdict_from(data).points]
-    run.result.look = unit.suspicion.text(earned)
+    earned = [name for name, verdict in run.result.verdicts.items() if find(name).rules != Rules() and verdict.points]
+    run.result.review_note = unit.suspicion.text(earned)
     return run.result
 
 
@@ -89,7 +88,7 @@ class _Run:
 
     def __init__(self, unit: Unit, secret: str):
         self.unit, self.secret, self.result = unit, secret, Result()
-        self.hidden_replies: dict[str, dict | None] = {}
+        self.hidden_replies: dict[str, Reply | ProcessEnded | None] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
         """Asks the hidden cases of every answer, in its place among the cells."""
@@ -108,35 +107,37 @@ class _Run:
             if step.kind == "run":
                 with self.timed("cells"):
                     outputs = session.cell(step.text)
-                self.result.outputs[step.cell], stopped = shown.plain_outputs(outputs), error_in(outputs)
+                self.result.outputs[step.cell], stopped = shown.plain_outputs(outputs), stopped_cell(outputs)
             elif step.kind == "check" and step.text in self.hidden_replies:
                 with self.timed("checks"):
-                    self.result.verdicts[step.text] = self._lower_verdict(step.text, session, isolated, stopped)
+                    verdict = self._worse_of_visible_and_hidden(step.text, session, isolated, stopped)
+                    self.result.verdicts[step.text] = verdict
                 with self.timed("graphs"):
                     if graph := _graph(step.text, session):
                         self.result.graphs[step.text] = graph
 
-    def _lower_verdict(self, exercise_id: str, session: Session, isolated: bool, stopped: dict | None) -> dict:
-        """The verdict with fewer points of the visible and the hidden check, as plain data; "hidden" tells which.
-        `stopped` is the error of the cell above the check.
+    def _worse_of_visible_and_hidden(
+        self, exercise_id: str, session: Session, isolated: bool, stopped: Stopped | None
+    ) -> Verdict:
+        """Returns whichever verdict has fewer points. `stopped` is the error of the cell above the check.
 
         The hidden cases are more, of the same families: an answer that passes them passes the visible ones. Else the
         visible check is made as well, because its words may show numbers.
         """
         hidden = self._hidden_verdict(exercise_id, in_words=False)
         if hidden.passed:
-            return asdict(hidden) | {"hidden": False}
+            return hidden
         questions = _questions(exercise_id, None)
         visible = questions.verdict(questions.ask(session, isolated), stopped)
         if visible.points <= hidden.points:
-            return asdict(visible) | {"hidden": False}
-        return asdict(self._hidden_verdict(exercise_id)) | {"hidden": True}
+            return visible
+        return replace(self._hidden_verdict(exercise_id), hidden=True)
 
     def _hidden_verdict(self, exercise_id: str, in_words: bool = True) -> Verdict:
         reply = self.hidden_replies[exercise_id]
-        return self._without_unseen_rules(_questions(exercise_id, self.secret).verdict(reply, in_words=in_words))
+        return self._zero_if_observer_untrusted(_questions(exercise_id, self.secret).verdict(reply, in_words=in_words))
 
-    def _without_unseen_rules(self, verdict: Verdict) -> Verdict:
+    def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
         """The verdict; no points under a rule of form if the notebook could have tampered with what observes it."""
         exercise, modules = find(verdict.exercise), self.unit.suspicion.grader
         if exercise.rules == Rules() or not modules or verdict.points == 0:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -26,7 +27,8 @@ from autograder.grading.judging import results
 from autograder.grading.submission.files import SUBMISSION_SECRET, TIMESTAMP
 from autograder.grading.submission.limited import Broke, OverLimit, limited
 from autograder.grading.submission.unit import exercise_of
-from autograder.judge.verdict import RIGHT
+from autograder.judge.verdict import Picture
+from autograder.untrusted import checked
 
 KEY = re.compile(r"[0-9a-f]{64}")
 SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
@@ -78,12 +80,12 @@ def _pictures(exercise: str, result: results.Result) -> list:
     import autograder.notebook.figures  # noqa: F401
 
     verdict, made = result.verdicts[exercise], []
-    if verdict.get("picture") and not verdict.get("hidden"):
-        made.append(_drawn(_expected_and_yours, json.dumps(verdict["picture"])))
+    if verdict.picture and not verdict.hidden:
+        made.append(_drawn(_expected_and_yours, json.dumps(asdict(verdict.picture))))
     if exercise in result.graphs:
         _worked(exercise)  # made once, not in every fork
         graph = json.dumps(result.graphs[exercise], sort_keys=True)
-        made.append(_drawn(_graphs, exercise, graph, verdict["state"] == RIGHT))
+        made.append(_drawn(_graphs, exercise, graph, verdict.passed))
     return [new_output("display_data", data={"text/html": html, "text/plain": ""}) for html in made if html]
 
 
@@ -103,9 +105,8 @@ def _expected_and_yours(data: str) -> str:
     """The expected values, the student's, and the difference."""
     from autograder.notebook.figures import expected_and_yours
 
-    given = json.loads(data)
-    known = {name: given[name] for name in ("expected", "worst", "title")}
-    picture = expected_and_yours(yours=given["actual"], **known)
+    given = checked(Picture, json.loads(data))
+    picture = expected_and_yours(given.expected, given.actual, given.worst, given.title)
     code = base64.b64encode(picture.png()).decode()
     width = round(PAGE_DPI * picture.figure.get_size_inches()[0])
     image = f'<img alt="{escape(picture.alt)}" width="{width}" src="data:image/png;base64,{code}">'

@@ -7,6 +7,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.grading.safe.clean_html import clean
+from autograder.untrusted import as_text
 
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 LONGEST_TEXT = 200_000
@@ -23,9 +24,9 @@ class Shown:
     def __init__(self):
         self._left = MOST_SHOWN
 
-    def plain_outputs(self, outputs: list) -> list[NotebookNode]:
+    def plain_outputs(self, outputs: list) -> list[dict]:
         """nbformat outputs from what came out of a sandbox; anything else in it is dropped."""
-        made: list[NotebookNode] = []
+        made: list[dict] = []
         for plain in filter(None, map(_plain, outputs[:MOST_OUTPUTS])):
             size = len(json.dumps(plain))
             if size > self._left:
@@ -63,6 +64,5 @@ def _plain_data(data: dict) -> dict:
     return kept
 
 
-def _text(value, longest: int = LONGEST_TEXT) -> str:
-    # subtle: half a character (a lone surrogate) is text for Python, but no file can hold it.
-    return value[:longest].encode(errors="replace").decode() if isinstance(value, str) else ""
+def _text(value: object, longest: int = LONGEST_TEXT) -> str:
+    return as_text(value, longest)

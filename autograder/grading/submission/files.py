@@ -6,6 +6,8 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
+from autograder.untrusted import without_surrogates
+
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
 # Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given back.
@@ -96,8 +98,3 @@ def _unreadable(name: str, error: OSError) -> str:
 def _short(name: str) -> str:
     """A name as text that is short enough for a table."""
     return without_surrogates(name if len(name) <= 60 else f"{name[:60]}...")
-
-
-def without_surrogates(text: str) -> str:
-    """The text as a file can hold it. JSON and file names may hold lone surrogates; a question mark replaces each."""
-    return text.encode(errors="replace").decode()

@@ -13,9 +13,9 @@ from autograder.grading.submission.files import (
     Refused,
     open_file,
     why_refused,
-    without_surrogates,
 )
 from autograder.grading.submission.unit import environment
+from autograder.untrusted import without_surrogates
 
 LONGEST_NAME = 200  # in bytes; a file's name has at most 255
 

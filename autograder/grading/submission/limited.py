@@ -13,7 +13,8 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import psutil
 
@@ -21,6 +22,7 @@ from autograder.errors import place_of
 from autograder.grading.sandbox.inside import system
 from autograder.grading.sandbox.inside.privileges import lower_limit
 from autograder.grading.submission.files import Refused
+from autograder.untrusted import checked
 
 WAITING = 6  # wall time over computing time: on a busy machine the work waits for its turn
 LARGEST_RESULT = 64 * 1024**2
@@ -44,6 +46,16 @@ class Broke(Exception):
     def __init__(self, place: str, trace: str):
         super().__init__(place)
         self.trace = trace
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """What comes back from the fork: a result, why the function refused, or where it raised another exception."""
+
+    result: Any = None
+    refused: str | None = None
+    place: str | None = None
+    trace: str = ""
 
 
 def read_limited(function: Callable, *args):
@@ -76,12 +88,12 @@ def limited(function: Callable, *args, seconds: int, memory: int):
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if not data:
         raise OverLimit(ENDS.get(status, "ended the process"))
-    reply = json.loads(data)
-    if "refused" in reply:
-        raise Refused(reply["refused"])
-    if "trace" in reply:
-        raise Broke(reply["place"], reply["trace"])
-    return reply["result"]
+    reply = checked(_Reply, json.loads(data))
+    if reply.refused is not None:
+        raise Refused(reply.refused)
+    if reply.place is not None:
+        raise Broke(reply.place, reply.trace)
+    return reply.result
 
 
 def _all_of(pipe: int, deadline: float) -> bytes:
@@ -105,14 +117,14 @@ def _work(pipe: int, parent: int, seconds: int, memory: int, function, args) -> 
         _limit(seconds, memory)
         system.detach_standard_streams()  # what libraries print is not for the terminal
         try:
-            reply = {"result": function(*args)}
+            reply = _Reply(function(*args))
         except (MemoryError, RecursionError):
             raise
         except Refused as refused:
-            reply = {"refused": str(refused)}
+            reply = _Reply(refused=str(refused))
         except BaseException as error:
-            reply = {"place": place_of(error), "trace": traceback.format_exc()}
-        system.write_all(pipe, json.dumps(reply).encode())
+            reply = _Reply(place=place_of(error), trace=traceback.format_exc())
+        system.write_all(pipe, json.dumps(vars(reply)).encode())
     except MemoryError:
         status = NO_MEMORY
     except RecursionError:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode, from_dict
 
-from autograder.grading.submission.files import Refused, read_file, why_refused, without_surrogates
+from autograder.grading.submission.files import Refused, read_file, why_refused
+from autograder.untrusted import without_surrogates
 
 MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
 MOST_CELLS = 5_000

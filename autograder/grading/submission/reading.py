@@ -13,6 +13,7 @@ from autograder.grading.submission.find import Submission, digest
 from autograder.grading.submission.limited import read_limited
 from autograder.grading.submission.read_submission import read_submission
 from autograder.grading.submission.unit import Unit, unit_of
+from autograder.untrusted import checked
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,12 @@ def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
 def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
     """Reads a submission. Raises Refused if it cannot be read or reaches a limit, and what `limited` raises else."""
     content = read_limited(_content, submission, lesson, secret)
-    return Read(content["digest"], from_dict(content["notebook"]), Unit.from_data(content["unit"]), content["key"])
+    now, notebook, unit, key = checked(tuple[str, dict, Unit, str], content)
+    return Read(now, from_dict(notebook), unit, key)
 
 
-def _content(submission: Submission, lesson: Lesson, secret: str) -> dict:
+def _content(submission: Submission, lesson: Lesson, secret: str) -> tuple:
     now = digest(submission)
     notebook = with_course_metadata(read_submission(submission.submitted, submission.lesson), lesson.cells)
     unit = unit_of(notebook, lesson.source)
-    return {"digest": now, "notebook": notebook, "unit": asdict(unit), "key": unit.key(secret)}
+    return now, notebook, asdict(unit), unit.key(secret)

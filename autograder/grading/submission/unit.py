@@ -54,11 +54,6 @@ class Unit:
         data = json.dumps([asdict(self), secret, environment()])
         return hashlib.sha256(data.encode()).hexdigest()
 
-    @staticmethod
-    def from_data(data: dict) -> "Unit":
-        """The unit that `dataclasses.asdict` was given, after its way as JSON."""
-        return Unit([Step(**step) for step in data["steps"]], SuspiciousNames(**data["suspicion"]))
-
 
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     """The unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from autograder.exercises import all_exercises, find
-from autograder.grading.judging.untrusted_records import Unreadable, plain_records
+from autograder.grading.judging.untrusted_records import checked_records
 from autograder.judge import Expected, Verdict, cases_of, judge
 from autograder.probe import probe
+from autograder.untrusted import Unreadable
 from autograder.values.pack import pack, unpack
 from grading.judging.test_survival import DONE, RETURNED, SOFTMAX
 
@@ -21,7 +22,7 @@ def test_what_the_probe_writes_is_read(exercise):
     cases = cases_of(exercise)
     for answer in (exercise.reference, *(mistake.answer for mistake in exercise.mistakes[:2])):
         records = sent(answer, exercise, cases)
-        read = plain_records(records, exercise, cases)
+        read = checked_records(records, exercise, cases)
         assert [record.keys() for record in read] == [record.keys() for record in records]
 
 
@@ -29,7 +30,7 @@ def test_what_the_probe_writes_is_read(exercise):
 def test_whatever_an_answer_does_is_read(name):
     exercise = find(SOFTMAX)
     cases = cases_of(exercise)[:2]
-    assert len(plain_records(sent((RETURNED | DONE)[name], exercise, cases, seconds=0.4), exercise, cases)) == 2
+    assert len(checked_records(sent((RETURNED | DONE)[name], exercise, cases, seconds=0.4), exercise, cases)) == 2
 
 
 OTHERS = [None, True, -1, 10**30, 0.5, float("nan"), "", "x", [], {}, {"kind": "error"}, torch.zeros(0), [[]]]
@@ -64,7 +65,7 @@ def test_a_forged_field_is_unreadable_or_judged(exercise_id):
         for other in OTHERS:
             forged = replaced(records, path, other)
             try:
-                plain = plain_records(forged, exercise, cases)
+                plain = checked_records(forged, exercise, cases)
             except Unreadable:
                 unreadable += 1
                 continue
@@ -81,4 +82,4 @@ def test_a_step_that_is_left_out_is_unreadable(field):
     number = next(number for number, record in enumerate(records) if field in record["steps"])
     del records[number]["steps"][field]
     with pytest.raises(Unreadable):
-        plain_records(records, exercise, cases)
+        checked_records(records, exercise, cases)

@@ -22,11 +22,12 @@ from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
 from autograder.graph import as_data
 from autograder.judge import cases_of
+from autograder.judge.verdict import RIGHT, WRONG, Picture, Verdict
 from autograder.schema.draw import PUBLIC_SEED
 
 LESSON, KEY = "04_heads", "ab" * 32
 SOFTMAX, HEADS = "loops.softmax", "heads.MultiheadSelfAttention"
-PICTURE = {"expected": [[0.5, 0.5]], "actual": [[1.0, float("nan")]], "worst": [0, 1], "title": "the result <b>"}
+PICTURE = Picture([[0.5, 0.5]], [[1.0, float("nan")]], (0, 1), "the result <b>")
 
 
 class MultiheadSelfAttention(nn.Module):
@@ -51,8 +52,8 @@ def graph_of(answer, exercise_id: str = HEADS) -> dict:
     return as_data(answer_graph(answer, exercise.procedure, case))
 
 
-def a_verdict(picture=None, hidden: bool = False) -> dict:
-    return {"state": "wrong", "picture": picture, "hidden": hidden}
+def a_verdict(picture: Picture | None = None, hidden: bool = False, state: str = WRONG) -> Verdict:
+    return Verdict(SOFTMAX, state, (), picture=picture, hidden=hidden)
 
 
 def check_cell(exercise_id: str):
@@ -104,7 +105,7 @@ def test_a_module_of_the_same_structure_is_folded(folder):
 
 
 def test_a_right_answer_of_another_structure_is_shown_alone(folder):
-    verdict, graph = a_verdict() | {"state": "right"}, graph_of(MultiheadSelfAttention)
+    verdict, graph = a_verdict(state=RIGHT), graph_of(MultiheadSelfAttention)
     page = shown(fitted(folder, Result(verdicts={HEADS: verdict}, graphs={HEADS: graph}), HEADS))
     assert page.startswith("<details><summary>What your code computes</summary>") and "Theirs" not in page
 

@@ -3,7 +3,6 @@
 import html
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -28,19 +27,21 @@ MAX = {"softmax": 7.0, "weighted_sum": 4.0, "why_scale": 4.0}
 SCRIPT = "<script>alert(1)</script>"
 
 
-def verdict(exercise_id: str, state: str, mistake: str | None = None, message: str = "", hidden: bool = False) -> dict:
+def verdict(
+    exercise_id: str, state: str, mistake: str | None = None, message: str = "", hidden: bool = False
+) -> Verdict:
     share = 1.0 if state == RIGHT else 0.0
     aspects = tuple(Aspect(name, share * most, float(most)) for name, most in find(exercise_id).aspects.items())
-    return asdict(Verdict(exercise_id, state, aspects, message, mistake)) | {"hidden": hidden}
+    return Verdict(exercise_id, state, aspects, message, mistake, hidden=hidden)
 
 
-def work(student: str, *verdicts: dict, written: float | None = 0.0, **outcome) -> Work:
-    points = {v["exercise"].partition(".")[2]: sum(a["points"] for a in v["aspects"]) for v in verdicts}
+def work(student: str, *verdicts: Verdict, written: float | None = 0.0, **outcome) -> Work:
+    points = {v.exercise.partition(".")[2]: v.points for v in verdicts}
     row = Row(student, LESSON, {name: points.get(name, 0.0) for name in MAX} | {"why_scale": written}, MAX)
     outputs = {3: [{"output_type": "error", "ename": "NameError", "evalue": f"name {SCRIPT}", "traceback": []}]}
-    broken = any(v["state"] == DOES_NOT_RUN for v in verdicts)
+    broken = any(v.state == DOES_NOT_RUN for v in verdicts)
     seconds = {"cells": 0.5, "checks": 1.5}
-    result = Result(outputs if broken else {}, {v["exercise"]: v for v in verdicts}, seconds=seconds)
+    result = Result(outputs if broken else {}, {v.exercise: v for v in verdicts}, seconds=seconds)
     return Work(row, Outcome("", **outcome), result)
 
 

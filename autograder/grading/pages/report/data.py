@@ -50,7 +50,7 @@ class Work:
     def started(self) -> bool:
         """Whether anything was answered, written questions included."""
         verdicts, points = self.result.verdicts.values(), self.row.points.values()
-        answered = None in points or any(points) or any(v["state"] != NOT_STARTED for v in verdicts)
+        answered = None in points or any(points) or any(v.state != NOT_STARTED for v in verdicts)
         return bool(answered or self.errors or self.outcome.problem)
 
 

@@ -77,13 +77,13 @@ def _question(lesson: Lesson, name: str, exercise_id: str | None) -> Question:
     verdicts = [v for work in lesson.works if (v := work.result.verdicts.get(exercise_id or ""))]
     shares = defaultdict(list)
     for verdict in verdicts:
-        for aspect in verdict["aspects"]:
-            shares[aspect["name"]].append(aspect["points"] / aspect["max_points"])
+        for aspect in verdict.aspects:
+            shares[aspect.name].append(aspect.points / aspect.max_points)
     return Question(
         name,
         lesson.max_points[name],
         mean(earned) if earned else None,
-        Counter(verdict["state"] for verdict in verdicts),
+        Counter(verdict.state for verdict in verdicts),
         {aspect: mean(values) for aspect, values in shares.items()},
         [work for work in lesson.works if work.row.waits and work.row.points.get(name, 0.0) is None],
     )
@@ -96,7 +96,7 @@ def misconceptions(lesson: Lesson) -> list[Misconception]:
     for work in lesson.works:
         for exercise_id, verdict in work.result.verdicts.items():
             # Two mistakes at once are named as "A+B".
-            for mistake in (verdict["mistake"] or "").split("+"):
+            for mistake in (verdict.mistake or "").split("+"):
                 if mistake in _known_mistakes():
                     works[mistake][work.student] = work
                     exercises[mistake][exercise_id.partition(".")[2]] = True
@@ -115,8 +115,8 @@ def unnamed(lesson: Lesson) -> list[tuple[str, list[tuple[list[str], list[Work]]
     found = defaultdict(list)
     for work in lesson.works:
         for exercise_id, verdict in work.result.verdicts.items():
-            if verdict["state"] in (WRONG, PARTLY_RIGHT) and not verdict["mistake"]:
-                found[exercise_id.partition(".")[2]].append((work, (verdict["message"] or "").split("\n")[:1]))
+            if verdict.state in (WRONG, PARTLY_RIGHT) and not verdict.mistake:
+                found[exercise_id.partition(".")[2]].append((work, verdict.message.split("\n")[:1]))
     most_first = sorted(found.items(), key=lambda item: -len(item[1]))
     return [(exercise, by_reason(told)) for exercise, told in most_first]
 
@@ -127,7 +127,7 @@ def only_hidden(lesson: Lesson) -> list[tuple[Work, str]]:
         (work, exercise_id.partition(".")[2])
         for work in lesson.works
         for exercise_id, verdict in work.result.verdicts.items()
-        if verdict.get("hidden")
+        if verdict.hidden
     ]
 
 
@@ -141,8 +141,8 @@ def _failures(work: Work) -> list[str]:
     lines = [work.outcome.problem] if work.outcome.problem else []
     lines += [f"a cell stopped with {error}" for error in dict.fromkeys(work.errors)]
     for exercise_id, verdict in work.result.verdicts.items():
-        if verdict["state"] == DOES_NOT_RUN:
-            first = (verdict["message"] or "does not run").split("\n")[0]
+        if verdict.state == DOES_NOT_RUN:
+            first = (verdict.message or "does not run").split("\n")[0]
             lines.append(f"{exercise_id.partition('.')[2]}: {first}")
     return lines
 

@@ -1,0 +1,154 @@
+"""Checks data that came from a file, from another process or from a student, and makes records of it.
+
+A check is called with a value. It returns the value, or the record that the value describes, and raises Unreadable if
+that is not of the agreed form. Types are exact: True is no number, and no subclass passes for its class.
+
+    flag, number, whole, text, matching        plain values
+    list_of, tuple_of, row, or_none, fields    values that consist of others
+    checked, typed                             records, by the annotations of a dataclass
+
+Own code rather than a library such as cattrs, which converts where this refuses (3 to "3"), and has no limits of size.
+"""
+
+import re
+import types
+from collections.abc import Callable
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
+from functools import lru_cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+Check = Callable[[Any], Any]
+
+
+class Unreadable(ValueError):
+    """The data are not of the agreed form. The text says of which."""
+
+
+def require(holds: bool, form: str = "data of the agreed form") -> None:
+    """Raises Unreadable unless it holds."""
+    if not holds:
+        raise Unreadable(f"not {form}")
+
+
+def without_surrogates(text: str) -> str:
+    """The text as a file can hold it: JSON and file names may hold lone surrogates, halves of a character; a question
+    mark replaces each."""
+    return text.encode(errors="replace").decode()
+
+
+def as_text(value: object, most: int) -> str:
+    """The text, cut to `most` characters and without surrogates; empty for anything else."""
+    return without_surrogates(value[:most]) if isinstance(value, str) else ""
+
+
+def such_that(holds: Callable[[Any], bool], form: str = "data of the agreed form") -> Check:
+    """The values for which it holds."""
+
+    def check(value: Any) -> Any:
+        require(holds(value), form)
+        return value
+
+    return check
+
+
+def exactly(kind: type) -> Check:
+    """Values of this very type."""
+    return such_that(lambda value: type(value) is kind, f"of the type {kind.__name__}")
+
+
+flag = exactly(bool)
+number = such_that(lambda value: type(value) in (int, float), "a number")
+
+
+def whole(least: int, most: int) -> Check:
+    """Integers from `least` to `most`."""
+    return such_that(lambda value: type(value) is int and least <= value <= most, "a whole number, or too large")
+
+
+def text(most: int) -> Check:
+    """Texts, cut to `most` characters and without surrogates."""
+    return lambda value: as_text(exactly(str)(value), most)
+
+
+def matching(pattern: str, most: int) -> Check:
+    """Texts of ASCII of at most `most` characters that the pattern matches as a whole."""
+    found = re.compile(pattern, re.ASCII)
+    return such_that(
+        lambda value: type(value) is str and len(value) <= most and found.fullmatch(value) is not None,
+        "such a text",
+    )
+
+
+def list_of(check: Check, most: int | None = None) -> Check:
+    """Lists of at most `most` items."""
+
+    def checked_list(value: Any) -> list:
+        require(type(value) is list and (most is None or len(value) <= most), "a list, or too long")
+        return [check(item) for item in value]
+
+    return checked_list
+
+
+def tuple_of(check: Check, most: int | None = None) -> Check:
+    """Tuples, from lists."""
+    items = list_of(check, most)
+    return lambda value: tuple(items(value))
+
+
+def row(*checks: Check) -> Check:
+    """Tuples with one item for each check, from lists."""
+
+    def checked_row(value: Any) -> tuple:
+        require(type(value) is list and len(value) == len(checks), f"a list of {len(checks)} items")
+        return tuple(check(item) for check, item in zip(checks, value, strict=True))
+
+    return checked_row
+
+
+def or_none(check: Check) -> Check:
+    """None, or what the check lets pass."""
+    return lambda value: None if value is None else check(value)
+
+
+def fields(value: Any, /, **checks: Check) -> dict[str, Any]:
+    """A dict with these keys and no others."""
+    require(type(value) is dict and value.keys() == checks.keys(), "a dict with the agreed keys")
+    return {name: check(value[name]) for name, check in checks.items()}
+
+
+def checked(kind: type[T], value: Any) -> T:
+    """The record that `dataclasses.asdict` was given, after its way as JSON; also a list, dict or tuple of such."""
+    annotation: Any = kind
+    made: T = typed(annotation)(value)
+    return made
+
+
+@lru_cache
+def typed(kind: Any) -> Check:
+    """The values of an annotation: a dataclass by its fields, list, dict, tuple, `X | None`, a plain type."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        checks = {field.name: typed(hints[field.name]) for field in fields_of(kind)}
+        return lambda value: kind(**fields(value, **checks))
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is types.UnionType:
+        return or_none(typed(next(part for part in parts if part is not types.NoneType)))
+    if origin is list or (origin is tuple and parts[1:] == (...,)):
+        return (list_of if origin is list else tuple_of)(typed(parts[0]))
+    if origin is tuple:
+        return row(*map(typed, parts))
+    if origin is dict:
+        return _dict(int if parts[0] is int else exactly(str), typed(parts[1]))
+    return number if kind is float else (lambda value: value) if kind is Any else exactly(kind)
+
+
+def _dict(key: Check, item: Check) -> Check:
+    """In JSON every key is a text."""
+
+    def checked_dict(value: Any) -> dict:
+        require(type(value) is dict, "a dict")
+        return {key(name): item(one) for name, one in value.items()}
+
+    return checked_dict
