@@ -38,7 +38,9 @@ def change(path: Path, edit) -> None:
 
 
 def cell_named(notebook, grade_id: str):
-    return next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+    return next(
+        cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
 
 
 def add_to_settings(course: Path, text: str) -> None:
@@ -49,7 +51,11 @@ def add_to_settings(course: Path, text: str) -> None:
 def as_student(home: Path) -> dict:
     """Arguments of `run` for a student with a home of their own: a second user of this machine, if there can be one."""
     home.mkdir()
-    own = {"HOME": str(home), "JUPYTER_DATA_DIR": str(home / "data"), "JUPYTER_RUNTIME_DIR": str(home / "run")}
+    own = {
+        "HOME": str(home),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "run"),
+    }
     if os.geteuid() or subprocess.run([*AS_NOBODY, sys.executable, "-c", "import nbgrader"]).returncode:
         return {"env": os.environ | own}
     os.chown(home, NOBODY, NOBODY)

@@ -1,4 +1,4 @@
-"""Commands for teachers: check, course, grade, report, demo, bundle."""
+"""Commands for teachers: check, course, collect, grade, report, demo, bundle."""
 
 import json
 import shutil
@@ -21,6 +21,7 @@ def add_to(commands: Any) -> None:
     """Adds the commands of this module."""
     _add_check(commands)
     _add_course(commands)
+    _add_collect(commands)
     _add_grade(commands)
     _add_report(commands)
     _add_demo(commands)
@@ -45,6 +46,18 @@ def _add_course(commands: Any) -> None:
     command.add_argument(
         "--only", metavar="01,02,...", type=_names, help="these lessons, by number or name (default: all)"
     )
+
+
+def _add_collect(commands: Any) -> None:
+    text = "sort what a learning-management system gives into DIR/submitted"
+    command = add_command(commands, "collect", _collect, text)
+    command.epilog = (
+        "For Canvas, Moodle, Blackboard, Brightspace and Gradescope. The last attempt counts; one that it replaces "
+        "is kept under DIR/earlier. Exit status: 0 if everything has its place, 1 if not (what has none is named)."
+    )
+    command.add_argument("folder", metavar="DIR", help="the folder of the course")
+    text = "zip archives, or folders that they were unpacked to"
+    command.add_argument("archives", metavar="ARCHIVE", nargs="+", help=text)
 
 
 def _add_grade(commands: Any) -> None:
@@ -116,6 +129,13 @@ def _course(arguments: Namespace) -> None:
         from autograder.grading.course.make import make_course
 
     make_course(Path(arguments.folder), arguments.only)
+
+
+def _collect(arguments: Namespace) -> int:
+    with quick_imports():
+        from autograder.grading.collect.collect import collect
+
+    return 0 if collect(Path(arguments.folder), [Path(name) for name in arguments.archives]) else 1
 
 
 def _grade(arguments: Namespace) -> int:

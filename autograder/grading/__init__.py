@@ -4,6 +4,7 @@ grade.py         grades a class: what happens to a submission is in the folders 
 check_files.py   judges files without a course, in the same sandboxes
 
 course/          a course is made, with its settings; what works on this machine
+collect/         what a learning-management system gives is sorted into it
 submission/      a submission is found, read within limits, and trusted in nothing
 sandbox/         a sandbox is made
 worker/          a process runs its code in the sandbox, and is asked what its answers do
@@ -15,5 +16,6 @@ pages/           feedback for students and the report for teachers
 demo/            a made-up class, to try it
 
 A folder imports only from those that it needs: submission and worker from sandbox; judging from these and safe;
-parallel and gradebook from these; pages from gradebook; course from gradebook and pages; demo from all.
+parallel and gradebook from these; pages from gradebook; course from gradebook and pages; collect from submission and
+gradebook; demo from all.
 """

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from autograder.exercises import exercises_of
 from autograder.judge.expected import Expected, expected_on
 from autograder.judge.explain import Explanation, WrongAnswer, explain
 from autograder.judge.findings import RUNS, Finding, findings
@@ -53,8 +54,8 @@ def judge(
 ) -> Verdict:
     """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case. Without
     `in_words`, a wrong answer's verdict has no message and names no mistake."""
-    if _is_stub(records):
-        return not_started(exercise)
+    if (where := _stub(records)) is not None:
+        return _waits_for(exercise, where) or not_started(exercise)
     expected = expected or expected_on(exercise, cases)
     faults = findings(exercise, cases, expected.right, records)
     lost = {finding.aspect for finding in faults}
@@ -98,13 +99,25 @@ def unable_to_run(exercise: Exercise, message: str) -> Verdict:
     return Verdict(exercise.id, DOES_NOT_RUN, _aspects(exercise, {VALUES}), message)
 
 
-def _is_stub(records: list[Record]) -> bool:
+def _stub(records: list[Record]) -> str | None:
+    """The name of the function that says that it is not implemented yet, if the first call of the answer met one."""
     first = next((record for record in records if record["status"] in ("raised", "answered")), None)
     if first is None or first["status"] == "answered":
-        return False
+        return None
     error = first["error"]
     # subtle: PyTorch raises the same if a module has no forward or an operation no kernel: started, and wrong.
-    return "NotImplementedError" in error["bases"] and bool(error.get("raised"))
+    return error["function"] if "NotImplementedError" in error["bases"] and error.get("raised") else None
+
+
+def _waits_for(exercise: Exercise, function: str) -> Verdict | None:
+    """The verdict on an answer that calls another exercise of its lesson, which is a stub."""
+    others = (other.name for other in exercises_of(exercise.lesson) if other.id != exercise.id)
+    if (name := next((other for other in others if other == function.partition(".")[0]), None)) is None:
+        return None
+    return unable_to_run(
+        exercise,
+        f"{exercise.name} calls {name}, which is not written yet.\nWrite {name} first; then check this one again.",
+    )
 
 
 def _aspects(exercise: Exercise, lost: Collection[str]) -> tuple[Aspect, ...]:

@@ -24,11 +24,15 @@ def _headline(verdict: Verdict) -> str:
 
 
 def _points(verdict: Verdict) -> str:
-    total = f"{verdict.points:g} of {verdict.max_points:g} points"
+    total = f"{_number(verdict.points)} of {_number(verdict.max_points)} points"
     if verdict.state != PARTLY_RIGHT:
         return total
-    aspects = (f"{aspect.name} {aspect.points:g} of {aspect.max_points:g}" for aspect in verdict.aspects)
+    aspects = (f"{one.name} {_number(one.points)} of {_number(one.max_points)}" for one in verdict.aspects)
     return f"{total} ({', '.join(aspects)})"
+
+
+def _number(points: float) -> str:
+    return f"{round(points, 2):g}"
 
 
 def show_verdict(verdict: Verdict) -> None:

@@ -77,5 +77,5 @@ def _students_line(error: BaseException) -> tuple[int | None, str, str]:
         if is_students(file):
             # subtle: some instructions belong to no line, and a limit may be reached at any of them.
             code = linecache.getline(file, line or 0).strip()[:LONGEST_TEXT]
-            return line, code, frame.f_code.co_name[:LONGEST_TEXT]
+            return line, code, frame.f_code.co_qualname[:LONGEST_TEXT]
     return None, "", ""

@@ -19,6 +19,7 @@ NEEDS = {
     "gradebook": {"judging", "submission"},
     "pages": {"gradebook", "judging", "submission", "worker"},
     "course": {"gradebook", "pages", "sandbox", "worker"},
+    "collect": {"gradebook", "submission"},
 }
 
 

@@ -7,11 +7,11 @@ import nbformat
 import pytest
 from gradebooks import scores_in
 from sandboxed import needs_sandbox
-from term import add_to_settings, as_student, autograder, change, nbgrader, written_points
+from term import add_to_settings, as_student, autograder, cell_named, change, nbgrader, written_points
 
 from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
-from autograder.grading.demo.sample_class import FIRST, SOFTMAX, WRITTEN, SampleSubmission
+from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
 from autograder.grading.gradebook.open_course import open_course
 
 pytestmark = needs_sandbox
@@ -68,14 +68,20 @@ def test_a_lesson_goes_through_the_exchange_to_a_student_and_back(course, tmp_pa
 
 # --- the settings ---------------------------------------------------------------------------------------------------
 
-BROKEN = {"not Python": "\nc.Autograde.x = (\n", "a name that is not there": "\nd.LateSubmissionPlugin.x = 1\n"}
+BROKEN = {
+    "not Python": "\nc.Autograde.x = (\n",
+    "a name that is not there": "\nd.LateSubmissionPlugin.x = 1\n",
+}
 
 
 @pytest.mark.parametrize("error", BROKEN)
 def test_settings_with_an_error_stop_every_command_that_would_do_harm(course, tmp_path, error):
     trace = tmp_path / "ran"
     work = hand_in(course, SampleSubmission("ada"))
-    change(work, lambda notebook: notebook.cells.insert(0, nbformat.v4.new_code_cell(f"open({str(trace)!r}, 'w')")))
+    change(
+        work,
+        lambda notebook: notebook.cells.insert(0, nbformat.v4.new_code_cell(f"open({str(trace)!r}, 'w')")),
+    )
     autograder("grade", course, cwd=course)
     add_to_settings(course, BROKEN[error])
     for command in ("autograde", "generate_assignment", "generate_feedback"):
@@ -114,3 +120,133 @@ def test_late_work_follows_due_date_extension_and_points_given_by_hand(course):
         book.grant_extension(FIRST, "ada")
     autograder("grade", course, cwd=course)
     assert {row.penalty for row in scores_in(course)} == {CHECKS + 3}
+
+
+# --- a teacher's own points, tasks and tests ------------------------------------------------------------------------
+
+
+def own_cells(notebook) -> None:
+    """Other points, a task, and two tests of the teacher's own: one that asserts, and one that shows a word."""
+    for cell in notebook.cells:
+        kind = cell.metadata.get("nbgrader", {})
+        points = {
+            "check-loops-softmax": 10,
+            "check-loops-weighted_sum": 2,
+            "check-loops-dot_product_scores": 0,
+        }
+        kind.update({"points": points[kind["grade_id"]]} if kind.get("grade_id") in points else {})
+    plain = {"schema_version": 3, "locked": True, "solution": False, "points": 3}
+    task = plain | {"grade_id": "my-essay", "grade": False, "task": True, "cell_type": "markdown"}
+    notebook.cells.append(nbformat.v4.new_markdown_cell("Draw a map.", metadata={"nbgrader": task}))
+    for name, text in {"my-test": "assert softmax(torch.zeros(2))[0] == 0.5", "my-word": "'fine'"}.items():
+        test = plain | {"grade_id": name, "grade": True, "task": False, "cell_type": "code"}
+        notebook.cells.append(nbformat.v4.new_code_cell(text, metadata={"nbgrader": test}))
+
+
+OWN = {
+    **{
+        "dot_product_scores": 0,
+        "softmax": 10,
+        "weighted_sum": 2,
+        "attention_from_loops": 6,
+        "why_scale": None,
+    },
+    **{"my-essay": None, "my-test": 3, "my-word": None},
+}
+
+
+@pytest.fixture(scope="module")
+def own_course(first_course, tmp_path_factory) -> Path:
+    """A course with cells and points of the teacher's own, graded both ways."""
+    course = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("own") / "course"))
+    change(course / "source" / FIRST / f"{FIRST}.ipynb", own_cells)
+    nbgrader(course, "generate_assignment", FIRST, "--force")
+    hand_in(course, SampleSubmission("right", written=WRITTEN))
+    hand_in(course, SampleSubmission("partly", answers={SOFTMAX: "SMX-01"}, written=WRITTEN))
+    hand_in(course, SampleSubmission("wrong", STUB, written=WRITTEN))
+    autograder("grade", course, cwd=course)
+    return course
+
+
+def points_of(course: Path) -> dict:
+    from autograder.grading.gradebook.table import read_rows
+    from autograder.grading.submission.find import find_submissions
+
+    return {
+        row.student: row.points
+        for row in read_rows(open_course(course), find_submissions(course, None, [FIRST]))
+    }
+
+
+def test_points_of_the_teachers_own_and_tests_and_tasks_count_as_in_nbgrader(own_course, tmp_path):
+    found = points_of(own_course)
+    assert found["right"] == OWN
+    assert found["partly"]["softmax"] == pytest.approx(10 * 5 / 7, abs=0.001)
+    assert found["wrong"] == dict.fromkeys(OWN, 0) | {"why_scale": None, "my-essay": None, "my-word": None}
+    stock = shutil.copytree(own_course, tmp_path / "stock")
+    nbgrader(stock, "autograde", FIRST, "--force")
+    assert points_of(stock) == found
+    nbgrader(stock, "generate_feedback", FIRST, "--student=right")
+    page = (stock / "feedback/right" / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
+    assert "✓ loops.softmax: right, 10 of 10 points" in page
+    written_points(stock, FIRST, "right", "my-essay", 2.5)
+    assert points_of(stock)["right"]["my-essay"] == 2.5
+
+
+# --- odd files ------------------------------------------------------------------------------------------------------
+
+
+def strip(notebook) -> None:
+    for cell in notebook.cells:
+        cell.metadata = {}
+
+
+def strip_ids_too(notebook) -> None:
+    strip(notebook)
+    notebook.nbformat_minor = 4
+    for cell in notebook.cells:
+        cell.pop("id")
+
+
+def without_the_question(notebook) -> None:
+    notebook.cells.remove(cell_named(notebook, "loops-why_scale"))
+
+
+def test_whatever_is_handed_in_gets_a_page_and_no_answer_is_lost(course):
+    for name, edit in {
+        "no_metadata": strip,
+        "no_ids": strip_ids_too,
+        "no_question": without_the_question,
+    }.items():
+        change(hand_in(course, SampleSubmission(name, answers={SOFTMAX: "SMX-01"}, written=WRITTEN)), edit)
+    work = hand_in(course, SampleSubmission("renamed", written=WRITTEN))
+    work.rename(work.with_name("my <homework> (1).ipynb"))
+    odd = {"empty": "", "damaged": '{"cells": [', "of_the_web": "<html>"}
+    for name, text in odd.items():
+        hand_in(course, SampleSubmission(name, file=text))
+    (course / "submitted" / ".hidden" / FIRST).mkdir(parents=True)
+    said = autograder("grade", course, cwd=course)
+    assert ".hidden" in said and "begins with a dot" in said
+    found = points_of(course)
+    for name in ("no_metadata", "no_ids", "no_question"):
+        assert found[name]["softmax"] == 5 and found[name]["why_scale"] is None, name
+    assert found["renamed"]["softmax"] == 7 and found["renamed"]["why_scale"] is None
+    nbgrader(course, "generate_feedback", FIRST)
+    pages = {
+        folder.parent.name: next(folder.glob("*.html")) for folder in (course / "feedback").glob(f"*/{FIRST}")
+    }
+    assert pages.keys() == found.keys()
+    for name in odd:
+        assert "Your notebook could not be graded" in pages[name].read_text(encoding="utf-8")
+
+
+def test_an_answer_that_calls_one_that_is_not_written_says_for_which_it_waits(course):
+    scores = "torch.stack([torch.stack([a @ b for b in k]) for a in q])"
+    calls = f"return weighted_sum(softmax({scores} / q.shape[-1] ** 0.5), v)"
+    answers = {SOFTMAX: STUB, "loops.attention_from_loops": calls}
+    hand_in(course, SampleSubmission("ada", answers=answers))
+    autograder("grade", course, cwd=course)
+    nbgrader(course, "generate_feedback", FIRST)
+    page = (course / "feedback/ada" / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
+    assert "attention_from_loops calls softmax, which is not written yet." in page
+    assert "attention_from_loops is not written yet" not in page

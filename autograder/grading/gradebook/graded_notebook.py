@@ -1,6 +1,7 @@
 """A graded notebook: the judge's words and outputs in it, its scores, and the marking schemes for the grader."""
 
 import re
+from dataclasses import replace
 from logging import Logger
 
 import nbformat
@@ -12,6 +13,7 @@ from nbgrader.api import SubmittedNotebook
 from autograder.build.marks import MARK_SCHEME, MarkError, find_regions
 from autograder.grading.judging.results import Result
 from autograder.grading.submission.unit import exercise_of
+from autograder.judge.verdict import Aspect, Verdict
 from autograder.printable import printable
 
 PLAIN_FLOAT = re.compile(r"\d+(\.\d+)?")
@@ -31,34 +33,44 @@ def fill_in(nb: NotebookNode, result: Result, key: str) -> dict[str, float]:
         cell.outputs = [nbformat.from_dict(output) for output in result.outputs.get(number, [])]
         exercise = exercise_of(cell)
         if exercise in result.verdicts:
-            verdict = result.verdicts[exercise]
+            verdict = worth(result.verdicts[exercise], cell.metadata.nbgrader.points)
             card = {"text/html": html_of(verdict), "text/plain": text_of(verdict)}
             cell.outputs = [new_output("display_data", data=card)]
-            points[cell.metadata.nbgrader.grade_id] = verdict.points
-        elif exercise is not None:
+            points[cell.metadata.nbgrader.grade_id] = round(verdict.points, 4)
+        elif exercise is not None or (utils.is_grade(cell) and number not in result.outputs):
             why = f"{NO_VERDICT}: {result.problem or 'the check was not reached'}."
-            cell.outputs = [new_output("stream", name="stderr", text=why)]
+            cell.outputs = [new_output("error", ename="NoVerdict", evalue=why, traceback=[why])]
     return points
+
+
+def worth(verdict: Verdict, points: float) -> Verdict:
+    """The verdict in a course that gives so many points for the exercise."""
+    if points == verdict.max_points:
+        return verdict
+    share = points / verdict.max_points
+    aspects = (Aspect(one.name, share * one.points, share * one.max_points) for one in verdict.aspects)
+    return replace(verdict, aspects=tuple(aspects))
 
 
 def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, float], log: Logger) -> None:
     """Writes scores and automatic comments of a graded notebook into its row of the gradebook.
 
-    A check earns the points that the judge gave, and none without a verdict. A test that a teacher added earns what it
-    states with a plain float: the student's own process states it, and can state anything (GRADING.md says so).
-    subtle: nbgrader gives full marks if a test shows nothing, text, nan or a negative number, and none if a warning is
+    A check earns the points that the judge gave, and none without a verdict. A test that a teacher added earns all if
+    it runs to its end and shows nothing, or what it states with a plain float: the student's own process says so, and
+    can say anything (GRADING.md tells). If it shows something else, a person has to look, as at a task.
+    subtle: nbgrader gives full marks if a test shows text, nan or a negative number as well, and none if a warning is
     printed.
     """
     grades = {grade.name: grade for grade in row.grades}
     comments = {comment.name: comment for comment in row.comments}
     for cell in nb.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if utils.is_grade(cell):
+        if utils.is_grade(cell) or utils.is_task(cell):
             grade = grades[name]
-            grade.auto_score = _score(cell, points)
+            grade.auto_score = None if utils.is_task(cell) else _score(cell, points)
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-            if cell.cell_type == "code" and name not in points:
-                log.warning("%s: %s gave no verdict, which counts as 0 points", printable(row.student.id), name)
+            if cell.cell_type == "code" and not utils.is_solution(cell) and name not in points:
+                log.info("%s: the test %s states %s points", printable(row.student.id), name, grade.auto_score)
         if utils.is_solution(cell) or utils.is_task(cell):
             untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
             comments[name].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
@@ -70,18 +82,19 @@ def _score(cell: NotebookNode, points: dict[str, float]) -> float | None:
         return utils.determine_grade(cell)[0]
     if exercise_of(cell) is not None:
         return points.get(cell.metadata.nbgrader.grade_id, 0.0)
-    return stated_points(cell.outputs, float(cell.metadata.nbgrader.points)) or 0.0
+    return stated_points(cell.outputs, float(cell.metadata.nbgrader.points))
 
 
 def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
-    """The points that a test's outputs state, None if they state none. An error is 0 points."""
+    """The points that a test's outputs state: all if it shows nothing, as tests that assert do; 0 if it stops with an
+    error; None if what it shows is no number of points."""
     if any(output.output_type == "error" for output in outputs):
         return 0.0
     shown = [output.data.get("text/plain", "") for output in outputs if output.output_type == "execute_result"]
-    if not shown or not all(PLAIN_FLOAT.fullmatch(text) for text in shown):
+    if not all(PLAIN_FLOAT.fullmatch(text) for text in shown):
         return None
-    points = [float(text) for text in shown]
-    return min(points) if max(points) <= most else None
+    points = min(map(float, shown), default=most)
+    return points if points <= most else None
 
 
 def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:

@@ -5,9 +5,11 @@ this, with one connection that stays open: autograde itself opens the gradebook 
 import os
 import shutil
 from contextlib import suppress
+from html import escape
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.preprocessors import LimitOutput
@@ -29,6 +31,12 @@ from autograder.grading.submission.files import (
 )
 from autograder.grading.submission.find import Submission
 from autograder.grading.submission.reading import Read
+from autograder.printable import printable
+
+NOT_READ = (
+    "**Your notebook could not be graded: {why}.** So it has 0 points.\n\n"
+    "Open the file that you handed in: does it hold your work? If it does, ask your teacher; if not, hand it in again."
+)
 
 
 def cause_of(error: BaseException) -> BaseException:
@@ -73,14 +81,14 @@ class Recorder:
         self._gradebook.db.commit()
         self._limit.preprocess(notebook, {})
         show_mark_schemes(notebook, lesson)
+        self._write(submission, notebook)
+        self._end(submission, Outcome(read.digest, result.problem or result.review_note, result=read.key))
+
+    def _write(self, submission: Submission, notebook: NotebookNode) -> None:
+        """Writes the graded notebook, and beside it what nbgrader's other commands look for."""
         path = submission.autograded / f"{submission.lesson}.ipynb"
         write_whole(path, nbformat.writes(notebook))
         os.chmod(path, 0o444)  # as nbgrader does
-        self._take_along(submission)
-        self._end(submission, Outcome(read.digest, result.problem or result.review_note, result=read.key))
-
-    def _take_along(self, submission: Submission) -> None:
-        """Copies what nbgrader's other commands look for beside a graded notebook."""
         if stamp := _time_of(submission):
             write_whole(submission.autograded / TIMESTAMP, stamp)
         with suppress(Refused):
@@ -88,11 +96,13 @@ class Recorder:
             write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
 
     def record_refused(self, submission: Submission, digest: str, refused: Refused) -> None:
-        """Gives 0 points to a submission that cannot be run, and remembers why."""
+        """Gives 0 points to a submission that cannot be run, and remembers why. Its page says it, too."""
         self._begin(submission)
         for grade in self._row(submission).grades:
             grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None
         self._gradebook.db.commit()
+        text = new_markdown_cell(NOT_READ.format(why=escape(printable(str(refused)))))
+        self._write(submission, new_notebook(cells=[text]))
         self._end(submission, Outcome(digest, str(refused)))
 
     def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 
+from autograder.exercises import all_exercises
 from autograder.grading.gradebook.outcomes import Outcome, last_outcome
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
@@ -68,11 +69,11 @@ def _row(gradebook: Gradebook, submission: Submission, outcome: Outcome | None) 
         if not (outcome and outcome.again):
             raise
         cells = gradebook.find_notebook(lesson, lesson)
-        best = {_short(cell.name): cell.max_score for cell in _in_order(cells.grade_cells, cells)}
+        best = {short_name(cell.name): cell.max_score for cell in _in_order(cells.grade_cells, cells)}
         return Row(student, lesson, dict.fromkeys(best), best, problem, ungraded=True)
     grades = _in_order(notebook.grades, notebook.notebook)
-    points = {_short(grade.name): _points(grade) for grade in grades}
-    best = {_short(grade.name): grade.max_score for grade in grades}
+    points = {short_name(grade.name): _points(grade) for grade in grades}
+    best = {short_name(grade.name): grade.max_score for grade in grades}
     return Row(student, lesson, points, best, problem, ungraded=bool(outcome and outcome.again))
 
 
@@ -130,6 +131,11 @@ def _points(grade) -> float | None:
     return None if waits else grade.score
 
 
-def _short(grade_id: str) -> str:
-    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`."""
-    return grade_id.removeprefix("check-").partition("-")[2]
+def short_name(grade_id: str) -> str:
+    """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`; a teacher's own name whole."""
+    exercise_id = grade_id.removeprefix("check-").replace("-", ".", 1)
+    topic, _, name = exercise_id.partition(".")
+    known = all_exercises()
+    if grade_id.startswith("check-"):
+        return name if any(one.id == exercise_id for one in known) else grade_id
+    return name if name and any(one.topic == topic for one in known) else grade_id

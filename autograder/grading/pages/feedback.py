@@ -23,6 +23,7 @@ from autograder.files import write_whole
 from autograder.grading.gradebook.fail_closed import require_settings
 from autograder.grading.gradebook.graded_notebook import SCHEME_TAG
 from autograder.grading.gradebook.open_course import read_secret
+from autograder.grading.gradebook.table import short_name
 from autograder.grading.judging import results
 from autograder.grading.submission.files import SUBMISSION_SECRET, TIMESTAMP
 from autograder.grading.submission.limited import Broke, OverLimit, limited
@@ -155,8 +156,8 @@ def nothing_live(head: str) -> str:
 
 def exercise_name(grade_id: str) -> str:
     """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why scale`: a filter."""
-    check, _, name = grade_id.rpartition("-")
-    return name if check.startswith("check-") else name.replace("_", " ")
+    name = short_name(grade_id)
+    return name if grade_id.startswith("check-") else name.replace("_", " ")
 
 
 class FeedbackExporter(HTMLExporter):

@@ -9,6 +9,9 @@ from nbgrader.api import Notebook
 
 from autograder.grading.submission.read_submission import grade_id_of
 
+PLACE_OF_ANSWER = "YOUR ANSWER HERE"  # nbgrader's
+NOT_THERE = "*(The cell of this question was not found in the notebook. The answer may stand in another cell.)*"
+
 
 def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> NotebookNode:
     """The student's cells with the course's metadata, each graded cell once, after the answer that it checks.
@@ -16,6 +19,7 @@ def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]
     A cell that is not an answer gets the course's text: an edited check is as it was handed out.
     """
     nb.metadata = NotebookNode()
+    _name_again(nb, course_cells)
     last = {grade_id_of(cell): number for number, cell in enumerate(nb.cells)}
     for number, cell in enumerate(nb.cells):
         name = grade_id_of(cell)
@@ -26,9 +30,32 @@ def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     for name, course_cell in course_cells.items():
-        if course_cell.metadata.nbgrader.grade:
+        if course_cell.metadata.nbgrader.grade or course_cell.metadata.nbgrader.task:
             _put_in_place(nb, name, course_cell)
     return nb
+
+
+def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None:
+    """Names the cells of a notebook whose metadata some editor has dropped: by their ids, which are the names in every
+    notebook of ours, or by the text that they were handed out with."""
+    missing = course_cells.keys() - {grade_id_of(cell) for cell in nb.cells}
+    for cell in nb.cells if missing else ():
+        if grade_id_of(cell) is not None:
+            continue
+        given = cell.metadata.get("given_id")
+        name = given if given in missing else next((n for n in missing if _is_of(cell, course_cells[n])), None)
+        if name is not None:
+            cell.metadata = from_dict({"nbgrader": {"grade_id": name}})
+            missing.discard(name)
+
+
+def _is_of(cell: NotebookNode, course_cell: NotebookNode) -> bool:
+    """Whether a cell is this cell of the course, or an answer written into it: the question stands above the answer."""
+    if cell.cell_type != course_cell.cell_type:
+        return False
+    begins = course_cell.source.partition(PLACE_OF_ANSWER)[0].strip()
+    is_written = course_cell.metadata.nbgrader.solution and course_cell.cell_type == "markdown" and begins
+    return cell.source.strip().startswith(begins) if is_written else cell.source == course_cell.source
 
 
 def _restore(cell: NotebookNode, course_cell: NotebookNode) -> None:
@@ -47,14 +74,24 @@ def _put_in_place(nb: NotebookNode, name: str, course_cell: NotebookNode) -> Non
     answer = name.removeprefix("check-")
     if name in names and (answer not in names or names.index(name) >= names.index(answer)):
         return
-    cell = nb.cells.pop(names.index(name)) if name in names else from_dict(course_cell)
+    cell = nb.cells.pop(names.index(name)) if name in names else _put_back(course_cell)
     names = [grade_id_of(other) for other in nb.cells]
     nb.cells.insert(names.index(answer) + 1 if answer in names else len(nb.cells), cell)
 
 
+def _put_back(course_cell: NotebookNode) -> NotebookNode:
+    """A copy of a cell that is missing. A question says so instead of having no answer: a person has to look."""
+    cell = from_dict(course_cell)
+    if cell.metadata.nbgrader.solution:
+        cell.source = cell.source.replace(PLACE_OF_ANSWER, "") + f"\n{NOT_THERE}"
+    return cell
+
+
 def cells_of_course(notebook: Notebook) -> dict[str, NotebookNode]:
     """The cells of nbgrader's `notebook` by grade id, as the gradebook has them."""
-    points = {cell.name: cell.max_score for cell in notebook.grade_cells}
+    tasks = {cell.name: cell.max_score for cell in notebook.task_cells}
+    graded = {cell.name: cell.max_score for cell in notebook.grade_cells}
+    points = tasks | graded
     solutions = {cell.name for cell in notebook.solution_cells}
     cells = {}
     for source in notebook.source_cells:
@@ -62,11 +99,11 @@ def cells_of_course(notebook: Notebook) -> dict[str, NotebookNode]:
         metadata = {
             "schema_version": 3,
             "grade_id": source.name,
-            "task": False,
+            "task": source.name in tasks,
             "cell_type": source.cell_type,
             "checksum": source.checksum,
             "locked": source.locked,
-            "grade": source.name in points,
+            "grade": source.name in graded,
             "solution": source.name in solutions,
         }
         if source.name in points:

@@ -14,9 +14,11 @@ from autograder.grading.submission.files import (
     open_file,
     why_refused,
 )
+from autograder.grading.submission.read_submission import notebook_in
 from autograder.grading.submission.unit import environment
 from autograder.untrusted import without_surrogates
 
+NOT_OF_STUDENTS = (".ipynb_checkpoints", ".git", ".DS_Store")
 LONGEST_NAME = 200  # in bytes; a file's name has at most 255
 
 
@@ -34,7 +36,7 @@ class Submission:
 
     @property
     def notebook(self) -> Path:
-        return self.submitted / f"{self.lesson}.ipynb"
+        return notebook_in(self.submitted, self.lesson)
 
     @property
     def autograded(self) -> Path:
@@ -86,15 +88,17 @@ def _add(total, path: Path) -> None:
 
 
 def _folders(folder: Path) -> list[str]:
-    """The folders in a folder, without hidden ones. Links, folders that cannot be read, and names that no gradebook can
-    hold are left out, with a word on the terminal."""
+    """The folders in a folder. Hidden ones, links, folders that cannot be read, and names that no gradebook can hold
+    are left out, with a word on the terminal."""
     found = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith(".") or not _leads_to_a_folder(entry):
+                if entry.name in NOT_OF_STUDENTS or not _leads_to_a_folder(entry):
                     continue
-                if entry.is_symlink():
+                if entry.name.startswith("."):
+                    _leave_out(entry.path, "its name begins with a dot")
+                elif entry.is_symlink():
                     _leave_out(entry.path, "it is a link")
                 elif without_surrogates(entry.name) != entry.name:
                     _leave_out(entry.path, "its name is not valid UTF-8")

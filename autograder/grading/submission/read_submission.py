@@ -4,6 +4,7 @@ Some notebooks make even this slow or large: read them in a process with limits 
 """
 
 import json
+import os
 from pathlib import Path
 
 from nbformat import NotebookNode, from_dict
@@ -26,7 +27,14 @@ def read_submission(folder: Path, lesson: str) -> NotebookNode:
     Raises Refused if the folder holds anything but regular files, or the notebook cannot be read."""
     if why := why_refused(folder):
         raise Refused(why)
-    return read_notebook(folder / f"{lesson}.ipynb")
+    return read_notebook(notebook_in(folder, lesson))
+
+
+def notebook_in(folder: Path, lesson: str) -> Path:
+    """The notebook of a submission: of the lesson's name, or else the only one that there is."""
+    named = folder / f"{lesson}.ipynb"
+    others = [] if os.path.lexists(named) else sorted(folder.glob("*.ipynb"))
+    return others[0] if len(others) == 1 else named
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -63,7 +71,7 @@ def _cells_of(content: dict) -> list[dict]:
 
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
-    """Cells of nothing but kind, text, grade id and pasted pictures, without empty ones. Raises Refused."""
+    """Cells of nothing but kind, text, grade id or id, and pasted pictures, without empty ones. Raises Refused."""
     plain_cells: list[dict] = []
     pictures = MOST_PICTURES
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
@@ -73,7 +81,7 @@ def _plain_cells(cells: list[dict]) -> list[dict]:
         if plain["cell_type"] == "markdown" and (pasted := _pasted(cell.get("attachments"), pictures)):
             plain["attachments"] = pasted
             pictures -= _size(pasted)
-        if cell["source"] or plain["metadata"]:
+        if cell["source"] or "nbgrader" in plain["metadata"]:
             plain_cells.append(plain)
     if len(plain_cells) > MOST_CELLS:
         raise Refused(f"the notebook has more than {MOST_CELLS:,} cells")
@@ -88,7 +96,9 @@ def _plain_cell(cell: dict, name: str) -> dict:
     if kind not in ("code", "markdown", "raw"):
         raise Refused(DAMAGED)
     grade_id = grade_id_of(cell)
-    metadata = {"nbgrader": {"grade_id": grade_id}} if grade_id and len(grade_id) <= LONGEST_ID else {}
+    metadata: dict = {"nbgrader": {"grade_id": grade_id}} if grade_id and len(grade_id) <= LONGEST_ID else {}
+    if not metadata and isinstance(given_id := cell.get("id"), str) and len(given_id) <= LONGEST_ID:
+        metadata = {"given_id": given_id}
     more: dict = {"outputs": [], "execution_count": None} if kind == "code" else {}
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": source} | more
 
@@ -97,7 +107,7 @@ def _joined(source) -> str:
     """The text of a cell, which may be given as its lines. Raises TypeError if it is not text."""
     if not isinstance(source, (str, list)):
         raise TypeError("a cell has no text")
-    return "".join(source)
+    return "".join(source).replace("\r\n", "\n")
 
 
 def _pasted(attachments, most: int) -> dict | None:

@@ -28,15 +28,14 @@ def outputs(*texts):
         ("7.0\n7.0", None),
     ],
 )
-def test_only_a_plain_float_is_a_verdict(text, points):
+def test_of_what_a_test_shows_only_a_plain_float_is_a_verdict(text, points):
     assert stated_points(outputs(text), 7.0) == points
 
 
 def test_verdicts_of_several_outputs():
     error = new_output("error", ename="CheckFailed", evalue="", traceback=[])
     warning = new_output("stream", name="stderr", text="a warning")
-    assert stated_points([], 7.0) is None
-    assert stated_points([warning], 7.0) is None
+    assert stated_points([], 7.0) == stated_points([warning], 7.0) == 7.0
     assert stated_points([warning, *outputs("7.0")], 7.0) == 7.0
     assert stated_points([*outputs("7.0"), error], 7.0) == 0.0
     assert stated_points(outputs("7.0", "3.0"), 7.0) == 3.0

@@ -1,0 +1,225 @@
+"""Archives of five systems are sorted into a course, and nothing is lost in silence."""
+
+import shutil
+import stat
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.errors import UserError
+from autograder.grading.collect import archives
+from autograder.grading.collect.collect import collect
+from autograder.grading.course.make import make_course
+from autograder.grading.demo.hand_in import notebook_text
+from autograder.grading.demo.sample_class import FIRST, SECOND, SOFTMAX, STUB, SampleSubmission
+from autograder.grading.gradebook.open_course import open_course
+
+CLASS = {"ada": ("Ada", "Lovelace"), "alan7": ("Alan", "Turing"), "sofya": ("Sofya", "Kovalevskaya")}
+HERE = datetime.now().astimezone().strftime("%z")
+
+
+@pytest.fixture(scope="session")
+def two_lessons(tmp_path_factory) -> Path:
+    folder = make_course(tmp_path_factory.mktemp("courses") / "course", ["01", "02"])
+    with open_course(folder).gradebook as book:
+        book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
+        for student, (first, last) in CLASS.items():
+            book.add_student(student, first_name=first, last_name=last, email=f"{student}@example.org")
+    return folder
+
+
+@pytest.fixture
+def course(two_lessons, tmp_path) -> Path:
+    return Path(shutil.copytree(two_lessons, tmp_path / "course"))
+
+
+@pytest.fixture(scope="session")
+def texts(two_lessons) -> dict[str, str]:
+    """Notebooks by what they are."""
+    return {
+        "stub": notebook_text(two_lessons, SampleSubmission("x", STUB)),
+        "half": notebook_text(two_lessons, SampleSubmission("x", STUB, {SOFTMAX: "SMX-01"})),
+        "done": notebook_text(two_lessons, SampleSubmission("x")),
+        "second": notebook_text(two_lessons, SampleSubmission("x", lesson=SECOND)),
+        "broken": '{"cells": [',
+    }
+
+
+def zipped(path: Path, files: dict[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def placed(course: Path) -> dict[str, str]:
+    """The notebooks by student and lesson."""
+    found = sorted((course / "submitted").glob("*/*/*.ipynb"))
+    assert all(path.stem == path.parent.name for path in found)
+    return {f"{path.parts[-3]} {path.stem[:2]}": path.read_text(encoding="utf-8") for path in found}
+
+
+def stamp(course: Path, student: str, lesson: str = FIRST) -> str | None:
+    path = course / "submitted" / student / lesson / "timestamp.txt"
+    return path.read_text() if path.exists() else None
+
+
+def utc(text: str) -> str:
+    time = datetime.strptime(f"{text} {HERE}", "%Y-%m-%d %H:%M %z")
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+YML = """
+submission_11:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: ada
+    :email: ada@example.org
+  - :name: Alan Turing
+    :sid:
+    :email: alan7@example.org
+  :created_at: 2026-01-01 22:10:00.5 Z
+submission_12:
+  :submitters: [{":name": Sofya Kovalevskaya, ":sid": sofya}]
+  :created_at: 2026-01-03 22:10:00 Z
+"""
+F = f"{FIRST}.ipynb"
+# What each system gives for: ada hands in twice, the last time done; alan7 half of it, late; sofya another lesson.
+SYSTEMS = {
+    "canvas": {
+        f"lovelaceada_71_901_{F}": "half",
+        f"lovelaceada_71_950_{FIRST}-1.ipynb": "done",
+        f"turingalan_LATE_72_902_{FIRST} (1).ipynb": "half",
+        "kovalevskayasofya_73_903_homework_2_2026.ipynb": "second",
+    },
+    "moodle": {
+        f"Ada Lovelace_501_assignsubmission_file_/{F}": "done",
+        f"Alan Turing_502_assignsubmission_file_{F}": "half",
+        "Sofya Kovalevskaya_503_assignsubmission_file/Untitled.ipynb": "second",
+    },
+    "blackboard": {
+        f"Lesson_1_ada_attempt_2026-01-01-20-00-00_{F}": "half",
+        f"Lesson_1_ada_attempt_2026-01-01-22-10-00_{F}": "done",
+        "Lesson_1_ada_attempt_2026-01-01-22-10-00.txt": "stub",
+        f"Lesson_1_alan7_attempt_2026-01-03-22-10-00_{F}": "half",
+        "Lesson_1_sofya_attempt_2026-01-01-22-10-00_mine.ipynb": "second",
+    },
+    "brightspace": {
+        "index.html": "stub",
+        f"123-456 - Ada Lovelace - Jan 1, 2026 830 PM/{F}": "half",
+        f"123-456 - Ada Lovelace - Jan 1, 2026 1010 PM/{F}": "done",
+        f"124-456 - Alan Turing- Jan 3, 2026 1010 PM - {F}": "half",
+        "125-456 - Sofya Kovalevskaya - Jan 1, 2026 1010 PM/x.ipynb": "second",
+    },
+    "gradescope": {
+        "assignment_9_export/submission_metadata.yml": YML,
+        f"assignment_9_export/submission_11/{F}": "done",
+        "assignment_9_export/submission_12/x.ipynb": "second",
+    },
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("unpacked", [False, True], ids=["zip", "folder"])
+def test_each_systems_archive_finds_its_places(course, texts, tmp_path, system, unpacked, capsys):
+    archive = zipped(
+        tmp_path / "x.zip", {name: texts.get(what, what) for name, what in SYSTEMS[system].items()}
+    )
+    if unpacked:
+        with zipfile.ZipFile(archive) as file:
+            file.extractall(tmp_path / "unpacked")
+    assert collect(course, [tmp_path / "unpacked" if unpacked else archive])
+    alan = "done" if system == "gradescope" else "half"  # there he hands in together with her
+    expected = {"ada 01": texts["done"], "alan7 01": texts[alan], "sofya 02": texts["second"]}
+    assert placed(course) == expected
+    late = {
+        "canvas": "2026-01-02 00:00:01 UTC",
+        "moodle": None,
+        "blackboard": utc("2026-01-03 22:10"),
+        "brightspace": utc("2026-01-03 22:10"),
+        "gradescope": "2026-01-01 22:10:00 UTC",
+    }
+    assert stamp(course, "alan7") == late[system]
+    assert "0 files have no place" in capsys.readouterr().out
+
+
+def test_what_comes_again_replaces_the_earlier_one_which_is_kept(course, texts, tmp_path, capsys):
+    names = {"half": "71_901", "done": "71_950"}
+    for what, numbers in names.items():
+        collect(course, [zipped(tmp_path / f"{what}.zip", {f"lovelaceada_{numbers}_{F}": texts[what]})])
+    assert placed(course) == {"ada 01": texts["done"]}
+    assert [path.read_text() for path in (course / "earlier").rglob("*.ipynb")] == [texts["half"]]
+    collect(course, [tmp_path / "done.zip"])
+    assert "1 as before" in capsys.readouterr().out
+    for what, hour in {"done": "22", "half": "20"}.items():
+        collect(
+            course, [zipped(tmp_path / "x.zip", {f"L_ada_attempt_2026-01-01-{hour}-00-00_{F}": texts[what]})]
+        )
+    assert placed(course) == {"ada 01": texts["done"]} and stamp(course, "ada") == utc("2026-01-01 22:00")
+
+
+def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
+    stripped = nbformat.reads(texts["second"], 4)
+    for number, cell in enumerate(stripped.cells):
+        cell.metadata, cell.id = {}, f"x{number}"
+    files = {
+        f"Ada Lovelace_1_assignsubmission_file_/{F}": texts["done"],
+        f"Wei Zhang_2_assignsubmission_file_/{F}": texts["done"],
+        f"Wei Zhang_3_assignsubmission_file_/{F}": texts["half"],
+        "Alan Turing_4_assignsubmission_file_/essay.pdf": "%PDF",
+        "Sofya Kovalevskaya_5_assignsubmission_file_/homework.ipynb": nbformat.writes(stripped),
+        "Nobody Knows_6_assignsubmission_file_/homework.ipynb": texts["broken"],
+        f"{F}": texts["done"],
+        f"__MACOSX/Ada Lovelace_1_assignsubmission_file_/._{F}": "x",
+    }
+    assert not collect(course, [zipped(tmp_path / "x.zip", files)])
+    assert placed(course).keys() == {"ada 01", "Wei_Zhang 01", "Wei_Zhang_3 01", "sofya 02"}
+    said = capsys.readouterr().out
+    for words in (
+        "Wei_Zhang_3 is not in the gradebook",
+        "essay.pdf: alan7 handed in no notebook",
+        "homework.ipynb: nothing in it tells the lesson (Nobody_Knows)",
+        f"not placed: {F}: its name does not tell whose it is",
+        "3 files have no place",
+    ):
+        assert words in said
+
+
+def test_a_damaged_notebook_is_of_the_lesson_of_the_others_so_that_it_gets_a_page(course, texts, tmp_path):
+    files = {f"lovelaceada_1_2_{F}": texts["done"], "turingalan_3_4_x.ipynb": texts["broken"]}
+    assert collect(course, [zipped(tmp_path / "x.zip", files)])
+    assert placed(course) == {"ada 01": texts["done"], "alan7 01": texts["broken"]}
+
+
+def test_a_hostile_archive_writes_nothing_outside_and_ends(course, texts, tmp_path, capsys, monkeypatch):
+    before = set(tmp_path.rglob("*"))
+    archive = tmp_path / "x.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(f"../../../evil_1_2_{F}", texts["done"])
+        file.writestr(f"/etc/evil_3_4_{F}", texts["done"])
+        file.writestr(f"..\\..\\evil_5_6_{F}", texts["done"])
+        file.writestr(f"..._7_8_{F}", texts["done"])
+        file.writestr(f"bomb_9_1_{F}", b" " * (archives.MOST_BYTES + 1))
+        link = zipfile.ZipInfo(f"link_9_2_{F}")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        file.writestr(link, "/etc/passwd")
+        file.writestr("nested_9_3_x.zip", zipped(tmp_path / "y.zip", {f"../{F}": texts["done"]}).read_bytes())
+    assert not collect(course, [archive])
+    assert placed(course).keys() == {
+        f"{name} 01" for name in ("evil", "evil_3", "evil_5", "unnamed", "nested")
+    }
+    changed = set(tmp_path.rglob("*")) - before - {archive, tmp_path / "y.zip"}
+    assert all(
+        (course / "submitted") in path.parents or path.name == "lock" for path in changed if path.is_file()
+    )
+    said = capsys.readouterr().out
+    assert "it is larger than" in said and "it is a link" in said
+    monkeypatch.setattr(archives, "MOST_FILES", 2)
+    with pytest.raises(UserError, match="more than 2 files"):
+        collect(course, [archive])
+    (tmp_path / "no.zip").write_text("no")
+    with pytest.raises(UserError, match="not a zip archive"):
+        collect(course, [tmp_path / "no.zip"])
