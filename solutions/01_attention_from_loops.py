@@ -21,15 +21,7 @@ At the end we try it on *saw*. It will fail, in a way that tells us what lesson 
 
 **You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
 
-**You spend** about 80 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `dot_product_scores` | 4 | 8 |
-| `softmax` | 7 | 10 |
-| `weighted_sum` | 4 | 8 |
-| `attention_from_loops` | 6 | 12 |
-| a written question: why dot products, why scale? | 4 | 10 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("loops.softmax")` (and
 likewise for the others) gives one hint at a time.
@@ -193,12 +185,6 @@ def dot_product_scores(x):
     ### END SOLUTION
 
 
-# %% check: loops.dot_product_scores
-check(dot_product_scores)
-### BEGIN HIDDEN TESTS
-check(dot_product_scores, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -326,12 +312,6 @@ def softmax(scores):
     ### END SOLUTION
 
 
-# %% check: loops.softmax
-check(softmax)
-### BEGIN HIDDEN TESTS
-check(softmax, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -424,12 +404,6 @@ def weighted_sum(weights, values):
     return output
     ### END SOLUTION
 
-
-# %% check: loops.weighted_sum
-check(weighted_sum)
-### BEGIN HIDDEN TESTS
-check(weighted_sum, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -593,12 +567,6 @@ def attention_from_loops(q, k, v):
     ### END SOLUTION
 
 
-# %% check: loops.attention_from_loops
-check(attention_from_loops)
-### BEGIN HIDDEN TESTS
-check(attention_from_loops, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -717,7 +685,7 @@ r"""
 Now in your own words. If you can say why, you will not forget it.
 """
 
-# %% [markdown] written: loops.why_scale (4 points)
+# %% [markdown] written: loops.why_scale (4 points, 10 minutes)
 r"""
 ### Why dot products, and why divided by $\sqrt{d_k}$?
 

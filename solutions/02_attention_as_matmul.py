@@ -17,15 +17,7 @@ You will **build**
 
 **You need** lesson 01, what a matrix product is, and what a class is.
 
-**You spend** about 80 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `attention_scores` | 5 | 8 |
-| `attention` | 7 | 10 |
-| `project_qkv` | 5 | 5 |
-| `SelfAttention` | 8 | 15 |
-| a written question: what recurrence does | 3 | 10 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("matmul.attention")`
 (and likewise for the others) gives one hint at a time.
@@ -143,12 +135,6 @@ def attention_scores(q, k):
     ### END SOLUTION
 
 
-# %% check: matmul.attention_scores
-check(attention_scores)
-### BEGIN HIDDEN TESTS
-check(attention_scores, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -241,12 +227,6 @@ def attention(q, k, v):
     return weights @ v
     ### END SOLUTION
 
-
-# %% check: matmul.attention
-check(attention)
-### BEGIN HIDDEN TESTS
-check(attention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -417,12 +397,6 @@ def project_qkv(x, w_q, w_k, w_v):
     ### END SOLUTION
 
 
-# %% check: matmul.project_qkv
-check(project_qkv)
-### BEGIN HIDDEN TESTS
-check(project_qkv, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -552,12 +526,6 @@ class SelfAttention(nn.Module):
         return attention(q, k, v)
         ### END SOLUTION
 
-
-# %% check: matmul.SelfAttention
-check(SelfAttention)
-### BEGIN HIDDEN TESTS
-check(SelfAttention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -898,7 +866,7 @@ r"""
 You have both in front of you now, the chain and the table. Compare them in your own words.
 """
 
-# %% [markdown] written: matmul.recurrence (3 points)
+# %% [markdown] written: matmul.recurrence (3 points, 10 minutes)
 r"""
 ### What does recurrence do that attention does not, and what does attention do better?
 

@@ -21,15 +21,7 @@ broken, and the loss itself tells you so. How?
 
 **You need** lesson 02, and a little about Booleans: `&` is *and*, `|` is *or*, `~` is *not*.
 
-**You spend** about 75 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `causal_mask` | 3 | 5 |
-| `padding_mask` | 4 | 6 |
-| `masked_attention` | 8 | 15 |
-| `combine_masks` | 4 | 6 |
-| a written question: why before softmax? | 3 | 8 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("masking.causal_mask")` (and likewise for the others) gives one hint at a time.
@@ -137,12 +129,6 @@ def causal_mask(n):
     return torch.ones(n, n, dtype=torch.bool).tril()
     ### END SOLUTION
 
-
-# %% check: masking.causal_mask
-check(causal_mask)
-### BEGIN HIDDEN TESTS
-check(causal_mask, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -275,12 +261,6 @@ def padding_mask(lengths, max_len):
     return positions < lengths[:, None]
     ### END SOLUTION
 
-
-# %% check: masking.padding_mask
-check(padding_mask)
-### BEGIN HIDDEN TESTS
-check(padding_mask, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -443,12 +423,6 @@ def masked_attention(q, k, v, mask=None):
     return weights.masked_fill(~mask, 0.0) @ v
     ### END SOLUTION
 
-
-# %% check: masking.masked_attention
-check(masked_attention)
-### BEGIN HIDDEN TESTS
-check(masked_attention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -644,12 +618,6 @@ def combine_masks(causal, padding):
     return causal & padding[:, None, None, :]
     ### END SOLUTION
 
-
-# %% check: masking.combine_masks
-check(combine_masks)
-### BEGIN HIDDEN TESTS
-check(combine_masks, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -1029,7 +997,7 @@ r"""
 In your own words, for somebody who wants to save a step.
 """
 
-# %% [markdown] written: masking.why_before (3 points)
+# %% [markdown] written: masking.why_before (3 points, 8 minutes)
 r"""
 ### Why does the mask come before softmax, and not after?
 

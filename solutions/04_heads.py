@@ -20,18 +20,7 @@ the heads will learn to attend to the token before, although nobody tells it to.
 **You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
 `F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
 
-**You spend** about 95 minutes, half of them on the exercises, and a little on two written questions.
-
-| exercise | points | minutes |
-|---|---|---|
-| `SelfAttentionHead` | 9 | 12 |
-| `split_heads` | 5 | 6 |
-| `merge_heads` | 5 | 4 |
-| `MultiheadSelfAttention` | 10 | 20 |
-| `copy_weights` | 5 | 8 |
-| `MultiheadCrossAttention` | 9 | 10 |
-| a written question: what may d_k and d_v be? | 3 | 6 |
-| a written question: which weights are shared? | 3 | 6 |
+**You spend** about N minutes, half of them on the exercises, and a little on two written questions.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("heads.split_heads")`
 (and likewise for the others) gives one hint at a time.
@@ -210,12 +199,6 @@ class SelfAttentionHead(nn.Module):
         ### END SOLUTION
 
 
-# %% check: heads.SelfAttentionHead
-check(SelfAttentionHead)
-### BEGIN HIDDEN TESTS
-check(SelfAttentionHead, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -334,12 +317,6 @@ def split_heads(x, n_heads):
     ### END SOLUTION
 
 
-# %% check: heads.split_heads
-check(split_heads)
-### BEGIN HIDDEN TESTS
-check(split_heads, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `merge_heads`
@@ -366,12 +343,6 @@ def merge_heads(x):
     return x.transpose(1, 2).reshape(b, n, h * d_head)
     ### END SOLUTION
 
-
-# %% check: heads.merge_heads
-check(merge_heads)
-### BEGIN HIDDEN TESTS
-check(merge_heads, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -472,12 +443,6 @@ class MultiheadSelfAttention(nn.Module):
         return self.out_proj(merge_heads(heads))
         ### END SOLUTION
 
-
-# %% check: heads.MultiheadSelfAttention
-check(MultiheadSelfAttention)
-### BEGIN HIDDEN TESTS
-check(MultiheadSelfAttention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -638,12 +603,6 @@ def copy_weights(source, target):
         target.out_proj.bias.copy_(source.out_proj.bias)
     ### END SOLUTION
 
-
-# %% check: heads.copy_weights
-check(copy_weights)
-### BEGIN HIDDEN TESTS
-check(copy_weights, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -1059,12 +1018,6 @@ class MultiheadCrossAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% check: heads.MultiheadCrossAttention
-check(MultiheadCrossAttention)
-### BEGIN HIDDEN TESTS
-check(MultiheadCrossAttention, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -1156,7 +1109,7 @@ attention it is the other way round, just before `out_proj`.
 Two questions. The first is about sizes, the second about which weights are shared.
 """
 
-# %% [markdown] written: heads.widths (3 points)
+# %% [markdown] written: heads.widths (3 points, 6 minutes)
 r"""
 ### What may $d_k$ and $d_v$ be?
 
@@ -1208,7 +1161,7 @@ for the use; it mistakes the convention for a law.)
 ### END MARK SCHEME
 """
 
-# %% [markdown] written: heads.shared (3 points)
+# %% [markdown] written: heads.shared (3 points, 6 minutes)
 r"""
 ### Which weights are shared, and which are not?
 

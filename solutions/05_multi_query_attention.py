@@ -19,15 +19,7 @@ Then you break a trained model by sharing too much, and mend it with a handful o
 **You need** lesson 04: heads, `split_heads`, and the picture with every shape. You may use
 `F.scaled_dot_product_attention`, but not its option `enable_gqa`: that is what you build.
 
-**You spend** about 85 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `MultiQueryAttention` | 9 | 15 |
-| `GroupedQueryAttention` | 10 | 20 |
-| `kv_cache_bytes` | 3 | 4 |
-| `pool_kv_heads` | 5 | 8 |
-| a written question: what is given up, and who pays? | 3 | 8 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("mqa.MultiQueryAttention")` (and likewise for the others) gives one hint at a time.
@@ -281,12 +273,6 @@ class MultiQueryAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% check: mqa.MultiQueryAttention
-check(MultiQueryAttention)
-### BEGIN HIDDEN TESTS
-check(MultiQueryAttention, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -433,12 +419,6 @@ class GroupedQueryAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% check: mqa.GroupedQueryAttention
-check(GroupedQueryAttention)
-### BEGIN HIDDEN TESTS
-check(GroupedQueryAttention, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -571,12 +551,6 @@ def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_eleme
     ### END SOLUTION
 
 
-# %% check: mqa.kv_cache_bytes
-check(kv_cache_bytes)
-### BEGIN HIDDEN TESTS
-check(kv_cache_bytes, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -700,12 +674,6 @@ def pool_kv_heads(weight, n_heads, n_kv_heads):
     return groups.mean(dim=1).reshape(-1, d_model)
     ### END SOLUTION
 
-
-# %% check: mqa.pool_kv_heads
-check(pool_kv_heads)
-### BEGIN HIDDEN TESTS
-check(pool_kv_heads, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -911,7 +879,7 @@ r"""
 In your own words, for somebody who has to decide.
 """
 
-# %% [markdown] written: mqa.who_pays (3 points)
+# %% [markdown] written: mqa.who_pays (3 points, 8 minutes)
 r"""
 ### What does multi-query attention give up, and who pays for the cache?
 

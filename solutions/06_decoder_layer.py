@@ -18,14 +18,7 @@ Then you take those two things away, one at a time, and train twelve layers each
 **You need** lessons 03 and 04: the mask conventions, and multi-head attention. From this lesson on you may
 use `nn.MultiheadAttention`: you have built it.
 
-**You spend** about 90 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `feed_forward` | 6 | 4 |
-| `TransformerDecoderLayer` | 9 | 25 |
-| `CrossAttentionDecoderLayer` | 9 | 25 |
-| a written question: why residuals? | 3 | 8 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("decoder.feed_forward")` (and likewise for the others) gives one hint at a time.
@@ -129,12 +122,6 @@ def feed_forward(x, linear1, linear2):
     return linear2(F.gelu(linear1(x)))
     ### END SOLUTION
 
-
-# %% check: decoder.feed_forward
-check(feed_forward)
-### BEGIN HIDDEN TESTS
-check(feed_forward, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -304,12 +291,6 @@ class TransformerDecoderLayer(nn.Module):
         return x + feed_forward(self.norm2(x), self.linear1, self.linear2)
         ### END SOLUTION
 
-
-# %% check: decoder.TransformerDecoderLayer
-check(TransformerDecoderLayer)
-### BEGIN HIDDEN TESTS
-check(TransformerDecoderLayer, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -755,12 +736,6 @@ class CrossAttentionDecoderLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% check: decoder.CrossAttentionDecoderLayer
-check(CrossAttentionDecoderLayer)
-### BEGIN HIDDEN TESTS
-check(CrossAttentionDecoderLayer, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -845,7 +820,7 @@ r"""
 The question that every good course asks.
 """
 
-# %% [markdown] written: decoder.why_residuals (3 points)
+# %% [markdown] written: decoder.why_residuals (3 points, 8 minutes)
 r"""
 ### Why residuals?
 

@@ -19,16 +19,7 @@ once, one later, and one keeps most of what it can do.
 
 **You need** lessons 01 to 04: scores, causal masks, heads. You may use `F.scaled_dot_product_attention`.
 
-**You spend** about 95 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `sinusoidal_positions` | 6 | 12 |
-| `LearnedPositions` | 7 | 8 |
-| `apply_rope` | 9 | 15 |
-| `rope_to_halves` | 5 | 8 |
-| `alibi_bias` | 5 | 10 |
-| a written question: which encoding for longer texts? | 3 | 10 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("positions.apply_rope")` (and likewise for the others) gives one hint at a time.
@@ -214,12 +205,6 @@ def sinusoidal_positions(n, d_model):
     ### END SOLUTION
 
 
-# %% check: positions.sinusoidal_positions
-check(sinusoidal_positions)
-### BEGIN HIDDEN TESTS
-check(sinusoidal_positions, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -346,12 +331,6 @@ class LearnedPositions(nn.Module):
         ### END SOLUTION
 
 
-# %% check: positions.LearnedPositions
-check(LearnedPositions)
-### BEGIN HIDDEN TESTS
-check(LearnedPositions, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -461,12 +440,6 @@ def apply_rope(x, positions, base=10000.0):
     return torch.stack(turned, dim=-1).flatten(-2)
     ### END SOLUTION
 
-
-# %% check: positions.apply_rope
-check(apply_rope)
-### BEGIN HIDDEN TESTS
-check(apply_rope, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -604,12 +577,6 @@ def rope_to_halves(weight, n_heads):
     ### END SOLUTION
 
 
-# %% check: positions.rope_to_halves
-check(rope_to_halves)
-### BEGIN HIDDEN TESTS
-check(rope_to_halves, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -727,12 +694,6 @@ def alibi_bias(n_heads, n):
     return (slopes[:, None, None] * behind).masked_fill(behind > 0, -torch.inf)
     ### END SOLUTION
 
-
-# %% check: positions.alibi_bias
-check(alibi_bias)
-### BEGIN HIDDEN TESTS
-check(alibi_bias, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -1015,7 +976,7 @@ are scaled has halved slopes. About that it is silent: only the numbers show it.
 In your own words, for somebody who has to decide.
 """
 
-# %% [markdown] written: positions.longer_texts (3 points)
+# %% [markdown] written: positions.longer_texts (3 points, 10 minutes)
 r"""
 ### Which encoding for longer texts?
 

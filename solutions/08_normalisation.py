@@ -19,16 +19,7 @@ layers on three seeds.
 **You need** lesson 06: residual connections, and the decoder layer. PyTorch's norms may not be used in the
 answers; everything else that you have built may.
 
-**You spend** about 75 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `layer_norm` | 9 | 12 |
-| `rms_norm` | 9 | 6 |
-| `pre_norm` | 7 | 4 |
-| `post_norm` | 7 | 3 |
-| `fold_norm` | 7 | 12 |
-| a written question: where does the norm go? | 3 | 8 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("norms.layer_norm")` (and likewise for the others) gives one hint at a time.
@@ -139,12 +130,6 @@ def layer_norm(x, weight, bias, eps=1e-5):
     return normed * weight + bias
     ### END SOLUTION
 
-
-# %% check: norms.layer_norm
-check(layer_norm)
-### BEGIN HIDDEN TESTS
-check(layer_norm, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -260,12 +245,6 @@ def rms_norm(x, weight, eps=1e-6):
     ### END SOLUTION
 
 
-# %% check: norms.rms_norm
-check(rms_norm)
-### BEGIN HIDDEN TESTS
-check(rms_norm, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -354,12 +333,6 @@ def pre_norm(x, norm, sublayer):
     ### END SOLUTION
 
 
-# %% check: norms.pre_norm
-check(pre_norm)
-### BEGIN HIDDEN TESTS
-check(pre_norm, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `post_norm`
@@ -388,12 +361,6 @@ def post_norm(x, norm, sublayer):
     return norm(total)
     ### END SOLUTION
 
-
-# %% check: norms.post_norm
-check(post_norm)
-### BEGIN HIDDEN TESTS
-check(post_norm, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -783,12 +750,6 @@ def fold_norm(norm, linear):
     ### END SOLUTION
 
 
-# %% check: norms.fold_norm
-check(fold_norm)
-### BEGIN HIDDEN TESTS
-check(fold_norm, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -896,7 +857,7 @@ r"""
 In your own words.
 """
 
-# %% [markdown] written: norms.where_it_goes (3 points)
+# %% [markdown] written: norms.where_it_goes (3 points, 8 minutes)
 r"""
 ### Where does the norm go?
 

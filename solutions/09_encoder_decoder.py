@@ -22,15 +22,7 @@ right to left?
 this lesson on you may use `nn.Transformer` and its layers, but not for the encoder layer: that one you
 build.
 
-**You spend** about 90 minutes, two thirds of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `shift_right` | 4 | 4 |
-| `TransformerEncoderLayer` | 9 | 18 |
-| `EncoderDecoder` | 9 | 25 |
-| `greedy_decode` | 8 | 15 |
-| a written question: three attentions, two ways to run | 3 | 8 |
+**You spend** about N minutes, two thirds of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("encoder.shift_right")` (and likewise for the others) gives one hint at a time.
@@ -134,12 +126,6 @@ def shift_right(targets, bos):
     return torch.cat([first, targets[:, :-1]], dim=1)
     ### END SOLUTION
 
-
-# %% check: encoder.shift_right
-check(shift_right)
-### BEGIN HIDDEN TESTS
-check(shift_right, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -251,12 +237,6 @@ class TransformerEncoderLayer(nn.Module):
         return self.norm2(x + self.linear2(F.relu(self.linear1(x))))
         ### END SOLUTION
 
-
-# %% check: encoder.TransformerEncoderLayer
-check(TransformerEncoderLayer)
-### BEGIN HIDDEN TESTS
-check(TransformerEncoderLayer, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -429,12 +409,6 @@ class EncoderDecoder(nn.Module):
         return self.head(self.decoder(y, memory, tgt_mask=future, memory_key_padding_mask=blocked))
         ### END SOLUTION
 
-
-# %% check: encoder.EncoderDecoder
-check(EncoderDecoder)
-### BEGIN HIDDEN TESTS
-check(EncoderDecoder, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -675,12 +649,6 @@ def greedy_decode(model, src, bos, eos, max_new):
     ### END SOLUTION
 
 
-# %% check: encoder.greedy_decode
-check(greedy_decode)
-### BEGIN HIDDEN TESTS
-check(greedy_decode, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -830,7 +798,7 @@ r"""
 You have built three attentions, and two ways to run the same decoder.
 """
 
-# %% [markdown] written: encoder.three_attentions (3 points)
+# %% [markdown] written: encoder.three_attentions (3 points, 8 minutes)
 r"""
 ### Three attentions, two ways to run
 

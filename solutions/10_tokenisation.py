@@ -19,18 +19,7 @@ other languages, and set it against the tokenizer of Hugging Face, trained on th
 
 **You need** Python: lists, dicts, loops, and what `str.encode` does. No earlier lesson is needed.
 
-**You spend** about 75 minutes, most of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `split_words` | 5 | 5 |
-| `build_vocabulary` | 5 | 8 |
-| `count_pairs` | 3 | 5 |
-| `merge_pair` | 5 | 10 |
-| `train_bpe` | 7 | 15 |
-| `bpe_encode` | 5 | 12 |
-| `bpe_decode` | 5 | 10 |
-| a written question: words, letters or something between? | 3 | 8 |
+**You spend** about N minutes, most of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("tokens.train_bpe")`
 (and likewise for the others) gives one hint at a time.
@@ -114,12 +103,6 @@ def split_words(text):
     ### END SOLUTION
 
 
-# %% check: tokens.split_words
-check(split_words)
-### BEGIN HIDDEN TESTS
-check(split_words, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `build_vocabulary`
@@ -150,12 +133,6 @@ def build_vocabulary(tokens, max_size=None):
     return {name: number for number, name in enumerate(names)}
     ### END SOLUTION
 
-
-# %% check: tokens.build_vocabulary
-check(build_vocabulary)
-### BEGIN HIDDEN TESTS
-check(build_vocabulary, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -256,12 +233,6 @@ def count_pairs(ids):
     ### END SOLUTION
 
 
-# %% check: tokens.count_pairs
-check(count_pairs)
-### BEGIN HIDDEN TESTS
-check(count_pairs, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `merge_pair`
@@ -293,12 +264,6 @@ def merge_pair(ids, pair, new_id):
     return merged
     ### END SOLUTION
 
-
-# %% check: tokens.merge_pair
-check(merge_pair)
-### BEGIN HIDDEN TESTS
-check(merge_pair, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -336,12 +301,6 @@ def train_bpe(text, n_merges):
     return merges
     ### END SOLUTION
 
-
-# %% check: tokens.train_bpe
-check(train_bpe)
-### BEGIN HIDDEN TESTS
-check(train_bpe, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -452,12 +411,6 @@ def bpe_encode(text, merges):
     ### END SOLUTION
 
 
-# %% check: tokens.bpe_encode
-check(bpe_encode)
-### BEGIN HIDDEN TESTS
-check(bpe_encode, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `bpe_decode`
@@ -490,12 +443,6 @@ def bpe_decode(ids, merges):
     return b"".join(pieces[one] for one in ids).decode("utf-8", errors="replace")
     ### END SOLUTION
 
-
-# %% check: tokens.bpe_decode
-check(bpe_decode)
-### BEGIN HIDDEN TESTS
-check(bpe_decode, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -756,7 +703,7 @@ A dot is a blank. `\xd0` and the like are bytes that are not a letter by themsel
 In your own words, for somebody who has to choose a tokenizer.
 """
 
-# %% [markdown] written: tokens.between (3 points)
+# %% [markdown] written: tokens.between (3 points, 8 minutes)
 r"""
 ### Words, letters or something between?
 

@@ -22,16 +22,7 @@ simpler models, so that you know what a number like 2.0 means.
 **You need** lessons 06 and 10: a layer under a causal mask, and what a token is. You may use PyTorch's
 layers and its softmax, but not its cross-entropy in the exercise that builds it.
 
-**You spend** about 100 minutes, most of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `split_into_windows` | 5 | 8 |
-| `next_token_loss` | 9 | 12 |
-| `GPT` | 10 | 20 |
-| `learning_rate` | 4 | 6 |
-| `train_step` | 8 | 12 |
-| a written question: what does the loss tell? | 3 | 8 |
+**You spend** about N minutes, most of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("lm.GPT")` (and
 likewise for the others) gives one hint at a time.
@@ -156,12 +147,6 @@ def split_into_windows(ids, length):
     ### END SOLUTION
 
 
-# %% check: lm.split_into_windows
-check(split_into_windows)
-### BEGIN HIDDEN TESTS
-check(split_into_windows, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `next_token_loss`
@@ -193,12 +178,6 @@ def next_token_loss(logits, targets, ignore=-100):
     return -picked[counts].mean()
     ### END SOLUTION
 
-
-# %% check: lm.next_token_loss
-check(next_token_loss)
-### BEGIN HIDDEN TESTS
-check(next_token_loss, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -329,12 +308,6 @@ class GPT(nn.Module):
         return self.head(self.norm(x))
         ### END SOLUTION
 
-
-# %% check: lm.GPT
-check(GPT)
-### BEGIN HIDDEN TESTS
-check(GPT, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -495,12 +468,6 @@ def learning_rate(step, warmup, total, peak):
     ### END SOLUTION
 
 
-# %% check: lm.learning_rate
-check(learning_rate)
-### BEGIN HIDDEN TESTS
-check(learning_rate, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `train_step`
@@ -539,12 +506,6 @@ def train_step(model, optimizer, inputs, targets, max_norm=1.0):
     return loss.item()
     ### END SOLUTION
 
-
-# %% check: lm.train_step
-check(train_step)
-### BEGIN HIDDEN TESTS
-check(train_step, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -975,7 +936,7 @@ add any.
 In your own words, for somebody who reads a curve of the loss.
 """
 
-# %% [markdown] written: lm.what_the_loss_tells (3 points)
+# %% [markdown] written: lm.what_the_loss_tells (3 points, 8 minutes)
 r"""
 ### What does the loss tell?
 

@@ -20,17 +20,7 @@ In this lesson you will **build**
 comes from outside: where a random number is needed, it is an argument `u` between 0 and 1. So every result
 can be checked exactly.
 
-**You spend** about 95 minutes, most of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `CachedSelfAttention` | 9 | 20 |
-| `top_k_logits` | 8 | 8 |
-| `top_p_logits` | 8 | 15 |
-| `sample` | 8 | 12 |
-| `generate` | 7 | 10 |
-| `speculate` | 7 | 15 |
-| a written question: which dial would you turn? | 3 | 8 |
+**You spend** about N minutes, most of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("generation.sample")`
 (and likewise for the others) gives one hint at a time.
@@ -153,12 +143,6 @@ class CachedSelfAttention(nn.Module):
         return self.out_proj(heads.transpose(1, 2).flatten(2)), (k, v)
         ### END SOLUTION
 
-
-# %% check: generation.CachedSelfAttention
-check(CachedSelfAttention)
-### BEGIN HIDDEN TESTS
-check(CachedSelfAttention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -368,12 +352,6 @@ def top_k_logits(logits, k):
     ### END SOLUTION
 
 
-# %% check: generation.top_k_logits
-check(top_k_logits)
-### BEGIN HIDDEN TESTS
-check(top_k_logits, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `top_p_logits`
@@ -410,12 +388,6 @@ def top_p_logits(logits, p):
     return logits.masked_fill(dropped, -torch.inf)
     ### END SOLUTION
 
-
-# %% check: generation.top_p_logits
-check(top_p_logits)
-### BEGIN HIDDEN TESTS
-check(top_p_logits, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -454,12 +426,6 @@ def sample(logits, u, temperature=1.0):
     return (ends > u[:, None]).int().argmax(dim=-1)
     ### END SOLUTION
 
-
-# %% check: generation.sample
-check(sample)
-### BEGIN HIDDEN TESTS
-check(sample, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -553,12 +519,6 @@ def generate(model, ids, n_new, choose, max_len=None):
     return ids
     ### END SOLUTION
 
-
-# %% check: generation.generate
-check(generate)
-### BEGIN HIDDEN TESTS
-check(generate, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -769,12 +729,6 @@ def speculate(target_probs, draft_probs, draft, u):
     ### END SOLUTION
 
 
-# %% check: generation.speculate
-check(speculate)
-### BEGIN HIDDEN TESTS
-check(speculate, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -975,7 +929,7 @@ needed to reach 0.9: the same p means a different cut.
 In your own words, for somebody who has a model and wants a text.
 """
 
-# %% [markdown] written: generation.which_dial (3 points)
+# %% [markdown] written: generation.which_dial (3 points, 8 minutes)
 r"""
 ### Which dial would you turn?
 

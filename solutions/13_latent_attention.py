@@ -25,16 +25,7 @@ learn with what they keep.
 **You need** lessons 04 and 05: heads, and the cache of keys and values. Section 4 uses rotated keys (lesson
 07), but not their formula. You may use everything in PyTorch.
 
-**You spend** about 85 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `MultiheadLatentAttention` | 10 | 15 |
-| `absorb_keys` | 7 | 10 |
-| `latent_attention` | 8 | 15 |
-| `rope_scores` | 8 | 8 |
-| `latent_cache_bytes` | 3 | 4 |
-| a written question: why a key of its own for positions? | 3 | 8 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("mla.MultiheadLatentAttention")` (and likewise for the others) gives one hint at a time.
@@ -162,12 +153,6 @@ class MultiheadLatentAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% check: mla.MultiheadLatentAttention
-check(MultiheadLatentAttention)
-### BEGIN HIDDEN TESTS
-check(MultiheadLatentAttention, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -263,12 +248,6 @@ def absorb_keys(q_weight, k_up_weight, n_heads):
     return q_heads.mT @ k_heads
     ### END SOLUTION
 
-
-# %% check: mla.absorb_keys
-check(absorb_keys)
-### BEGIN HIDDEN TESTS
-check(absorb_keys, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -371,12 +350,6 @@ def latent_attention(x, latents, keys, values, d_head):
     return (mixed @ values).sum(dim=1)
     ### END SOLUTION
 
-
-# %% check: mla.latent_attention
-check(latent_attention)
-### BEGIN HIDDEN TESTS
-check(latent_attention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -570,12 +543,6 @@ def rope_scores(q, k, q_rope, k_rope):
     ### END SOLUTION
 
 
-# %% check: mla.rope_scores
-check(rope_scores)
-### BEGIN HIDDEN TESTS
-check(rope_scores, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -672,12 +639,6 @@ def latent_cache_bytes(batch, seq_len, n_layers, d_latent, d_rope, bytes_per_ele
     return batch * seq_len * n_layers * (d_latent + d_rope) * bytes_per_element
     ### END SOLUTION
 
-
-# %% check: mla.latent_cache_bytes
-check(latent_cache_bytes)
-### BEGIN HIDDEN TESTS
-check(latent_cache_bytes, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -908,7 +869,7 @@ r"""
 In your own words.
 """
 
-# %% [markdown] written: mla.places_apart (3 points)
+# %% [markdown] written: mla.places_apart (3 points, 8 minutes)
 r"""
 ### Why do positions get a key of their own?
 

@@ -22,15 +22,7 @@ dense one, and find out what a full expert costs.
 
 **You need** the feed-forward layer of lesson 06, and softmax. You may use everything in PyTorch.
 
-**You spend** about 75 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `top_k_gate` | 7 | 8 |
-| `MixtureOfExperts` | 9 | 20 |
-| `load_balancing_loss` | 9 | 10 |
-| `within_capacity` | 5 | 8 |
-| a written question: what is saved, and what is not? | 3 | 8 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("moe.top_k_gate")`
 (and likewise for the others) gives one hint at a time.
@@ -132,12 +124,6 @@ def top_k_gate(logits, k):
     return torch.softmax(chosen, dim=-1), experts
     ### END SOLUTION
 
-
-# %% check: moe.top_k_gate
-check(top_k_gate)
-### BEGIN HIDDEN TESTS
-check(top_k_gate, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -247,12 +233,6 @@ class MixtureOfExperts(nn.Module):
         return output.view_as(x)
         ### END SOLUTION
 
-
-# %% check: moe.MixtureOfExperts
-check(MixtureOfExperts)
-### BEGIN HIDDEN TESTS
-check(MixtureOfExperts, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -385,12 +365,6 @@ def load_balancing_loss(logits, k):
     return n_experts * (share * torch.softmax(logits, dim=-1).mean(dim=0)).sum()
     ### END SOLUTION
 
-
-# %% check: moe.load_balancing_loss
-check(load_balancing_loss)
-### BEGIN HIDDEN TESTS
-check(load_balancing_loss, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -533,12 +507,6 @@ def within_capacity(experts, n_experts, capacity):
     ### END SOLUTION
 
 
-# %% check: moe.within_capacity
-check(within_capacity)
-### BEGIN HIDDEN TESTS
-check(within_capacity, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -662,7 +630,7 @@ through each expert, at the left each gets its own rows only.
 In your own words.
 """
 
-# %% [markdown] written: moe.what_is_saved (3 points)
+# %% [markdown] written: moe.what_is_saved (3 points, 8 minutes)
 r"""
 ### What does a mixture of experts save, and what not?
 

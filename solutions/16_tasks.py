@@ -23,17 +23,7 @@ fool yourself with a test.
 
 **You need** lessons 03 (padding) and 11 (a language model). You may use PyTorch's own layers.
 
-**You spend** about 95 minutes, most of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `masked_mean` | 7 | 8 |
-| `SequenceClassifier` | 9 | 20 |
-| `standardise` | 8 | 8 |
-| `make_windows` | 8 | 10 |
-| `SequenceRegressor` | 7 | 12 |
-| `forecast` | 7 | 12 |
-| a written question: what may a forecast know? | 3 | 8 |
+**You spend** about N minutes, most of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("tasks.masked_mean")` (and likewise for the others) gives one hint at a time.
@@ -108,12 +98,6 @@ def masked_mean(x, padding):
     return (x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
     ### END SOLUTION
 
-
-# %% check: tasks.masked_mean
-check(masked_mean)
-### BEGIN HIDDEN TESTS
-check(masked_mean, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -215,12 +199,6 @@ class SequenceClassifier(nn.Module):
         return self.head(pooled)
         ### END SOLUTION
 
-
-# %% check: tasks.SequenceClassifier
-check(SequenceClassifier)
-### BEGIN HIDDEN TESTS
-check(SequenceClassifier, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -419,12 +397,6 @@ def standardise(series, n_train):
     ### END SOLUTION
 
 
-# %% check: tasks.standardise
-check(standardise)
-### BEGIN HIDDEN TESTS
-check(standardise, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -542,12 +514,6 @@ def make_windows(series, length, horizon):
     return both[:, :length], both[:, length:]
     ### END SOLUTION
 
-
-# %% check: tasks.make_windows
-check(make_windows)
-### BEGIN HIDDEN TESTS
-check(make_windows, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -689,12 +655,6 @@ class SequenceRegressor(nn.Module):
         return self.head(self.norm(x[:, -1])).squeeze(-1)
         ### END SOLUTION
 
-
-# %% check: tasks.SequenceRegressor
-check(SequenceRegressor)
-### BEGIN HIDDEN TESTS
-check(SequenceRegressor, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -1055,12 +1015,6 @@ def forecast(model, history, steps):
     ### END SOLUTION
 
 
-# %% check: tasks.forecast
-check(forecast)
-### BEGIN HIDDEN TESTS
-check(forecast, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -1164,7 +1118,7 @@ it, as in section 2, and not by looking at a drawing.
 In your own words.
 """
 
-# %% [markdown] written: tasks.what_may_be_known (3 points)
+# %% [markdown] written: tasks.what_may_be_known (3 points, 8 minutes)
 r"""
 ### What may a forecast know?
 

@@ -24,16 +24,7 @@ gamblers learn with your loss, with its bound and without.
 
 **You need** lessons 03 (the causal mask) and 11 (a language model). You may use PyTorch's own layers.
 
-**You spend** about 90 minutes.
-
-| exercise | points | minutes |
-|---|---|---|
-| `returns_to_go` | 8 | 8 |
-| `interleave` | 6 | 6 |
-| `DecisionTransformer` | 8 | 25 |
-| `group_advantages` | 6 | 6 |
-| `clipped_policy_loss` | 8 | 10 |
-| a written question: what does a return promise? | 3 | 8 |
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("rl.returns_to_go")` (and likewise for the others) gives one hint at a time.
@@ -118,12 +109,6 @@ def returns_to_go(rewards, discount=1.0):
     ### END SOLUTION
 
 
-# %% check: rl.returns_to_go
-check(returns_to_go)
-### BEGIN HIDDEN TESTS
-check(returns_to_go, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -197,12 +182,6 @@ def interleave(returns, states, actions):
     return torch.stack((returns, states, actions), dim=2).flatten(1, 2)
     ### END SOLUTION
 
-
-# %% check: rl.interleave
-check(interleave)
-### BEGIN HIDDEN TESTS
-check(interleave, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -313,12 +292,6 @@ class DecisionTransformer(nn.Module):
         return self.head(self.norm(x[:, 1::3]))
         ### END SOLUTION
 
-
-# %% check: rl.DecisionTransformer
-check(DecisionTransformer)
-### BEGIN HIDDEN TESTS
-check(DecisionTransformer, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -679,12 +652,6 @@ def group_advantages(rewards):
     ### END SOLUTION
 
 
-# %% check: rl.group_advantages
-check(group_advantages)
-### BEGIN HIDDEN TESTS
-check(group_advantages, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -770,12 +737,6 @@ def clipped_policy_loss(log_probs, old_log_probs, advantages, clip=0.2):
     return -torch.minimum(ratio * advantages, clipped * advantages).mean()
     ### END SOLUTION
 
-
-# %% check: rl.clipped_policy_loss
-check(clipped_policy_loss)
-### BEGIN HIDDEN TESTS
-check(clipped_policy_loss, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -892,7 +853,7 @@ others. A hundred gamblers are a hundred seeds: this is no accident of one run.
 In your own words.
 """
 
-# %% [markdown] written: rl.what_a_return_promises (3 points)
+# %% [markdown] written: rl.what_a_return_promises (3 points, 8 minutes)
 r"""
 ### What does a return promise?
 

@@ -22,15 +22,7 @@ how far it drifts.
 **You need** lesson 11 (a language model and its loss). You may use PyTorch's cross-entropy, as in every
 lesson from 12 on.
 
-**You spend** about 75 minutes, more than half of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `sequence_log_prob` | 9 | 12 |
-| `dpo_loss` | 8 | 10 |
-| `preference_accuracy` | 5 | 5 |
-| `dpo_step` | 7 | 15 |
-| a written question: what is the reference good for? | 3 | 8 |
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("preferences.dpo_loss")` (and likewise for the others) gives one hint at a time.
@@ -133,12 +125,6 @@ def sequence_log_prob(logits, ids, answer):
     return (of_ids * answer[:, 1:]).sum(dim=1)
     ### END SOLUTION
 
-
-# %% check: preferences.sequence_log_prob
-check(sequence_log_prob)
-### BEGIN HIDDEN TESTS
-check(sequence_log_prob, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -246,12 +232,6 @@ def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejecte
     ### END SOLUTION
 
 
-# %% check: preferences.dpo_loss
-check(dpo_loss)
-### BEGIN HIDDEN TESTS
-check(dpo_loss, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -324,12 +304,6 @@ def preference_accuracy(policy_chosen, policy_rejected, reference_chosen, refere
     return (chosen > rejected).float().mean().item()
     ### END SOLUTION
 
-
-# %% check: preferences.preference_accuracy
-check(preference_accuracy)
-### BEGIN HIDDEN TESTS
-check(preference_accuracy, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -419,12 +393,6 @@ def dpo_step(
     return loss.item()
     ### END SOLUTION
 
-
-# %% check: preferences.dpo_step
-check(dpo_step)
-### BEGIN HIDDEN TESTS
-check(dpo_step, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -738,7 +706,7 @@ r"""
 In your own words.
 """
 
-# %% [markdown] written: preferences.what_a_reference_is_good_for (3 points)
+# %% [markdown] written: preferences.what_a_reference_is_good_for (3 points, 8 minutes)
 r"""
 ### What is the reference good for?
 

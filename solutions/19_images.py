@@ -25,16 +25,7 @@ Then you train it on real handwriting, take its positions away, and find out whe
 **You need** lessons 04 (heads), 07 (positions) and 16 (a classifier). You may use PyTorch's own layers, but
 neither `F.unfold`, `F.fold` nor the pixel shuffles in the first two exercises.
 
-**You spend** about 85 minutes.
-
-| exercise | points | minutes |
-|---|---|---|
-| `patchify` | 8 | 12 |
-| `unpatchify` | 6 | 8 |
-| `conv_to_linear` | 6 | 8 |
-| `VisionTransformer` | 8 | 20 |
-| `attention_rollout` | 7 | 8 |
-| a written question: what does a vision transformer not know? | 3 | 8 |
+**You spend** about N minutes.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("images.patchify")` (and likewise for the others) gives one hint at a time.
@@ -119,11 +110,6 @@ def patchify(images, patch):
     ### END SOLUTION
 
 
-# %% check: images.patchify
-check(patchify)
-### BEGIN HIDDEN TESTS
-check(patchify, hidden=True)
-### END HIDDEN TESTS
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -210,11 +196,6 @@ def unpatchify(patches, patch, height, width):
     ### END SOLUTION
 
 
-# %% check: images.unpatchify
-check(unpatchify)
-### BEGIN HIDDEN TESTS
-check(unpatchify, hidden=True)
-### END HIDDEN TESTS
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -304,11 +285,6 @@ def conv_to_linear(conv):
     ### END SOLUTION
 
 
-# %% check: images.conv_to_linear
-check(conv_to_linear)
-### BEGIN HIDDEN TESTS
-check(conv_to_linear, hidden=True)
-### END HIDDEN TESTS
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -422,11 +398,6 @@ class VisionTransformer(nn.Module):
         ### END SOLUTION
 
 
-# %% check: images.VisionTransformer
-check(VisionTransformer)
-### BEGIN HIDDEN TESTS
-check(VisionTransformer, hidden=True)
-### END HIDDEN TESTS
 # %% [markdown]
 r"""
 (The worked answer cuts the patches itself, so that it can be judged on its own. Yours may call `patchify`.)
@@ -734,11 +705,6 @@ def attention_rollout(weights):
     ### END SOLUTION
 
 
-# %% check: images.attention_rollout
-check(attention_rollout)
-### BEGIN HIDDEN TESTS
-check(attention_rollout, hidden=True)
-### END HIDDEN TESTS
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -853,7 +819,7 @@ r"""
 In your own words.
 """
 
-# %% [markdown] written: images.what_it_does_not_know (3 points)
+# %% [markdown] written: images.what_it_does_not_know (3 points, 8 minutes)
 r"""
 ### What does a vision transformer not know?
 

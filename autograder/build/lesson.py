@@ -2,12 +2,14 @@
 
 A cell's title says what the cell is (see CONTRIBUTING.md):
 
-    exercise: ID                 the answer cell of an exercise
-    check: ID                    its check, graded automatically
-    written: ID (N points)       a written question, graded by hand
-    timing: NAME                 runs live; the stored output is images/NAME.png
-    explore                      an explorer; the stored output is its static picture
-    (no title)                   an ordinary cell
+    exercise: ID                             the answer cell of an exercise
+    written: ID (N points, N minutes)        a written question, graded by hand
+    timing: NAME                             runs live; the stored output is images/NAME.png
+    explore                                  an explorer; the stored output is its static picture
+    (no title)                               an ordinary cell
+
+After the answer cell of an exercise stands its check, graded automatically. Nobody writes it: it is made here, and so
+is the table of exercises in the first cell.
 """
 
 import re
@@ -16,18 +18,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, SourceError, find_regions
-from autograder.build.minutes import minutes_of, with_minutes
+from autograder.build.marks import MARK_SCHEME, SOLUTION, SourceError, find_regions
+from autograder.build.minutes import with_exercises
 from autograder.errors import UserError
 
 # An installed package holds the lessons' sources and pictures (setup.py); otherwise this is a clone.
 INSTALLED = Path(__file__).resolve().parents[1] / "lessons"
 ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
-TITLE = re.compile(r"(?P<kind>exercise|check|written|timing): (?P<name>\S+)(?: \((?P<points>\d+) points?\))?")
+SPENT = r"(?: \((?P<points>\d+) points?, (?P<minutes>\d+) minutes?\))?"
+TITLE = re.compile(r"(?P<kind>exercise|written|timing): (?P<name>\S+)" + SPENT)
 EXERCISE_ID = re.compile(r"[a-z][a-z0-9_]*\.[A-Za-z][A-Za-z0-9_]*")
 # The regions that a cell of each kind has; cells of other kinds have none.
-REGIONS = {"exercise": {SOLUTION}, "check": {HIDDEN_TESTS}, "written": {SOLUTION, MARK_SCHEME}}
-KINDS = ("exercise: ID", "check: ID", "written: ID (N points)", "timing: NAME", "explore", "no title at all")
+REGIONS = {"exercise": {SOLUTION}, "written": {SOLUTION, MARK_SCHEME}}
+KINDS = ("exercise: ID", "written: ID (N points, N minutes)", "timing: NAME", "explore", "no title at all")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Cell:
     id: str
     name: str = ""
     points: int = 0
+    minutes: int = 0
     attachments: dict = field(default_factory=dict)
 
 
@@ -85,8 +89,8 @@ def find_lessons(names: list[str] | None, root: Path = ROOT) -> list[Lesson]:
 
 
 def read_cells(lesson: Lesson) -> list[Cell]:
-    """The cells of the lesson's source, each with its kind; the first says how many minutes the lesson takes. Raises
-    UserError, naming lesson and cell, if a title or a mark is wrong."""
+    """The cells of the lesson's source, each with its kind, and the checks; the first says how many minutes the lesson
+    takes, and lists its exercises. Raises UserError, naming lesson and cell, if a title or a mark is wrong."""
     import jupytext
 
     try:
@@ -97,12 +101,13 @@ def read_cells(lesson: Lesson) -> list[Cell]:
     for number, raw in enumerate(notebook.cells, start=1):
         title = raw.metadata.get("title", "").strip()
         with naming(lesson, f"cell {number}" + (f" ({title})" if title else "")):
-            cell = _read_cell(lesson, raw, title, number)
-            _check_place(cell, cells)
-        cells.append(cell)
+            cell = _read_cell(lesson, raw, title, number=len(cells) + 1)
+            if cell.kind != "timing" and any(cell.id == other.id for other in cells):
+                raise SourceError("this title is in the lesson twice")
+        cells += [cell, _check_of(cell)] if cell.kind == "exercise" else [cell]
     _check_complete(lesson, cells)
     if cells and not cells[0].is_code:
-        cells[0] = replace(cells[0], text=with_minutes(cells[0].text, minutes_of(cells)))
+        cells[0] = replace(cells[0], text=with_exercises(cells[0].text, cells))
     return cells
 
 
@@ -124,21 +129,30 @@ def _read_cell(lesson: Lesson, raw, title: str, number: int) -> Cell:
     is_code = raw.cell_type == "code"
     if raw.cell_type == "raw":
         raise SourceError("raw cells are not used; make it a markdown cell")
-    kind, name, points = _read_title(lesson, title, is_code)
+    kind, name, points, minutes = _read_title(lesson, title, is_code)
     _check_marks(kind, raw.source)
-    if kind in ("exercise", "check"):
-        points = _check_exercise(lesson, kind, name, raw.source)
+    if kind == "exercise":
+        points, minutes = _points_and_minutes(lesson, name)
     cell_id = _grade_id(kind, name) or f"{lesson.name[:2]}-{number:03d}"
-    return Cell(kind, is_code, raw.source, cell_id, name, points)
+    return Cell(kind, is_code, raw.source, cell_id, name, points, minutes)
 
 
-def _read_title(lesson: Lesson, title: str, is_code: bool) -> tuple[str, str, int]:
+def _check_of(answer: Cell) -> Cell:
+    """The check of an exercise's answer."""
+    text = check_text(answer.name.partition(".")[2])
+    return Cell("check", True, text, _grade_id("check", answer.name), answer.name, answer.points)
+
+
+def _read_title(lesson: Lesson, title: str, is_code: bool) -> tuple[str, str, int, int]:
     if title in ("", "explore"):
-        return title or "plain", "", 0
+        return title or "plain", "", 0, 0
+    if title.startswith("check:"):
+        raise SourceError("the build makes the checks: take this cell out")
     match = TITLE.fullmatch(title)
     if match is None:
         raise SourceError(f"this title is not known; a title is one of: {', '.join(KINDS)}")
-    kind, name, points = match["kind"], match["name"], int(match["points"] or 0)
+    kind, name = match["kind"], match["name"]
+    points, minutes = int(match["points"] or 0), int(match["minutes"] or 0)
     if is_code != (kind != "written"):
         raise SourceError("a written question is a markdown cell, other titled cells are code")
     if kind == "timing":
@@ -147,8 +161,8 @@ def _read_title(lesson: Lesson, title: str, is_code: bool) -> tuple[str, str, in
     elif not EXERCISE_ID.fullmatch(name):
         raise SourceError(f"{name!r} is not an id; ids look like loops.softmax")
     if (points > 0) != (kind == "written"):
-        raise SourceError("a written question, and only that, has its points in the title")
-    return kind, name, points
+        raise SourceError("a written question, and only that, has its points and minutes in the title")
+    return kind, name, points, minutes
 
 
 def _check_marks(kind: str, text: str) -> None:
@@ -159,20 +173,17 @@ def _check_marks(kind: str, text: str) -> None:
         raise SourceError(f"a {stray} region has no place in this kind of cell")
 
 
-def _check_exercise(lesson: Lesson, kind: str, name: str, text: str) -> int:
-    """Compares the cell with the definition of its exercise; returns the exercise's points."""
+def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
+    """The points and minutes of an exercise of this lesson."""
     from autograder.exercises import find
 
     try:
-        exercise = find(name)
+        exercise = find(exercise_id)
     except UserError as error:
         raise SourceError(str(error).rstrip(".")) from None
     if exercise.lesson != lesson.name:
-        raise SourceError(f"the exercise {name} belongs to lesson {exercise.lesson}")
-    if kind == "check" and text != check_text(exercise.name):
-        lines = check_text(exercise.name).replace("\n", " / ")
-        raise SourceError(f"a check cell is exactly these lines: {lines}")
-    return exercise.points
+        raise SourceError(f"the exercise {exercise_id} belongs to lesson {exercise.lesson}")
+    return exercise.points, exercise.minutes
 
 
 def check_text(name: str) -> str:
@@ -182,23 +193,13 @@ def check_text(name: str) -> str:
     )
 
 
-def _check_place(cell: Cell, before: list[Cell]) -> None:
-    """Nothing twice, and a check after its exercise."""
-    if cell.kind != "timing" and any(cell.id == other.id for other in before):
-        raise SourceError("this title is in the lesson twice")
-    exercises = {other.name for other in before if other.kind == "exercise"}
-    if cell.kind == "check" and cell.name not in exercises:
-        raise SourceError("there is no cell before this check for the exercise that it checks")
-
-
 def _check_complete(lesson: Lesson, cells: list[Cell]) -> None:
     from autograder.exercises import exercises_of
 
+    there = {cell.name for cell in cells if cell.kind == "exercise"}
     for exercise in exercises_of(lesson.name):
-        for kind in ("exercise", "check"):
-            there = any(cell.kind == kind and cell.name == exercise.id for cell in cells)
-            if not there:
-                raise UserError(f"lesson {lesson.name} has no cell with the title {kind}: {exercise.id}.")
+        if exercise.id not in there:
+            raise UserError(f"lesson {lesson.name} has no cell with the title exercise: {exercise.id}.")
 
 
 def _grade_id(kind: str, name: str) -> str:

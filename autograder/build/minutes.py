@@ -1,4 +1,7 @@
-"""How long a lesson takes: one number, computed from the lesson, for its text, the README and the book."""
+"""What a lesson's first cell says of its exercises: their points, and how long the lesson takes.
+
+The minutes are one number, computed from the lesson, for its text, the README and the book.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -8,21 +11,33 @@ if TYPE_CHECKING:
 
 READING = 130  # words per minute, with a look at the pictures and at what the cells print
 STEP = 5  # minutes; nobody knows it more exactly
-SPENT = re.compile(r"(?<=\*\*You spend\*\* about )\d+(?= minutes)")
-ROW = re.compile(r"^\|.*\| *\d+ *\| *(\d+) *\|$", flags=re.M)
+SPENT = re.compile(r"^\*\*You spend\*\* about N minutes.*?$(?=\n\n)", flags=re.M | re.S)
+HEADING = re.compile(r"^#+ (.+)$", flags=re.M)
+HEAD = "| exercise | points | minutes |"
 # What is read only after one has answered, or not at all.
-LATER = re.compile(r"### BEGIN .*?### END [A-Z ]+|<details>.*?</details>|!\[.*?\]\(.*?\)", flags=re.S)
+LATER = re.compile(
+    rf"### BEGIN .*?### END [A-Z ]+|<details>.*?</details>|!\[.*?\]\(.*?\)|{re.escape(HEAD)}.*?\n\n", flags=re.S
+)
 
 
 def minutes_of(cells: "list[Cell]") -> int:
-    """The minutes that a lesson with these cells takes: those of its table of exercises, which stands in the first one,
-    and the time to read its text."""
-    texts = [cell.text for cell in cells if not cell.is_code]
-    work = sum(int(minutes) for minutes in ROW.findall(texts[0]))
-    words = sum(len(LATER.sub("", text).split()) for text in texts)
+    """The minutes that a lesson with these cells takes: those of its exercises and written questions, and the time to
+    read its text."""
+    work = sum(cell.minutes for cell in cells)
+    words = sum(len(LATER.sub("", cell.text).split()) for cell in cells if not cell.is_code)
     return STEP * round((work + words / READING) / STEP)
 
 
-def with_minutes(text: str, minutes: int) -> str:
-    """A lesson's first cell with the number of minutes that it takes."""
-    return SPENT.sub(str(minutes), text)
+def with_exercises(text: str, cells: "list[Cell]") -> str:
+    """A lesson's first cell with its minutes, in the place of N, and with the table of its exercises behind them."""
+    rows = [HEAD, "|---|---|---|"]
+    rows += [f"| {_title(cell)} | {cell.points} | {cell.minutes} |" for cell in cells if cell.minutes]
+    table = "\n".join(rows)
+    return SPENT.sub(lambda said: said[0].replace("N", str(minutes_of(cells)), 1) + f"\n\n{table}", text)
+
+
+def _title(cell: "Cell") -> str:
+    if cell.kind == "exercise":
+        return f"`{cell.name.partition('.')[2]}`"
+    heading = HEADING.findall(cell.text)[0]
+    return f"a written question: {heading[0].lower()}{heading[1:]}"

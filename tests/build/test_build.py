@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.build import build, executed_text
-from autograder.build.lesson import KINDS, ROOT, Lesson, check_text, find_lessons, lesson_names, read_cells
+from autograder.build.lesson import KINDS, ROOT, Lesson, find_lessons, lesson_names, read_cells
 from autograder.build.marks import find_regions, replace_marks, without_regions
 from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
 from autograder.build.stale import called_by
@@ -50,7 +50,7 @@ class Explorer:
 
 Explorer()
 
-# %% [markdown] written: small.why (2 points)
+# %% [markdown] written: small.why (2 points, 5 minutes)
 r"""
 Why?
 
@@ -189,7 +189,7 @@ BAD = {
     "a mark in a line": (f"# %% exercise: loops.softmax\n{ANSWER}# END SOLUTION\n", "cell 1", "alone on its line"),
     "marks in marks": ("# %% exercise: a.b\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\n", "cell 1", "inside another"),
     "no picture": ("# %% timing: nothing\nx = 1\n", "cell 1 (timing: nothing)", "images/nothing.png"),
-    "no points": ('# %% [markdown] written: a.why\nr"""\nWhy?\n"""\n', "cell 1", "points in the title"),
+    "no points": ('# %% [markdown] written: a.why\nr"""\nWhy?\n"""\n', "cell 1", "points and minutes in the title"),
     "elsewhere": ('# %% [markdown]\nr"""\n![a](x.png)\n"""\n', "cell 1", "../images/"),
     "no alternative": ('# %% [markdown]\nr"""\n![](../images/point.png)\n"""\n', "cell 1", "alternative"),
     "fails": ("# %%\nx = 1\n\n# %%\nx / 0\n", "cell 2", "ZeroDivisionError: division by zero"),
@@ -213,20 +213,15 @@ def test_a_mistake_in_a_source_is_told_with_lesson_and_cell(tmp_path, case):
     "change, words",
     [
         (lambda text: text + f"\n# %% exercise: loops.softmax\n{ANSWER}", "is in the lesson twice"),
-        (lambda text: text.replace("check(softmax)", "check(softmax); 1"), "a check cell is exactly"),
+        (lambda text: text.replace("# %% exercise: loops.softmax", "# %%"), "a SOLUTION region has no place"),
+        (lambda text: text + "\n# %% check: loops.softmax\ncheck(softmax)\n", "take this cell out"),
         (
-            lambda text: text.replace("# %% check: loops.softmax", "# %%").replace(
-                check_text("softmax"), "x = 1"
-            ),
-            "has no cell with the title check: loops.softmax",
-        ),
-        (
-            lambda text: f"# %% check: loops.softmax\n{check_text('softmax')}\n\n" + text,
-            "no cell before this check",
+            lambda text: re.sub(r"# %% exercise: loops.softmax\n.*?(?=# %%)", "", text, flags=re.S),
+            "has no cell with the title exercise: loops.softmax",
         ),
     ],
 )
-def test_exercise_and_check_belong_together(tmp_path, change, words):
+def test_each_exercise_of_a_lesson_has_one_cell_for_its_answer(tmp_path, change, words):
     source = Lesson("01_attention_from_loops").source.read_text(encoding="utf-8")
     lesson = make(tmp_path, change(source), "01_attention_from_loops")
     with pytest.raises(UserError, match=re.escape(words)):

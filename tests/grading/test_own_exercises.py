@@ -24,12 +24,6 @@ CELLS = """
 ### BEGIN SOLUTION
 {worked}
 ### END SOLUTION
-
-# %% check: {id}
-check({name})
-### BEGIN HIDDEN TESTS
-check({name}, hidden=True)
-### END HIDDEN TESTS
 """
 
 
@@ -44,7 +38,7 @@ def own_exercises(monkeypatch, request):
 def lesson(folder, asked) -> Lesson:
     """The source of a lesson with these exercises, as an author would write it."""
     first = f"# %% [markdown]\n# # Toys\n\n# %%\n{IMPORTS}\nfrom autograder import check\n"
-    cells = [CELLS.format(id=one.id, name=one.name, worked=source_of(one.worked).strip()) for one in asked]
+    cells = [CELLS.format(id=one.id, worked=source_of(one.worked).strip()) for one in asked]
     (folder / "solutions").mkdir()
     (folder / "solutions" / f"{TOYS}.py").write_text(first + "".join(cells), encoding="utf-8")
     return Lesson(TOYS, folder)

@@ -10,6 +10,7 @@ from lesson_source import LESSONS, cells, cells_of_kind, prose, source
 
 from autograder.build.lesson import ROOT, Lesson
 from autograder.build.marks import find_regions
+from autograder.build.minutes import minutes_of
 from autograder.build.notebooks import student_notebook
 from autograder.build.repository import BY_HAND, repository, with_address
 from autograder.exercises import exercises_of, find
@@ -68,12 +69,17 @@ def test_exercises_come_in_their_order_and_a_lesson_has_a_question_and_an_explor
 
 
 @every_lesson
-def test_table_of_points_is_that_of_the_exercises(lesson):
-    rows = re.findall(r"^\| (?:`(\w+)`|(a written question.*?)) \| (\d+) \| (\d+) \|$", prose(lesson), re.M)
-    told = [(name, int(points), int(minutes)) for name, question, points, minutes in rows if name]
-    assert told == [(e.name, e.points, e.minutes) for e in exercises_of(lesson)]
-    written = [int(points) for name, question, points, minutes in rows if question]
-    assert written == [cell.points for cell in cells_of_kind(lesson, "written")]
+def test_the_first_cell_lists_the_exercises_with_points_and_minutes(lesson):
+    first, asked = cells(lesson)[0].text, cells_of_kind(lesson, "exercise") + cells_of_kind(lesson, "written")
+    rows = re.findall(r"^\| (?:`(\w+)`|a written question: .*?) \| (\d+) \| (\d+) \|$", first, re.M)
+    assert [row[0] for row in rows if row[0]] == [one.name for one in exercises_of(lesson)]
+    assert sorted((int(row[1]), int(row[2])) for row in rows) == sorted((cell.points, cell.minutes) for cell in asked)
+
+
+@every_lesson
+def test_a_lesson_says_the_same_number_of_minutes_as_the_readme(lesson):
+    (said,) = re.findall(r"^\*\*You spend\*\* about (\d+) minutes", cells(lesson)[0].text, re.M)
+    assert int(said) == minutes_of(cells(lesson))
 
 
 @every_lesson
