@@ -42,8 +42,9 @@ TRANSFORMER = (
     "nn:TransformerDecoder",
 )
 NORMS = ("layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "local_response_norm")
-CROSS_ENTROPY = ("cross_entropy", "nll_loss", "linear_cross_entropy")
-KINDS_OF_LOSS = ("CrossEntropyLoss", "NLLLoss", "LinearCrossEntropyLoss", "AdaptiveLogSoftmax")
+# Each loss of PyTorch that cross-entropy is a case of.
+CROSS_ENTROPY = ("cross_entropy", "nll_loss", "linear_cross_entropy", "kl_div", "binary_cross_entropy", "multilabel_")
+KINDS_OF_LOSS = ("CrossEntropyLoss", "NLLLoss", "LinearCrossEntropyLoss", "AdaptiveLogSoftmax", "KLDivLoss", "BCE")
 KINDS_OF_NORM = ("LayerNorm", "RMSNorm", "BatchNorm", "GroupNorm", "InstanceNorm", "LocalResponseNorm")
 SOFTMAX = ("softmax", "softmin", "logsumexp", "logcumsumexp", "cross_entropy", "nll_loss")
 GROUPS = {

@@ -141,4 +141,42 @@ taken("syscall", 319 if os.uname().machine == "x86_64" else 279, b"x", 0)
 taken("shmget", 0, 4096, 0o1600)
 taken("syscall", 206 if os.uname().machine == "x86_64" else 0, 32000, ctypes.byref(ctypes.c_ulong(0)))
 """),
+    by_calls("pages_in_memory", "pages of a host file in memory say something to the next run", """
+import mmap, torch
+def took(name, run):
+    try:
+        run(); print("TOOK", name)
+    except OSError as error:
+        print("no", name, error)
+with open(torch.__file__, "rb") as file:
+    number, mapped = file.fileno(), mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    for advice in (os.POSIX_FADV_DONTNEED, os.POSIX_FADV_WILLNEED):
+        took("posix_fadvise", lambda: os.posix_fadvise(number, 0, 0, advice))
+    for flags in (os.RWF_NOWAIT, os.RWF_HIPRI, os.RWF_NOWAIT | os.RWF_HIPRI):
+        took("preadv2", lambda: os.preadv(number, [bytearray(16)], 0, flags))
+    for advice in (3, 20, 21, 22):
+        took("madvise", lambda: mapped.madvise(advice))
+    taken("readahead", number, 0, 4096)
+    print("read", os.preadv(number, [bytearray(16)], 0))
+"""),
+    by_calls("locks_and_watches", "locks and watches on files of the host, which other sandboxes would notice", """
+import fcntl, struct, torch
+lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0)
+with open(torch.__file__, "rb") as file:
+    for command in (5, 6, 7, 36, 37, 38, 1024, 1026):
+        try:
+            fcntl.fcntl(file, command, lock if command < 100 else 0); print("TOOK", command)
+        except OSError as error:
+            print("no", command, error)
+taken("inotify_init"); taken("inotify_init1", 0); taken("fanotify_init", 0x200, 0)
+"""),
+    by_calls("empty_files", "sixty thousand empty files, which cost the kernel memory", """
+for folder in ("/tmp", "/dev/shm"):
+    try:
+        for number in range(30000):
+            open(f"{folder}/{number}", "w").close()
+        print("TOOK 30,000 files in", folder)
+    except OSError as error:
+        print("no more than", number, error)
+"""),
 )

@@ -22,7 +22,8 @@ LISTED_STYLES = (
     "line-height"
 )
 STYLES = set(LISTED_STYLES.split())
-PLAIN = {"class", "style", "title", "alt", "colspan", "rowspan", "width", "height", "align", "open"}
+PLAIN = {"class", "style", "title", "alt", "align", "open"}
+SIZED = {"colspan", "rowspan", "width", "height"}
 # subtle: the pages' own classes (Bootstrap's) can lay a text over the whole page. These cannot: of code that is
 # coloured, of a table of pandas, and of our own pictures.
 CLASSES = {"highlight", "dataframe", "wide", "graphs", *STANDARD_TYPES.values()} - {""}
@@ -32,6 +33,17 @@ ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|
 TAG_END = re.compile(r"[\s/]*>")
 BARE_AND = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});)")
 STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
+COLOUR = re.compile(r"#\w+|rgba?\([^)]*\)")
+SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
+# The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text that is
+# larger than the text around it would multiply with every tag within another.
+LARGEST = {"": 400, "px": 400, "pt": 300, "em": 25, "rem": 25, "ex": 50, "ch": 100, "%": 100}
+LARGEST_OF = {
+    "font-size": {"px": 72, "pt": 54, "rem": 4, "em": 1, "%": 100},
+    "line-height": {"": 4, "px": 100, "pt": 75, "em": 4, "rem": 4, "%": 400},
+    **{name: LARGEST | {"": 4000, "px": 4000} for name in ("width", "max-width", "height")},
+    **{name: {"": 1000} for name in ("colspan", "rowspan")},
+}
 NEGATIVE = re.compile(r"-\s*[\d.]")  # moves what follows, or the text itself, out of its place
 
 
@@ -96,7 +108,19 @@ def _style(text: str) -> str:
     return " ".join(
         f"{name.strip().lower()}: {value.strip()};"
         for name, _, value in declarations
-        if name.strip().lower() in STYLES and STYLE_VALUE.fullmatch(value) and not NEGATIVE.search(value)
+        if name.strip().lower() in STYLES
+        and STYLE_VALUE.fullmatch(value)
+        and not NEGATIVE.search(value)
+        and not _is_too_large(name.strip().lower(), value)
+    )
+
+
+def _is_too_large(name: str, value: str) -> bool:
+    """Whether a size in the value of a style or an attribute is above its limit."""
+    largest = LARGEST_OF.get(name, LARGEST)
+    sizes = SIZE.findall(COLOUR.sub("", value))
+    return any(float(size) > largest.get(unit.lower(), -1) for size, unit in sizes) or (
+        name == "font-size" and "larger" in value.lower()
     )
 
 
@@ -110,4 +134,6 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return value.startswith("data:image/")
     if tag == "a" and name == "href":
         return value.lower().startswith(("http://", "https://", "mailto:", "#"))
+    if name in SIZED:
+        return not _is_too_large(name, value)
     return name in PLAIN or (name == "tabindex" and value == "0")  # what is scrolled is reached by keyboard

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import PACKAGE
+from autograder.grading.sandbox.inside.namespaces import SCRATCH_FOLDERS
 
 SCRATCH = 128 * 1024 * 1024
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -52,7 +53,7 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
     # cannot be mapped.
     words += ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/full", "/dev/zero"]
     # subtle: before the folders of the host, which may be under /tmp.
-    for path in ("/tmp", "/dev/shm"):
+    for path in SCRATCH_FOLDERS:
         words += ["--size", str(SCRATCH), "--tmpfs", path]
     readable = _readable()
     for path in readable:

@@ -25,6 +25,11 @@ BUILTINS = _words(
     "locals memoryview open quit vars In Out"
 )
 BY_NAME = ("getattr", "setattr", "delattr")
+# Functions of allowed modules that look up or run what a text names.
+LOOKUPS = _words(
+    "functools.singledispatch functools.singledispatchmethod functools.update_wrapper operator.attrgetter "
+    "operator.methodcaller string.Formatter typing.ForwardRef typing.get_type_hints"
+)
 # Parts of PyTorch that run a program, read files, or run code whose operations no hook sees.
 TORCH = _words("compile export from_file hub jit load save vmap")
 # The special names that are allowed.
@@ -46,4 +51,6 @@ MODULES = _words(
     "multiprocessing os pathlib pickle pkgutil posix pty resource runpy shutil signal socket subprocess sys tempfile "
     "threading"
 )
-WRITTEN = _words("bias data grad requires_grad training weight")  # attributes of things that are not one's own
+WRITTEN = _words(
+    "bias data grad requires_grad training weight"
+)  # attributes of things that are not one's own

@@ -1,6 +1,7 @@
 """The names in one cell of a student that are not allowed (allowed_names.py), read from its syntax tree."""
 
 import ast
+import re
 import sys
 import types
 import warnings
@@ -11,10 +12,12 @@ from importlib import import_module
 from threading import Lock
 
 from autograder.grading.submission import allowed_names as known
+from autograder.grading.submission.computed_names import texts
 
 GRADER = "autograder"
 DEEPEST = 3  # cells within magics within cells
 _ONE_AT_A_TIME = Lock()
+SPECIAL_IN_TEXT = re.compile(r"__[a-zA-Z]\w*?__")
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
 
 
@@ -80,14 +83,22 @@ class Reader:
             tree = parsed(text)[1]
             if tree is None:  # it cannot run
                 return
-            own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            own = {
+                node.id
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            }
             for node, parent in _with_parents(tree):
                 if magic := _magic(node):
                     yield from self._of_magic(*magic, depth)
-                elif isinstance(node, ast.Name) and node.id not in own and self._is_module_as_value(node, parent):
+                elif (
+                    isinstance(node, ast.Name)
+                    and node.id not in own
+                    and self._is_module_as_value(node, parent)
+                ):
                     yield f"{self.modules[node.id]} as a value"
                 else:
-                    yield from self._of_node(node, parent)
+                    yield from self._of_node(node, parent, tree)
         except UNREADABLE:
             yield "a cell that cannot be read"
 
@@ -99,11 +110,15 @@ class Reader:
 
     def _is_module_as_value(self, node: ast.Name, parent: ast.AST | None) -> bool:
         """Whether a module gets another name here."""
-        if node.id not in self.modules or not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.Attribute):
+        if (
+            node.id not in self.modules
+            or not isinstance(node.ctx, ast.Load)
+            or isinstance(parent, ast.Attribute)
+        ):
             return False
         return isinstance(_object(self.modules[node.id]), types.ModuleType)
 
-    def _of_node(self, node: ast.AST, parent: ast.AST | None) -> Iterator[str]:
+    def _of_node(self, node: ast.AST, parent: ast.AST | None, tree: ast.AST) -> Iterator[str]:
         match node:
             case ast.Import(names=names):
                 yield from self._not_allowed(alias.name for alias in names)
@@ -113,8 +128,13 @@ class Reader:
                 yield from self._of_attribute(node, parent)
             case ast.Constant(value=str(text)) if _is_part_of_special(text):
                 yield repr(text[:40])
+            case ast.Call(func=ast.Name(id="type"), args=[_, _, _]):
+                yield "a class made by type"
+            case ast.Call(func=ast.Name() | ast.Attribute() as called, args=[_, *more], keywords=keywords):
+                if (more or keywords) and self._full(called) == "functools.wraps":
+                    yield "functools.wraps"
             case ast.Name(id=name) if name in known.BY_NAME:
-                yield from self._of_lookup(node, parent)
+                yield from self._of_lookup(node, parent, tree)
             case ast.Name(id=name) if name in known.BUILTINS or _is_forbidden_special(name):
                 yield name
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if _is_forbidden_special(name):
@@ -124,21 +144,28 @@ class Reader:
             case ast.MatchClass(kwd_attrs=names):
                 yield from (name for name in names if name.startswith("_") or name in known.FRAMES)
 
-    def _of_lookup(self, node: ast.Name, parent: ast.AST | None) -> Iterator[str]:
-        """The name that a `getattr` or its like looks up."""
+    def _of_lookup(self, node: ast.Name, parent: ast.AST | None, tree: ast.AST) -> Iterator[str]:
+        """The names that a `getattr` or its like looks up. A computed one may be any name."""
         if not (isinstance(parent, ast.Call) and parent.func is node and len(parent.args) > 1):
             yield node.id
             return
-        name = parent.args[1]
-        if isinstance(name, ast.Constant):
-            if name.value in known.FRAMES or str(name.value).startswith("_"):
-                yield f".{name.value!s}"
-        elif self._is_answer and not any(isinstance(part, ast.Constant) for part in ast.walk(name)):
+        # subtle: in an answer a name is a constant or is reported; elsewhere a loop over constants may give it.
+        found = texts(parent.args[1], None if self._is_answer else tree)
+        if found is None:
             yield node.id
+        for text in found or ():
+            if text in known.FRAMES | known.MODULES or text.startswith("_"):
+                yield f".{text}"
 
     def _of_attribute(self, node: ast.Attribute, parent: ast.AST | None) -> Iterator[str]:
-        root, path = _path(node)
-        full = ".".join([self.modules.get(root or "", ""), *path])
+        root, _ = _path(node)
+        full = self._full(node)
+        if (
+            self._is_answer
+            and node.attr in ("format", "format_map")
+            and not isinstance(node.value, ast.Constant)
+        ):
+            yield f".{node.attr} of a computed text"
         if root in self.modules and not isinstance(parent, ast.Attribute):
             yield from self._not_allowed([full])
         if isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -147,9 +174,16 @@ class Reader:
             elif root not in ("self", "cls") and node.attr not in known.WRITTEN:
                 yield f"a change of .{node.attr}"
         leads_on = known.FRAMES | known.MODULES | (known.WITHIN if self._is_answer else frozenset())
-        is_private = node.attr.startswith("_") and root not in ("self", "cls") and node.attr not in known.SPECIAL
+        is_private = (
+            node.attr.startswith("_") and root not in ("self", "cls") and node.attr not in known.SPECIAL
+        )
         if node.attr in leads_on or is_private or _is_forbidden_special(node.attr):
             yield f".{node.attr}"
+
+    def _full(self, node: ast.AST) -> str:
+        """The dotted path of a name or a chain of attributes, with what an imported name stands for."""
+        root, path = _path(node)
+        return ".".join([self.modules.get(root or "", ""), *path])
 
     @property
     def _is_answer(self) -> bool:
@@ -168,11 +202,17 @@ class Reader:
         root, _, rest = place.partition(".")
         if place.endswith(".*"):
             return f"all of {place[:-2]}"
+        if place in known.LOOKUPS:
+            return place
         if root == GRADER and rest and rest.split(".")[0] not in {*import_module(GRADER).__all__, "notebook"}:
             return place  # not a part that notebooks use
         if place in self.allowed or any(name.startswith(f"{place}.") for name in self.allowed):
             return None
-        if not rest or (root == "torch" and rest in known.TORCH) or isinstance(_object(place), types.ModuleType):
+        if (
+            not rest
+            or (root == "torch" and rest in known.TORCH)
+            or isinstance(_object(place), types.ModuleType)
+        ):
             return place
         return None
 
@@ -212,8 +252,12 @@ def _is_forbidden_special(name: str) -> bool:
 
 
 def _is_part_of_special(text: str) -> bool:
-    """Whether it may be part of a special name that is looked up by its text."""
-    return (text.startswith("__") or text.endswith("__")) and text.strip("_") != "" and text not in known.SPECIAL
+    """Whether it may be part of a special name, or have one in it, that is looked up by its text."""
+    if set(SPECIAL_IN_TEXT.findall(text)) - known.SPECIAL:
+        return True
+    return (
+        (text.startswith("__") or text.endswith("__")) and text.strip("_") != "" and text not in known.SPECIAL
+    )
 
 
 def _object(path: str) -> object:

@@ -15,6 +15,9 @@ NEW_USER, NEW_MOUNT = 0x10000000, 0x00020000
 NAMESPACES = 0x02000000 | 0x04000000 | 0x08000000 | NEW_USER | 0x20000000 | 0x40000000 | NEW_MOUNT
 GET_OWNER = 0xB701  # of a namespace: the user namespace in which it was made
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # files that can be written, in memory
+MOST_FILES = b"nr_inodes=20000"  # in each folder in memory
+REMOUNT, NO_SUID, NO_DEVICES = 32, 2, 4  # MS_REMOUNT, MS_NOSUID, MS_NODEV
 REMOUNT_READ_ONLY = 1 | 32 | 4096  # MS_RDONLY, MS_REMOUNT, MS_BIND
 KEPT_FLAGS = 2 | 4 | 8 | 1024 | 2048  # MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME, MS_NODIRATIME
 RELATIVE_TIMES = (4096, 1 << 21)  # ST_RELATIME as statvfs reports it, MS_RELATIME as mount takes it
@@ -22,15 +25,17 @@ RELATIVE_TIMES = (4096, 1 << 21)  # ST_RELATIME as statvfs reports it, MS_RELATI
 
 def enter_namespaces(pidfd: int) -> None:
     """Joins every namespace of the process behind `pidfd`. Raises OSError if the kernel refuses."""
-    _seal_devices(pidfd)
+    _limit_mounts(pidfd)
     call("setns", pidfd, NAMESPACES)
 
 
-def _seal_devices(pidfd: int) -> None:
-    """Mounts the host's device files read-only in the sandbox: they can be used, but keep their times and modes.
+def _limit_mounts(pidfd: int) -> None:
+    """Mounts the host's device files read-only in the sandbox: they can be used, but keep their times and modes; and
+    limits the number of files in memory, each of which costs the kernel a kilobyte that no process is charged with.
 
-    subtle: bubblewrap cannot, because a device that it mounts read-only is no device any more. The right to do it
-    belongs to the user namespace that owns the mounts, which is not the innermost one that is entered at last.
+    subtle: bubblewrap cannot: a device that it mounts read-only is no device any more, and it knows no such limit. The
+    right to do both belongs to the user namespace that owns the mounts, which is not the innermost one that is entered
+    at last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
     assert found is not None, "the kernel writes it for every pidfd"
@@ -42,5 +47,7 @@ def _seal_devices(pidfd: int) -> None:
         flags = os.statvfs(f"/dev/{name}").f_flag
         kept = flags & KEPT_FLAGS | (RELATIVE_TIMES[1] if flags & RELATIVE_TIMES[0] else 0)
         call("mount", None, f"/dev/{name}".encode(), None, ctypes.c_ulong(REMOUNT_READ_ONLY | kept), None)
+    for path in SCRATCH_FOLDERS:
+        call("mount", None, path.encode(), None, ctypes.c_ulong(REMOUNT | NO_SUID | NO_DEVICES), MOST_FILES)
     os.close(owner)
     os.close(mounts)

@@ -2,7 +2,8 @@
 
 It refuses calls that would hold memory that nobody counts, reach what no namespace hides (the teacher's keyring, the
 host of a virtual machine by vsock), leave marks on the host's files for later submissions, take files or memory of
-another process, or have often been the way through a kernel's faults.
+another process, tell other sandboxes something by a file of the host (locks, watches, pages that are in memory), or
+have often been the way through a kernel's faults.
 """
 
 import ctypes
@@ -30,7 +31,10 @@ REFUSED = {
     **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271)},
     **{"kcmp": (312, 272), "pidfd_getfd": (438, 438), "add_key": (248, 217), "request_key": (249, 218)},
     **{"keyctl": (250, 219), "perf_event_open": (298, 241), "bpf": (321, 280), "userfaultfd": (323, 282)},
+    # Watches on files of the host.
+    **{"inotify_init": (253, None), "inotify_init1": (294, 26), "fanotify_init": (300, 262)},
     # Marks for later submissions: attributes of files, and which of their pages are in memory.
+    **{"fadvise64": (221, 223), "readahead": (187, 213)},
     **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463)},
     **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16)},
     **{"removexattrat": (466, 466), "file_setattr": (469, 469), "mincore": (27, 232), "cachestat": (451, 451)},
@@ -45,13 +49,16 @@ PRETENDED = {
     **{"flock": (73, 32)},
 }
 SOCKET, SOCKETPAIR, SETSOCKOPT = (41, 198), (53, 199), (54, 208)
-MMAP, FCNTL, IOCTL = (9, 222), (72, 25), (16, 29)
+MMAP, FCNTL, IOCTL, MADVISE = (9, 222), (72, 25), (16, 29), (28, 233)
+PREADV2, PWRITEV2 = (327, 286), (328, 287)  # with flags they tell whether a page is in memory
 AF_UNIX, SOL_SOCKET = 1, 1
 # Larger buffers (SO_SNDBUF, SO_RCVBUF, and both by force), own filter programs of a socket, zero-copy pages.
 OPTIONS = (7, 8, 32, 33, 26, 50, 51, 52, 60)
 SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
-# F_SETLEASE makes others wait for a file; F_SET_RW_HINT and F_SET_FILE_RW_HINT store a number in it.
-COMMANDS = (1024, 1036, 1038)
+# F_SETLEASE makes others wait for a file, F_NOTIFY watches a folder; F_SET_RW_HINT and F_SET_FILE_RW_HINT store a
+# number in a file. Before them the record locks: F_GETLK, F_SETLK, F_SETLKW, and the same of open files (F_OFD_*).
+COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1026, 1036, 1038)
+PAGES = (3, 20, 21, 22, 23)  # MADV_WILLNEED, _COLD, _PAGEOUT, _POPULATE_READ, _POPULATE_WRITE: pages read or dropped
 TERMINAL = 0x5400  # requests of this kind are about terminals, pipes and descriptors; no other is needed
 
 
@@ -104,6 +111,9 @@ def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
         (SETSOCKOPT, [*is_option, *_not(2, ALL, OPTIONS)]),
         (MMAP, _not(3, SHARED_ANONYMOUS, (SHARED_ANONYMOUS,))),
         (FCNTL, _not(1, ALL, COMMANDS)),
+        (MADVISE, _not(2, ALL, PAGES)),
+        (PREADV2, _only(5, ALL, 0, errno.EOPNOTSUPP)),
+        (PWRITEV2, _only(5, ALL, 0, errno.EOPNOTSUPP)),
         (IOCTL, _only(1, 0xFF00, TERMINAL, errno.ENOTTY)),
     ]
 
