@@ -6,12 +6,10 @@ No submission stops the others, and none is ever changed.
 
 import json
 import logging
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from nbgrader.api import InvalidEntry
@@ -28,13 +26,13 @@ from autograder.grading.gradebook.table import Row, read_rows, table
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Failed, Result
 from autograder.grading.judging.run import HowToRun, failure
-from autograder.grading.parallel.cluster import run_on_cluster, workers_of
-from autograder.grading.parallel.local import run_locally
-from autograder.grading.parallel.pool import results_of
+from autograder.grading.parallel.cluster import ClusterRunner
+from autograder.grading.parallel.local import LocalRunner
+from autograder.grading.parallel.pool import Done, Runner, grade_in_parallel
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.files import Refused
 from autograder.grading.submission.find import Submission, digest, find_submissions
-from autograder.grading.submission.reading import Lesson, Read, read_lesson
+from autograder.grading.submission.reading import Lesson, read_lesson
 from autograder.grading.worker.fork_server import ForkServer
 from autograder.grading.worker.session import USUAL, Allowance
 
@@ -76,14 +74,8 @@ def grade(
         with locked(folder), quiet(folder / "grading.log"):
             if todo := _not_done(api, submissions):
                 how = HowToRun(read_secret(folder), sandboxed, allowance)
-                if cluster is None:
-                    start: Callable = partial(run_locally, how, folder, [server] if server else [])
-                    count = workers or os.cpu_count() or 1
-                else:
-                    start = partial(nullcontext, partial(run_on_cluster, how=how, address=cluster))
-                    count = 2 * workers_of(cluster)  # each has its next one at hand
-                run = partial(results_of, todo, secret=how.secret, start=start, count=min(count, len(todo)))
-                _grade_all(api, folder, todo, run)
+                runner: Runner = LocalRunner(how, folder, server) if cluster is None else ClusterRunner(how, cluster)
+                _grade_all(api, folder, todo, runner, workers or runner.at_once)
             with api.gradebook as gradebook:
                 LatePenalties(api).set_all(gradebook, {one.lesson for one in submissions})
             rows = read_rows(api, submissions)
@@ -127,23 +119,23 @@ def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submissio
     return [one for one in submissions if (one.student, one.lesson) not in recorded or not is_done(one)]
 
 
-def _grade_all(api: NbGraderAPI, folder: Path, todo: list[Submission], run: Callable) -> None:
-    """Records the result of each submission as soon as it is there. `run(lessons)` gives them."""
+def _grade_all(api: NbGraderAPI, folder: Path, todo: list[Submission], runner: Runner, at_once: int) -> None:
+    """Records the result of each submission as soon as it is there."""
     tqdm.monitor_interval = 0  # a thread of tqdm's own, which forked processes would miss
     with api.gradebook as gradebook:
         lessons = {name: read_lesson(gradebook, folder, name) for name in {one.lesson for one in todo}}
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stderr)
     with bar, Recorder(api) as recorder:
         kinds: Counter[str] = Counter()
-        for submission, read, result in run(lessons):
-            result = _record(recorder, submission, read, lessons[submission.lesson], result)
-            kinds[_kind(result)] += 1
+        for done in grade_in_parallel(todo, lessons, runner, at_once):
+            result = _record(recorder, done, lessons[done.submission.lesson])
+            kinds[_kind_of_failure(result)] += 1
             bar.set_postfix_str(", ".join(f"{count} {kind}" for kind, count in kinds.items() if kind))
             bar.update()
 
 
-def _kind(result: Result | Refused | Failed) -> str:
-    """The kind of failure, for the progress bar; empty if there was none."""
+def _kind_of_failure(result: Result | Refused | Failed) -> str:
+    """For the progress bar; empty if there was none."""
     if isinstance(result, Refused):
         return "unreadable"
     if isinstance(result, Failed):
@@ -151,21 +143,20 @@ def _kind(result: Result | Refused | Failed) -> str:
     return "stopped early" if result.problem else ""
 
 
-def _record(
-    recorder: Recorder, submission: Submission, read: Read | None, lesson: Lesson, result: Result | Refused | Failed
-) -> Result | Refused | Failed:
+def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused | Failed:
     """Records the result of a submission, and returns it; if that is not possible, Failed."""
+    submission, result = done.submission, done.result
     if isinstance(result, Result):
-        assert read is not None, "what has a result had been read"
+        assert done.read is not None, "what has a result had been read"
         try:
-            results.save(submission.folder, read.key, result)
-            recorder.record(submission, read, lesson.source, result)
+            results.save(submission.folder, done.read.key, result)
+            recorder.record(submission, done.read, lesson.source, result)
             return result
         except Exception as error:
             if cannot_write(error):
                 raise
             result = failure(error)
-    now = read.digest if read else digest(submission)
+    now = done.read.digest if done.read else digest(submission)
     if isinstance(result, Refused):
         recorder.record_refused(submission, now, result)
     else:

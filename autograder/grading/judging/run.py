@@ -64,7 +64,7 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
     subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
     shown; all that is shown comes out of the second. So an answer can tell nobody what it saw of a hidden case.
     """
-    run, until = _Run(unit, how.secret), time.monotonic() + how.allowance.whole
+    run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
 
         def attempt(isolated, part=part):
@@ -86,8 +86,8 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
 class _Run:
     """One submission on its way to a result."""
 
-    def __init__(self, unit: Unit, secret: str):
-        self.unit, self.secret, self.result = unit, secret, Result()
+    def __init__(self, unit: Unit, how: HowToRun):
+        self.unit, self.how, self.result = unit, how, Result()
         self.hidden_replies: dict[str, Reply | ProcessEnded | None] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
@@ -98,7 +98,7 @@ class _Run:
                     session.cell(step.text)
             elif step.kind == "check":
                 with self.timed("checks"):
-                    self.hidden_replies[step.text] = _questions(step.text, self.secret).ask(session, isolated)
+                    self.hidden_replies[step.text] = _questions(step.text, self.how.secret).ask(session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
         """Keeps the outputs of the cells, the verdicts, and the graphs."""
@@ -135,7 +135,8 @@ class _Run:
 
     def _hidden_verdict(self, exercise_id: str, in_words: bool = True) -> Verdict:
         reply = self.hidden_replies[exercise_id]
-        return self._zero_if_observer_untrusted(_questions(exercise_id, self.secret).verdict(reply, in_words=in_words))
+        verdict = _questions(exercise_id, self.how.secret).verdict(reply, in_words=in_words)
+        return self._zero_if_observer_untrusted(verdict)
 
     def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
         """The verdict; no points under a rule of form if the notebook could have tampered with what observes it."""

@@ -17,11 +17,31 @@ SECONDS_TO_CONNECT = 20
 _one_at_a_time = threading.Lock()
 
 
-def workers_of(address: str) -> int:
-    """The number of workers of the scheduler with this address, as in "tcp://127.0.0.1:8786".
+class ClusterRunner:
+    """A Runner (pool.py) on the cluster whose scheduler has this address, as in "tcp://127.0.0.1:8786".
 
     Raises UserError if there is no such cluster, or it has no worker.
     """
+
+    def __init__(self, how: HowToRun, address: str):
+        self.how, self._address = how, address
+        self.at_once = 2 * _count_workers(address)  # each has its next one at hand
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def run(self, unit: Unit) -> Result | Failed:
+        """Runs one unit there. Raises OSError if the cluster fails."""
+        try:
+            return asyncio.run(_run(unit, self.how, self._address))
+        except Exception as error:  # Dask's: those of the work itself are returned
+            raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _count_workers(address: str) -> int:
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -44,14 +64,6 @@ async def _workers(address: str) -> int:
     more = Security().get_connection_args("client")
     async with rpc(address, timeout=SECONDS_TO_CONNECT, connection_args=more) as scheduler:
         return len((await scheduler.identity())["workers"])
-
-
-def run_on_cluster(unit: Unit, how: HowToRun, address: str) -> Result | Failed:
-    """Runs one unit there. Raises OSError if the cluster fails."""
-    try:
-        return asyncio.run(_run(unit, how, address))
-    except Exception as error:  # Dask's: those of the work itself are returned
-        raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 async def _run(unit: Unit, how: HowToRun, address: str) -> Result | Failed:

@@ -1,20 +1,38 @@
 """Runs units on this machine: one fork server, which all of the grader's processes ask for submissions' processes."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
 from pathlib import Path
 
+from autograder.grading.judging.results import Result
 from autograder.grading.judging.run import HowToRun, run_unit
-from autograder.grading.parallel.pool import Run
 from autograder.grading.sandbox.cgroups import parent_of_groups
-from autograder.grading.worker.fork_server import ForkServer
+from autograder.grading.submission.unit import Unit
+from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
 
 
-@contextmanager
-def run_locally(how: HowToRun, folder: Path, ready: list[ForkServer]) -> Iterator[Run]:
-    """Gives a function that runs a unit. `folder` is that of the course, which no unit may see; a fork server that is
-    `ready` or warming up is taken first. Raises ForkServerDied."""
-    parent_of_groups()  # found once, for all processes
-    with ready.pop() if ready else ForkServer() as server:
-        server.wait_until_warm()
-        yield lambda unit: run_unit(unit, how, server, (folder,))
+class LocalRunner:
+    """A Runner (pool.py) on this machine. `folder` is that of the course, which no unit may see; the first time it is
+    entered it takes `server`, if there is one that is warming up already."""
+
+    def __init__(self, how: HowToRun, folder: Path, server: ForkServer | None = None):
+        self.how, self._folder, self._server = how, folder, server
+        self.at_once = os.cpu_count() or 1
+
+    def __enter__(self) -> None:
+        parent_of_groups()  # found once, for all processes
+        self._server = self._server or ForkServer()
+        try:
+            self._server.wait_until_warm()
+        except ForkServerDied:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        assert self._server is not None, "it was entered"
+        self._server.close()
+        self._server = None
+
+    def run(self, unit: Unit) -> Result:
+        """Runs one unit. Raises ForkServerDied or OSError."""
+        assert self._server is not None, "it was entered"
+        return run_unit(unit, self.how, self._server, (self._folder,))

@@ -2,102 +2,128 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from functools import partial
+from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import Protocol
 
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Failed, Result
-from autograder.grading.judging.run import failure
+from autograder.grading.judging.run import HowToRun, failure
 from autograder.grading.sandbox.inside.system import end_with_parent
 from autograder.grading.submission.files import Refused
 from autograder.grading.submission.find import Submission
-from autograder.grading.submission.reading import Lesson, read
+from autograder.grading.submission.reading import Lesson, Read, read
 from autograder.grading.submission.unit import Unit
 from autograder.grading.worker.fork_server import ForkServerDied
 
 TRIES = 3
-BROKEN = None, Failed("a process of the grader ended")
-Run = Callable[[Unit], Result | Failed]
-# In a forked process: what it does. It holds open sockets, which cannot be sent with each submission.
-_work: ContextVar[Callable] = ContextVar("work")
+PROCESS_ENDED = Failed("a process of the grader ended")
 
 
-def results_of(
-    todo: list[Submission],
-    lessons: dict[str, Lesson],
-    secret: str,
-    start: Callable[[], AbstractContextManager[Run]],
-    count: int,
-) -> Iterator[tuple]:
-    """(submission, Read or None, a Result, Refused or Failed) for each submission, as they are done, `count` at a time.
-    `start()` makes ready what runs units, and gives a function that runs one.
+class Runner(Protocol):
+    """Runs and judges units `how` they should be. It is ready while it is entered, and may be entered again."""
+
+    how: HowToRun
+    at_once: int  # as many units run at the same time
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def run(self, unit: Unit) -> Result | Failed: ...
+
+
+@dataclass(frozen=True)
+class Done:
+    """A submission, its result, and the submission as it was read, if it was."""
+
+    submission: Submission
+    result: Result | Refused | Failed
+    read: Read | None = None
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The work of a process of the pool: a submission is read, and run unless it was run before."""
+
+    lessons: dict[str, Lesson]
+    runner: Runner
+
+    def done(self, submission: Submission) -> Done:
+        was_read = None
+        try:
+            was_read = read(submission, self.lessons[submission.lesson], self.runner.how.secret)
+            kept = results.load(submission.folder, was_read.key)
+            return Done(submission, kept or self.runner.run(was_read.unit), was_read)
+        except Refused as refused:
+            return Done(submission, refused)
+        except Exception as error:
+            return Done(submission, failure(error), was_read)
+
+
+# Set in each forked process. It holds open sockets, which cannot be sent with each submission.
+_work: ContextVar[_Work] = ContextVar("work")
+
+
+def grade_in_parallel(
+    todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
+) -> Iterator[Done]:
+    """Every submission, as they are done, `at_once` at a time.
 
     If a machine fails, a submission is tried again, alone, a few times; what a student's code does is never tried
     again, nor is an error of ours.
     """
+    failed: list[Done] = []
     for number in range(TRIES):
         failed = []
         try:
-            with start() as run:
-                work = partial(_result_of, lessons=lessons, secret=secret, run=run)
-                for done in _in_processes(todo, work, 1 if number else count):
-                    if isinstance(done[-1], Failed) and not done[-1].ours:
+            with runner:
+                for done in _in_processes(todo, _Work(lessons, runner), 1 if number else min(at_once, len(todo))):
+                    if isinstance(done.result, Failed) and not done.result.ours:
                         failed.append(done)
                     else:
                         yield done
         except ForkServerDied as error:
-            failed = [(one, None, Failed(str(error))) for one in todo]
-        todo = [submission for submission, _, _ in failed]
+            failed = [Done(submission, Failed(str(error))) for submission in todo]
+        todo = [done.submission for done in failed]
         if not todo:
             return
     yield from failed
 
 
-def _result_of(submission: Submission, lessons: dict[str, Lesson], secret: str, run: Run) -> tuple:
-    """(Read or None, a Result, Refused or Failed). What was run before is not run again."""
-    done = None
-    try:
-        done = read(submission, lessons[submission.lesson], secret)
-        return done, results.load(submission.folder, done.key) or run(done.unit)
-    except Refused as refused:
-        return None, refused
-    except Exception as error:
-        return done, failure(error)
-
-
-def _in_processes(todo: list[Submission], work: Callable, count: int) -> Iterator[tuple]:
-    """(submission, *`work(submission)`), in `count` processes.
+def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
+    """What `work` does with each submission, in `count` processes.
 
     subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork server's
     socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so, too: each of
     these computes on one.
     """
     pool = ProcessPoolExecutor(count, get_context("fork"), _start, (work, os.getpid()))
-    waiting = {}
+    waiting: dict[Future[Done], Submission] = {}
     try:
-        for one in todo:
+        for submission in todo:
             try:
-                waiting[pool.submit(_run, one)] = one
+                waiting[pool.submit(_run, submission)] = submission
             except BrokenProcessPool:
-                yield one, *BROKEN
+                yield Done(submission, PROCESS_ENDED)
         for future in as_completed(waiting):
+            submission = waiting.pop(future)  # and its result is kept no longer
             try:
                 done = future.result()
             except BrokenProcessPool:
-                done = BROKEN
+                done = Done(submission, PROCESS_ENDED)
             except Exception as error:  # it cannot be sent back
-                done = None, failure(error)
-            yield waiting.pop(future), *done  # and it is kept no longer
+                done = Done(submission, failure(error))
+            yield done
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _start(work: Callable, parent: int) -> None:
+def _start(work: _Work, parent: int) -> None:
     """A process ends when its parent does, however that ended; Ctrl-C is for the parent."""
     import torch
 
@@ -107,5 +133,5 @@ def _start(work: Callable, parent: int) -> None:
     _work.set(work)
 
 
-def _run(submission: Submission) -> tuple:
-    return _work.get()(submission)
+def _run(submission: Submission) -> Done:
+    return _work.get().done(submission)

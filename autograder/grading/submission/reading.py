@@ -44,13 +44,12 @@ def read_lesson(gradebook: Gradebook, folder: Path, name: str) -> Lesson:
 
 def read(submission: Submission, lesson: Lesson, secret: str) -> Read:
     """Reads a submission. Raises Refused if it cannot be read or reaches a limit, and what `limited` raises else."""
-    content = read_limited(_content, submission, lesson, secret)
-    now, notebook, unit, key = checked(tuple[str, dict, Unit, str], content)
-    return Read(now, from_dict(notebook), unit, key)
+    now, notebook, unit = checked(tuple[str, dict, Unit], read_limited(_content, submission, lesson))
+    return Read(now, from_dict(notebook), unit, unit.key(secret))
 
 
-def _content(submission: Submission, lesson: Lesson, secret: str) -> tuple:
+def _content(submission: Submission, lesson: Lesson) -> tuple:
     now = digest(submission)
     notebook = with_course_metadata(read_submission(submission.submitted, submission.lesson), lesson.cells)
     unit = unit_of(notebook, lesson.source)
-    return now, notebook, asdict(unit), unit.key(secret)
+    return now, notebook, asdict(unit)
