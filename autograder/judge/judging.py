@@ -8,7 +8,7 @@ from autograder.judge.expected import Expected, expected_on
 from autograder.judge.explain import Explanation, WrongAnswer, explain
 from autograder.judge.findings import RUNS, Finding, findings
 from autograder.judge.picture import picture_of
-from autograder.judge.rules import broken_rule
+from autograder.judge.rules import judged_by_rules, suspects
 from autograder.judge.verdict import (
     DOES_NOT_RUN,
     NOT_STARTED,
@@ -28,6 +28,11 @@ HIDDEN_ROUNDS = 2
 
 def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
     """The cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
+    names = suspects(exercise)
+    return [replace(case, suspects=names) if case.has_usage else case for case in _cases_of(exercise, seed, hidden)]
+
+
+def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     if not hidden:
         return exercise.drawn(Draw(exercise.id, seed))
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
@@ -59,10 +64,11 @@ def judge(
     expected = expected or expected_on(exercise, cases)
     faults = findings(exercise, cases, expected.right, records)
     lost = {finding.aspect for finding in faults}
-    if VALUES not in lost and (rule := broken_rule(exercise, cases, records)):
+    rule, note = judged_by_rules(exercise, cases, records) if VALUES not in lost else (None, "")
+    if rule:
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
     if not faults:
-        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()))
+        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()), note)
     state, aspects = _state(faults, lost, records), _aspects(exercise, lost)
     if not in_words:
         return Verdict(exercise.id, state, aspects)

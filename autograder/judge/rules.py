@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograder.judge.formatting import sizes_of_axes
+from autograder.probe.aside import PRODUCTS
 from autograder.schema.case import Case
 from autograder.schema.exercise import Exercise, Rules
 from autograder.values import Record
@@ -118,6 +119,35 @@ TABLE = (
     "a table of all queries and all keys",
     "How much must be in memory at a time for one block of keys, and what can be forgotten after it?",
 )
+
+
+def suspects(exercise: Exercise) -> tuple[str, ...]:
+    """Beginnings of the names of the operations that the rules forbid."""
+    if exercise.rules == Rules():
+        return ()
+    groups = (PRODUCTS if group == MATRIX_PRODUCT else GROUPS[group] for group in exercise.rules.forbidden)
+    return (*(name for group in groups for name in group), *(f"torch:{name}" for name in OUTSIDE))
+
+
+def judged_by_rules(
+    exercise: Exercise, cases: list[Case], records: list[Record]
+) -> tuple[tuple[str, str] | None, str]:
+    """Observation and question about the first broken rule, or None; and a note on what is used beside the result."""
+    rule = broken_rule(exercise, cases, records)
+    lines = sorted({line for record in records for line in record.get("steps", {}).get("aside", {}).get("lines", ())})
+    where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+    if rule is None or not lines:
+        return rule, ""
+    if broken_rule(exercise, cases, [_without_asides(record) for record in records]) is None:
+        return None, f"What {where} does beside your result is forbidden in it; it costs nothing, and may go."
+    return (f"{rule[0]} Look at {where}.", rule[1]), ""
+
+
+def _without_asides(record: Record) -> Record:
+    """The record with what its result needs in the place of all that was used."""
+    steps = record.get("steps", {})
+    needed = steps.get("aside", {}).get("needed")
+    return record | {"steps": steps | {"usage": needed}} if needed else record
 
 
 def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) -> tuple[str, str] | None:

@@ -8,6 +8,8 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     evaluated  the result in evaluation mode and under no_grad (modules)
     gradients  of every float argument and parameter, for a fixed weighting of the result
     usage      the operations used for the output and the gradients
+    aside      if something suspected was used: the operations that the output needs, or None if it needs a suspect; and
+               the lines of the suspects
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
 the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is not slow).
@@ -17,7 +19,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -25,6 +27,7 @@ from torch import nn
 
 from autograder.faults import door
 from autograder.isolation import reproducible, seed, undisturbed
+from autograder.probe.aside import PRODUCTS, aside
 from autograder.probe.build import WrongParts, arguments, built, inputs_of, load_weights, states
 from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
@@ -149,8 +152,19 @@ class _Probe:
             self._step("gradients", lambda: self._gradients(call))
         if self.usage is not None:
             self.steps["usage"] = self.usage.as_data()
+            self._look_aside(call)
         late = any(step.get("type") == "OutOfTime" for step in self.steps.values())
         return {"status": "out of time" if late else "answered", "steps": self.steps}
+
+    def _look_aside(self, call: Any) -> None:
+        """What the result needs, if something that is suspected was used, and where that is."""
+        assert self.usage is not None
+        used = {*self.usage.names} - {*PRODUCTS} | {name for name, *_ in self.usage.sizes}
+        if self.case.suspects and any(name.startswith(self.case.suspects) for name in used):
+            calls = (partial(run_case, self.case, call, *given) for given in (self._arguments(), self._arguments()))
+            output, closely = self.steps["output"], self.case.observe
+            found, _ = self._guarded(lambda: aside(calls, output, self.case.suspects, closely))
+            self.steps["aside"] = found or {"needed": None, "lines": []}
 
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()

@@ -154,11 +154,14 @@ class Question(Asked, Called):
 
     observe    whether the operations used are observed closely, for the rules of form
     record     whether they are recorded at all (no author's choice: a check records them in some cases only)
+    suspects   beginnings of the names of operations that a rule forbids: if one was used, the probe finds out whether
+               the result comes from it (a check fills this in)
     """
 
     _: KW_ONLY
     observe: bool = False
     record: bool = True
+    suspects: tuple[str, ...] = ()
 
     @property
     def returns_dict(self) -> bool:

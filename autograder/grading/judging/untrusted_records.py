@@ -86,6 +86,8 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
     forms["after"] = partial(_after, case=case)
     if case.has_usage:
         forms["usage"] = _usage
+        if isinstance(steps, dict) and "aside" in steps:
+            forms["aside"] = _aside
     return fields(steps, **forms)
 
 
@@ -114,6 +116,10 @@ def _dict_of_values(value: Any) -> Encoded:
 def _usage(value: Any) -> dict:
     numbers = dict.fromkeys(("calls", "kernels", "lines", "largest"), _count)
     return fields(value, names=_texts, products=flag, sizes=list_of(_size, MOST_ITEMS), **numbers)
+
+
+def _aside(value: Any) -> dict:
+    return fields(value, needed=or_none(_usage), lines=_counts)
 
 
 def _size(value: Any) -> list:
