@@ -5,6 +5,8 @@ and on doctored ones, where there must be one.
 """
 
 import ast
+import itertools
+import json
 import re
 import sys
 import tomllib
@@ -17,7 +19,8 @@ import yaml
 from packaging.markers import Marker, default_environment
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.tags import compatible_tags, cpython_tags, mac_platforms
+from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +39,9 @@ DIRECT = [*RUNTIME, *(need for extra in EXTRAS.values() for need in extra)]
 CONDA_NAMES = {"pytorch-cpu": "torch"}
 CONDA_PYTHON = "3.12"
 CONDA_ONLY = ("graphviz", "pip", f"python ={CONDA_PYTHON}")
+# The oldest systems beside Linux that README names.
+SYSTEMS = {"Windows": ["win_amd64"], "Mac": list(mac_platforms((14, 0), "arm64"))}
+WHEELS = json.loads((ROOT / "tests/wheels.json").read_text())
 # What a PyTorch built for GPUs asks for besides; a user may well have that one.
 GPU_PACKAGES = ("cuda-", "nvidia-", "triton")
 
@@ -119,6 +125,22 @@ def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
         f"{name}: {found.get(name)} instead of {expected.get(name)}"
         for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)
     ]
+
+
+def wheel_complaints(table: dict[str, list[str]], lock: dict[str, str]) -> list[str]:
+    """Complaints where tests/wheels.json (see wheels.py) names no wheel of a pinned direct dependency for a system."""
+    needed = {canonicalize_name(need.name) for need in RUNTIME if need.marker is None}
+    complaints = []
+    for system, python in itertools.product(SYSTEMS, PYTHONS):
+        version = tuple(map(int, python.split(".")))
+        fit = {*cpython_tags(version, platforms=SYSTEMS[system]), *compatible_tags(version, platforms=SYSTEMS[system])}
+        wheels = [parse_wheel_filename(file) for file in table.get(f"{system} {python}", ())]
+        found = {name: str(release) for name, release, _, tags in wheels if tags & fit}
+        complaints += [
+            f"{name} {lock[name]} has no wheel for {system} and Python {python}"
+            for name in sorted(needed) if found.get(name) != lock[name]
+        ]
+    return complaints
 
 
 def not_portable(text: str) -> list[str]:
@@ -219,6 +241,17 @@ def test_the_sandbox_is_installed_where_there_is_one_and_only_there(machine):
 def test_a_line_of_the_lock_is_for_the_machines_that_its_package_is_asked_for():
     asked = {need.name: str(need.marker) for need in DIRECT if need.marker}
     assert {name: str(marker) for name, marker in markers(LOCK_TEXT).items()} == asked
+
+
+def test_every_direct_dependency_has_a_wheel_for_windows_and_mac():
+    assert wheel_complaints(WHEELS, LOCK) == []
+
+
+def test_a_dependency_without_a_wheel_is_seen():
+    renewed = LOCK | {"torch": "2.13.9"}
+    assert len(wheel_complaints(WHEELS, renewed)) == len(SYSTEMS) * len(PYTHONS)
+    without_abi = WHEELS | {"Mac 3.12": [file.replace("arm64", "x86_64") for file in WHEELS["Mac 3.12"]]}
+    assert "torch 2.13.0 has no wheel for Mac and Python 3.12" in wheel_complaints(without_abi, LOCK)
 
 
 def test_the_conda_environment_has_the_locked_versions():

@@ -1,0 +1,65 @@
+"""Nothing that a student's Python imports asks for what Windows or a Mac lacks, and every file can be stored there."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autograder.bundle.make import FOLDERS, MODULES
+from systems.lacking import absent, lacking
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "autograder"
+RESERVED = re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.|/|$)")
+
+
+def student_files() -> list[Path]:
+    folders = [file for folder in FOLDERS for file in (PACKAGE / folder).glob("*.py")]
+    return [*(PACKAGE / name for name in MODULES if name.endswith(".py")), *folders]
+
+
+def asks_for(source: str, platform: str) -> set[str]:
+    """What a source imports or names that does not exist there; `hasattr(module, "name")` is a question."""
+    gone, names = absent(platform), lacking(platform)
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in gone}
+        elif isinstance(node, ast.ImportFrom) and node.module in names:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names if alias.name in names[node.module]}
+        elif isinstance(node, ast.Attribute) and node.attr in names.get(ast.unparse(node.value), ()):
+            found.add(ast.unparse(node))
+    return found
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_a_students_python_asks_for_nothing_that_is_not_there(platform):
+    texts = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in student_files()}
+    found = {file: asks_for(text, platform) for file, text in texts.items()}
+    guarded = {"probe/limit.py": found.pop("probe/limit.py")}  # asks first: the kernel above goes the other way
+    assert {file: names for file, names in found.items() if names} == {}
+    assert bool(guarded["probe/limit.py"]) == (platform == "win32")
+
+
+@pytest.mark.parametrize("source", ["import fcntl", "from os import fork", "import os\nos.getuid()"])
+def test_what_is_not_there_is_seen(source):
+    assert asks_for(source, "win32")
+
+
+def test_typeshed_says_what_is_not_there():
+    assert {"fcntl", "grp", "pwd", "resource", "termios"} <= absent("win32")
+    assert {"SIGALRM", "SIGPROF", "setitimer", "pthread_sigmask"} <= lacking("win32")["signal"]
+    assert {"fork", "getuid", "sysconf", "O_NOFOLLOW"} <= lacking("win32")["os"]
+    assert "SIGINT" not in lacking("win32")["signal"] and "SIGALRM" not in lacking("darwin").get("signal", ())
+
+
+def test_every_file_can_be_on_a_disk_that_knows_no_case():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        pytest.skip("this is no clone")
+    names = listed.stdout.splitlines()
+    assert len({name.lower() for name in names}) == len(names)
+    assert [name for name in names if RESERVED.search(name) or re.search(r'[<>:"|?*\\]|[ .](/|$)', name)] == []
+    assert max(map(len, names)) < 120

@@ -1,0 +1,129 @@
+"""A learner's checks and tools in a real kernel: right answers pass, wrong ones are named, an endless loop is stopped.
+
+On Linux the kernel is one without anything that Windows lacks, and must say the same words; elsewhere it is the
+system's own (.github/workflows/learner.yml).
+"""
+
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from worked import IMPORTS, answer_in, worked_sources
+
+from autograder.exercises import exercises_of
+from autograder.judge import cases_of, judge
+from autograder.notebook.card import text_of
+from autograder.probe import probe
+from autograder.schema.mistake import edited_source
+
+ROOT = Path(__file__).parents[2]
+LESSONS = ("01_attention_from_loops", "10_tokenisation", "11_language_model", "17_reinforcement_learning")
+TESTS = Path(__file__).parents[1]
+WITHOUT_UNIX = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+from systems.windows import become
+become()
+import os
+assert os.name == "nt" and not hasattr(os, "fork")
+"""
+ENDLESS = """
+import autograder.probe.run
+autograder.probe.run.SECONDS_PER_CALL = 0.5
+def softmax(scores):
+    while True:
+        scores + 1
+check(softmax)
+"""
+TOOLS = """
+hint("loops.softmax")
+print(draw(softmax, torch.ones(2, 3)))
+display(compare(softmax, torch.nn.Softmax(-1), torch.ones(2, 3)))
+display(explore(lambda by: figures.weights(by * torch.eye(2), ["a", "b"]), by=(0.0, 1.0, 0.1, 1.0)))
+progress(save="progress →.json")
+progress(load="progress →.json")
+"""
+
+
+def wrong(exercise) -> tuple[str, str] | None:
+    """A known mistake as a learner would write it, and the verdict on it here; None if all need more than a lesson
+    imports."""
+    cases = cases_of(exercise)
+    for mistake in exercise.mistakes:
+        if mistake.worked is None:
+            continue
+        source = edited_source(mistake.worked, mistake.edits)
+        answer = answer_in(IMPORTS + source, exercise.name)
+        verdict = judge(exercise, cases, probe(answer, cases, exercise.procedure))
+        if verdict.mistake == mistake.id:
+            return source, text_of(verdict)
+        if "NameError" in verdict.message:
+            return None
+    return None
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """Name -> code of a cell: the lessons' imports, and of every exercise a right and a wrong answer with its check."""
+    made, wrongs, told = {"begin": WITHOUT_UNIX if sys.platform == "linux" else ""}, {}, {}
+    for lesson in LESSONS:
+        cells = nbformat.read(ROOT / f"notebooks/{lesson}.ipynb", as_version=4).cells
+        code = [cell for cell in cells if cell.cell_type == "code"]
+        made[lesson] = code[0].source
+        for exercise in exercises_of(lesson):
+            check = next(c.source for c in code if c.id == f"check-{exercise.id.replace('.', '-')}")
+            made[f"{exercise.id} right"] = f"{worked_sources(lesson)[exercise.id]}\n{check}"
+            if one := wrong(exercise):
+                name = f"{exercise.id} wrong"
+                wrongs[name], told[name] = f"{IMPORTS}{one[0]}\n{check}", one[1]
+    softmax = made["loops.softmax right"]
+    return made | wrongs | {"endless": ENDLESS, "again": softmax, "tools": TOOLS}, told
+
+
+@pytest.fixture(scope="module")
+def outputs(cells, tmp_path_factory):
+    """What every cell shows, as text."""
+    made, _ = cells
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in made.values()])
+    place = {"metadata": {"path": str(tmp_path_factory.mktemp("a folder (é)"))}}
+    NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="python3", resources=place).execute()
+    return dict(zip(made, (_shown(cell.outputs) for cell in notebook.cells), strict=True))
+
+
+def _shown(outputs) -> str:
+    told = (
+        one.get("text") or "\n".join(one.get("traceback", ())) or one.get("data", {}).get("text/plain", "")
+        for one in outputs
+    )
+    return "\n".join(told)
+
+
+def test_every_right_answer_passes(cells, outputs):
+    right = {name: text for name, text in outputs.items() if name.endswith("right")}
+    assert len(right) == 21
+    assert {name: text for name, text in right.items() if "✓" not in text or "Error" in text} == {}
+
+
+def test_every_wrong_answer_is_named_in_the_same_words(cells, outputs):
+    _, told = cells
+    said = {name: " ".join(outputs[name].split()) for name in told}
+    assert len(told) >= 16
+    assert {name: said[name] for name, text in told.items() if " ".join(text.split()) not in said[name]} == {}
+
+
+def test_an_endless_loop_is_stopped_and_the_next_check_is_right(outputs):
+    assert "There was no answer after 0.5 seconds." in outputs["endless"]
+    assert "✓ loops.softmax" in outputs["again"]
+
+
+def test_all_tools_work(outputs):
+    shown = outputs["tools"]
+    for words in ("Hint 1 of 3", "exp", "theirs: Softmax", "Attention weights", "Progress: "):
+        assert words in shown, shown
+    assert "Error" not in shown
+
+
+def test_nothing_else_was_said(outputs):
+    assert [outputs[name] for name in ("begin", *LESSONS)] == [""] * 5

@@ -1,0 +1,64 @@
+"""Makes this process as like one on Windows as Linux allows: `become()`, before anything of ours is imported.
+
+What Windows lacks is gone: modules, functions, signals (see lacking.py). `os.name` and `sys.platform` say so, the
+locale is cp1252, and paths are compared without case. What cannot be simulated is Windows' own: its DLLs,
+its file locks, its processes.
+"""
+
+import builtins
+import importlib
+import io
+import locale
+import os
+import pathlib
+import sys
+import tempfile
+
+from systems.lacking import absent, lacking
+
+# Packages of others are loaded before, because these are builds for Linux.
+OTHERS = (
+    *("IPython.core.completer", "PIL.PngImagePlugin", "graphviz", "gymnasium", "ipykernel.kernelapp", "ipywidgets"),
+    *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "matplotlib_inline.backend_inline"),
+    *("numpy.random", "psutil", "pygraphviz", "safetensors.torch", "sklearn.datasets", "sqlite3", "tokenizers"),
+    *("torch._dynamo", "torchview", "tqdm"),
+)
+
+STAYS = ("select",)  # the kernel's own event loop asks it
+
+
+def become() -> None:
+    """From here on this is Windows, to whoever asks Python."""
+    for name in OTHERS:
+        importlib.import_module(name)
+    assert not [name for name in sys.modules if name.partition(".")[0] == "autograder"]
+    gone = absent("win32")
+    for module, names in lacking("win32").items():
+        if module in sys.modules and module not in {*gone, *STAYS}:
+            for name in names & vars(sys.modules[module]).keys():
+                delattr(sys.modules[module], name)
+    sys.modules |= dict.fromkeys(gone)
+    os.name, sys.platform = "nt", "win32"
+    tempfile._O_TMPFILE_WORKS = False  # Linux' own way to a file without a name
+    pathlib.WindowsPath = pathlib.PosixPath  # Path() asks os.name which of the two it is
+    _compare_paths_without_case()
+    _speak_cp1252()
+
+
+def _compare_paths_without_case() -> None:
+    os.path.normcase = lambda path: os.fspath(path).lower()
+    pathlib.PurePath.__eq__ = lambda one, other: str(one).lower() == str(other).lower()
+    pathlib.PurePath.__hash__ = lambda path: hash(str(path).lower())
+
+
+def _speak_cp1252() -> None:
+    """What is opened as text without an encoding is in cp1252."""
+    plain = builtins.open
+
+    def opened(file, mode="r", buffering=-1, encoding=None, *more, **named):
+        if "b" not in mode and encoding in (None, "locale"):
+            encoding = "cp1252"
+        return plain(file, mode, buffering, encoding, *more, **named)
+
+    builtins.open = io.open = opened
+    locale.getpreferredencoding = locale.getencoding = lambda *_: "cp1252"
