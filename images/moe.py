@@ -20,16 +20,17 @@ def gate_steps() -> Picture:
     weights = softmax((3.0, 2.0))
     steps = (
         ("logits", logits, [GREY] * 4),
-        ("the two largest", (3.0, 0, 2.0, 0), [HEADS_DARK[0], PALE] * 2),
-        ("softmax of these two", (weights[0], 0, weights[1], 0), [HEADS_DARK[0], PALE] * 2),
+        ("the two largest", (3.0, 2.0), [HEADS_DARK[0]] * 2),
+        ("softmax of these two", weights, [HEADS_DARK[0]] * 2),
     )
     for k, (name, values, colours) in enumerate(steps):
         ax = axes(figure, 0.25 + 1.92 * k, 0.5, 1.7, 1.7)
-        draw_bars(ax, [round(value, 2) for value in values], ["0", "1", "2", "3"], colours, name)
+        experts = ["0", "1", "2", "3"] if len(values) == 4 else ["0", "2"]
+        draw_bars(ax, [round(float(value), 2) for value in values], experts, colours, name)
     return Picture(
         figure,
-        "Three bar charts over four experts. The logits 3, 0, 2, 1; the two largest of them, 3 of expert 0 and 2 of "
-        "expert 2; the softmax of these two alone, 0.73 and 0.27.",
+        "Three bar charts. The logits 3, 0, 2, 1 of four experts; the two largest of them, 3 of expert 0 and 2 of "
+        "expert 2, the others left out; the softmax of these two alone, 0.73 and 0.27.",
     )
 
 
@@ -130,8 +131,8 @@ def rich_get_richer() -> Picture:
 
 @styled
 def capacity() -> Picture:
-    """Two experts with room for two tokens; the third token of an expert goes past it."""
-    figure = card(6.0, 3.4, "Room for two: latecomers go past")
+    """Two experts with room for two tokens; the third token of an expert skips the layer."""
+    figure = card(6.0, 3.4, "Room for two: latecomers skip the layer")
     ax = canvas(figure, 0, 0, 6.0, 3.4)
     experts, room = (1, 0, 1, 1, 0), {0: 0, 1: 0}
     for e in range(2):
@@ -172,7 +173,7 @@ def capacity() -> Picture:
     return Picture(
         figure,
         "Five tokens, the dog saw the cat, go to experts 1, 0, 1, 1, 0. Each expert has room for two. The first the "
-        "and saw fill expert 1, dog and cat fill expert 0. The second the finds expert 1 full and goes past, "
+        "and saw fill expert 1, dog and cat fill expert 0. The second the finds expert 1 full and skips the layer, "
         "carried by the residual connection.",
     )
 

@@ -3,9 +3,9 @@ r"""
 # 11 Train a language model: how does a network learn to guess the next token?
 
 Two small GPTs learn the same task. Their code differs in a single digit. After a few seconds one of them has
-a mean loss of 1.05, the other 0.00. Which one would you choose? The 0.00 is a mistake of the most dangerous
-kind in this field: it raises no error, and it makes the number better. By section 4 you can prove it from the
-loss alone. By section 5 you can read what it costs.
+a mean loss of 1.05, the other 0.00. Which one would you choose? The 0.00 is the most dangerous kind of bug:
+it raises no error, and it improves the number. By section 4 you can prove it from the loss alone. By section
+5 you can read what it costs.
 
 All the parts are there from earlier lessons: tokens, embeddings, positions, layers under a causal mask. Now
 they become a model that writes. You will **build**
@@ -13,7 +13,7 @@ they become a model that writes. You will **build**
 1. the data: windows of a long text, and for each token the one that follows it,
 2. the loss: how surprised the model is by the token that really comes,
 3. the model, a small GPT,
-4. one step of training, and the learning rate of that step.
+4. one step of the optimiser AdamW, the learning rate of that step, and with them a step of training.
 
 Then you prove that its mask is right, and train it on a text until it writes: on the Python reference, a file
 of your own, or Shakespeare. That takes about a minute on two cores. Beside its loss you draw the losses of
@@ -22,7 +22,8 @@ simpler models, so that you know what a number like 2.0 means.
 **You need** lessons 06 and 10: a layer under a causal mask, and what a token is. You may use PyTorch's
 layers and its softmax, but not its cross-entropy in the exercise that builds it.
 
-**You spend** about N minutes, most of them on the exercises.
+**You spend** about N minutes, most of them on the exercises. Section 4 is a good place for a second evening
+to start.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("lm.GPT")` (and
 likewise for the others) gives one hint at a time.
@@ -40,15 +41,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
-from autograder.notebook.experiment import limited_threads, track
+from autograder.notebook.experiment import compare_runs, limited_threads, track
 from autograder.notebook.lessons.lm import fetch_shakespeare, loss_between, read_text
 
 # %% [markdown]
 r"""
 ## 1. What is there to predict?
 
-**The question.** Nobody has marked what is right and what is wrong in a text. What can you ask a model so
-that the text itself holds the answer?
+**The question.** Nobody has labelled the text with right answers. What can you ask a model so that the text
+itself holds the answer?
 
 *What comes next?* Every position of a text is a question, and the next token is its answer. A long text is
 cut into **windows** that a model can read at once; the **targets** are the same tokens, one position later:
@@ -152,7 +153,7 @@ r"""
 ### Exercise: `next_token_loss`
 
 One number for the whole batch. Softmax and its relatives may be used; `cross_entropy` and `nll_loss` are
-what you build.
+what you are building.
 """
 
 # %% exercise: lm.next_token_loss
@@ -350,10 +351,14 @@ print(f"log 100 = {math.log(100):.1f}")
 
 # %% [markdown]
 r"""
-A fresh model knows nothing, so its loss should be $\log V$. With PyTorch's embeddings, whose entries have
-the spread 1, it is many times higher: the logits are dot products of large vectors, and the model is sure of
-wrong tokens before it has seen anything. GPT-2 starts its tables with a spread of 0.02, and from here on so
-do we. **The first loss that you print is a test**: if it is not about $\log V$, stop and look.
+A fresh model knows nothing, so its loss should be $\log V$. With PyTorch's embeddings, whose entries have a
+standard deviation of 1, it is many times higher. The reason is the shared table: the residual path still
+carries the embedding of the token that was just read, and its dot product with its own row is far larger than
+with any other. So a fresh model is sure that the token it reads comes *once more*, and is wrong nearly every
+time. With small tables that vanishes. GPT-2 starts its token table with a standard deviation of 0.02 and its
+position table with 0.01, and scales the layers that write into the residual path by $1 / \sqrt{2 \cdot
+\text{layers}}$, so that their sum does not grow with the depth; we use 0.02 for both tables. **The first loss
+that you print is a test**: if it is not about $\log V$, stop and look.
 
 Your GPT as it runs, drawn from a call. Find the token table: two arrows leave it.
 """
@@ -391,18 +396,144 @@ print("untied head:", compare(model, untied, one).differences)
 
 # %% [markdown]
 r"""
-The same computation as theirs. And where the head has a parameter of its own, the comparison says so, although
-its entries are equal and the numbers do not show it yet.
+The same computation as theirs. And where the head has a parameter of its own, the comparison says so,
+although its entries are equal and the numbers do not show it yet.
 
 ## 3. How does it learn?
 
-**The question.** A step follows the gradient downhill. How large should it be at the beginning, in the
-middle and at the end? And what if one gradient is suddenly enormous?
+**The question.** The gradient says in which direction the loss falls. How far should each parameter go, if
+the gradient of one is a thousand times as large as that of another?
 
-Start small, because the first gradients of a fresh model point anywhere and Adam's averages are still empty:
-that is the **warm-up**. End small too, so that the model settles. In between, the learning rate follows half
-a cosine. Against sudden gradients, their **norm** is limited: all gradients of the model are taken as
-one long vector, and if it is too long it is shortened. That is **clipping**.
+Plain gradient descent goes a thousand times as far, and one learning rate cannot suit both. **Adam** gives
+every parameter a step of its own. It keeps two running averages for each: of its gradients, the **mean**, and
+of their squares. It moves by the mean over the root of the mean square. That ratio is near 1 if the gradients
+agree with one another, and near 0 if they keep changing sign; the *size* of the gradients cancels.
+
+Both averages start from zero, so at first they are far too small. Adam divides this out exactly, which is
+called **bias correction**. And the **W** of AdamW is **weight decay**: every step also takes a small share
+off the parameter itself, apart from the gradient and its averages.
+
+By hand, with the betas 0.9 and 0.999: the first gradient of a parameter is 4. The mean becomes $0.1 \cdot 4 =
+0.4$, the mean square $0.001 \cdot 16 = 0.016$. Corrected, these are $0.4 / (1 - 0.9) = 4$ and $0.016 / (1 -
+0.999) = 16$. The step is $4 / \sqrt{16} = 1$ times the learning rate. Had the gradient been 0.004, it would
+have been 1 as well:
+"""
+
+# %%
+for gradient in (4.0, 0.004):
+    mean, square = 0.1 * gradient, 0.001 * gradient**2
+    corrected = mean / (1 - 0.9), square / (1 - 0.999)
+    step = corrected[0] / math.sqrt(corrected[1])
+    print(f"gradient {gradient}: mean {mean:.4f}, corrected {corrected[0]:.3f}, step {step:.2f}")
+
+# %% [markdown]
+r"""
+**The formula** (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2). With the gradient
+$g_t$ of step $t = 1, 2, \dots$, the learning rate $\eta$ and the weight decay $\lambda$:
+
+$$m_t = \beta_1 m_{t-1} + (1 - \beta_1)\, g_t, \qquad v_t = \beta_2 v_{t-1} + (1 - \beta_2)\, g_t^2$$
+
+$$\hat m_t = \frac{m_t}{1 - \beta_1^t}, \qquad \hat v_t = \frac{v_t}{1 - \beta_2^t}, \qquad
+\theta_t = (1 - \eta \lambda)\, \theta_{t-1} - \eta\, \frac{\hat m_t}{\sqrt{\hat v_t} + \varepsilon}$$
+
+- $\theta$: a parameter; $m$: the mean, $v$: the mean of squares; all of one shape, and all operations entry
+  by entry
+- $m_t$ and $v_t$ are carried to the next step, $\hat m_t$ and $\hat v_t$ are used once and forgotten
+
+### Exercise: `adamw_step`
+
+Three new tensors come back; what you were given stays as it is. `torch.optim` is what you are building.
+"""
+
+# %% exercise: lm.adamw_step
+def adamw_step(
+    parameter, gradient, mean, square, step,
+    lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01,
+):
+    """One step of AdamW, the step-th (1, 2, ...): the new parameter, mean and square.
+
+    mean = beta1 mean + (1 - beta1) gradient; square = beta2 square + (1 - beta2) gradient^2;
+    parameter = (1 - lr weight_decay) parameter - lr m / (sqrt(s) + eps), with the corrected
+    m = mean / (1 - beta1^step) and s = square / (1 - beta2^step).
+
+    Shapes:
+        parameter, gradient, mean, square: all of one shape
+        returns: (parameter, mean, square), new tensors of that shape
+
+    >>> zero, four = torch.zeros(1), torch.full((1,), 4.0)
+    >>> parameter, mean, square = adamw_step(zero, four, zero, zero, 1, lr=0.5)
+    >>> round(parameter.item(), 3), round(mean.item(), 3), round(square.item(), 3)
+    (-0.5, 0.4, 0.016)
+
+    Source: Loshchilov and Hutter 2019, algorithm 2.
+    """
+    ### BEGIN SOLUTION
+    mean = betas[0] * mean + (1 - betas[0]) * gradient
+    square = betas[1] * square + (1 - betas[1]) * gradient**2
+    ahead = mean / (1 - betas[0] ** step)
+    size = (square / (1 - betas[1] ** step)).sqrt() + eps
+    return (1 - lr * weight_decay) * parameter - lr * ahead / size, mean, square
+    ### END SOLUTION
+
+
+# %% check: lm.adamw_step
+check(adamw_step)
+### BEGIN HIDDEN TESTS
+check(adamw_step, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *No bias correction.* Then the first step is $0.1 / \sqrt{0.001} = 3.2$ times as long as it should be.
+- *The corrected averages are carried on.* They would be corrected again at the next step, and grow.
+- *Weight decay added to the gradient.* It then runs through both averages, and parameters with large
+  gradients hardly decay at all. That was Adam with weight decay before AdamW.
+- *In place.* `mean.mul_(...)` changes the caller's tensor.
+
+**See it run.** A valley that is a thousand times as steep in one direction as in the other: the loss is
+$\tfrac{1}{2}(1000\, x^2 + y^2)$, and we start at $x = y = 1$. Gradient descent must take small steps for the
+sake of $x$, and gets nowhere along $y$. And your steps are those of PyTorch:
+"""
+
+# %%
+def descend(steps, lr):
+    """Your AdamW without decay; the parameter after each step."""
+    at, mean, square, path = torch.ones(2), torch.zeros(2), torch.zeros(2), []
+    for step in range(1, steps + 1):
+        gradient = torch.tensor([1000.0, 1.0]) * at
+        at, mean, square = adamw_step(at, gradient, mean, square, step, lr, weight_decay=0.0)
+        path.append(at)
+    return torch.stack(path)
+
+
+mine, theirs = descend(100, 0.05), nn.Parameter(torch.ones(2))
+optimizer = torch.optim.AdamW([theirs], lr=0.05, weight_decay=0.0)
+for _ in range(100):
+    theirs.grad = torch.tensor([1000.0, 1.0]) * theirs.detach()
+    optimizer.step()
+plain = torch.ones(2)
+for _ in range(100):
+    plain = plain - 0.0019 * torch.tensor([1000.0, 1.0]) * plain  # from 0.002 on it diverges
+print("the same as PyTorch:", torch.allclose(mine[-1], theirs.detach(), atol=1e-5))
+for name, end in (("gradient descent", plain), ("AdamW", mine[-1])):
+    print(f"{name:16s} after 100 steps: x {end[0]:+.3f}, y {end[1]:+.3f}")
+
+# %% [markdown]
+r"""
+Gradient descent has hardly moved along $y$. AdamW takes the same path along both: scaled by its own
+gradients, the steep direction looks like the flat one.
+
+### How long is a step at the beginning, in the middle and at the end?
+
+**The question.** Adam makes every first step as long as the learning rate, whatever the gradient. Is that
+wise when the averages have seen a single batch? And what if one gradient is suddenly enormous?
+
+Start small, because the mean of one gradient points anywhere, and the root of one square says little about
+the next: that is the **warm-up**. End small too, so that the model settles. In between, the learning rate
+follows half a cosine. Against sudden gradients, their **norm** is limited: all gradients of the model are
+taken as one long vector, and if it is too long it is shortened. That is **clipping**.
 
 ![Two charts with the gradient (3, 4). Clipped as a whole to length 1 it becomes (0.6, 0.8) and keeps its
 direction. Clipped entry by entry it becomes (1, 1), which points
@@ -517,19 +648,19 @@ r"""
 - *Each parameter by itself.* The norm of all gradients together is what counts; otherwise the direction
   changes, as in the picture.
 
-**See it run.** The whole training loop is now six lines. Let a model learn one window by heart: if even that
-fails, nothing else needs to be tried.
+**See it run.** The whole training loop is now six lines. Have the model memorise one window. If even that
+fails, there is no point in trying anything else.
 """
 
 # %%
-def taught(model, batches, steps, peak, watch=None):
+def taught(model, batches, steps, peak, watch=None, warmup=0.1, max_norm=1.0):
     """Trains the model, and returns the loss before each step; watch(step) may look on."""
-    optimizer, losses = torch.optim.Adam(model.parameters()), []
+    optimizer, losses = torch.optim.AdamW(model.parameters(), weight_decay=0.0), []
     with limited_threads(1):  # products this small are no faster on two threads
         for step in track(range(steps)):
             for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, steps // 10, steps, peak)
-            losses.append(train_step(model, optimizer, *next(batches)))
+                group["lr"] = learning_rate(step, int(warmup * steps), steps, peak)
+            losses.append(train_step(model, optimizer, *next(batches), max_norm))
             if watch is not None:
                 watch(step)
     return losses
@@ -612,7 +743,41 @@ figures.curves(lines, title=title, reference={"the best honest loss": floor})
 
 # %% [markdown]
 r"""
-The honest models end on the floor. The others fall through it. Now look at each position by itself. One more
+The honest models end on the floor. The others fall through it.
+
+### Do warm-up and clipping help?
+
+A task whose best loss is known is also a good place to try what section 3 recommends. The honest model, with
+neither, with one of them, and with both, at the peak that we have used and at one six times as high. Three
+seeds, and half as many steps again:
+"""
+
+# %%
+helps = {"neither": (0.0, 1e9), "warm-up": (0.1, 1e9), "clipping": (0.0, 1.0), "both": (0.1, 1.0)}
+variants = {f"peak 0.01, {name}": (0.01, *helps[name]) for name in ("neither", "both")}
+variants |= {f"peak 0.06, {name}": (0.06, *how) for name, how in helps.items()}
+
+
+def reverse(how, seed):
+    peak, warmup, max_norm = how
+    model = fresh(10, 12, 32, 4, 64, 2, seed=seed)
+    return taught(model, reversal_batches(seed), 300, peak, warmup=warmup, max_norm=max_norm)
+
+
+print("The loss on three seeds:")
+_ = compare_runs(reverse, variants, steps=(100, 300))
+
+# %% [markdown]
+r"""
+At the usual peak there is nothing to see: both models reach the floor, with and without. At six times that
+peak the difference is large. With a warm-up all seeds learn the task; without one some of them never get over
+their first steps, and clipping alone softens that without curing it. So neither makes a model better that
+learns anyway. What they buy is **room**: a wider range of learning rates that work. When a run costs a month,
+that is worth having.
+
+### Position by position
+
+Now look at each position by itself. One more
 measurement is worth making: the loss of a model that reads **one token at a time**, as a writer does, so
 that there *is* no token after the one it is at.
 """
@@ -646,8 +811,8 @@ figures.curves(places, list(range(1, 12)), title=title, **options)
 
 # %% [markdown]
 r"""
-This is the **reversal test**, and it is a proof in both directions. In the first half the honest model does no
-better than chance: it does not look ahead. In the second half it is not surprised at all, so the mask does
+This is the **reversal test**, and it is a proof in both directions. In the first half the honest model does
+no better than chance: it does not look ahead. In the second half it is not surprised at all, so the mask does
 not block too much: the model attends to digits up to ten positions back, and copies them. And it does not
 matter whether it reads all at once or one token at a time.
 
@@ -676,7 +841,7 @@ print("the two graphs:", compare(honest, leaky, texts[:1, :4]).differences)
 
 # %% [markdown]
 r"""
-It is not, for that is a matter of luck. In the second half a digit can be known in two ways, from its twin and
+No: that is a matter of luck. In the second half a digit can be known in two ways, from its twin and
 from the token ahead, and each of the leaking models has learned some mixture of both: one of them writes
 nearly everything right, another almost nothing. **A good sample does not prove a mask. A loss below the floor
 disproves it.** Nothing needs to be written for that, and the comparison of the graphs says what to repair.
@@ -692,9 +857,9 @@ does a loss of 2.0 mean? Is it good?
 Compare it with models that do no more than count. A table of **unigrams**, single characters, always predicts
 their frequencies in the whole text. A table of **bigrams**, pairs of neighbours, looks at one character and
 predicts what usually follows, as in the example by hand of section 1. Both are language models: they take ids
-and give logits, the logarithms of their counts. So your own `next_token_loss` can judge them on the end of the
-text, which nobody has counted or trained on. On the text that they counted, their mean surprise follows from
-the counts alone. It is called the **entropy** of its unigrams or bigrams.
+and give logits, the logarithms of their counts. So your own `next_token_loss` can judge them on the end of
+the text, which nobody has counted or trained on. On the text that they counted, their mean surprise follows
+from the counts alone. It is called the **entropy** of its unigrams or bigrams.
 
 By default the text is the language reference that ships with Python (its length depends on the version). For
 a text of your own, put the name of a file into `own_text`. For the complete works of Shakespeare call
@@ -732,8 +897,9 @@ print(f"a loss of 2.0: one of about {math.exp(2.0):.0f}")
 r"""
 One character of context halves the number of characters to choose among. That is the level to beat.
 
-Now the GPT: two layers, 96 features, windows of 32 characters. Each round through the text cuts the windows at
-another position, so that a character is not always at the same distance from the start of its window.
+Now the GPT: two layers, 96 features, windows of 32 characters. Each pass over the text, called an **epoch**,
+cuts the windows at a different position, so that a character is not always at the same distance from the
+start of its window.
 """
 
 # %%
@@ -743,7 +909,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def batches(ids, length, count, generator):
-    """Windows without end, in another order and cut at another position in every round."""
+    """Windows without end, in another order and cut at another position in every epoch."""
     while True:
         start = torch.randint(length, (), generator=generator)
         inputs, targets = split_into_windows(ids[start:], length)
@@ -798,10 +964,10 @@ losses = taught(gpt, batches(seen, 32, 32, shuffled), STEPS, 0.006, watch)
 
 # %% [markdown]
 r"""
-Read the texts from top to bottom. What does the model know after a hundred steps, and what after four hundred:
-letters, syllables, words, the look of a line? In the end most of what it writes are words, or could be; it
-does not make sense, but it is the right language. And it is a text that nobody has written before: each
-character was drawn from your model's probabilities.
+Read the texts from top to bottom. What does the model know after a hundred steps, and what after four
+hundred: letters, syllables, words, the look of a line? In the end most of what it writes are words, or could
+be; it does not make sense, but it is the right language. And it is a text that nobody has written before:
+each character was drawn from your model's probabilities.
 
 The loss tells the same story. Here it is, beside the levels of the three tables:
 """
@@ -819,9 +985,9 @@ loss_between(lines, steps, levels, title)
 
 # %% [markdown]
 r"""
-Read the plot from top to bottom. A fresh model begins at the level of one that knows nothing. Within the first
-fifty steps it has passed the unigrams: it knows more than which characters are frequent. Some hundred steps
-later it passes the bigrams, and goes on.
+Read the plot from top to bottom. A fresh model begins at the level of one that knows nothing. Within the
+first fifty steps it has passed the unigrams: it knows more than which characters are frequent. Some hundred
+steps later it passes the bigrams, and goes on.
 
 Is that the luck of one seed? Two more GPTs, from two other seeds, 300 steps each:
 """
@@ -853,7 +1019,7 @@ for seed in (1, 2):
 r"""
 They do as the first one did: they pass the unigrams within fifty steps, and the bigrams by step 200.
 
-No model that sees one character at a time gets below the bigrams by more than a trace. A model that does get
+No model that sees only one character can do noticeably better than the bigrams. A model that does get
 below them **uses more of its past**, which is what attention is for. You can see that, too. At the start of a
 window a GPT has one character to go by, like the table; at the end it has 32:
 """
@@ -878,7 +1044,7 @@ characters of the text.)
 
 How low could it go? Shannon (1951) let people guess English text letter by letter, and found between 0.6 and
 1.3 bits per letter. A loss in bits is the loss in natural logarithms divided by $\log 2$, so people
-reach between 0.42 and 0.90 on the scale of this plot (for a plainer alphabet).
+reach between 0.42 and 0.90 on the scale of this plot (for a 27-letter alphabet).
 """
 
 # %%
@@ -902,13 +1068,13 @@ told("the first of the models that look ahead", cheats[0][0], seed=1)
 
 # %% [markdown]
 r"""
-All three are far below the best that people reach, after seconds. If you met this number in your own training,
-you would now know what to think of it.
+All three are far below the best that people reach, after seconds. If you met this number in your own
+training, you would now know what to think of it.
 
 ## Explore
 
-Move the warm-up and the peak. At which step is the learning rate highest? And for how long a warm-up is the
-learning rate of half of all steps below half the peak?
+Move the warm-up and the peak. At which step is the learning rate highest? And for which warm-up lengths do
+half of the steps stay below half the peak?
 """
 
 # %% explore
@@ -1057,9 +1223,9 @@ the wrong axis is how it gets into real code.
 
 </details>
 
-**A short memory.** Give `one_too_far` a mask under which each token attends only to itself and the five tokens
-before it. At which positions does the reversal test notice that the digits are out of reach? And why may a
-model of two layers pass all the same?
+**A short memory.** Give `one_too_far` a mask under which each token attends only to itself and the five
+tokens before it. At which positions does the reversal test notice that the digits are out of reach? And why
+may a model of two layers pass all the same?
 
 <details><summary>An answer</summary>
 
@@ -1078,7 +1244,7 @@ most for the time that it takes? And what does it mean that the two curves of th
 
 The model is still learning when it stops, so more steps help at once. The curves part for two reasons. The
 model remembers some of what it has read more than once; and the last tenth of a book is about something else
-than the rest. Against the first help more text or a smaller model; against the second, text on all subjects.
+than the rest. More text or a smaller model helps with the first; text on many subjects, with the second.
 
 </details>
 """
@@ -1093,13 +1259,17 @@ r"""
 - **How much text?** Hoffmann et al. (2022) found that for a given amount of computation a model should see
   about 20 tokens per parameter. By that rule our model should see some five million characters; it has seen
   less than a third of that, and many of them more than once.
-- **Batches** are random windows of one endless stream of documents, with a token between them that says that
-  one has ended. Each token is used about once: there is more text than time.
-- **AdamW**, Adam with weight decay, is the usual optimiser. With mixed precision in float16 the loss is
+- **Batches** are random windows of one endless stream of documents, separated by an
+  **end-of-document** token. Each token is used about once: there is more text than time.
+- **AdamW** is the usual optimiser, with betas of 0.9 and 0.95 and a weight decay of 0.1 (Brown et al. 2020),
+  usually on matrices only. With mixed precision in float16 the loss is
   scaled up before `backward`, and the gradients are scaled back before they are clipped; bfloat16 needs
   neither.
 - **The first loss** and the memorised window of section 3 are what many people check first in new training
-  code. Most faults show there."""
+  code. Most bugs show up there.
+- **Bits per byte.** A loss per token cannot be compared between two tokenisers: one with longer tokens asks
+  fewer and harder questions. Divided by the bytes of the text instead of its tokens, and by $\log 2$, it
+  can."""
 
 # %%
 print(f"GPT-3: 300 billion tokens, 175 billion parameters: {300 / 175:.1f} tokens per parameter")
@@ -1114,13 +1284,16 @@ r"""
 
 - Radford et al.: *Improving Language Understanding by Generative Pre-Training*, 2018,
   [paper](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf).
-  The first GPT: the model of this lesson, larger.
+  The first GPT. Its layers are post-norm; those of this lesson are pre-norm, as in GPT-2.
 - Press, Wolf: *Using the Output Embedding to Improve Language Models*, 2017,
   [arXiv:1608.05859](https://arxiv.org/abs/1608.05859). Why one table for reading and writing is better than
   two.
 - Shannon: *Prediction and Entropy of Printed English*, 1951,
   [doi:10.1002/j.1538-7305.1951.tb01366.x](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x). Tables of
   letters, pairs and triples, and people as language models.
+- Kingma, Ba: *Adam*, 2015, [arXiv:1412.6980](https://arxiv.org/abs/1412.6980), and Loshchilov, Hutter:
+  *Decoupled Weight Decay Regularization*, 2019, [arXiv:1711.05101](https://arxiv.org/abs/1711.05101). The
+  step of section 3, and why the decay stands apart.
 - Loshchilov, Hutter: *SGDR*, 2017, [arXiv:1608.03983](https://arxiv.org/abs/1608.03983). The cosine, at
   first with warm restarts.
 - Pascanu, Mikolov, Bengio: *On the difficulty of training recurrent neural networks*, 2013,

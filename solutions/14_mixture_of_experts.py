@@ -3,8 +3,8 @@ r"""
 # 14 Send each token to a few experts: does a larger model have to be slower?
 
 Mixtral has 46.7 billion parameters, and each token meets 12.9 billion of them. It costs about as much
-arithmetic as a model of 12.9 billion, and holds what fits into 46.7 billion parameters. What do the others
-do meanwhile, and who decides?
+arithmetic as a model of 12.9 billion, and holds what fits into 46.7 billion parameters. What are the rest
+doing meanwhile, and who decides?
 
 Most parameters of a Transformer are in its feed-forward layers, and every token goes through all of them. A
 **mixture of experts** (MoE) has many feed-forward networks side by side, the **experts**, and a small
@@ -15,10 +15,11 @@ In this lesson you will **build**
 1. the gate: which experts a token visits, and how much each of them counts,
 2. the layer, in which every expert works on its own tokens only, in one call,
 3. the loss that keeps all experts busy,
-4. the rule for experts that have room for only so many tokens.
+4. the gate of DeepSeek-V3, which keeps them busy without that loss,
+5. the rule for experts that have room for only so many tokens.
 
-Then you watch a router while it learns, with the balancing loss and without it, time the layer against a
-dense one, and find out what a full expert costs.
+Then you watch a router as it learns, unbalanced and balanced in either way, time the layer against a dense
+one, and find out what a full expert costs.
 
 **You need** the feed-forward layer of lesson 06, and softmax. You may use everything in PyTorch.
 
@@ -40,7 +41,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
-from autograder.notebook.experiment import activations, seconds, train
+from autograder.notebook.experiment import activations, compare_runs, seconds, train
 from autograder.notebook.lessons.moe import expert_shares
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
@@ -48,7 +49,8 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The same five tokens, the same four features. And Mixtral, counted from its published sizes:
+The same five tokens, the same four features. And Mixtral, counted from its published sizes. (Its experts are
+SwiGLU layers, which have three matrices instead of two: hence the factor 3 below.)
 
 ![Left, a dense layer of eight parts, all of which a token uses. Right, the same eight parts as experts; the
 token uses two of them and six rest](../images/dense_and_sparse.svg)
@@ -183,6 +185,9 @@ $$y = \sum_{i=1}^{k} w_i\, E_{e_i}(x), \qquad E(x) = W_2 \operatorname{GELU}(W_1
 - $x$, $y$, shape $(d_{\text{model}})$: one token; $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$ of each
   expert
 
+Two functions of PyTorch help. `token, choice = torch.where(experts == e)` gives the row and the column of
+every True. `output.index_add(0, token, rows)` adds each of `rows` to the row of `output` that `token` names.
+
 ### Exercise: `MixtureOfExperts`
 
 The check also looks at what each expert is called with: its own tokens, and only those.
@@ -316,7 +321,7 @@ others alive?
 balancing loss pushes back between larger logits and being chosen](../images/rich_get_richer.svg)
 
 A loss made for this, the **balancing loss**. It needs two numbers per expert: $f_e$, its share of all
-choices, and $P_e$, its mean probability. Their product is large for experts that have much of both.
+choices, and $P_e$, its mean probability. Their product is large for experts that are high in both.
 
 By hand, for two experts and tokens that each choose one. Evenly: $2 (0.5 \cdot 0.5 + 0.5 \cdot 0.5) = 1$.
 All to one, with probability 0.9: $2 (1 \cdot 0.9 + 0 \cdot 0.1) = 1.8$.
@@ -377,9 +382,10 @@ r"""
   token the same probabilities, which says nothing about who is chosen.
 
 **See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants to be
-multiplied by a matrix of its own. All tokens also share a common part, as real ones do, which makes a fresh
-router partial from the start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too
-much?). Three seeds each:
+multiplied by a matrix of its own. All tokens also share a common part, as real ones do, which biases a
+fresh router from the start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too
+much?). Three seeds each, and six times as many steps as it takes to see a difference, because a rival that
+learns slowly deserves the time:
 """
 
 # %%
@@ -399,68 +405,206 @@ def fresh_tokens(kinds, count, generator):
 
 
 # %%
-def trained(seed, factor, steps=150):
-    """The layer after training; the shares of its experts and the loss of the task at each step."""
-    torch.manual_seed(seed)
-    layer, generator = MixtureOfExperts(16, 16, 8, 2), torch.Generator().manual_seed(seed)
-    kinds, record, losses = kinds_of_tokens(seed), [], []
+STEPS = (150, 450, 900)
+runs = {}
+
+
+def learn(layer, name, seed, factor=0.0):
+    """Trains a layer; keeps it and the shares of its experts in `runs`; returns the losses of the task."""
+    kinds, generator = kinds_of_tokens(seed), torch.Generator().manual_seed(seed)
+    record, losses = [], []
 
     def loss_of(layer, batch):
         logits, task = layer.router(batch[0][0]), F.mse_loss(layer(batch[0]), batch[1])
-        chosen = logits.topk(2).indices.flatten()
+        chosen = getattr(layer, "chosen", logits.topk(2).indices).flatten()
         record.append((chosen.bincount(minlength=8) / len(chosen)).tolist())
         losses.append(task.item())
         return task + factor * load_balancing_loss(logits, 2)
 
-    train(layer, (fresh_tokens(kinds, 128, generator) for _ in range(steps)), loss_of, steps=steps)
-    return layer, record, losses
+    batches = (fresh_tokens(kinds, 128, generator) for _ in range(STEPS[-1]))
+    train(layer, batches, loss_of, steps=STEPS[-1])
+    runs[name, seed] = layer, record
+    return losses
+
+
+def with_factor(named, seed):
+    torch.manual_seed(seed)
+    return learn(MixtureOfExperts(16, 16, 8, 2), named[0], seed, named[1])
 
 
 # %%
-factors = {"without": 0.0, "0.05": 0.05, "5": 5.0}
-runs = {(name, seed): trained(seed, f) for name, f in factors.items() for seed in range(3)}
-for (name, seed), (_, record, losses) in runs.items():
-    last = torch.tensor(record[-20:]).mean(dim=0)
-    at_last = f"busiest expert {last.max():4.0%} of all choices, least busy {last.min():4.0%}"
-    print(f"{name:7s} seed {seed}: {at_last}, loss of the task {sum(losses[-20:]) / 20:.2f}")
-charts = {f"{name}, seed {seed}": record for (name, seed), (_, record, _) in runs.items()}
-expert_shares(charts, "The shares of eight experts while they learn, by factor")
+factors = {"without": 0.0, "factor 0.05": 0.05, "factor 5": 5.0}
+print("The loss of the task alone, on three seeds:")
+task = compare_runs(with_factor, {name: (name, f) for name, f in factors.items()}, STEPS)
+for name, seed in runs:
+    last = torch.tensor(runs[name, seed][1][-20:]).mean(dim=0)
+    print(f"{name:11s} seed {seed}: share of the busiest expert {last.max():4.0%},", end=" ")
+    print(f"of the least busy {last.min():4.0%}")
+charts = {f"{name}, seed {seed}": run[1][:150] for (name, seed), run in runs.items()}
+expert_shares(charts, "The shares of eight experts in the first 150 steps")
 
 # %% [markdown]
 r"""
-Read the upper row first. Which experts a fresh router likes is chance, and without the loss a few go on
-taking nearly everything: on every seed the least busy expert ends with nothing. An expert without tokens gets
-no gradient, so nothing in the task can bring it back. In the rows below the bands even out.
+Read the upper row of the picture first. Which experts a fresh router likes is chance, and without the loss a
+few go on taking nearly everything: on every seed the least busy expert ends with nothing, after 900 steps as
+after
+150. An expert without tokens gets no gradient, so nothing in the task can bring it back. In the rows below
+     the bands even out.
 
-And does it help? Here is the loss of the task alone, not counting the balancing loss:
+And does it help? Look at the table. With the small factor the task is learned better on every seed, however
+long you train: eight experts at work know more than a few. With the large factor the layer is hardly ahead of
+the unbalanced one after 150 steps, because the router cares more about even shares than about which expert is
+good at what. By 450 steps it is ahead on every seed, and after 900 it is even the best of the three on one.
+So what decides here is whether the experts are balanced, far more than by which factor. In real models the
+factor is small (0.01 in the Switch Transformer), so that the language keeps the upper hand over the balance.
+
+## 4. Can experts be balanced without a loss?
+
+**The question.** The balancing loss pulls at the same weights as the task, and sometimes in the other
+direction. Is there a way to send fewer tokens to a busy expert that leaves the gradient alone?
+
+DeepSeek-V3 gives every expert a number of its own, a **bias**, which is not trained: after each step it goes
+down by a fixed amount if the expert had too many tokens, and up if it had too few. The bias takes part in the
+*choice* only. And because each expert should be judged by itself, its **score** is a sigmoid of its logit
+instead of a share of a softmax:
+
+| | expert 0 | expert 1 | expert 2 |
+|---|---|---|---|
+| logit | 2 | 0 | -1 |
+| score, the sigmoid of the logit | 0.88 | 0.50 | 0.27 |
+| bias | -0.5 | 0 | 0.2 |
+| score plus bias, by which two are chosen | 0.38 | **0.50** | **0.47** |
+| weight, made from the score alone | | 0.65 | 0.35 |
+
+By hand: expert 0 is the best and too busy, so its bias keeps it out. The weights of the other two are their
+bare scores over their sum, $0.50 / (0.50 + 0.27) = 0.65$ and 0.35. The bias of expert 2 helped it to be
+chosen, and does not make its output any larger.
 """
 
 # %%
-def smoothed(values, width=10):
-    return torch.tensor(values).unflatten(0, (-1, width)).mean(dim=1).tolist()
-
-
-task = {name: [smoothed(runs[name, seed][2]) for seed in range(3)] for name in factors}
-lines = {f"factor {name}" if name != "without" else name: seeds for name, seeds in task.items()}
-places, title = list(range(5, 150, 10)), "The loss of the task, by balancing factor"
-figures.curves(lines, places, title=title, ylabel="loss of the task")
+scores, bias = torch.tensor([2.0, 0.0, -1.0]).sigmoid(), torch.tensor([-0.5, 0.0, 0.2])
+print("scores:", [f"{score:.2f}" for score in scores.tolist()])
+print("plus bias:", [f"{score:.2f}" for score in (scores + bias).tolist()])
+print("weights of experts 1 and 2:", [f"{w:.2f}" for w in (scores[1:] / scores[1:].sum()).tolist()])
 
 # %% [markdown]
 r"""
-On all three seeds a factor of 0.05 ends with the lowest loss: eight experts at work know more than a few. A
-factor of 5 balances still better, and the task is worse off for it: now the router cares more about even
-shares than about who is good at what. Balance is not the aim, it is a means. That is why the factor is small
-in real models (0.01 in the Switch Transformer).
+**The formula** (DeepSeek-AI 2024, section 2.1.2). With the logits $\ell$ of a token and the biases $b$:
 
-## 4. What if an expert is full?
+$$s_e = \operatorname{sigmoid}(\ell_e), \qquad e_1, \dots, e_k: \text{ the $k$ largest } s_e + b_e, \qquad
+w_i = \text{scale} \cdot \frac{s_{e_i}}{\sum_{j=1}^{k} s_{e_j}}$$
+
+- $\ell$, shape $(\ldots, E)$; $b$, shape $(E)$, the same for all tokens; $w$ and the ids $e$, shape $(\ldots,
+  k)$
+- scale: a constant, 2.5 in DeepSeek-V3, where the experts' sum stands beside an expert that all tokens share
+
+### Exercise: `sigmoid_gate`
+
+Which of the two numbers, with the bias or without it, do you need at each step?
+"""
+
+# %% exercise: moe.sigmoid_gate
+def sigmoid_gate(logits, bias, k, scale=1.0):
+    """The k experts of each token, chosen by score plus bias, and their weights, made from the scores.
+
+    The score of an expert is the sigmoid of its logit. Of the k experts with the largest score + bias, the
+    largest comes first; the weights are their scores, without the bias, divided by the sum of these k scores
+    (also for k = 1), times `scale`.
+
+    Shapes:
+        logits: (..., E), bias: (E,)
+        returns: (weights, experts), each (..., k)
+
+    >>> logits, bias = torch.tensor([2.0, 0.0, 0.0]), torch.tensor([-0.5, 0.0, 0.2])
+    >>> weights, experts = sigmoid_gate(logits, bias, 2)
+    >>> weights.tolist(), experts.tolist()
+    ([0.5, 0.5], [2, 1])
+
+    DeepSeek-AI 2024 (DeepSeek-V3), section 2.1.2, equations 13 to 16.
+    """
+    ### BEGIN SOLUTION
+    scores = logits.sigmoid()
+    experts = (scores + bias).topk(k).indices
+    chosen = scores.gather(-1, experts)
+    return scale * chosen / chosen.sum(dim=-1, keepdim=True), experts
+    ### END SOLUTION
+
+
+# %% check: moe.sigmoid_gate
+check(sigmoid_gate)
+### BEGIN HIDDEN TESTS
+check(sigmoid_gate, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The bias in the weights.* Then an expert with a large bias speaks louder than it should, and the gradient
+  of the task sees the bias.
+- *The bias added to the logits.* Near 0 and 1 a sigmoid hardly moves, so the same bias would do little for
+  some tokens and much for others.
+- *In place.* `scores += bias` changes the scores that the weights are made from.
+
+**See it run.** The task of section 3 once more. The gate gets the bias and no balancing loss; beside it
+stands the same gate without a bias, so that you can tell what the bias does from what the sigmoid does:
+"""
+
+# %%
+class SigmoidExperts(MixtureOfExperts):
+    """With the gate above; after each step the bias of a busy expert falls by `rate`, and of others rises."""
+
+    def __init__(self, rate):
+        super().__init__(16, 16, 8, 2)
+        self.rate, self.bias = rate, torch.zeros(8)
+
+    def forward(self, x):
+        logits = self.router(x)
+        weights, self.chosen = sigmoid_gate(logits, self.bias, 2)
+        counts = self.chosen.flatten().bincount(minlength=8).float()
+        self.bias = self.bias - self.rate * torch.sign(counts - counts.mean())
+        share = torch.zeros_like(logits).scatter(-1, self.chosen, weights)
+        return sum(share[..., e, None] * expert(x) for e, expert in enumerate(self.experts))
+
+
+def with_rate(named, seed):
+    torch.manual_seed(seed)
+    return learn(SigmoidExperts(named[1]), named[0], seed)
+
+
+rates = {"sigmoid, no bias": 0.0, "sigmoid, bias": 0.01}
+task |= compare_runs(with_rate, {name: (name, rate) for name, rate in rates.items()}, STEPS)
+for name, seed in [(name, seed) for name in rates for seed in range(3)]:
+    last = torch.tensor(runs[name, seed][1][-20:]).mean(dim=0)
+    print(f"{name:16s} seed {seed}: share of the busiest expert {last.max():4.0%},", end=" ")
+    print(f"of the least busy {last.min():4.0%}")
+smooth = {
+    name: [torch.tensor(run).unflatten(0, (-1, 50)).mean(dim=1).tolist() for run in task[name]]
+    for name in ("without", "factor 0.05", "sigmoid, no bias", "sigmoid, bias")
+}
+title = "The loss of the task, three seeds each"
+figures.curves(smooth, list(range(25, 900, 50)), title=title, ylabel="loss of the task", log_y=True)
+
+# %% [markdown]
+r"""
+The bias balances the experts, and the task gains: the gate with a bias ends lower than the same gate without
+one, on every seed and at each of the three lengths. (The sigmoid by itself already beats the softmax of
+section 3 in most columns, and still leaves one expert with nothing.) Against the balancing loss with its
+small factor it is about level: after 900 steps a little behind on two seeds, ahead on one. No gradient is
+involved in the balance, so there is no factor to tune against the loss of the task, only a rate.
+
+DeepSeek-V3 keeps a very small balancing loss all the same, counted within each sequence: the bias balances
+the whole batch, and a single text could still send all its tokens to one expert.
+
+## 5. What if an expert is full?
 
 **The question.** If every expert has a machine of its own, all wait for the busiest. So an expert gets a
 **capacity**. What becomes of the tokens that come too late?
 
-They go past the layer: the residual connection carries them on as they are. First come, first served.
+They skip the layer: the residual connection carries them on as they are. First come, first served.
 
 ![Five tokens go to experts 1, 0, 1, 1, 0, each with room for two. The second the finds expert 1 full and goes
-past it, carried by the residual connection](../images/capacity.svg)
+skips the layer, carried by the residual connection](../images/capacity.svg)
 
 By hand: the five tokens of the sentence go to experts 1, 0, 1, 1, 0, and each has room for two. Count, at
 each token, how many have come to its expert so far, itself included:
@@ -470,7 +614,7 @@ each token, how many have come to its expert so far, itself included:
 choices, so_far = [1, 0, 1, 1, 0], {0: 0, 1: 0}
 for token, expert in zip(tokens, choices):
     so_far[expert] += 1
-    verdict = "stays" if so_far[expert] <= 2 else "goes past"
+    verdict = "stays" if so_far[expert] <= 2 else "skips the layer"
     print(f"{token} is number {so_far[expert]} of expert {expert}: {verdict}")
 
 # %% [markdown]
@@ -517,7 +661,7 @@ r"""
   then depend on those that come *after* it, and a model that writes could not know them.
 
 **See it run.** What does a full expert cost? Take six of the layers that you have trained, give their experts
-room for a capacity factor times the even share, and let what finds no room go past:
+room for a capacity factor times the even share, and drop what finds no room:
 """
 
 # %%
@@ -532,7 +676,7 @@ def with_capacity(layer, given, factor):
 
 
 rooms = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
-dropped, worse = {"without": [], "0.05": []}, {"without": [], "0.05": []}
+dropped, worse = ({"without": [], "factor 0.05": []} for _ in range(2))
 for name, seed in [(name, seed) for name in dropped for seed in range(3)]:
     layer, unseen = runs[name, seed][0], torch.Generator().manual_seed(99)
     given, target = fresh_tokens(kinds_of_tokens(seed), 1000, unseen)
@@ -542,14 +686,14 @@ for name, seed in [(name, seed) for name in dropped for seed in range(3)]:
     worse[name].append([F.mse_loss(output, target).item() for output, _ in pairs])
 for name, seeds in dropped.items():
     at_one, at_two = ([f"{seed[k]:.0f}" for seed in seeds] for k in (1, 3))
-    print(f"{name:7s} % dropped at factor 1:", *at_one, "at factor 2:", *at_two)
+    print(f"{name:11s} % dropped at a capacity factor of 1:", *at_one, "of 2:", *at_two)
 title = "Room for a factor times the even share"
 charts = {"% of the choices dropped": dropped, "loss": worse}
 figures.panels(charts, rooms, title=title, xlabel="capacity factor")
 
 # %% [markdown]
 r"""
-A layer whose router is partial loses many choices at a factor of 1, since its busiest experts overflow while
+A layer whose router is biased loses many choices at a factor of 1, since its busiest experts overflow while
 others wait. The balanced layers lose fewer with the same room, on every seed, and at a factor of 2 next to
 nothing. So the balancing loss is not only about learning: it decides how much room, that is memory and
 waiting, a layer needs.
@@ -680,41 +824,21 @@ r"""
 
 Not graded, and harder than they look.
 
-**Balance without a loss.** DeepSeek-V3 adds a *bias* per expert to the logits, for the choice only: the
-weights are still made from the bare logits. After every step the bias of an expert that had too many tokens
-goes down by a fixed amount, and that of one with too few goes up. Write `new_bias(bias, experts, rate)`.
-"""
+**A shared expert.** DeepSeek-V3 sends every token through one more expert, which no router can leave out; it
+holds what all tokens need, so that the others need not learn it eight times. Write `with_shared(layer,
+shared, x)`: a mixture of experts and one more expert, both given. How many more parameters does a token meet?
+Which comparison would tell whether it helps in the task of section 3, in which all tokens have a common part?
 
-# %%
-def try_new_bias(new_bias):
-    """Raises AssertionError with a sentence if `new_bias` is not right."""
-    generator, bias = torch.Generator().manual_seed(0), torch.zeros(4)
-    logits = torch.randn(400, 4, generator=generator) + torch.tensor([3.0, 0, 0, -2])
-    first = bias.clone()
-    once = new_bias(bias, (logits + bias).topk(2).indices, 0.05)
-    assert torch.equal(bias, first), "the bias that was given has changed"
-    assert once[0] < 0 < once[3], "the busiest expert should go down, the idle one up"
-    for _ in range(200):
-        bias = new_bias(bias, (logits + bias).topk(2).indices, 0.05)
-    counts = (logits + bias).topk(2).indices.flatten().bincount(minlength=4)
-    assert counts.max() < 1.25 * counts.min(), f"after 200 steps the tokens are {counts.tolist()}"
-    return "right: the experts are balanced, and no loss was needed"
-
-
-# def new_bias(bias, experts, rate): ...
-# try_new_bias(new_bias)
-
-# %% [markdown]
-r"""
 <details><summary>An answer</summary>
 
 ```python
-def new_bias(bias, experts, rate):
-    counts = experts.flatten().bincount(minlength=len(bias)).float()
-    return bias - rate * torch.sign(counts - counts.mean())
+def with_shared(layer, shared, x):
+    return shared(x) + layer(x)
 ```
 
-No gradient is involved, so the task's gradient is not disturbed, which a balancing loss always does a little.
+One line, and one expert more for every token: of nine experts a token now visits three. For an honest
+comparison give the layer without a shared expert $k = 3$. (In DeepSeek-V3 the shared expert takes no part in
+the balancing: it would always be the busiest.)
 
 </details>
 
@@ -741,7 +865,7 @@ The Switch Transformer therefore multiplies by the probability out of *all* expe
 
 ## In practice
 
-- **Who has how many.** The Switch Transformer sends each token to 1 expert of up to 2048; Mixtral to 2 of 8;
+- **How many experts?** The Switch Transformer sends each token to 1 expert of up to 2048; Mixtral to 2 of 8;
   DeepSeek-V3 to 8 of 256 small ones, and every token through one **shared** expert as well.
 - **Parameters and memory.** All experts must be in memory, because the next token may need any of them.
   DeepSeek-V3 has 671 billion parameters, of which 37 billion work on a token: 6 %.
@@ -770,7 +894,7 @@ r"""
 - Dai et al.: *DeepSeekMoE*, 2024, [arXiv:2401.06066](https://arxiv.org/abs/2401.06066). Many small experts
   and a shared one, with the reasons.
 - DeepSeek-AI: *DeepSeek-V3 Technical Report*, 2024, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).
-  Balancing without a loss, as in "On your own".
+  The gate of section 4, and what is added to it.
 - Gale et al.: *MegaBlocks*, 2022, [arXiv:2211.15841](https://arxiv.org/abs/2211.15841). How to drop no
   token and still be fast on a GPU.
 - Zhou et al.: *Mixture-of-Experts with Expert Choice Routing*, 2022,

@@ -7,20 +7,23 @@ scores of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text
 before the arithmetic takes too long, memory is full. And yet such texts are read, on single GPUs, with
 exactly the softmax attention of lesson 02. How?
 
-Nobody wants the table. What is wanted are the outputs. In this lesson you will **build**
+Nobody wants the table; what we want is the outputs. In this lesson you will **build**
 
 1. the step that merges attention over two sets of keys into attention over both,
 2. with it, exact attention, one block of keys at a time, without a table: the idea of FlashAttention,
 3. the mask of a sliding window, in which a token attends to the last few tokens only,
-4. attention without a softmax, which carries two sums from token to token.
+4. attention without a softmax, which carries two sums from token to token,
+5. the delta rule, with which such a sum can correct what it holds.
 
 Then you measure memory and time as the text grows, find out what training does to the memory that you have
-saved, and see which of these kinds of attention can still look up one thing among many.
+saved, and see which of these kinds of attention can still look up one thing among many, and which can forget
+one.
 
 **You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
 `F.scaled_dot_product_attention` in exercise 2, you may use everything in PyTorch.
 
-**You spend** about N minutes, two thirds of them on the exercises.
+**You spend** about N minutes, two thirds of them on the exercises. Section 4 is a good place for a second
+evening to start.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("fast.merge_attention")` (and likewise for the others) gives one hint at a time.
@@ -101,7 +104,8 @@ empty set, never NaN. As always, `exp` must not overflow.
 
 ### Exercise: `merge_attention`
 
-What becomes of the two shares if one set is empty, and what if both are?
+What becomes of the two shares if one set is empty, and what if both are? (Minus infinity minus minus infinity
+is NaN, and cleaning the result afterwards does not help: by then the gradient is NaN as well.)
 """
 
 
@@ -139,8 +143,7 @@ r"""
 - *The mean of the two outputs.* A part whose scores are all tiny should hardly count.
 - *Weights that follow the number of keys.* Two keys against three says nothing; one large score can
   outweigh a thousand small ones.
-- *Minus infinity minus minus infinity* is NaN. Cleaning the result afterwards does not help: the gradient
-  is NaN already.
+- *NaN for two empty sets*, in the result or in the gradient: see above.
 
 **See it run.** All five queries over the first two tokens, over the last three, and merged. Merging is
 *associative*: three parts may be merged in any grouping, which is why a long text can be spread over many
@@ -261,10 +264,11 @@ r"""
 - *The last block,* if it is not full.
 - *The whole mask at once.* A Boolean mask of $N \times M$ is a table, too.
 
-**See it run.** First, exactness. Then the promise: the most bytes that a call holds at any one time, for
-the table, for your tiles, and for the **back ends** of PyTorch's `F.scaled_dot_product_attention`. That
-function has several ways to compute one result; `math` writes the table, `flash` works in tiles inside a
-single kernel, `efficient` does so too and exists on GPUs only. If your machine has a GPU, it is used.
+**See it run.** First, exactness. Then the promise: the most bytes that a call holds at any one time, for the
+table, for your tiles, and for the **back ends** of PyTorch's `F.scaled_dot_product_attention`. That function
+has several ways to compute one result; `math` writes the table, `flash` works in tiles inside a single
+**kernel** (one compiled program, which the processor runs in one go), `efficient` does so too and exists on
+GPUs only. If your machine has a GPU, it is used.
 """
 
 # %%
@@ -334,10 +338,13 @@ the answer to the opening: at 131,072 tokens, the scores of a block of 64 keys t
 (On a CPU, memory that an operation allocates and frees within itself is not seen, such as the tiles inside
 `flash`. They are small.)
 
-And time? Before you look: will the tiles be faster than the table, or slower? There is also one more
-competitor. `torch.compile` reads a function of Python and generates one program for all of it. It gets the
-four operations of `table_attention`, which know nothing of tiles. It needs a C++ compiler (on a GPU, Triton),
-and a few seconds for each length; where it does not work, the chart has one line fewer.
+And time? A processor computes far faster than it can fetch numbers from its main memory, so it keeps a little
+fast memory close by: the **cache** of a CPU, the on-chip memory of a GPU. What fits in there is read again at
+almost no cost; what does not, has to travel. Keep this **memory hierarchy** in mind. Before you look: will
+the tiles be faster than the table, or slower? There is also one more competitor. `torch.compile` reads a
+function of Python and generates one program for all of it. It gets the four operations of `table_attention`,
+which know nothing of tiles. It needs a C++ compiler (on a GPU, Triton), and a few seconds for each length;
+where it does not work, the chart has one fewer line.
 """
 
 # %%
@@ -723,23 +730,23 @@ def pairs(count, size, generator):
 
 
 # %%
-def batches(generator, steps=200):
+def batches(generator, make, steps):
     for _ in range(steps):
         count = [4, 8, 16, 32][torch.randint(0, 4, (1,), generator=generator).item()]
-        yield pairs(count, 64, generator)
+        yield make(count, 64, generator)
 
 
 def loss_of_answer(model, batch):
     return F.cross_entropy(model(*batch[:2]), batch[2])
 
 
-def share_right(attend, seed, counts):
-    """Trains a fresh model, and returns the share of right answers for each number of pairs."""
+def share_right(attend, seed, counts, make=pairs, steps=200):
+    """Trains a fresh model on texts of `make`; returns the share of right answers for each of `counts`."""
     torch.manual_seed(seed)
     model, generator = LookUp(attend), torch.Generator().manual_seed(seed)
-    train(model, batches(generator), loss_of_answer, lr=0.02)
+    train(model, batches(generator, make, steps), loss_of_answer, lr=0.02)
     with torch.no_grad():
-        tests = [pairs(count, 500, generator) for count in counts]
+        tests = [make(count, 500, generator) for count in counts]
         right = [model(*test[:2]).argmax(dim=-1) == test[2] for test in tests]
     return [answers.float().mean().item() for answers in right]
 
@@ -764,12 +771,167 @@ figures.curves(found, counts, title=title, ylabel="share right", reference=guess
 
 # %% [markdown]
 r"""
-Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess where
-it is not. Linear attention has had the same training, and its answers get worse with every pair that it has
+Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess if it
+is not. Linear attention has had the same training, and its answers get worse with every pair that it has
 to hold: all of them are added up in one state of 16 by 16 numbers, and $\phi$ cannot tell names apart as
 sharply as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is
-why models with linear layers keep a few layers of softmax, or change how the state is updated (see "Read
-more").
+why models with linear layers keep a few layers of softmax, or change how the state is updated.
+
+## 5. Can a state correct itself?
+
+**The question.** *Bob 7* is in the state, and now the text says *Bob 2*. A sum can only add: from now on the
+key *Bob* finds 7 and 2 on top of each other. How can a state replace what it holds about one key, and leave
+the rest alone?
+
+Ask it first. Reading the state with the *key* gives what it holds so far under this key. The difference to
+the new value is an **error**, and this error is what gets written. That is the **delta rule**, which is as
+old as neural networks (Widrow and Hoff 1960): a step of gradient descent on the squared error of one memory,
+taken at every token. How large a step is, each token says itself, by a number $\beta$:
+
+| | what *Bob* finds in the state | error | written with $\beta = 1$ | *Bob* then finds |
+|---|---|---|---|---|
+| *Bob 7* | 0 | 7 - 0 = 7 | 7 | 7 |
+| *Bob 2* | 7 | 2 - 7 = -5 | -5 | 2 |
+
+By hand, with one feature, the key 1 and the query 1: a plain sum goes from 7 to 9. The delta rule with $\beta
+= 1$ goes from 7 to 2. With $\beta = 0.5$ it would hold 3.5 after the first token and $3.5 + 0.5 (2 - 3.5) =
+2.75$ after the second: half way, each time. With $\beta = 0$ nothing is written at all.
+"""
+
+# %%
+for beta in (1.0, 0.5, 0.0):
+    first = beta * (7 - 0)
+    second = first + beta * (2 - first)
+    print(f"beta {beta}: after 7 the state holds {first:.2f}, after 2 it holds {second:.2f}")
+print("a sum holds", 7, "and then", 7 + 2)
+
+# %% [markdown]
+r"""
+**The formula** (Schlag et al. 2021, equations 23 to 25; Yang et al. 2024). From $S_0 = 0$, for each token
+$t$:
+
+$$S_t = S_{t-1} + \beta_t\, k_t^{\mathsf T} \bigl(v_t - k_t\, S_{t-1}\bigr), \qquad o_t = q_t\, S_t$$
+
+- $q_t$, $k_t$, shape $(D)$, and $v_t$, $o_t$, shape $(E)$, as rows; $\beta_t$: a number
+- $k_t\, S_{t-1}$, shape $(E)$: what the state holds under this key; $S_t$, shape $(D, E)$: the state
+- no $\phi$, and nothing is divided: a weight may be negative here
+
+With a key of length 1, $\beta = 1$ replaces exactly what this key held. In a long text $\beta$ times the
+square of the key's length has to stay below 2, or each correction overshoots by more than it corrects. That
+is why real models bring their keys to length 1, and why the model below does so before it calls your
+function.
+
+### Exercise: `delta_attention`
+
+A loop over the tokens is welcome. The output of a token is read after it has written.
+"""
+
+
+# %% exercise: fast.delta_attention
+def delta_attention(q, k, v, beta):
+    """Causal linear attention that writes by the delta rule.
+
+    S_0 = 0; S_t = S_{t-1} + beta_t k_t^T (v_t - k_t S_{t-1}); out_t = q_t S_t.
+    No table of N * N entries is made.
+
+    Shapes:
+        q, k: (..., N, D), v: (..., N, E), beta: (..., N)
+        returns: (..., N, E)
+
+    >>> ones, v = torch.ones(2, 1), torch.tensor([[7.0], [2.0]])
+    >>> delta_attention(ones, ones, v, torch.tensor([1.0, 0.5])).tolist()
+    [[7.0], [4.5]]
+
+    Schlag et al. 2021, equations 23 to 25.
+    """
+    ### BEGIN SOLUTION
+    state, outputs = 0.0, []
+    for query, key, value, rate in zip(q.unbind(-2), k.unbind(-2), v.unbind(-2), beta.unbind(-1)):
+        held = (key[..., None] * state).sum(dim=-2)  # what is under this key, (..., E)
+        change = rate[..., None] * (value - held)
+        state = state + key[..., None] * change[..., None, :]  # (..., D, E)
+        outputs.append((query[..., None] * state).sum(dim=-2))
+    return torch.stack(outputs, dim=-2)
+    ### END SOLUTION
+
+
+# %% check: fast.delta_attention
+check(delta_attention)
+### BEGIN HIDDEN TESTS
+check(delta_attention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The value instead of the error.* Then it is linear attention once more, without $\phi$.
+- *The query asks what is held.* A value is stored under its key, so the key must find it.
+- *Everything fades.* $S \leftarrow (1 - \beta) S + \dots$ forgets all keys whenever one is written. (Models
+  with a **gate** do that on purpose, besides the delta rule.)
+- *Read before written.* Then a token does not see itself.
+
+**See it run.** The recall test again, and a second one that needs correction: there are only eight names, the
+same name comes again with another number, and the question is for its *latest* number. All four models are
+trained on each task from the start. The delta rule gets the same projections as the others, keys of length 1,
+and $\beta = 1$. Between it and linear attention stands its control: keys of length 1 as well, but a plain
+sum.
+"""
+
+
+# %%
+def unit(k):
+    return F.normalize(k, dim=-1)
+
+
+def by_delta(q, k, v):
+    return delta_attention(q, unit(k), v, torch.ones(k.shape[:-1]))
+
+
+def by_sum(q, k, v):
+    sums = (unit(k).unsqueeze(-1) * v.unsqueeze(-2)).cumsum(dim=-3)
+    return (q.unsqueeze(-2) @ sums).squeeze(-2)
+
+
+def rewritten(count, size, generator):
+    """`size` texts of `count` pairs with eight names, and the question for the latest number of one."""
+    eight = torch.rand(size, 64, generator=generator).argsort(dim=1)[:, :8]
+    which = torch.randint(0, 8, (size, count), generator=generator)
+    numbers = torch.randint(0, 8, (size, count), generator=generator)
+    asked = which.gather(1, torch.randint(0, count, (size, 1), generator=generator))
+    latest = torch.where(which == asked, torch.arange(count), -1).argmax(dim=1, keepdim=True)
+    names = eight.gather(1, torch.cat((which, asked), dim=1))
+    question = torch.full((size, 1), 8)
+    return names, torch.cat((numbers, question), dim=1), numbers.gather(1, latest)[:, 0]
+
+
+# %%
+states = {"softmax": softmax_attention, "linear": linear_attention, "sum": by_sum, "delta": by_delta}
+tasks = {"each name once": pairs, "names come again": rewritten}
+charts = {task: {} for task in tasks}
+for task, make in tasks.items():
+    for name, attend in states.items():
+        runs = [share_right(attend, seed, counts, make, steps=300) for seed in range(3)]
+        charts[task][name] = runs
+        few, many = ([f"{run[k]:.2f}" for run in runs] for k in (2, 4))
+        print(f"{task:16s} {name:8s} right with 8 pairs:", *few, " with 32:", *many)
+title = "Share of right answers, over the pairs in the text"
+figures.panels(charts, counts, title=title, xlabel="pairs", log_x=True)
+
+# %% [markdown]
+r"""
+If names come again, the delta rule is far ahead of the others, on every seed: it is right about twice as
+often as any of them with 32 pairs. (Softmax has no chance here. Without positions it cannot know which of two
+equal names came later, and mixes their numbers. A cache never forgets, which is not always what you want.)
+The sum with keys of the same length is the worst of the four, so it is the correction that helps, not the
+length of the keys.
+
+If each name comes once, the delta rule gains nothing over linear attention, and with 32 pairs it is even
+behind. A state of 16 by 16 has room for 16 directions. Up to 8 names can be kept nearly apart; of 32 each new
+one overwrites some of the older ones. **The size of the state limits how much is held, the rule of writing
+only decides what.** Models that rely on the delta rule therefore have wider states (a key of 128 features is
+usual), learn $\beta$ for each token, and still keep some layers of softmax: in Qwen3-Next and Kimi Linear one
+layer in four.
 
 ## See the whole computation
 
@@ -994,6 +1156,13 @@ state that is handed on.
   has its own. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently
   falls back to another back end when they do not. If your attention is slow, restrict the choice with
   `sdpa_kernel` as you did above: then a back end that cannot run says why.
+- **The cache under a window.** A token that no later query attends to need not be kept: with a window of $w$
+  the cache holds $w$ keys and values, and the newest overwrites the oldest (a *rolling buffer*). But models
+  put much of their weight on the first token of a text, an **attention sink**, and fall apart when it is
+  dropped; keeping the first few tokens beside the window repairs that (Xiao et al. 2023).
+- **Masks of your own, fast.** `torch.nn.attention.flex_attention` takes a function that says which query may
+  attend to which key, and compiles it into one kernel with tiles, which skips blocks that are masked
+  entirely.
 - **Windows.** Mistral 7B has a window of 4096 in 32 layers; on paper, its last layer is reached from 131,040
   positions back. Gemma 2 alternates: one layer with a window of 4096, one without.
 - **Merging over machines.** Ring attention spreads one long text over many machines. Keys and values travel
@@ -1030,9 +1199,14 @@ r"""
   recurrence.
 - Arora et al.: *Zoology: Measuring and Improving Recall in Efficient Language Models*, 2023,
   [arXiv:2312.04927](https://arxiv.org/abs/2312.04927). The experiment of section 4, on real models.
+- Schlag, Irie, Schmidhuber: *Linear Transformers Are Secretly Fast Weight Programmers*, 2021,
+  [arXiv:2102.11174](https://arxiv.org/abs/2102.11174). The delta rule of section 5, and a test in which names
+  come again.
 - Yang et al.: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024,
-  [arXiv:2406.06484](https://arxiv.org/abs/2406.06484). A state that overwrites what it held, and how to
-  train it in chunks.
+  [arXiv:2406.06484](https://arxiv.org/abs/2406.06484). How to train such a state chunk by chunk instead of
+  token by token.
+- Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2023,
+  [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why a window should keep the first few tokens.
 - Liu, Zaharia, Abbeel: *Ring Attention with Blockwise Transformers for Near-Infinite Context*, 2023,
   [arXiv:2310.01889](https://arxiv.org/abs/2310.01889). One text over many machines.
 

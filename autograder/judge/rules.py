@@ -90,6 +90,7 @@ GROUPS = {
         "torch.nn.modules.fold.",
         "torch.nn.modules.pixelshuffle.",
     ),
+    "PyTorch's own optimisers": ("optim:", "torch:_fused_ada", "aten::_fused_ada"),
     "PyTorch's own Transformer layer": (
         "torch.nn.modules.transformer.Transformer",
         "nn:TransformerEncoderLayer.",
@@ -168,7 +169,8 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) ->
                     "Can you get the same entry with a loop over positions, one dot product at a time?",
                 )
         elif used := _used(GROUPS[group], names):
-            detail = "" if used.startswith("aten::") else f" ({used.split(':')[-1]})"
+            told = used.startswith("torch") or used.startswith("nn:")
+            detail = f" ({used.split(':')[-1]})" if told else ""
             return (
                 f"The numbers are right, but they come from {group}{detail}, which is what you are "
                 "building here.",

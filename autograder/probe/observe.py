@@ -41,7 +41,7 @@ MATRIX_PRODUCTS = {
     "aten::_trilinear",
     "aten::_cdist_forward",
 }
-TORCH_NN = f"{os.sep}torch{os.sep}nn{os.sep}"
+TORCH_NN, TORCH_OPTIM = (f"{os.sep}torch{os.sep}{part}{os.sep}" for part in ("nn", "optim"))
 IN_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
 QUERIES = ("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__")  # these compute nothing
@@ -265,6 +265,8 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
             if TORCH_NN in file:
                 # A forward called without its module's hooks.
                 usage.names.add(f"nn:{frame.f_code.co_qualname}")
+            elif TORCH_OPTIM in file:
+                usage.names.add(f"optim:{frame.f_code.co_qualname}")
             return None
         usage.lines += 1
         return count

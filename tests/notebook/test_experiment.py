@@ -10,6 +10,7 @@ from torch import nn
 from autograder.notebook.experiment import (
     activations,
     attention_weights,
+    compare_runs,
     head_weights,
     limited_threads,
     peak_memory,
@@ -140,3 +141,16 @@ def test_a_bar_moves_in_a_notebook_and_is_gone_at_the_end():
     Watching(notebook, kernel_name="python3").execute()
     assert any('max="3" value="1"' in shown for shown in seen)
     assert [output.data["text/html"] for output in notebook.cells[0].outputs] == [""]
+
+
+def test_runs_are_compared_by_variant_length_and_seed(capsys):
+    def run(start, seed):
+        return [start + 10 * seed + step for step in range(6)]
+
+    found = compare_runs(run, {"low": 0.0, "a higher start": 100.0}, steps=(2, 6), over=3, digits=1)
+    assert found["low"][2] == [20, 21, 22, 23, 24, 25]
+    assert capsys.readouterr().out.splitlines() == [
+        "                 after 2 steps       after 6 steps",
+        "low              0.5 10.5 20.5       4.0 14.0 24.0",
+        "a higher start   100.5 110.5 120.5   104.0 114.0 124.0",
+    ]

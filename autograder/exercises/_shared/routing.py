@@ -13,6 +13,17 @@ def logits_apart(draw, *shape: int) -> torch.Tensor:
     return logits
 
 
+def scores_apart(draw, bias: torch.Tensor, *lead: int, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
+    """Logits between -10 and 10 whose sigmoids plus `bias` are no two of one token closer than GAP."""
+    def drawn(*shape: int) -> torch.Tensor:
+        return (draw.normal(*shape, len(bias), scale=scale) + shift).clamp(-10.0, 10.0)
+
+    logits = drawn(*lead)
+    while bool((close := _gaps(torch.sigmoid(logits) + bias) < GAP).any()):
+        logits[close] = drawn(int(close.sum()))
+    return logits
+
+
 def tokens_apart(draw, router: torch.Tensor, batch: int, tokens: int) -> torch.Tensor:
     """Normal tokens (batch, tokens, d_model) of which the `router` (a weight) makes such logits."""
     x = draw.normal(batch, tokens, router.shape[1])

@@ -55,11 +55,11 @@ DOWN, COS = "peak * (1 + math.cos(math.pi * done)) / 2", "math.cos(math.pi * don
 FIRST, END = "if step < warmup:", "if step >= total:"
 
 EXERCISE = Exercise(
-    number=4, minutes=6, difficulty=1,
+    number=5, minutes=6, difficulty=1,
     worked=learning_rate,
     reference=reference,
     cases=cases,
-    aspects={VALUES: 3, AFTER: 1},
+    aspects={VALUES: 1, AFTER: 1},
     mistakes=(
         edit("LR-01 the first step has the rate nought", {UP: "peak * step / warmup"},
              "Your first step has the rate 0.", "What does a step of length 0 learn?"),

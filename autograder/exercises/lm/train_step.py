@@ -115,7 +115,7 @@ ZERO, BACK, STEP = "    optimizer.zero_grad()\n", "    loss.backward()\n", "    
 CLIP, LAST = "    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n", "return loss.item()"
 
 EXERCISE = Exercise(
-    number=5, minutes=12, difficulty=2,
+    number=6, minutes=12, difficulty=2,
     worked=train_step,
     reference=reference,
     cases=cases,

@@ -48,7 +48,7 @@ SENT, PLACE, KEPT = "F.one_hot(experts, n_experts)", "(sent.cumsum(dim=0) * sent
 LAST = "return kept"
 
 EXERCISE = Exercise(
-    number=4, minutes=8, difficulty=2,
+    number=5, minutes=8, difficulty=2,
     worked=within_capacity,
     reference=reference,
     cases=cases,

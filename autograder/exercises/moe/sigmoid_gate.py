@@ -1,0 +1,186 @@
+"""The k experts of each token by a score of its own for each, balanced by a bias (DeepSeek-AI 2024, section 2.1.2)."""
+
+import torch
+
+from autograder.exercises._shared.routing import scores_apart
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+CHOICE = "the bias decides the choice only"
+
+
+def sigmoid_gate(logits, bias, k, scale=1.0):
+    scores = torch.sigmoid(logits)
+    experts = (scores + bias).topk(k, dim=-1).indices
+    chosen = scores.gather(-1, experts)
+    weights = scale * chosen / chosen.sum(dim=-1, keepdim=True)
+    return weights, experts
+
+
+def reference(logits, bias, k, scale=1.0):
+    scores = 1 / (1 + torch.exp(-logits))
+    order = (scores.detach() + bias.detach()).argsort(dim=-1, descending=True)
+    chosen = scores.take_along_dim(order, dim=-1)[..., :k]
+    return chosen / torch.stack([chosen[..., i] for i in range(k)]).sum(dim=0)[..., None] * scale, order[..., :k]
+
+
+def cases(draw):
+    batch, tokens, n_experts = draw.sizes(3, 3, 8)
+    usual = ("several", "left out", "bias")
+    yield _case(draw, "all sizes different", batch, tokens, n_experts + 1, k=2, observe=True, needs=("batch", *usual))
+    yield _case(draw, "no bias", 5, 6, k=2, bias=0.0, needs=("several", "left out"))
+    yield _case(draw, "three of eight", 5, 8, k=3, needs=usual)
+    yield _case(draw, "the logits of one token", 7, k=3, needs=("one axis", *usual))
+    yield _case(draw, "all experts", 2, 3, 5, k=5, needs=("batch", "several", "bias"))
+    yield _case(draw, "as many tokens as experts", 4, 4, k=2, needs=usual)
+    yield _case(draw, "four of everything", 4, 4, 4, k=4, needs=("batch", "several", "bias"))
+    yield _case(draw, "one axis more", 2, 3, 2, 5, k=2, needs=("batch", *usual))
+    yield _case(draw, "one expert a token", 2, 4, 6, k=1, needs=("batch", "left out", "bias"))
+    yield _case(draw, "one expert, scaled", 3, 5, k=1, scale=2.5, needs=("left out", "bias", "scale"))
+    yield _case(draw, "one of everything", 1, 1, 1, k=1, bias=0.0)
+    yield _case(draw, "many tokens", 300, 6, k=2, gradients=False, needs=usual)
+    scaled = (*usual, "scale")
+    yield _case(draw, "a scale of 2.5", 3, 6, k=3, scale=2.5, needs=scaled)
+    yield _case(draw, "a scale below one", 3, 6, k=2, scale=0.5, by_name=True, needs=scaled)
+    decides = {"aspect": CHOICE, "needs": usual}
+    yield _case(draw, "a bias that outvotes the scores", 4, 6, k=2, bias=3.0, **decides)
+    yield _case(draw, "all biases below zero", 4, 6, k=3, bias=0.5, shift=-2.0, **decides)
+    yield _case(draw, "all biases far above zero", 4, 6, k=3, bias=0.5, shift=3.0, **decides)
+    far = {"needs": (*usual, "far")}
+    yield _case(draw, "logits up to ten", 5, 6, k=3, size=5.0, **far)
+    # Scores of 1e-4: the biases are small as well, so that taking one off again costs little.
+    small = torch.tensor([0.02, -0.01, 0.0, 0.03, -0.02])
+    yield _case(draw, "logits near -9", 4, 5, k=2, size=0.5, shift_logits=-9.0, bias=small, **far)
+
+
+def _case(draw, family, *shape, k, bias=0.3, shift=0.0, size=1.0, shift_logits=0.0, scale=None, by_name=False, **more):
+    """`bias` is the size of the biases, or these; no two experts of a token have nearly the same sum."""
+    biases = bias.clone() if isinstance(bias, torch.Tensor) else draw.normal(shape[-1], scale=bias) + shift
+    logits = scores_apart(draw, biases, *shape[:-1], scale=size, shift=shift_logits)
+    named = {"scale": scale} if by_name else {}
+    placed = () if scale is None or by_name else (scale,)
+    return Case(family, (logits, biases, k, *placed), named, **more)
+
+
+SCORES, TOP, CHOSEN = "torch.sigmoid(logits)", "(scores + bias).topk(k, dim=-1).indices", "scores.gather(-1, experts)"
+WEIGHTS, LAST = "scale * chosen / chosen.sum(dim=-1, keepdim=True)", "return weights, experts"
+
+EXERCISE = Exercise(
+    number=4, minutes=10, difficulty=2,
+    worked=sigmoid_gate,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 3, CHOICE: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"logits": "... E", "bias": "E", "return": "... k"},
+    mistakes=(
+        edit("MOE-201 the bias is in the weights", {CHOSEN: "(scores + bias).gather(-1, experts)"},
+             "Your weights change with the bias.",
+             "What is the bias for: the choice of the experts, or their shares in the output?"),
+        edit("MOE-201", {SCORES: f"{SCORES} + bias", TOP: "scores.topk(k, dim=-1).indices"}),
+        edit("MOE-201", {TOP: "scores.add_(bias).topk(k, dim=-1).indices"}),
+        edit("MOE-203 no bias", {TOP: "scores.topk(k, dim=-1).indices"},
+             "Your choice does not depend on the bias.", "Which numbers should be compared to choose the experts?"),
+        edit("MOE-205 the bias is added to the logits", {TOP: "(logits + bias).topk(k, dim=-1).indices"},
+             "You add the bias to the logits.", "To what does the formula add the bias: the logits, or the scores?"),
+        edit("MOE-205", {TOP: "torch.sigmoid(logits + bias).topk(k, dim=-1).indices"}),
+        edit("MOE-206 the bias comes before the sigmoid, in the weights too",
+             {SCORES: "torch.sigmoid(logits + bias)", TOP: "scores.topk(k, dim=-1).indices"},
+             "Your bias goes through the sigmoid, and from there into the weights.",
+             "Which two numbers does the choice add up, and which of them makes the weights?"),
+        edit("MOE-207 the bias is subtracted", {TOP: "(scores - bias).topk(k, dim=-1).indices"},
+             "A larger bias makes an expert less likely to be chosen.", "Which sign does the bias have?"),
+        edit("MOE-209 softmax for sigmoid", {SCORES: "torch.softmax(logits, dim=-1)"},
+             "The scores of your experts compete with one another.",
+             "Should the score of one expert depend on the logits of the others?"),
+        edit("MOE-211 a softmax of the chosen logits",
+             {CHOSEN: "logits.gather(-1, experts)", WEIGHTS: "scale * torch.softmax(chosen, dim=-1)"},
+             "Your weights are a softmax of the chosen logits.", "What is divided by its sum here?"),
+        edit("MOE-213 a softmax of the scores", {WEIGHTS: "scale * torch.softmax(chosen, dim=-1)"},
+             "Your weights are almost equal, whatever the scores.", "What turns the chosen scores into shares?"),
+        edit("MOE-215 not divided by the sum", {WEIGHTS: "scale * chosen"},
+             "The weights of a token do not add up to the scale.", "What should the weights of one token add up to?"),
+        edit("MOE-217 divided by the sum over all experts",
+             {WEIGHTS: "scale * chosen / scores.sum(dim=-1, keepdim=True)"},
+             "You divide by the scores of all experts.", "Which experts share the output of a token?"),
+        edit("MOE-219 divided by a sum with the bias",
+             {WEIGHTS: "scale * chosen / (scores + bias).gather(-1, experts).sum(dim=-1, keepdim=True)"},
+             "The sum that you divide by holds the bias.", "Which numbers should add up to one?"),
+        edit("MOE-221 no scale", {"scale * ": ""},
+             "Another scale changes nothing in yours.", "Where does the scale come in, before or after the division?"),
+        edit("MOE-221", {CHOSEN: f"scale * {CHOSEN}", "scale * chosen": "chosen"}),
+        edit("MOE-223 divided by the scale", {WEIGHTS: "chosen / chosen.sum(dim=-1, keepdim=True) / scale"},
+             "A larger scale makes your weights smaller.", "Is the scale a factor or a divisor?"),
+        edit("MOE-225 a single expert is not normalised", {WEIGHTS: f"{WEIGHTS} if k > 1 else scale * chosen"},
+             "With one expert a token, its weight is its score.", "What is a number divided by itself?"),
+        edit("MOE-227 the smallest", {TOP: "(scores + bias).topk(k, dim=-1, largest=False).indices"},
+             "You choose the experts with the smallest sums.", "Which end of the order should be kept?"),
+        edit("MOE-229 rising order", {TOP: "(scores + bias).topk(k, dim=-1).indices.flip(-1)"},
+             "Your experts come in rising order.", "Which expert should stand first?"),
+        edit("MOE-231 in the order of the weights",
+             {TOP: "(best := (scores + bias).topk(k, dim=-1).indices).gather("
+                   "-1, scores.gather(-1, best).argsort(dim=-1, descending=True))"},
+             "Your experts stand in the order of their weights.",
+             "By which number are the chosen experts ordered: the score, or the score plus the bias?"),
+        edit("MOE-233 in the order of their numbers", {TOP: "(scores + bias).topk(k, dim=-1).indices.sort(dim=-1)[0]"},
+             "Your experts stand in the order of their numbers.", "Which of the chosen experts should stand first?"),
+        edit("MOE-235 experts before weights", {LAST: "return experts, weights"},
+             "Your experts come first.", "In which order does the signature promise the two?"),
+        edit("MOE-237 no gradient comes back", {CHOSEN: "scores.detach().gather(-1, experts)"},
+             "The values are right, but no gradient reaches the logits.",
+             "How should the router learn, if nothing comes back through the weights?"),
+        edit("MOE-239 the sum is cut off", {"chosen.sum(": "chosen.detach().sum("},
+             "The values are right, but the sum that you divide by has no gradient.",
+             "If one score grows, what happens to the shares of the others?"),
+        edit("MOE-241 an entry for every expert",
+             {LAST: "return torch.zeros_like(logits).scatter(-1, experts, weights), experts"},
+             "Your weights have an entry for every expert.", "How many weights does one token need?"),
+        edit("MOE-243 the choice runs over the tokens",
+             {TOP: "(scores + bias).topk(min(k, logits.shape[0]), dim=0).indices"},
+             "You choose among tokens, for each expert.", "For one token, among which numbers should be chosen?"),
+        edit("MOE-245 one choice for all tokens",
+             {TOP: "(scores + bias).reshape(-1, logits.shape[-1]).mean(0).topk(k).indices.expand("
+                   "*logits.shape[:-1], k)"},
+             "All your tokens are sent to the same experts.", "One choice for what: a token, or the batch?"),
+        edit("MOE-247 always two experts", {TOP: "(scores + bias).topk(min(2, logits.shape[-1]), dim=-1).indices"},
+             "You choose two experts, whatever k says.", "Which argument says how many experts a token has?"),
+        edit("MOE-249 bare logits as weights", {CHOSEN: "logits.gather(-1, experts)"},
+             "Your weights are the logits over their sum: some may be negative.",
+             "Which function makes a positive number of a logit?"),
+        edit("MOE-251 another scale by default", {"scale=1.0": "scale=2.5"},
+             "If the caller names no scale, yours is not 1.", "Which default does the signature give?"),
+        edit("MOE-253 a constant under the line",
+             {WEIGHTS: "scale * chosen / (chosen.sum(dim=-1, keepdim=True) + 1e-6)"},
+             "If all scores are small, your weights add up to less than the scale.",
+             "How small can a sigmoid become, and how small is your constant beside it?"),
+        edit("MOE-255 scores below zero are lost",
+             {TOP: "(torch.relu(scores + bias) - 1e-9 * torch.arange(logits.shape[-1])).topk(k, dim=-1).indices"},
+             "If the biases are negative, you choose other experts.",
+             "May a score plus its bias be below zero, and which expert is then the best?"),
+    ),
+    in_twos=("MOE-201", "MOE-203", "MOE-209", "MOE-215", "MOE-217", "MOE-221", "MOE-227", "MOE-229", "MOE-235"),
+    needs={
+        "one axis": ("With tokens in front you are right; the logits of a single token come out wrong.",
+                     "Counted from the end, which axis are the experts?"),
+        "batch": ("A row of tokens comes out right, a batch does not.",
+                  "Counted from the end, which axis are the experts?"),
+        "far": ("Ordinary logits come out right; those far from zero do not.",
+                "How large are the scores there, and what is divided by what?"),
+        "scale": ("With the usual scale you are right; with another you are not.",
+                  "What should the weights of one token add up to?"),
+        "bias": ("Without a bias you are right; with one you are not.",
+                 "Where does the bias come in, and where must it not?"),
+        "left out": ("With all experts chosen you are right; if some are left out you are not.",
+                     "Which scores decide the weights of the experts that are left?"),
+        "several": ("With one expert a token you are right; with several you are not.",
+                    "What should the weights of one token add up to, and in which order do they stand?"),
+        "": ("One token with one expert already comes out wrong.",
+             "What is a score divided by itself, and what is it multiplied by?"),
+    },
+    hints=(
+        "Two lists of numbers: one to choose by, one to weigh by. Which of them holds the bias?",
+        "Choose first and keep only the ids. Then fetch the numbers that make the weights: with which ids, and from "
+        "which list?",
+        "The shape of it: sigmoid, plus bias, the ids of the k largest; gather the plain scores, divide by their sum, "
+        "times the scale.",
+    ),
+)
