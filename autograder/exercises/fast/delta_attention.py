@@ -65,7 +65,7 @@ def cases(draw):
     # One sample, one head, widths of two: a table is far larger than the state.
     many = {"needs": ("many tokens", *USUAL)}
     yield _case(draw, "96 tokens", (), 96, 2, 2, observe=True, entries=96 * 96, short=True, **many)
-    yield _case(draw, "200 tokens", (2,), 200, 3, 2, gradients=False, watched=False, short=True,
+    yield _case(draw, "200 tokens", (2,), 200, 3, 2, gradients=False, short=True,
                 needs=("many tokens", "axes in front", *USUAL))
 
 
@@ -183,7 +183,6 @@ EXERCISE = Exercise(
         edit("DLT-49 beta through a sigmoid", {CHANGE: "torch.sigmoid(beta[..., t, None]) * error"},
              "Your beta goes through a sigmoid.", "Is beta used as it is?"),
     ),
-    in_twos=("DLT-01", "DLT-03", "DLT-13", "DLT-15", "DLT-19", "DLT-23", "DLT-27"),
     needs={
         "any beta": ("With a beta between 0 and 1 you are right; with others you are not.",
                      "Is there a line that changes beta before it is used?"),

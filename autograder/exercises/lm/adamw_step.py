@@ -2,7 +2,9 @@
 
 import torch
 
-from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Rules, edit
+from autograder.schema import (
+    DTYPES, FROM_TABLES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Rules, edit,
+)
 
 DECAY, DEFAULTS = "weight decay", "the values by default"
 
@@ -121,7 +123,7 @@ EXERCISE = Exercise(
     worked=adamw_step,
     reference=reference,
     cases=cases,
-    standard=("float64", "transposed", "by name"),
+    standard=(FROM_TABLES, "transposed", "by name"),
     aspects={VALUES: 4, DECAY: 1, DEFAULTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     rules=Rules(forbidden=("PyTorch's own optimisers",)),
     mistakes=(
@@ -218,7 +220,6 @@ EXERCISE = Exercise(
         edit("OPT-67 clipped squares", {BELOW: "torch.clamp(torch.sqrt(square_now), min=eps)"},
              "Your eps is a lower bound, not a term of a sum.", "Is eps added, or is it a limit?"),
     ),
-    in_twos=("OPT-13", "OPT-15", "OPT-17", "OPT-23", "OPT-29", "OPT-35", "OPT-39"),
     needs={
         "small": ("Ordinary gradients come out right; those that are small or zero do not.",
                   "What does eps do there, and where does it stand?"),

@@ -157,7 +157,6 @@ EXERCISE = Exercise(
              "If the biases are negative, you choose other experts.",
              "May a score plus its bias be below zero, and which expert is then the best?"),
     ),
-    in_twos=("MOE-201", "MOE-203", "MOE-209", "MOE-215", "MOE-217", "MOE-221", "MOE-227", "MOE-229", "MOE-235"),
     needs={
         "one axis": ("With tokens in front you are right; the logits of a single token come out wrong.",
                      "Counted from the end, which axis are the experts?"),
