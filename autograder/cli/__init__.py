@@ -5,6 +5,7 @@ line on stderr. The modules learn, teach and write hold the commands; a student 
 """
 
 import argparse
+import io
 import os
 import sys
 import traceback
@@ -28,6 +29,9 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a tick where cp1252 goes: on Windows, into a file
     arguments = _arguments(argv)
     try:
         return arguments.command(arguments) or 0

@@ -1,6 +1,7 @@
 """Commands for teachers: check, course, collect, grade, report, demo, bundle."""
 
 import json
+import os
 import shutil
 import sys
 from argparse import ArgumentTypeError, Namespace
@@ -10,7 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from autograder.cli import add_command
-from autograder.errors import keep_trace
+from autograder.errors import UserError, keep_trace
 from autograder.imports import quick_imports
 from autograder.printable import printable, printable_lines
 
@@ -99,7 +100,16 @@ def _add_bundle(commands: Any) -> None:
     command.add_argument("file", metavar="FILE", nargs="?", default=DEFAULT_BUNDLE, help="default: %(default)s")
 
 
+def _needs_fork(what: str, instead: str) -> None:
+    """Raises UserError on Windows, which has none of what a sandbox is made of."""
+    if not hasattr(os, "fork"):
+        raise UserError(f"{what} needs Linux or macOS; {instead}")
+
+
 def _check(arguments: Namespace) -> int:
+    name = arguments.exercise.rpartition(".")[2]
+    way = f"end the file with `from autograder import check; check({name})` and run it."
+    _needs_fork("judging files", f"on Windows, {way}")
     from autograder.grading.worker.fork_server import ForkServer
 
     worst = 0
@@ -139,6 +149,7 @@ def _collect(arguments: Namespace) -> int:
 
 
 def _grade(arguments: Namespace) -> int:
+    _needs_fork("grading", "on Windows, use WSL.")
     from autograder.grading.worker.fork_server import ForkServer
 
     with nullcontext() if arguments.cluster else ForkServer() as server:  # it warms up while the rest is imported
@@ -165,6 +176,7 @@ def _report(arguments: Namespace) -> None:
 
 
 def _demo(arguments: Namespace) -> None:
+    _needs_fork("the demo", "on Windows, use WSL.")
     with quick_imports():
         from autograder.grading.demo.demo import demo
 
@@ -214,6 +226,7 @@ def _positive(text: str) -> int:
 
 
 def _bundle(arguments: Namespace) -> None:
+    _needs_fork("making a bundle", "on Windows, use WSL.")
     from autograder.bundle import bundle
 
     bundle(Path(arguments.file))

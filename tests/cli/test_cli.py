@@ -1,11 +1,16 @@
 """The command line as its users meet it: right words, right exit codes, one clear line for bad input."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from autograder.cli import main
+
+ROOT = Path(__file__).parents[2]
 
 RIGHT = """
 import torch
@@ -171,3 +176,18 @@ def test_checking_leaves_the_folder_alone(answers, tmp_path):
     before = sorted(Path(tmp_path).iterdir())
     run("check", "loops.softmax", file, cwd=tmp_path)
     assert sorted(Path(tmp_path).iterdir()) == before
+
+
+@pytest.mark.parametrize("words", [["check", "loops.softmax", "x.py"], ["grade", "."], ["demo", "x"], ["bundle"]])
+def test_what_windows_cannot_do_is_said_with_a_way_out(words, monkeypatch, capsys):
+    monkeypatch.delattr(os, "fork")
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "needs Linux or macOS; on Windows, " in line
+
+
+def test_a_tick_goes_where_the_locale_has_none(tmp_path):
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    words = [sys.executable, "-m", "autograder", "progress", str(ROOT / "notebooks/01_attention_from_loops.ipynb")]
+    done = subprocess.run(words, capture_output=True, cwd=tmp_path, env=environment, timeout=300)
+    assert done.returncode == 0 and b"? softmax" in done.stdout, done.stderr

@@ -103,6 +103,8 @@ class Reader:
             yield "a cell that cannot be read"
 
     def _of_magic(self, name: str, text: str, depth: int) -> Iterator[str]:
+        if name == "pip" and known.INSTALLS.fullmatch(text.strip()):
+            return
         if name not in known.MAGICS:
             yield f"%{name}"
         elif name != "matplotlib":
