@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from autograder.build.minutes import minutes_of
-from autograder.build.repository import badges, repository
+from autograder.build.repository import badges, colab_badge, repository
 
 LESSONS = ("<!-- lessons: written by `make build` -->", "<!-- end of lessons -->")
 BADGES = ("<!-- badges: written by `make build` -->", "<!-- end of badges -->")
@@ -27,10 +27,12 @@ def _table(root: Path) -> str:
     from autograder.build.lesson import find_lessons, read_cells
     from autograder.exercises import exercises_of, format_lesson
 
+    address = repository(root)
     rows = ["| lesson | you build | points | minutes | difficulty |", "|---|---|--:|--:|---|"]
     for lesson in find_lessons(None, root):
         name, exercises = lesson.name, exercises_of(lesson.name)
         title = f"[{format_lesson(name)}](notebooks/{name}.ipynb) ([worked](solutions/{name}.ipynb))"
+        title += f" {badge}" if (badge := colab_badge(address, f"notebooks/{name}.ipynb")) else ""
         built = ", ".join(f"`{exercise.name}`" for exercise in exercises)
         points = sum(exercise.points for exercise in exercises)
         hardest = max((exercise.difficulty for exercise in exercises), default=0)

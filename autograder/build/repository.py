@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)")
+COLAB_PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 FIRST = "notebooks/01_attention_from_loops.ipynb"
 # Colab has all that a notebook needs but what draws graphs; with its dependencies the course would replace Colab's own
 # IPython and kernel, which Colab warns against.
@@ -31,6 +32,16 @@ def with_address(text: str, address: str) -> str:
     return text.replace(BY_HAND, f"run `{INSTALL.format(f'git+{address}')}`") if address else text
 
 
+def colab_badge(address: str, notebook: str) -> str:
+    """A badge in markdown that opens a notebook of the repository in Colab; empty if the address is not on GitHub.
+
+    The opening of the notebook has the line that installs what Colab lacks.
+    """
+    found = GITHUB.fullmatch(address)
+    link = f"https://colab.research.google.com/github/{found[1]}/blob/main/{notebook}" if found else ""
+    return f"[![Open in Colab]({COLAB_PICTURE})]({link})" if found else ""
+
+
 def badges(address: str) -> str:
     """The README's badges in markdown; empty if the address is not on GitHub."""
     found = GITHUB.fullmatch(address)
@@ -40,15 +51,11 @@ def badges(address: str) -> str:
     rows = (
         ("tests", f"{address}/actions/workflows/test.yml/badge.svg", f"{address}/actions/workflows/test.yml"),
         (
-            "Open in Colab",
-            "https://colab.research.google.com/assets/colab-badge.svg",
-            f"https://colab.research.google.com/github/{name}/blob/main/{FIRST}",
-        ),
-        (
             "Open in Binder",
             "https://mybinder.org/badge_logo.svg",
             f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{FIRST}",
         ),
         ("BSD-3-Clause", f"https://img.shields.io/github/license/{name}", "LICENSE"),
     )
-    return "\n".join(f"[![{words}]({picture})]({link})" for words, picture, link in rows)
+    shown = [f"[![{words}]({picture})]({link})" for words, picture, link in rows]
+    return "\n".join([*shown, colab_badge(address, FIRST)])

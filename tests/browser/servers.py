@@ -35,19 +35,21 @@ class Jupyter:
 
 
 @contextmanager
-def jupyter(folder: Path, home: Path, app: str = "jupyterlab"):
-    """JupyterLab (or app="notebook") in `folder`, with a user's folder of its own in `home`."""
+def jupyter(folder: Path, home: Path, start: tuple[str, ...] = (), **more: str):
+    """JupyterLab in `folder`, with a user's folder of its own in `home`. `start` is another command that starts it, and
+    `more` is for its environment."""
     for name in ("runtime", "settings", "overrides"):
         (home / name).mkdir(parents=True)
     (home / "overrides/overrides.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
     command = [
-        sys.executable, "-m", app, "--no-browser", "--ip=127.0.0.1", "--port=8890", "--ServerApp.port_retries=500",
-        f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}",
-        f"--LabApp.app_settings_dir={home}/overrides",
+        *(start or (sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}")),
+        "--no-browser", "--ip=127.0.0.1", "--port=8890", "--ServerApp.port_retries=500",
+        f"--IdentityProvider.token={TOKEN}", f"--LabApp.app_settings_dir={home}/overrides",
     ]
     with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            command + ["--allow-root"] * (os.geteuid() == 0), cwd=folder, env=_environment(home), stdout=log, stderr=log
+            command + ["--allow-root"] * (os.geteuid() == 0), cwd=folder if folder.is_dir() else home,
+            env=_environment(home) | more, stdout=log, stderr=log
         )
         try:
             yield Jupyter(_address(server, home), folder, home)

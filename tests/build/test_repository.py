@@ -4,7 +4,7 @@ import pytest
 
 from autograder.build.lesson import ROOT, find_lessons
 from autograder.build.notebooks import student_notebook
-from autograder.build.readme import BADGES, readme_with_lessons
+from autograder.build.readme import BADGES, LESSONS, readme_with_lessons
 from autograder.build.repository import BY_HAND, badges, repository, with_address
 
 ADDRESS = "https://github.com/OWNER/NAME"
@@ -30,6 +30,9 @@ def test_with_an_address_there_are_badges_and_a_lesson_says_how_to_install_from_
     assert repository(root) == ADDRESS
     shown = badges(ADDRESS)
     assert shown.count("OWNER/NAME") >= 4 and "colab" in shown and "mybinder" in shown and "LICENSE" in shown
+    table = readme_with_lessons(f"{LESSONS[0]}\n{LESSONS[1]}\n", root)
+    for lesson in find_lessons(None, root):
+        assert f"(https://colab.research.google.com/github/OWNER/NAME/blob/main/notebooks/{lesson.name}.ipynb)" in table
     opening = student_notebook(find_lessons(None, root)[0]).cells[0].source
     assert INSTALL in opening and BY_HAND not in opening
     assert with_address(BY_HAND, "") == BY_HAND and with_address(BY_HAND, ADDRESS) == INSTALL

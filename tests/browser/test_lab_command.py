@@ -1,0 +1,57 @@
+"""What a learner does first: an empty virtual environment, the course's wheel, `python -m autograder lab`."""
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+from test_package import pip, wheel  # noqa: F401 (a fixture)
+
+from browser.notebook_page import NotebookPage
+from browser.screenshots import photograph
+from browser.servers import jupyter
+
+FIRST = "01_attention_from_loops"
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, wheel, tmp_path_factory):  # noqa: F811
+    """JupyterLab as the installed command starts it. The packages that the course needs are this environment's, because
+    tests have no network; the course itself is the wheel's."""
+    home = tmp_path_factory.mktemp("learner")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "venv"], check=True)
+    python = home / "venv/bin/python"
+    site = next((home / "venv").glob("lib/*/site-packages"))
+    pip("install", "--no-deps", "--no-index", "--target", site, wheel)
+    (site / "others.pth").write_text(sysconfig.get_path("purelib"))
+    here = Path(sys.prefix)
+    share = {
+        "JUPYTER_PATH": str(here / "share/jupyter"),
+        "JUPYTER_CONFIG_PATH": str(here / "etc/jupyter"),
+        "JUPYTERLAB_DIR": str(here / "share/jupyter/lab"),
+    }
+    folder = home / "my course"
+    with jupyter(folder, home / "home", (str(python), "-m", "autograder", "lab", str(folder)), **share) as server:
+        yield server
+
+
+def test_lesson_01_opens_its_check_works_and_there_is_nothing_for_teachers(lab, new_page):
+    page = new_page()
+    page.goto(lab.url(""))
+    lesson = NotebookPage(page, len(nbformat.read(lab.folder / f"notebooks/{FIRST}.ipynb", as_version=4).cells))
+    assert FIRST in page.url
+    photograph(page, "lab-first-seen")
+    page.locator(".jp-BreadCrumbs-home").click()
+    expect(page.locator(".jp-DirListing-itemText").get_by_text("solutions", exact=True)).to_be_visible()
+    for words in ("Nbgrader", "Validate", "Create Assignment"):
+        expect(page.get_by_text(words)).to_have_count(0)
+    lesson.run("import math")
+    answer = ("rows = [torch.stack([a @ b for b in x]) for a in x]", "return torch.stack(rows)")
+    lesson.type_answer("def dot_product_scores", *answer)
+    lesson.run("def dot_product_scores")
+    right = lesson.run("check(dot_product_scores)")
+    expect(right).to_contain_text("✓ loops.dot_product_scores: right, 4 of 4 points")
+    photograph(page, "lab-check")
