@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.exercises.own import VARIABLE
 from autograder.grading.gradebook.open_course import open_course
 
 NOBODY = 65534  # another user of this machine, whom only root can become
@@ -16,6 +17,7 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 def run(program: str, *words: str, cwd: Path, fails: bool = False, before=(), env=None) -> str:
     """What `python -m PROGRAM WORDS` says, which is to go well, or to fail."""
     command = [*before, sys.executable, "-m", program, *map(str, words)]
+    env = {name: value for name, value in (env or os.environ).items() if name != VARIABLE}
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, env=env)
     said = done.stdout + done.stderr
     assert bool(done.returncode) == fails, said[-3000:]

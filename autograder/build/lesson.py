@@ -183,7 +183,7 @@ def _points_and_minutes(lesson: Lesson, exercise_id: str) -> tuple[int, int]:
         raise SourceError(str(error).rstrip(".")) from None
     if exercise.lesson != lesson.name:
         raise SourceError(f"the exercise {exercise_id} belongs to lesson {exercise.lesson}")
-    return exercise.points, exercise.minutes
+    return int(exercise.points), exercise.minutes
 
 
 def check_text(name: str) -> str:

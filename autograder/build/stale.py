@@ -14,6 +14,7 @@ from autograder.build.lesson import Lesson, read_cells
 from autograder.build.notebooks import as_text, reading_notebook
 from autograder.build.pictures import pictures_of
 from autograder.exercises import all_exercises, exercises_of
+from autograder.exercises.own import folders
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CALLED_BY_LESSONS = (
@@ -88,7 +89,8 @@ def called_by(lesson: Lesson) -> list[Path]:
     others = {exercise.topic for exercise in all_exercises()} - own
     apart = {PACKAGE / "exercises" / topic for topic in others}
     apart |= {PACKAGE / "notebook" / "lessons" / f"{topic}.py" for topic in others}
-    return [path for path in package_files() if not apart & {path, path.parent}]
+    topics = [path for folder in folders() for name in own for path in (folder / name).glob("*.py")]
+    return [path for path in package_files() if not apart & {path, path.parent}] + sorted(topics)
 
 
 def package_files(parts: tuple[str, ...] = CALLED_BY_LESSONS) -> list[Path]:

@@ -1,7 +1,6 @@
 """Makes the student bundle: its contents and the zip.
 
-Only files that are named here go into it. Notebooks are made anew from the lessons' sources, so that text that somebody
-wrote into a notebook of the clone stays out; they equal those in a course's `release/`.
+Only files that are named here, and the notebooks and exercises of contents.py, go into it.
 """
 
 import os
@@ -20,7 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from autograder.build.lesson import ROOT, find_lessons
+from autograder.build.lesson import ROOT
+from autograder.bundle.contents import Contents, contents_of
 from autograder.errors import UserError
 from autograder.schema.exercise import Exercise
 
@@ -69,12 +69,14 @@ REQUIRED = (
 )
 
 
-def bundle(file: Path, progress: bool = True) -> Path:
-    """Writes the zip and prints its contents. Takes some minutes: every known mistake is run once.
+def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
+    """Writes the zip and prints its contents. Takes some minutes: every known mistake is run once. The lessons are all
+    of the repository's, or those that the course in the folder `course` releases.
 
-    Raises UserError if the file exists or cannot be written.
+    Raises UserError if the file exists or cannot be written, or `course` is none.
     """
     file = Path(file).absolute()
+    contents = contents_of(course)
     if file.exists():
         raise UserError(f"{file} exists; name a new file, or remove it first.")
     if not file.parent.is_dir():
@@ -82,7 +84,7 @@ def bundle(file: Path, progress: bool = True) -> Path:
     half = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with _handled_by(_leave, signal.SIGTERM), tempfile.TemporaryDirectory() as folder:
-            lessons = fill(Path(folder), progress)
+            lessons = fill(Path(folder), progress, contents)
             _zip(Path(folder), half)
         half.rename(file)
     except OSError as error:
@@ -113,19 +115,16 @@ def _handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
             signal.signal(number, one)
 
 
-def fill(folder: Path, progress: bool = True) -> list[str]:
+def fill(folder: Path, progress: bool = True, contents: Contents | None = None) -> list[str]:
     """Puts the contents of the zip into a folder; returns the lessons' names."""
-    from autograder.build.notebooks import as_text, student_notebook
-
-    lessons = find_lessons(None)
+    contents = contents or contents_of(None)
     (folder / "notebooks").mkdir()
-    for lesson in lessons:
-        text = as_text(student_notebook(lesson))
-        (folder / "notebooks" / f"{lesson.name}.ipynb").write_text(text, encoding="utf-8")
+    for name, text in contents.notebooks.items():
+        (folder / "notebooks" / f"{name}.ipynb").write_text(text, encoding="utf-8")
     _copy_code(folder)
     _write_texts(folder)
-    _record(folder / "autograder/exercises/recorded", progress)
-    return [lesson.name for lesson in lessons]
+    _record(folder / "autograder/exercises/recorded", contents.exercises, progress)
+    return list(contents.notebooks)
 
 
 def _copy_code(folder: Path) -> None:
@@ -151,20 +150,19 @@ def _write_texts(folder: Path) -> None:
         (folder / template.name.removesuffix(".in")).write_text(text, encoding="utf-8")
 
 
-def _record(folder: Path, progress: bool) -> None:
+def _record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> None:
     """The visible checks as data, several at a time."""
     from tqdm import tqdm
 
     from autograder.bundle.records import write_exercises
-    from autograder.exercises import all_exercises
 
     folder.mkdir()
-    write_exercises(folder, all_exercises())
+    write_exercises(folder, exercises)
     context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
     receiver, sender = context.Pipe(duplex=False)
     with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
         try:
-            running = _submitted(pool, folder, all_exercises())
+            running = _submitted(pool, folder, exercises)
             for done in tqdm(running, unit="file", disable=not progress, leave=False):
                 done.result()
         except BaseException:

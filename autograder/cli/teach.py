@@ -43,9 +43,15 @@ def _add_check(commands: Any) -> None:
 
 def _add_course(commands: Any) -> None:
     command = add_command(commands, "course", _course, "make a standard nbgrader course in a new folder")
-    command.add_argument("folder", metavar="DIR", help="the new folder")
+    command.add_argument("folder", metavar="DIR", help="the new folder; with --update, that of a course")
     command.add_argument(
         "--only", metavar="01,02,...", type=_names, help="these lessons, by number or name (default: all)"
+    )
+    command.add_argument("--with", dest="further", metavar="FOLDER", type=Path, help="and lessons of your own")
+    command.add_argument(
+        "--update",
+        action="store_true",
+        help="bring mended lessons into the course, and further ones; what you changed in it stays",
     )
 
 
@@ -98,6 +104,7 @@ def _add_demo(commands: Any) -> None:
 def _add_bundle(commands: Any) -> None:
     command = add_command(commands, "bundle", _bundle, "write the zip that students of a graded course get")
     command.add_argument("file", metavar="FILE", nargs="?", default=DEFAULT_BUNDLE, help="default: %(default)s")
+    command.add_argument("--course", metavar="DIR", help="of this course: its lessons, text and points (default: all)")
 
 
 def _needs_fork(what: str, instead: str) -> None:
@@ -137,8 +144,10 @@ def _check(arguments: Namespace) -> int:
 def _course(arguments: Namespace) -> None:
     with quick_imports():
         from autograder.grading.course.make import make_course
+        from autograder.grading.course.update import update_course
 
-    make_course(Path(arguments.folder), arguments.only)
+    put = update_course if arguments.update else make_course
+    put(Path(arguments.folder), arguments.only, arguments.further)
 
 
 def _collect(arguments: Namespace) -> int:
@@ -229,4 +238,4 @@ def _bundle(arguments: Namespace) -> None:
     _needs_fork("making a bundle", "on Windows, use WSL.")
     from autograder.bundle import bundle
 
-    bundle(Path(arguments.file))
+    bundle(Path(arguments.file), course=Path(arguments.course) if arguments.course else None)

@@ -1,6 +1,7 @@
 """Commands for writers of lessons: build."""
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from autograder.cli import add_command
@@ -10,13 +11,21 @@ def add_to(commands: Any) -> None:
     """Adds the commands of this module."""
     command = add_command(commands, "build", _build, "make the notebooks from the lessons' sources")
     command.add_argument("lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)")
+    command.add_argument("--in", dest="folder", metavar="FOLDER", help="lessons of your own, in this folder")
     command.add_argument("--check", action="store_true", help="only name what is stale, and exit with 1")
 
 
 def _build(arguments: Namespace) -> int:
     from autograder.build import build
+    from autograder.build.lesson import ROOT
+    from autograder.exercises.own import check_names, use
 
-    stale = build(arguments.lessons or None, check=arguments.check)
+    root = ROOT
+    if arguments.folder:
+        root = Path(arguments.folder).absolute()
+        check_names(root)
+        use(root)
+    stale = build(arguments.lessons or None, check=arguments.check, root=root)
     if arguments.check:
         for name in stale:
             print(f"stale: {name}")

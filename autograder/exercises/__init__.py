@@ -1,11 +1,10 @@
 """Every exercise of the course, by id and by lesson.
 
 An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, whose id is `TOPIC.NAME`. A topic's
-`__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several exercises. An
-instructor's own exercises may be in other folders, which the environment variable AUTOGRADER_EXERCISES lists.
+`__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several exercises. Those of
+an instructor's own are in folders of theirs (own.py).
 """
 
-import os
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -19,17 +18,27 @@ FOLDER = Path(__file__).parent
 RECORDED = FOLDER / "recorded"
 
 
-@cache
 def all_exercises() -> tuple[Exercise, ...]:
     """Every exercise, in the order of the course. In a student bundle they are recorded data."""
     if RECORDED.is_dir():
-        # Imported here, so that a process that runs students' code does not load it.
-        from autograder.schema.recorded import read
+        return _recorded()
+    from autograder.exercises.own import folders
 
-        return read(RECORDED)
-    further = [folder for folder in os.environ.get("AUTOGRADER_EXERCISES", "").split(os.pathsep) if folder]
-    __path__[1:] = further
-    files = [file for folder in (FOLDER, *map(Path, further)) for file in folder.glob("[!_]*/[!_]*.py")]
+    return _of_folders(folders())
+
+
+@cache
+def _recorded() -> tuple[Exercise, ...]:
+    # Imported here, so that a process that runs students' code does not load it.
+    from autograder.schema.recorded import read
+
+    return read(RECORDED)
+
+
+@cache
+def _of_folders(further: tuple[Path, ...]) -> tuple[Exercise, ...]:
+    __path__[1:] = map(str, further)
+    files = [file for folder in (FOLDER, *further) for file in folder.glob("[!_]*/[!_]*.py")]
     found = sorted(map(_read, files), key=lambda exercise: (exercise.lesson, exercise.number))
     with_own_words = [mistake for exercise in found for mistake in exercise.mistakes if mistake.observation]
     known = {mistake.id: mistake for mistake in reversed(with_own_words)}

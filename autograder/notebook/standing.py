@@ -32,7 +32,7 @@ class Part:
         return sum(standing.points for standing in self.standings)
 
     @property
-    def max_points(self) -> int:
+    def max_points(self) -> float:
         return sum(standing.exercise.points for standing in self.standings)
 
 

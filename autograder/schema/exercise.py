@@ -68,7 +68,7 @@ class Exercise:
     difficulty: int
     reference: Callable
     cases: Callable[[Draw], Iterable[Case]]
-    aspects: Mapping[str, int]
+    aspects: Mapping[str, float]
     mistakes: tuple[Mistake, ...]
     hints: tuple[str, ...]
     number: int = 0
@@ -124,7 +124,7 @@ class Exercise:
         return self.id.partition(".")[2]
 
     @property
-    def points(self) -> int:
+    def points(self) -> float:
         return sum(self.aspects.values())
 
     @cached_property

@@ -34,9 +34,7 @@ checks = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def toys(monkeypatch):
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(FOLDER))
-    exercises.all_exercises.cache_clear()
     yield
-    exercises.all_exercises.cache_clear()
 
 
 def toy(name):

@@ -1,16 +1,13 @@
 """A course with an instructor's own exercises, here the toys: text, lists, floats, a cache, a training step."""
 
-import os
-import subprocess
-import sys
+import shutil
 
 import pytest
 from answers import IMPORTS
+from term import autograder
 
-import autograder.exercises as exercises
-from autograder.build.lesson import Lesson
-from autograder.build.notebooks import as_text, teacher_notebook
-from autograder.exercises import exercises_of
+from autograder.exercises import exercises_of, own
+from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import SampleSubmission
 from autograder.grading.gradebook.open_course import open_course
@@ -28,34 +25,32 @@ CELLS = """
 
 
 @pytest.fixture
-def own_exercises(monkeypatch, request):
-    monkeypatch.setenv("AUTOGRADER_EXERCISES", str(request.config.rootpath / "tests" / "exercises" / "toys"))
-    exercises.all_exercises.cache_clear()
-    yield exercises_of(TOYS)
-    exercises.all_exercises.cache_clear()
+def own_exercises(monkeypatch, request, tmp_path):
+    folder = tmp_path / "own"
+    shutil.copytree(request.config.rootpath / "tests" / "exercises" / "toys", folder / "exercises")
+    monkeypatch.setenv(own.VARIABLE, "")
+    own.use(folder)
+    return folder, exercises_of(TOYS)
 
 
-def lesson(folder, asked) -> Lesson:
+def write_lesson(folder, asked) -> None:
     """The source of a lesson with these exercises, as an author would write it."""
     first = f"# %% [markdown]\n# # Toys\n\n# %%\n{IMPORTS}\nfrom autograder import check\n"
     cells = [CELLS.format(id=one.id, worked=source_of(one.worked).strip()) for one in asked]
     (folder / "solutions").mkdir()
     (folder / "solutions" / f"{TOYS}.py").write_text(first + "".join(cells), encoding="utf-8")
-    return Lesson(TOYS, folder)
 
 
-def test_are_graded_like_those_of_the_lessons(own_exercises, course, tmp_path):
-    source = course / "source" / TOYS / f"{TOYS}.ipynb"
-    source.parent.mkdir()
-    source.write_text(as_text(teacher_notebook(lesson(tmp_path, own_exercises))), encoding="utf-8")
-    assert open_course(course).generate_assignment(TOYS)["success"]
+def test_are_graded_like_those_of_the_lessons(own_exercises, tmp_path, monkeypatch):
+    folder, asked = own_exercises
+    write_lesson(folder, asked)
+    course = make_course(tmp_path / "course", ["01"], folder)
     hand_in(course, SampleSubmission("right", lesson=TOYS))
-    mistakes = {one.id: one.mistakes[0].id for one in own_exercises}
+    mistakes = {one.id: one.mistakes[0].id for one in asked}
     hand_in(course, SampleSubmission("wrong", lesson=TOYS, answers=mistakes))
-    command = [sys.executable, "-m", "autograder", "grade", str(course)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ})
-    assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.delenv(own.VARIABLE)
+    autograder("grade", course, cwd=tmp_path)
     rows = {row.student: row for row in read_rows(open_course(course), find_submissions(course, None, [TOYS]))}
-    assert rows["right"].points == {one.name: one.points for one in own_exercises}
-    for one in own_exercises:
+    assert rows["right"].points == {one.name: one.points for one in asked}
+    for one in asked:
         assert rows["wrong"].points[one.name] < one.points, one.id

@@ -6,6 +6,7 @@
     DIR/source/LESSON        the lessons with answers and hidden tests
     DIR/release/LESSON       what students get
     DIR/gradebook.db         nbgrader's gradebook
+    DIR/lessons, DIR/.made   see lessons.py
 
 Nothing is run. The folder may be moved afterwards: it holds no path.
 """
@@ -16,8 +17,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from autograder.build.lesson import Lesson, find_lessons
+from autograder.build.lesson import Lesson
+from autograder.build.notebooks import teacher_notebook
 from autograder.errors import UserError
+from autograder.exercises.own import use_course
+from autograder.grading.course.lessons import add_lesson, choose_lessons, copy_own
 from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
 from autograder.grading.gradebook.open_course import SETTINGS, open_course, quiet
 
@@ -35,9 +39,9 @@ configure(c, os.path.dirname(os.path.abspath(__file__)))
 '''
 
 
-def make_course(folder: Path | str, only: list[str] | None = None) -> Path:
+def make_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> Path:
     """Makes the course in `folder`, which is new or empty, and prints what to do next. `only` are its lessons, by
-    number or name; all if None.
+    number or name, all if None; `further` is the folder of an instructor's own lessons, which are added.
 
     Raises UserError if the folder cannot be used or there is no such lesson; then nothing is left behind.
     """
@@ -45,7 +49,7 @@ def make_course(folder: Path | str, only: list[str] | None = None) -> Path:
     chosen = choose_lessons(only)
     half = _half_made(folder)
     try:
-        lessons = _fill(half, chosen)
+        lessons = _fill(half, chosen, further.absolute() if further else None)
         half.chmod(0o755)
         if folder.exists():  # it is filled, because somebody may stand in it
             for entry in half.iterdir():
@@ -56,6 +60,7 @@ def make_course(folder: Path | str, only: list[str] | None = None) -> Path:
         raise UserError(f"no course can be made in {folder}: {error.strerror or error}.") from None
     finally:
         shutil.rmtree(half, ignore_errors=True)
+    use_course(folder)
     print(f"The course is in {folder}: {', '.join(lessons)}.")
     print("Students get what is in release/. Put what they hand in under submitted/STUDENT/LESSON/, then run")
     print(f"  python -m autograder grade {folder}")
@@ -74,36 +79,18 @@ def _half_made(folder: Path) -> Path:
         raise UserError(f"{folder.parent} cannot be written to: {error.strerror}.") from None
 
 
-def choose_lessons(only: list[str] | None) -> list[Lesson]:
-    """The lessons of these numbers or names. Raises UserError if there is no such lesson."""
-    known = find_lessons(None)
-    if only is None:
-        return known
-    for one in only:
-        if not any(one in (lesson.name, lesson.name[:2]) for lesson in known):
-            names = ", ".join(lesson.name for lesson in known)
-            raise UserError(f"there is no lesson {one!r}; the lessons are {names}.")
-    return [lesson for lesson in known if lesson.name in only or lesson.name[:2] in only]
-
-
-def _fill(folder: Path, lessons: list[Lesson]) -> list[str]:
-    from autograder.build.notebooks import as_text, teacher_notebook
-
+def _fill(folder: Path, lessons: list[Lesson], further: Path | None) -> list[str]:
     (folder / SETTINGS).write_text(CONFIG, encoding="utf-8")
     (folder / GUARD).write_text(GUARD_TEXT, encoding="utf-8")
     secret = os.open(folder / ".secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(secret, "w", encoding="ascii") as file:
         file.write(secrets.token_hex(32) + "\n")
     (folder / "submitted").mkdir()
+    lessons = lessons + (copy_own(further, folder) if further else [])
     api = open_course(folder)
     with quiet(folder / "grading.log"):
         for lesson in lessons:
-            source = folder / "source" / lesson.name / f"{lesson.name}.ipynb"
-            source.parent.mkdir(parents=True)
-            source.write_text(as_text(teacher_notebook(lesson)), encoding="utf-8")
-            result = api.generate_assignment(lesson.name)
-            if not result["success"]:
-                reason = result["error"].strip().split("\n")[-1]
-                raise UserError(f"nbgrader refuses the lesson {lesson.name}: {reason}")
+            made = teacher_notebook(lesson)
+            add_lesson(api, folder, lesson, made, made)
     (folder / "grading.log").unlink(missing_ok=True)
     return [lesson.name for lesson in lessons]

@@ -14,6 +14,7 @@ from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import preprocessors as stock
 from traitlets.config import Config
 
+from autograder.exercises.own import use_course
 from autograder.grading.gradebook.fail_closed import EXPORTERS, mark_as_loaded
 from autograder.grading.gradebook.nbgrader_steps import GradeSubmission, TrustTheCourse
 from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, make_releasable
@@ -28,6 +29,7 @@ SAFE = {
 def configure(c: Config, folder: str) -> None:
     """Sets everything in the traitlets configuration `c` for the course in `folder`."""
     mark_as_loaded(c)
+    use_course(Path(folder))
     # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     programs = os.path.dirname(sys.executable)

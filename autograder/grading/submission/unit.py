@@ -15,11 +15,13 @@ import symtable
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 
 from nbformat import NotebookNode
 
 from autograder.build.stale import package_files
 from autograder.exercises import all_exercises, find
+from autograder.exercises.own import folders
 from autograder.grading.submission.names_in_code import UNREADABLE, parsed
 from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
 from autograder.schema.exercise import Rules
@@ -81,21 +83,20 @@ def exercise_of(cell: NotebookNode) -> str | None:
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
         return None
     exercise_id = name.removeprefix(CHECK).replace("-", ".", 1)
-    return exercise_id if exercise_id in _exercise_ids() else None
+    return exercise_id if any(one.id == exercise_id for one in all_exercises()) else None
 
 
-@cache
-def _exercise_ids() -> frozenset[str]:
-    return frozenset(exercise.id for exercise in all_exercises())
-
-
-@cache
 def environment() -> list[str]:
-    """The versions that a result depends on: of the autograder, PyTorch, Python."""
+    """The versions that a result depends on: of the autograder, an instructor's own exercises, PyTorch, Python."""
+    return _environment(folders())
+
+
+@cache
+def _environment(own: tuple[Path, ...]) -> list[str]:
     import torch
 
     total = hashlib.sha256()
-    for path in package_files():
+    for path in [*package_files(), *(path for folder in own for path in sorted(folder.rglob("*.py")))]:
         total.update(path.read_bytes())
     return [total.hexdigest(), torch.__version__, platform.python_version()]
 

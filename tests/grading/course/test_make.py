@@ -14,7 +14,7 @@ from autograder.grading.course.make import make_course
 
 def test_a_course_has_what_nbgrader_expects(empty_course):
     names = {path.name for path in empty_course.iterdir()}
-    settings = {"nbgrader_config.py", "nbgrader_config.json", ".secret"}
+    settings = {"nbgrader_config.py", "nbgrader_config.json", ".secret", ".made"}
     assert names == settings | {"source", "release", "submitted", "gradebook.db"}
     for lesson in find_lessons(None):
         released = empty_course / "release" / lesson.name / f"{lesson.name}.ipynb"
@@ -40,7 +40,7 @@ def test_an_existing_folder_is_not_harmed(tmp_path):
 
 
 def test_an_empty_folder_may_be_used(tmp_path, monkeypatch):
-    def fill(folder, lessons):
+    def fill(folder, lessons, further):
         (folder / "file").write_text("x")
         return ["a lesson"]
 
@@ -51,7 +51,7 @@ def test_an_empty_folder_may_be_used(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), UserError("no"), KeyboardInterrupt()])
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, error):
-    def fail(folder, lessons):
+    def fail(folder, lessons, further):
         (folder / "half").write_text("made")
         raise error
 

@@ -1,0 +1,60 @@
+"""The lessons of a student bundle.
+
+Those of the repository are made anew from their sources, so that text that somebody wrote into a notebook of the clone
+stays out. Those of a course are what it releases, to the letter, with the points that it gives.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import nbformat
+
+from autograder.build.lesson import find_lessons
+from autograder.errors import UserError
+from autograder.exercises import all_exercises
+from autograder.schema.exercise import Exercise
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The text of each notebook by the name of its lesson, and the exercises that they check."""
+
+    notebooks: dict[str, str]
+    exercises: tuple[Exercise, ...]
+
+
+def contents_of(course: Path | None) -> Contents:
+    """The contents of the bundle of a course, or of all lessons if None. Raises UserError if `course` is no course, or
+    a lesson of it is not released."""
+    return _of_repository() if course is None else _of_course(course.absolute())
+
+
+def _of_repository() -> Contents:
+    from autograder.build.notebooks import as_text, student_notebook
+
+    notebooks = {lesson.name: as_text(student_notebook(lesson)) for lesson in find_lessons(None)}
+    return Contents(notebooks, all_exercises())
+
+
+def _of_course(course: Path) -> Contents:
+    from autograder.grading.gradebook.open_course import lessons_of, open_course
+
+    notebooks: dict[str, str] = {}
+    points: dict[str, float] = {}
+    for name in lessons_of(open_course(course)):
+        path = course / "release" / name / f"{name}.ipynb"
+        if not path.is_file():
+            raise UserError(f"{name} is not released; in {course}: `nbgrader generate_assignment {name}`.")
+        notebooks[name] = path.read_text(encoding="utf-8")
+        kinds = [cell.metadata.get("nbgrader", {}) for cell in nbformat.reads(notebooks[name], as_version=4).cells]
+        points |= {kind.grade_id.removeprefix("check-"): kind.points for kind in kinds if kind.get("grade")}
+    known = {exercise.id.replace(".", "-", 1): exercise for exercise in all_exercises()}
+    return Contents(notebooks, tuple(_worth(one, points[name]) for name, one in known.items() if name in points))
+
+
+def _worth(exercise: Exercise, points: float) -> Exercise:
+    """The exercise in a course that gives so many points for it."""
+    share = points / exercise.points
+    if share == 1:
+        return exercise
+    return replace(exercise, aspects={name: round(share * worth, 4) for name, worth in exercise.aspects.items()})

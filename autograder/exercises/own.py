@@ -1,0 +1,92 @@
+"""Lessons of an instructor's own, in a folder outside this package.
+
+    FOLDER/solutions/NN_topic.py       a lesson, as its author writes it
+    FOLDER/exercises/TOPIC/NAME.py     its exercises; TOPIC/__init__.py names the LESSON
+    FOLDER/answers/TOPIC/NAME.py       right and wrong answers, which prove them
+    FOLDER/images/NAME.png             its pictures
+    FOLDER/notebooks, FOLDER/solutions/*.ipynb    what `build --in FOLDER` makes
+
+A course keeps a copy in COURSE/lessons, and is graded with that. Nobody has to say which folder is meant: it is the
+course's, or the one that one works in. Processes that this one starts learn it from an environment variable.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from autograder.errors import UserError
+
+VARIABLE = "AUTOGRADER_EXERCISES"
+COPY = "lessons"  # in a course
+PARTS = ("solutions", "exercises", "answers", "images")
+NEARBY = 3  # the folder that one works in, and two above: FOLDER/notebooks, COURSE/source/LESSON
+LESSON = re.compile(r"""^LESSON\s*=\s*["'](\w+)["']""", re.MULTILINE)
+
+
+def folders() -> tuple[Path, ...]:
+    """The folders of topics that are used beside the package's own."""
+    if (told := os.environ.get(VARIABLE)) is not None:
+        return tuple(Path(folder) for folder in told.split(os.pathsep) if folder)
+    here = Path.cwd()
+    for place in (here, *here.parents)[:NEARBY]:
+        for folder in (place, place / COPY):
+            if is_own(folder) and _is_mine(folder):
+                return (folder / "exercises",)
+    return ()
+
+
+def is_own(folder: Path) -> bool:
+    """Whether lessons of an instructor's own are in the folder: a topic that names one whose source is there."""
+    return any((folder / "solutions" / f"{name}.py").is_file() for name in _topics(folder).values())
+
+
+def use(folder: Path | None) -> None:
+    """Uses the lessons in this folder, or none but the package's, in this process and in those that it starts."""
+    os.environ[VARIABLE] = str(folder / "exercises") if folder else ""
+    package = __name__.rpartition(".")[0]
+    for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and Path(__file__).parent not in Path(file).parents:
+            del sys.modules[name]  # of another folder, where a topic may have the same name
+
+
+def use_course(course: Path) -> None:
+    """Uses what the course in this folder keeps."""
+    use(course / COPY if is_own(course / COPY) else None)
+
+
+def check_names(folder: Path) -> None:
+    """Raises UserError if the folder holds no lessons, or one with the name of what the package has."""
+    if not is_own(folder):
+        raise UserError(
+            f"there is no lesson in {folder}: it needs solutions/NN_topic.py, and exercises/TOPIC/__init__.py with "
+            f'LESSON = "NN_topic". `python -m autograder new TOPIC.NAME --in {folder}` makes both.'
+        )
+    from autograder.exercises import FOLDER, all_exercises
+
+    use(None)
+    taken = {one.lesson[:2] for one in all_exercises()}, {one.name for one in all_exercises()}
+    for topic, lesson in _topics(folder).items():
+        names = {path.stem for path in (folder / "exercises" / topic).glob("[!_]*.py")}
+        for what, name in (("topic", topic), ("lesson number", lesson[:2]), *(("name", one) for one in sorted(names))):
+            there = (FOLDER / topic).is_dir() if what == "topic" else name in taken[what == "name"]
+            if there:
+                raise UserError(f"{folder}, topic {topic}: the {what} {name} is taken by the course; choose another.")
+
+
+def _topics(folder: Path) -> dict[str, str]:
+    """The lessons of the folder's topics. Nothing is run."""
+    found = {}
+    for path in sorted((folder / "exercises").glob("[!_]*/__init__.py")):
+        if name := LESSON.search(path.read_text(encoding="utf-8", errors="replace")):
+            found[path.parent.name] = name[1]
+    return found
+
+
+def _is_mine(folder: Path) -> bool:
+    """Whether nobody else can have put it there: in a folder that all may write to, anybody could."""
+    if not hasattr(os, "geteuid"):
+        return True
+    states = [part.stat() for part in (folder, folder / "exercises")]
+    return all(state.st_uid == os.geteuid() and not state.st_mode & 0o002 for state in states)

@@ -1,0 +1,68 @@
+"""The lessons of a course: which, with copies of an instructor's own, and how each comes into it.
+
+    DIR/lessons              a copy of the instructor's own lessons, which the course is graded with
+    DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes of it are known later
+"""
+
+import shutil
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbgrader.apps.api import NbGraderAPI
+
+from autograder.build.lesson import Lesson, find_lessons, lesson_names
+from autograder.build.notebooks import as_text
+from autograder.errors import UserError
+from autograder.exercises import own
+from autograder.files import write_whole
+
+MADE = ".made"
+
+
+def choose_lessons(only: list[str] | None) -> list[Lesson]:
+    """The lessons of these numbers or names; all if None. Raises UserError if there is no such lesson."""
+    known = find_lessons(None)
+    for one in only or []:
+        if not any(one in (lesson.name, lesson.name[:2]) for lesson in known):
+            names = ", ".join(lesson.name for lesson in known)
+            raise UserError(f"there is no lesson {one!r}; the lessons are {names}.")
+    return [lesson for lesson in known if only is None or lesson.name in only or lesson.name[:2] in only]
+
+
+def copy_own(further: Path, folder: Path) -> list[Lesson]:
+    """Copies the lessons in the folder `further` into the course in `folder`, uses them, and returns them.
+
+    Raises UserError if there are none, or one has a name that is taken."""
+    own.check_names(further)
+    copy, half = folder / own.COPY, folder / f".{own.COPY}"
+    shutil.rmtree(half, ignore_errors=True)
+    for part in own.PARTS:
+        if (further / part).is_dir():
+            shutil.copytree(further / part, half / part, ignore=shutil.ignore_patterns("__pycache__", ".*", "*.ipynb"))
+    shutil.rmtree(copy, ignore_errors=True)
+    half.rename(copy)
+    own.use(copy)
+    return own_lessons(folder)
+
+
+def own_lessons(folder: Path) -> list[Lesson]:
+    """The instructor's own lessons that the course keeps."""
+    copy = folder / own.COPY
+    return [Lesson(name, copy) for name in lesson_names(copy)] if own.is_own(copy) else []
+
+
+def add_lesson(api: NbGraderAPI, folder: Path, lesson: Lesson, made: NotebookNode, source: NotebookNode) -> None:
+    """Puts a lesson into the course: its source, and by nbgrader its release. `made` is the source as it was made.
+
+    Raises UserError, and leaves the course as it is, if nbgrader refuses the source."""
+    path = folder / "source" / lesson.name / f"{lesson.name}.ipynb"
+    before = path.read_text(encoding="utf-8") if path.exists() else None
+    write_whole(path, as_text(source))
+    result = api.generate_assignment(lesson.name, force=True)
+    if not result["success"]:
+        if before is not None:
+            write_whole(path, before)
+            api.generate_assignment(lesson.name, force=True)
+        reason = result["error"].strip().split("\n")[-1]
+        raise UserError(f"nbgrader refuses the lesson {lesson.name}: {reason}")
+    write_whole(folder / MADE / f"{lesson.name}.ipynb", as_text(made))
