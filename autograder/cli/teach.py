@@ -24,6 +24,7 @@ def add_to(commands: Any) -> None:
     _add_course(commands)
     _add_collect(commands)
     _add_grade(commands)
+    _add_extend(commands)
     _add_report(commands)
     _add_demo(commands)
     _add_bundle(commands)
@@ -88,6 +89,15 @@ def _add_grade(commands: Any) -> None:
         help="run students' code with your own rights, where no sandbox can be had",
     )
     command.add_argument("--json", action="store_true", help="one JSON object a submission")
+
+
+def _add_extend(commands: Any) -> None:
+    command = add_command(commands, "extend", _extend, "give one student more time for a lesson")
+    command.epilog = "Once their work is graded; penalties for late work follow. `--days 0` takes it back."
+    command.add_argument("folder", metavar="DIR", help="the folder of the course")
+    command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
+    command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")
+    command.add_argument("--days", metavar="N", type=int, required=True, help="more than the class has")
 
 
 def _add_report(commands: Any) -> None:
@@ -175,6 +185,13 @@ def _grade(arguments: Namespace) -> int:
             server=server,
         )
     return 1 if any(row.ungraded for row in rows) else 0
+
+
+def _extend(arguments: Namespace) -> None:
+    with quick_imports():
+        from autograder.grading.gradebook.late import extend
+
+    extend(Path(arguments.folder), arguments.lesson, arguments.student, arguments.days)
 
 
 def _report(arguments: Namespace) -> None:

@@ -94,6 +94,14 @@ def test_settings_with_an_error_stop_every_command_that_would_do_harm(course, tm
     assert not trace.exists()
 
 
+def test_a_source_that_nbgrader_refuses_leaves_the_release_as_it_was(course):
+    before = (course / "release" / FIRST / f"{FIRST}.ipynb").read_bytes()
+    twice = lambda notebook: notebook.cells.append(cell_named(notebook, "check-loops-softmax"))  # noqa: E731
+    change(course / "source" / FIRST / f"{FIRST}.ipynb", twice)
+    nbgrader(course, "generate_assignment", FIRST, "--force", fails=True)
+    assert (course / "release" / FIRST / f"{FIRST}.ipynb").read_bytes() == before
+
+
 # --- late work ------------------------------------------------------------------------------------------------------
 
 
@@ -111,13 +119,12 @@ def test_late_work_follows_due_date_extension_and_points_given_by_hand(course):
     assert total(course, "ada") == CHECKS + 3
     nbgrader(course, *due, "--duedate=2026-01-02 00:00:00 UTC")
     assert total(course, "ada") == 0
-    with open_course(course).gradebook as book:
-        book.grant_extension(FIRST, "ada", days=2)
+    assert "2026-01-04 00:00" in autograder("extend", course, FIRST, "ada", "--days=2", cwd=course)
     nbgrader(course, "generate_feedback", FIRST)
     assert {row.penalty for row in scores_in(course)} == {None}
     assert total(course, "ada") == CHECKS + 3
-    with open_course(course).gradebook as book:
-        book.grant_extension(FIRST, "ada")
+    assert "nothing of 'bo'" in autograder("extend", course, FIRST, "bo", "--days=2", cwd=course, fails=True)
+    autograder("extend", course, FIRST, "ada", "--days=0", cwd=course)
     autograder("grade", course, cwd=course)
     assert {row.penalty for row in scores_in(course)} == {CHECKS + 3}
 

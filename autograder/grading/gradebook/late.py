@@ -5,10 +5,14 @@ extension, and a written answer gets its points later: so they are computed anew
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 
-from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Configurable
+
+from autograder.errors import UserError
+from autograder.grading.gradebook.open_course import lessons_of, open_course
 
 
 class LatePenalties:
@@ -33,3 +37,20 @@ class LatePenalties:
                 for row in submission.notebooks:
                     self.set(row)
         gradebook.db.commit()
+
+
+def extend(folder: Path, lesson: str, student: str, days: int) -> None:
+    """Gives a student so many days more for a lesson than the class has, and prints until when that is; 0 takes the
+    extension back. Raises UserError if there is no such course or lesson, the lesson has no due date, or nothing of the
+    student's is graded."""
+    api = open_course(folder)
+    lessons_of(api, lesson)
+    with api.gradebook as gradebook:
+        if gradebook.find_assignment(lesson).duedate is None:
+            raise UserError(f"{lesson} has no due date; `nbgrader db assignment add {lesson} --duedate=...` sets one.")
+        try:
+            gradebook.grant_extension(lesson, student, days=days)
+        except MissingEntry:
+            raise UserError(f"nothing of {student!r} is graded for {lesson} yet; extend it then.") from None
+        LatePenalties(api).set_all(gradebook, [lesson])
+        print(f"{student} has until {gradebook.find_submission(lesson, student).duedate:%Y-%m-%d %H:%M} UTC.")

@@ -1,9 +1,11 @@
 """Steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its outputs; with
 these steps it is read within limits, run in a sandbox, and judged from outside."""
 
+import shutil
 from copy import copy
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
@@ -28,11 +30,27 @@ NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
 
 
 class Releasing(NotebookExporter):
-    """Makes what students get."""
+    """Makes what students get. subtle: nbgrader removes the old one first, and fails without it."""
 
     def __init__(self, config=None, **more):
         super().__init__(config=config, **more)
         require_settings(self.parent)
+        convert = self.parent.convert_notebooks
+
+        def convert_or_leave_as_it_was() -> None:
+            course = self.parent.coursedir
+            released = Path(course.root, course.release_directory, course.assignment_id)
+            with TemporaryDirectory(dir=course.root, prefix=".release-") as kept:
+                if released.is_dir():
+                    shutil.copytree(released, Path(kept, "before"))
+                try:
+                    convert()
+                except BaseException:
+                    if Path(kept, "before").is_dir() and not released.exists():
+                        Path(kept, "before").rename(released)
+                    raise
+
+        self.parent.convert_notebooks = convert_or_leave_as_it_was
 
 
 class LimitedReading(NotebookExporter):
