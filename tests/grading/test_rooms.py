@@ -18,7 +18,7 @@ NEEDS = {
     "parallel": {"judging", "submission", "sandbox", "worker"},
     "gradebook": {"judging", "submission"},
     "pages": {"gradebook", "judging", "submission", "worker"},
-    "course": {"gradebook", "pages", "sandbox", "worker"},
+    "course": {"gradebook", "pages", "submission", "sandbox", "worker"},
     "collect": {"gradebook", "submission"},
 }
 
