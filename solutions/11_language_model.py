@@ -476,12 +476,6 @@ def adamw_step(
     ### END SOLUTION
 
 
-# %% check: lm.adamw_step
-check(adamw_step)
-### BEGIN HIDDEN TESTS
-check(adamw_step, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**

@@ -530,12 +530,6 @@ def sigmoid_gate(logits, bias, k, scale=1.0):
     ### END SOLUTION
 
 
-# %% check: moe.sigmoid_gate
-check(sigmoid_gate)
-### BEGIN HIDDEN TESTS
-check(sigmoid_gate, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**

@@ -855,12 +855,6 @@ def delta_attention(q, k, v, beta):
     ### END SOLUTION
 
 
-# %% check: fast.delta_attention
-check(delta_attention)
-### BEGIN HIDDEN TESTS
-check(delta_attention, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
