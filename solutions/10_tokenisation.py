@@ -167,7 +167,7 @@ not in it.
 **The question.** Single bytes can spell any text, but they are many and each says little. Whole words say
 much, but there are too many of them. Can a text itself tell which pieces are worth an id?
 
-The idea is fifty lines of C from 1994, made to compress files (Gage 1994); Sennrich, Haddow and Birch
+The idea comes from a small C program of 1994, made to compress files (Gage 1994); Sennrich, Haddow and Birch
 brought it to language models in 2016. Find the pair of neighbours that occurs most often and give it an id
 of its own. Then again, and again:
 
@@ -309,8 +309,8 @@ r"""
 - *Counted only once.* Every merge changes which ids are neighbours, so each round counts anew.
 - *Overlap.* In *aaa* the middle letter may not be merged with both of its neighbours.
 - *No end.* In a text of one letter there is no pair, and the largest of nothing is an error.
-- *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256: new ids would collide with those of letters. In
-  UTF-8 it is two bytes, and every byte is below 256.
+- *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256: new ids would collide with those of
+  letters. In UTF-8 it is two bytes, and every byte is below 256.
 
 **See it run.** A short story, and what is learned from it, in the order of learning:
 """
@@ -372,8 +372,8 @@ r"""
 The way back starts from bytes too, and a letter may take several of them:
 
 ![Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
-sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four alone are not a letter
-and are read as the replacement sign](../images/utf8_bytes.svg)
+sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four alone are not a
+letter and are read as the replacement sign](../images/utf8_bytes.svg)
 
 **The formula.** Encoding applies the merges $m_0, m_1, \dots$ in their order to the bytes of the text.
 Decoding writes for each id the bytes that it represents,
@@ -574,10 +574,10 @@ figures.table(table, list(SENTENCES), columns, "Three sentences in six languages
 # %% [markdown]
 r"""
 Every text comes back exactly, in every language: nothing is unknown. But look at the price. German and
-Finnish take more tokens than English for the same three sentences, although they need hardly more letters: the
-merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and a token is a byte. A Russian
-letter takes two bytes, one of Hindi or Chinese three. Chinese, which writes these sentences with the fewest
-letters of all six, gets away cheaper than Hindi.
+Finnish take more tokens than English for the same three sentences, although they need hardly more letters:
+the merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and a token is a byte. A
+Russian letter takes two bytes, one of Hindi or Chinese three. Chinese, which writes these sentences with the
+fewest letters of all six, gets away cheaper than Hindi.
 
 A model pays for that with every sentence: less text fits into its context, writing takes more steps, and a
 customer who pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
@@ -679,8 +679,8 @@ where such rows really come from.
 
 ## Explore
 
-Choose a language and the number of merges, learned from the first part of the reference. Guess first: after how
-many merges is *the* one token? And which merges help a Finnish sentence?
+Choose a language and the number of merges, learned from the first part of the reference. Guess first: after
+how many merges is *the* one token? And which merges help a Finnish sentence?
 """
 
 # %% explore
@@ -721,8 +721,8 @@ and *bird* become the same `<unk>`, and the model cannot write them. With bytes 
 but it is four to six times as long in English; attention compares all pairs, so its cost grows with the
 square of that, and what is far apart in letters is hard to connect.
 
-Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it, so
-there is an id for everything.
+Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it,
+so there is an id for everything.
 
 Russian letters take two bytes each, and English merges join few of them. The same sentence has several
 times as many tokens: the model sees less text in its window, needs more steps to write it, and costs more.
@@ -803,9 +803,88 @@ def train_within_words(text, n_merges):
     return merges
 ```
 
-`count_pairs` and `merge_pair` stay as they are. Cutting first pays off twice: *dog.*, *dog,* and *dog!* no
-longer get a token each, and equal words need to be merged only once if one keeps their counts, which is how
-training on billions of words becomes possible.
+`count_pairs` and `merge_pair` stay as they are. Cutting first has two advantages: *dog.*, *dog,* and *dog!*
+no longer get a token each, and equal words need to be merged only once if we keep their counts, which is how
+training on billions of words becomes possible. It also has a price, which the next cell measures.
+
+</details>
+
+What does cutting cost? With `split_words` every space becomes a token of its own, once per word. GPT-2
+therefore cuts *before* the space and keeps it with its word: *the dog* becomes `"the"` and `" dog"`, with
+the space in front. Its pattern also keeps punctuation and runs of spaces apart. Three ways, the same number of
+merges, bytes per token:
+"""
+
+# %%
+def words_with_space(text):
+    """Words with the space before them, punctuation likewise, and other white space (after GPT-2)."""
+    return re.findall(r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", text)
+
+
+def compressed(pieces, n_merges=200):
+    """Bytes per token after merges within the pieces only; equal pieces are merged once."""
+    words = {word: list(word.encode()) for word in pieces}
+    often, n_bytes = collections.Counter(pieces), len("".join(pieces).encode())
+    for new in range(256, 256 + n_merges):
+        times = collections.Counter()
+        for word, ids in words.items():
+            times.update({pair: often[word] * count for pair, count in count_pairs(ids).items()})
+        pair = max(times, key=times.get)
+        words = {word: merge_pair(ids, pair, new) for word, ids in words.items()}
+    return n_bytes / sum(often[word] * len(ids) for word, ids in words.items())
+
+
+ways = {"not cut": lambda text: [text], "cut at every boundary": split_words, "space kept": words_with_space}
+for name, cut in ways.items():
+    print(f"{name:21s}", *(f"{compressed(cut(part)):.2f}" for part in parts), "bytes per token")
+
+# %% [markdown]
+r"""
+Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by
+itself before almost every word. With the space kept it takes no more tokens than uncut, and even a few less: no
+merge is spent on pairs of words that happen to stand next to each other in this part. That is why tokens of
+GPT models begin with a space.
+
+**Special tokens.** A model needs tokens that no text can contain: one for the end of a document, others for
+the turns of a conversation. They get ids after all merges, and they are cut out *before* anything else. Write
+`encode_special(text, merges, special)`, where `special` is a list of strings such as `"<|end|>"`; the first
+of them has the id `256 + len(merges)`. What would happen if you encoded what a *user* typed with it?
+"""
+
+# %%
+def try_encode_special(encode_special):
+    """Raises AssertionError with a sentence if `encode_special` is not right."""
+    merges, special = all_merges[0], ["<|end|>", "<|user|>"]
+    end = 256 + len(merges)
+    assert encode_special("the dog", merges, special) == bpe_encode("the dog", merges), "plain text changes"
+    found = encode_special("the<|end|>dog", merges, special)
+    assert found == [*bpe_encode("the", merges), end, *bpe_encode("dog", merges)], f"the<|end|>dog is {found}"
+    assert encode_special("<|user|><|end|>", merges, special) == [end + 1, end], "two in a row, and no text"
+    plain = encode_special("a.b", merges, ["."])
+    assert plain == [ord("a"), end, ord("b")], "a dot is a dot, not a pattern"
+    return "right: special tokens are cut out first"
+
+
+# def encode_special(text, merges, special): ...
+# try_encode_special(encode_special)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def encode_special(text, merges, special):
+    ids = []
+    for piece in re.split("(" + "|".join(map(re.escape, special)) + ")", text):
+        if piece in special:
+            ids.append(256 + len(merges) + special.index(piece))
+        else:
+            ids += bpe_encode(piece, merges)
+    return ids
+```
+
+If the text of a user goes through it, the user can write an end of document, or the beginning of an answer,
+and the model cannot tell it from a real one. So text from outside is always encoded without special tokens.
 
 </details>
 
@@ -870,9 +949,9 @@ r"""
 <details><summary>An answer</summary>
 
 They are steps on the way. To make a long piece, two shorter ones were merged; if the short one occurs nowhere
-else, every one of its occurrences has been swallowed. Its row of the embedding table is never trained. In large
-models such rows are real: tokens that occur in the tokenizer's training text but hardly in the model's make
-models behave strangely (Land and Bartolo 2024 look for them systematically).
+else, every one of its occurrences has been swallowed. Its row of the embedding table is never trained. In
+large models such rows are real: tokens that occur in the tokenizer's training text but hardly in the model's
+make models behave strangely (Land and Bartolo 2024 look for them systematically).
 
 </details>
 """
@@ -885,17 +964,21 @@ r"""
   al. 2019; the last one marks the end of a text). Llama 2: 32,000 (Touvron et al. 2023). Llama 3: 128,000
   (Grattafiori et al. 2024). Gemma 2: 256,000, for the sake of many languages (Gemma Team 2024).
 - **What do they cost?** In the smallest GPT-2, of width 768 and with 124 million parameters, the table takes
-  31 % of them. In the Llama 2 of 7 billion, of width 4096, with one table for reading and one for writing: 4 %.
-- **Words first.** GPT-2 cuts a text by a regular expression before any merge, so that a blank belongs to
-  the word after it. That is why *the* with a blank in front is a token.
+  31 % of them. In the Llama 2 of 7 billion, of width 4096, with one table for reading and one for writing: 4
+  %.
+- **Words first.** GPT-2 cuts a text by a regular expression before any merge, so that a space belongs to
+  the word after it ("On your own"). That is why *the* with a space in front is a token.
+- **Other ways to choose pieces.** *WordPiece* (BERT) merges the pair whose parts occur together most often *for how
+  frequent they are*; *Unigram* (T5, Gemma) starts from many pieces and drops those whose loss costs least. Before
+  either of them, many tokenizers *normalise* the text, so that one letter is always the same bytes (Unicode NFC).
 - **Trained once.** A tokenizer is trained before its model, often on another text, and never changed
   afterwards.
-- **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges. No
-  text that a user types may be encoded into them.
+- **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
+  No text that a user types may be encoded into them.
 - **Numbers and code.** A number is cut wherever its digits were frequent together, which makes arithmetic
   hard. Llama 2 therefore splits all numbers into single digits.
-- **Without a tokenizer.** Models that read bytes exist: ByT5 (Xue et al. 2022), and the Byte Latent Transformer
-  (Pagnoni et al. 2024), which groups bytes as it goes.
+- **Without a tokenizer.** Models that read bytes exist: ByT5 (Xue et al. 2022), and the Byte Latent
+  Transformer (Pagnoni et al. 2024), which groups bytes as it goes.
 """
 
 # %%
@@ -923,8 +1006,8 @@ r"""
   [arXiv:2004.03720](https://arxiv.org/abs/2004.03720). The two ways compared in trained models.
 - Petrov et al.: *Language Model Tokenizers Introduce Unfairness Between Languages*, 2023,
   [arXiv:2305.15425](https://arxiv.org/abs/2305.15425). What the same text costs in many languages.
-- Land, Bartolo: *Fishing for Magikarp*, 2024, [arXiv:2405.05417](https://arxiv.org/abs/2405.05417). How to find
-  the tokens that a model was never trained on.
+- Land, Bartolo: *Fishing for Magikarp*, 2024, [arXiv:2405.05417](https://arxiv.org/abs/2405.05417). How to
+  find the tokens that a model was never trained on.
 - Karpathy: [*minbpe*](https://github.com/karpathy/minbpe). The algorithm of this lesson in small files,
   with the details of the GPT tokenizers.
 - The models named above: Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288);

@@ -822,7 +822,25 @@ Not graded, and harder than they look.
 holds what all tokens need, so that the others need not learn it eight times. Write `with_shared(layer,
 shared, x)`: a mixture of experts and one more expert, both given. How many more parameters does a token meet?
 Which comparison would tell whether it helps in the task of section 3, in which all tokens have a common part?
+"""
 
+# %%
+def try_with_shared(with_shared):
+    """Raises AssertionError with a sentence if `with_shared` is not right."""
+    torch.manual_seed(0)
+    layer, shared, x = MixtureOfExperts(16, 16, 8, 2), nn.Linear(16, 16), torch.randn(1, 5, 16)
+    found = with_shared(layer, shared, x)
+    assert not torch.allclose(found, layer(x)), "the shared expert says nothing"
+    assert not torch.allclose(found, shared(layer(x))), "the shared expert reads what the others wrote"
+    assert torch.allclose(found, layer(x) + shared(x), atol=1e-6), "another sum than that of both"
+    return "right: nine experts, three for each token"
+
+
+# def with_shared(layer, shared, x): ...
+# try_with_shared(with_shared)
+
+# %% [markdown]
+r"""
 <details><summary>An answer</summary>
 
 ```python

@@ -238,6 +238,9 @@ $$x = \operatorname{interleave}(W_R R_t + b_R + \tau_t,\; W_s s_t + b_s + \tau_t
 - $W_R$, $b_R$ and $W_s$, $b_s$: linear layers from 1 and $d_{\text{state}}$ to $d_{\text{model}}$ features; $A$: a
   table with one row per action
 - $\tau$: a table with one row per time step, shape (max_len, $d_{\text{model}}$)
+- in section 3 the model reads windows of four steps, and $\tau$ counts from 0 to 3 within the window. In Chen et al.
+  it counts from the start of the episode; ours cannot know how long it has been playing, which is also why it can
+  play on past any length that it has seen
 - the layers work under a causal mask over all $3T$ tokens
 
 ### Exercise: `DecisionTransformer`
@@ -787,8 +790,8 @@ r"""
 ### A hundred gamblers
 
 Eight slot machines. Machine 0 pays 0 on average, machine 7 pays 1, and the others lie between; but each single
-payment is off by a random number with a spread of 1. A gambler's policy is eight logits. Each round, the gambler
-pulls 16 times (that is the group), computes the advantages, and takes 60 steps of Adam with these same 16 payments.
+payment is off by a random number with a standard deviation of 1. A gambler's policy is eight logits. Each round, the
+gambler pulls 16 times (that is the group), computes the advantages, and takes 60 steps of Adam with these same 16 payments.
 A hundred gamblers learn side by side, once with the bound and once without. Guess first: where do those without it
 end?
 """
@@ -844,9 +847,22 @@ which happened to pay well. A gambler who is sure pulls nothing else any more; t
 its advantages are pure noise, and nothing better is ever found.
 
 With the bound a round cannot do much harm. After some twenty steps hardly anything pulls any more, and the other
-forty change next to nothing. The gamblers learn slowly, none of them is sure after one round, and they overtake the
+forty change next to nothing. The gamblers learn slowly and none is sure after one round, yet they overtake the
 others. A hundred gamblers are a hundred seeds: this is no accident of one run.
 
+But is it the bound that they need, or only fewer steps? The plainest rival takes ten steps per round and has no bound:
+"""
+
+# %%
+print("payment at the end, after 20 rounds of so many steps:")
+for name, clip in ways.items():
+    print(f"{name:9s}", *(f"{n:3d} steps {gamble(clip, n)[0][-1]:.2f} " for n in (10, 60, 180)))
+
+# %% [markdown]
+r"""
+The rival does just as well: with ten steps per round the gamblers without a bound end level with the others. What the
+bound buys is that you need not know the right number of steps. With it 10, 60 and 180 end alike; without it, 60 are
+far too many.
 
 ## Explain it
 

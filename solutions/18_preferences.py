@@ -3,13 +3,13 @@ r"""
 # 18 Learn from preferences: what can be learned from "this one rather than that"?
 
 Copies of one small language model are tuned to the same preference, with the same pairs and the same number
-of steps, but with different losses. One number says how often each of them finds the preferred answer of a new pair.
-Does it also tell you which of them can still speak its language? In section 4 you will plot the number that
-does.
+of steps, but with different losses. One number says how often each of them finds the preferred answer of a
+new pair. Does it also show which of them can still speak its language? In section 4 you will plot the number
+that does.
 
-Nobody can say how many points an answer is worth. But of two answers, people can say which they prefer.
-With many such pairs a language model can be tuned, without a reward model and without letting it write
-during training: **direct preference optimisation**, DPO. In this lesson you will **build**
+Nobody can say how many points an answer is worth. But of two answers, people can say which they prefer. With
+many such pairs a language model can be tuned, without a reward model and without generating any text during
+training: **direct preference optimisation**, DPO. In this lesson you will **build**
 
 1. the log-probability of a whole answer,
 2. the loss that compares two answers, and two models,
@@ -17,7 +17,7 @@ during training: **direct preference optimisation**, DPO. In this lesson you wil
 4. one step of training.
 
 Then you tune a model of a few thousand parameters with three values of $\beta$, and watch what it gains and
-how far it drifts.
+how far it drifts. In the end it learns without any pairs, from answers that a program can check (GRPO).
 
 **You need** lesson 11 (a language model and its loss). You may use PyTorch's cross-entropy, as in every
 lesson from 12 on.
@@ -168,8 +168,8 @@ rewards is the **margin**. A sigmoid turns the margin into the probability that 
 better one, and the loss is the surprise, as in lesson 11.
 
 By hand, with $\beta = 0.1$: the chosen answer has gained $2$, the rejected one has lost $1$. The margin is
-$0.1 \cdot (2 - (-1)) = 0.3$, its sigmoid $0.574$, the loss $0.554$. A policy that has not moved has margin 0
-and loss $\log 2 = 0.693$.
+$0.1 \cdot (2 - (-1)) = 0.3$, its sigmoid $0.574$, the loss $0.554$. A policy that has not moved has a margin
+of 0 and a loss of $\log 2 = 0.693$.
 """
 
 # %%
@@ -180,6 +180,56 @@ print(f"not moved: loss {math.log(2):.3f}")
 
 # %% [markdown]
 r"""
+### Why is a difference of log-probabilities a reward?
+
+In three steps, none of them long.
+
+**1. Points.** Chess players get points so that the difference of two players' points says how likely one
+beats the other. The **Bradley-Terry model** does the same for answers: with points $r_c$ and $r_r$, people
+prefer the first with probability $\sigma(r_c - r_r)$. Points of 2 and 1 mean $\sigma(1) = 0.73$. A **reward
+model** is a network that learns such points from pairs, by the surprise at what people preferred. It is a
+language model with one number as its head, and its loss is one line:
+
+```python
+points = nn.Linear(width, 1)  # on top of the last token
+loss = -F.logsigmoid(points(last_of_chosen) - points(last_of_rejected)).mean()
+```
+
+**2. The best policy.** Suppose we had the points. Which policy is best, if it should earn many of them, and
+pay $\beta$ for each unit of drift away from the reference? The answer is known in closed form: multiply the
+reference's probability of each answer by $e^{r / \beta}$, and divide by a constant $Z$, so that the sum is 1:
+
+$$\pi(y) = \frac{1}{Z}\, \rho(y)\, e^{r(y) / \beta}$$
+
+By hand: two answers that the reference finds equally likely, with points 1 and 0. With $\beta = 1$ the best
+policy is $e : 1$, so 0.73 and 0.27. With a small $\beta$ drift is cheap, and the better answer takes nearly
+everything.
+
+**3. The constant cancels.** Now read the formula backwards. A policy with these probabilities *has* points,
+even if nobody wrote any down:
+
+$$r(y) = \beta \log \frac{\pi(y)}{\rho(y)} + \beta \log Z$$
+
+$Z$ is a sum over all possible answers, which nobody can compute. But both answers of a pair continue the same
+prompt and so have the same $Z$: in the difference $r_c - r_r$ it is gone. What is left is the margin above.
+So DPO is the reward model's loss, with the policy itself as the reward model:
+"""
+
+# %%
+reference_says, points = torch.tensor([0.5, 0.5]), torch.tensor([1.0, 0.0])
+for beta in (5.0, 1.0, 0.2):
+    raised = reference_says * (points / beta).exp()
+    best = raised / raised.sum()
+    gains = best.log() - reference_says.log()
+    earned, drift = (best * points).sum(), (best * gains).sum()
+    print(f"beta {beta}: best policy {best[0]:.2f} and {best[1]:.2f}, earns {earned - beta * drift:.3f}", end="")
+    print(f" after the price; difference of the rewards {beta * (gains[0] - gains[1]):.2f}")
+
+# %% [markdown]
+r"""
+The difference of the rewards comes out as the 1 that we put in, for every $\beta$. (Check the second step as
+well: for any other policy, points minus price is lower.)
+
 When is it enough? The loss falls to 0 as the margin grows, and its gradient fades with it:
 
 ![The curve of minus log sigmoid over the margin, from 4 at -4 to almost 0 at 4, with the slope at three
@@ -409,7 +459,7 @@ may call them.)
 
 **See it run.** First the language. Its tokens are the ten digits in a circle, and a text is a **walk**: each
 digit is one above or one below the digit before it, each with probability 1/2 (after 9 comes 0 or 8). Seven
-digits per text. A small model learns it from 300 batches. Nobody can do better than $\log 2$ per token, as
+digits per text. A small model learns it from 300 batches. No model can do better than $\log 2$ per token, as
 you know from lesson 11. Below the losses, the model is drawn:"""
 
 # %%
@@ -489,10 +539,10 @@ for chosen, rejected in list(zip(*pairs))[:3]:
 # %% [markdown]
 r"""
 What should be watched? The gains and the accuracy on the test pairs. And the **drift**: by how much the
-policy has become worse at *ordinary* texts, walks that nobody has chosen or rejected. It is the mean of
-$\rho - \pi$ per token, an estimate of the Kullback-Leibler divergence from the reference to the policy. (Papers
-mostly measure the other direction, on texts that the policy writes. Both are 0 if nothing has changed, and
-grow as the policy moves away.)
+policy has become worse at *ordinary* texts, walks that nobody has chosen or rejected. It is the mean of $\rho
+- \pi$ per token, an estimate of the **Kullback-Leibler divergence** from the reference to the policy, which
+says how badly one distribution stands in for another. (Papers mostly measure the other direction, on texts
+that the policy writes. Both are 0 if nothing has changed, and grow as the policy moves away.)
 
 By hand: if the policy goes up with probability 0.9 instead of 0.5, half of the ordinary tokens become
 likelier by $\log(0.9 / 0.5) = 0.59$, and half less likely by $\log(0.5 / 0.1) = 1.61$. The drift is $(1.61 -
@@ -510,8 +560,29 @@ def answers(model, texts):
         return sequence_log_prob(model(texts), texts, is_answer.expand(len(texts), -1))
 
 
+def continued(model, ids, generator):
+    """Six more digits for each first one (count, 1), each drawn from the model's probabilities."""
+    with torch.no_grad():
+        for _ in range(6):
+            chances = model(ids)[:, -1].softmax(dim=-1)
+            ids = torch.cat((ids, torch.multinomial(chances, 1, generator=generator)), dim=1)
+    return ids
+
+
+def say(model, count, seed=0):
+    """Texts that the model writes."""
+    generator = torch.Generator().manual_seed(seed)
+    return continued(model, torch.randint(0, 10, (count, 1), generator=generator), generator)
+
+
+def up_share(texts):
+    """The share of steps that go up."""
+    return rises(texts).float().mean().item() / 6
+
+
 def measured(policy, reference):
-    """Of the test pairs: gains of both sides, accuracy; of ordinary texts: the drift per token."""
+    """Of the test pairs: gains of both sides, accuracy; of ordinary texts: the drift per token; and how often
+    what the policy writes goes up."""
     sides = [answers(model, texts) for model in (policy, reference) for texts in tests]
     drift = (answers(reference, ordinary) - answers(policy, ordinary)).mean().item() / 6
     gains = [(sides[k] - sides[k + 2]).mean().item() for k in (0, 1)]
@@ -520,6 +591,7 @@ def measured(policy, reference):
         "gain of the rejected": gains[1],
         "accuracy": preference_accuracy(*sides),
         "drift": drift,
+        "up": up_share(say(policy, 500)),
     }
 
 
@@ -606,22 +678,11 @@ does not make the steps smaller.
 
 </details>
 
-But how large a drift is harmless? The models have the last word. Let each of them write: how often do its texts
-go up, and how often up *or* down, as all texts of the language do? The rest is nonsense.
+But how large a drift is harmless? The models have the last word. Let each of them write: how often do its
+texts go up, and how often up *or* down, as all texts of the language do? The rest is nonsense.
 """
 
 # %%
-def say(model, count, seed=0):
-    """Texts that the model writes, each token drawn from its probabilities."""
-    generator = torch.Generator().manual_seed(seed)
-    ids = torch.randint(0, 10, (count, 1), generator=generator)
-    with torch.no_grad():
-        for _ in range(6):
-            chances = model(ids)[:, -1].softmax(dim=-1)
-            ids = torch.cat((ids, torch.multinomial(chances, 1, generator=generator)), dim=1)
-    return ids
-
-
 written = {"reference": [say(reference, 500) for reference in references]}
 written |= {name: [say(policy, 500) for policy, _ in seeds] for name, seeds in runs.items()}
 for name, texts in written.items():
@@ -633,34 +694,133 @@ for name, texts in written.items():
 # %% [markdown]
 r"""
 Each line has three seeds, and at the end the first text of seed 0. Here is the answer to the question of the
-beginning. With two of the four losses, *just push* and $\beta = 0.05$, the models have unlearned their
+beginning. With two of the four losses, *just push* and $\beta = 0.05$, the models have forgotten their
 language: on each seed at least a fifth of their steps, and on most seeds nearly half or more, go neither up
-nor down. They nearly always tell which of two *given* answers is preferred, and cannot write one themselves.
-With $\beta = 0.05$ the model even goes up less often, on two of the three seeds, than before it was tuned to
-go up. With $\beta = 0.5$ it does rise, but what does not rise is almost all nonsense: it has unlearned to go
-down. With $\beta = 5$ it goes up in four of five steps and more, and nearly all the others go down.
+nor down. They can nearly always tell which of two *given* answers is preferred, and cannot write one
+themselves. With $\beta = 0.05$ the model even goes up less often, on two of the three seeds, than before it
+was tuned to go up. With $\beta = 0.5$ it does rise, but what does not rise is almost all nonsense: it no
+longer goes down. With $\beta = 5$ it goes up in at least four of five steps, and nearly all the others go
+down.
 
 How good is that? A model that goes up with the same probability $p$ everywhere, and writes no nonsense, has
-the drift of the example by hand, $-\tfrac12 \log\,(4 p (1 - p))$. That is what rising so often costs. Here it
-is as a line, and each tuned model as a mark:
+the drift of the example by hand, $-\tfrac12 \log\,(4 p (1 - p))$. That is what rising so often costs. But an
+end is only an end: perhaps the other losses were as good on their way, and went on too long? So here is the
+whole path of each model, a point every ten steps, with a mark at its end:
 """
 
 # %%
-def up_share(texts):
-    return (((texts[:, 1:] - texts[:, :-1]) % 10) == 1).float().mean().item()
-
-
-points = {
-    name: [(up_share(text), seen[-1]["drift"]) for text, (_, seen) in zip(written[name], seeds)]
+paths = {
+    name: [[(at["up"], at["drift"]) for at in seen[1:]] for _, seen in seeds]
     for name, seeds in runs.items()
 }
-price(points, "What was gained, and what was paid")
+for name, stop in (("just push", 1), ("beta 0.05", 1), ("beta 0.5", 1), ("beta 5", 1), ("beta 5", 10)):
+    stops = [seen[stop] for _, seen in runs[name]]
+    ups, drifts = (" ".join(f"{at[key]:.2f}" for at in stops) for key in ("up", "drift"))
+    print(f"{name:9s} after {10 * stop:3d} steps: up {ups}, drift {drifts}")
+with limited_threads(1):
+    longer = [tuned(reference, 5.0, seed, 300)[1][-1] for seed, reference in enumerate(references)]
+ups, drifts = (" ".join(f"{at[key]:.2f}" for at in longer) for key in ("up", "drift"))
+print(f"beta 5    after 300 steps: up {ups}, drift {drifts}")
+price(paths, "What was gained, and what was paid, step by step")
 
 # %% [markdown]
 r"""
-The farther right, the more of what was wanted; the higher, the more it cost. With $\beta = 5$ all three marks
-lie on the line or close above it: hardly anything was paid in vain. All others lie far above. Accuracy and
-loss cannot tell you that. The drift can, which is why everybody who tunes a model plots it.
+The farther right, the more of what was wanted; the higher, the more it cost. All twelve models start on the
+same road, close to the cheapest drift. **Beta decides where it ends.** *Just push*, stopped after ten steps,
+would have been as good as $\beta = 5$ after a hundred; but nothing in its loss says when to stop. Twenty
+steps later it is past the bend, where drift still grows and rising does not. $\beta = 0.5$ drives into the
+bend and stays there. $\beta = 5$ stops by itself on the straight part: after 300 steps it stands nearly where
+it stood after 100.
+
+So stopping early can take the place of a large $\beta$, if you know when to stop. Accuracy and loss cannot
+tell you. The drift can, which is why people who tune a model plot it.
+
+## 5. What if a program can check the answer?
+
+**The question.** Pairs need people. But whether a sum is right, or a program passes its tests, a computer can
+say. How does a model learn from its *own* answers, if each of them is only right or wrong?
+
+By reinforcement, as the gamblers of lesson 17 did: write a **group** of answers to the same prompt, give each
+its reward, and take the group's mean as the measure. An answer that did better than its group gets likelier,
+the others less likely. That is **GRPO** (Shao et al. 2024), with which reasoning models are trained. No
+reward model is needed, no pairs, and no second network that predicts rewards.
+
+By hand: of eight answers to one prompt two are right. Their mean is 0.25 and the standard deviation 0.43, so
+a right answer has the **advantage** $0.75 / 0.43 = 1.73$ and a wrong one $-0.58$. If all eight are right, or
+all wrong, every advantage is 0, and the group teaches nothing.
+"""
+
+# %%
+def group_advantages(rewards):
+    """As in lesson 17: minus the mean of the group, over its standard deviation."""
+    mean, std = rewards.mean(-1, keepdim=True), rewards.std(-1, correction=0, keepdim=True)
+    return (rewards - mean) / (std + 1e-8)
+
+
+print([f"{a:.2f}" for a in group_advantages(torch.tensor([1.0, 1, 0, 0, 0, 0, 0, 0])).tolist()])
+
+# %% [markdown]
+r"""
+The language, the models and `sequence_log_prob` are yours. The reward: 1 if at least four of the six steps
+rise, else
+0. In each of fifteen rounds every model writes eight answers to each of 32 first digits, and takes eight
+   steps with them. The ratio of the new to the old probability is held within a bound, as in lesson 17, here
+   for the whole answer:
+"""
+
+# %%
+def reward(texts):
+    return (rises(texts) >= 4).float()
+
+
+def learn_by_trying(policy, seed, rounds=15, steps=8):
+    """GRPO; after each round: share rewarded, share of legal steps, and share of the groups that taught."""
+    generator = torch.Generator().manual_seed(seed)
+    optimizer, told = torch.optim.Adam(policy.parameters(), lr=0.003), [report(policy)]
+    everything = is_answer.expand(32 * 8, -1)
+    for _ in range(rounds):
+        prompts = torch.randint(0, 10, (32, 1), generator=generator).repeat_interleave(8, dim=0)
+        texts = continued(policy, prompts, generator)
+        advantages = group_advantages(reward(texts).view(32, 8)).flatten()
+        old = answers(policy, texts)
+        for _ in range(steps):
+            ratio = (sequence_log_prob(policy(texts), texts, everything) - old).exp()
+            gain = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)
+            optimizer.zero_grad()
+            (-gain.mean()).backward()
+            optimizer.step()
+        told.append(report(policy) | {"taught": (advantages.view(32, 8) != 0).any(1).float().mean().item()})
+    return told
+
+
+def report(policy):
+    texts = say(policy, 500, seed=1)
+    moves = (texts[:, 1:] - texts[:, :-1]) % 10
+    legal = ((moves == 1) | (moves == 9)).float().mean().item()
+    return {"rewarded": reward(texts).mean().item(), "legal": legal, "taught": math.nan}
+
+
+with limited_threads(1):
+    tried = [learn_by_trying(copy.deepcopy(model), seed) for seed, model in enumerate(references)]
+for key in ("rewarded", "legal", "taught"):
+    for seed, told in enumerate(tried):
+        print(f"{key:8s} seed {seed}, rounds 0 to 5, 10, 15:",
+              " ".join(f"{told[k][key]:4.2f}" for k in (0, 1, 2, 3, 4, 5, 10, 15)))
+title = "Learning from right and wrong"
+charts = {key: [[at[key] for at in told] for told in tried] for key in ("rewarded", "legal")}
+figures.curves(charts, list(range(16)), title=title, xlabel="round", ylabel="share")
+
+# %% [markdown]
+r"""
+From a third of the answers right to nine in ten in two rounds, without a single pair, and the language is
+hardly harmed: at least 98 of 100 steps are legal, on every seed and after fifteen rounds as after five. Why
+does it not break, without a reference? Because the model learns from what it writes itself. A text that is
+nonsense earns as much as any other text that fails, and what is never written is never pushed. (With larger
+models and more steps drift comes back, and many recipes add a price for it, as in section 2.)
+
+The last lines show where learning ends: as more and more groups are right in all eight answers, their
+advantages are 0, and fewer groups teach anything. Harder prompts would have to come now, which is what
+recipes for reasoning models do.
 
 ## Explore
 
@@ -739,8 +899,8 @@ none of the pairs.
 
 **Sample answers.**
 
-*3 points.* "Without it, the model can degenerate since only relative likelihood matters, and it's rewarded for
-prior differences. Higher beta = stronger implicit KL penalty, use it with noisy or little data. DPO only
+*3 points.* "Without it, the model can degenerate since only relative likelihood matters, and it's rewarded
+for prior differences. Higher beta = stronger implicit KL penalty, use it with noisy or little data. DPO only
 fixes the margin; rejected drops faster than chosen, mass moves elsewhere."
 
 *One and a half points.* "The reference keeps the model from drifting. Beta is the temperature. The loss is

@@ -541,9 +541,9 @@ figures.curves(smooth, range(10, 600, 20), title="Learning digits, three seeds",
 # %% [markdown]
 r"""
 More than 95 % of unseen handwriting, on each seed, from layers that were made for text. Augmentation has
-helped on all three, although the loss in training stays higher: images that change from batch to batch cannot
-be learned by heart. Do not read too much into the size of the gap, though. One per cent is five digits, and
-of two further seeds that we tried, one came out the other way round.
+helped on these three, although the loss in training stays higher: images that change from batch to batch cannot
+be learned by heart. Do not read too much into the size of the gap, though. One per cent is five digits, and of three
+further seeds that we tried, two gained (1.6 and 2.4 per cent) and one lost (1.2).
 
 Which ones does the first model get wrong? Judge for yourself whether you would have known:
 """
@@ -739,7 +739,7 @@ image_row(examples[5:], list("56789"), title, shares=shares[5:], **shown)
 r"""
 The strokes shine through in most of them: it looks as if the model knew where to look. But a few handsome
 pictures prove nothing. Over all unseen digits, in all three models: how much of the share of the patches
-falls on patches with ink, and how large a part of all patches are those?
+falls on patches with ink, and what share of all patches are those?
 """
 
 # %%
@@ -753,7 +753,7 @@ for seed, model in enumerate(models):
 
 # %% [markdown]
 r"""
-In two of the models the ink gets more than its part. In the second it hardly does: that model reads as well
+In two of the models the ink gets more than its share. In the second it hardly does: that model reads as well
 as the others, and the class token takes about as much from blank patches as from written ones. Blank paper
 tells something, too, namely where no stroke is.
 
@@ -790,8 +790,10 @@ Read each row from left to right. If the map tells the truth, erasing the patche
 is so in all three rows, even for the second model. The maps are not empty.
 
 Now compare the last two columns. Erasing the most *ink* hurts about as much as erasing what the map points at
-in the first model, and more in the other two. If you want to know which patches of a digit matter, you do well
-to look at the digit. A map that looks right is not evidence; a test with a plain method beside it is.
+in the first model, and more in the other two. (Of three further models, ink hurt more in one, as much in one, and
+less in one. So the map is no worse a guide than the ink, and no better.) If you want to know which patches of a digit
+matter, you had better look at the digit itself. A map that looks right is not evidence; a test with a plain method
+beside it is.
 
 ## Explore
 

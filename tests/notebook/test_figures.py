@@ -64,7 +64,7 @@ DRAWINGS = {
     "image_row": lambda: image_row(
         torch.ones(2, 1, 4, 4), ["one", "two"], "Two images", patch=2, shares=torch.eye(4)[:2], note="a note"
     ),
-    "price": lambda: price({"one way": [(0.6, 0.1), (0.8, 0.4)]}, "Gained and paid"),
+    "price": lambda: price({"one way": [[(0.6, 0.1), (0.8, 0.4)]]}, "Gained and paid"),
     "tuning": lambda: tuning({"gain": LOSSES, "drift": LOSSES}, [0, 10, 20], "Two charts"),
     "turned_pairs": lambda: turned_pairs(X[1], X[2], [3.0, 1.0, 0.5], 1, "A query and a key one token apart"),
     "loss_between": lambda: loss_between(LOSSES, [50, 100, 150], {"bigrams": 1.5}, "Is it below the level?"),

@@ -94,6 +94,9 @@ WRONG = [
     ("08", "try_centred(lambda linear: centred(nn.Linear(5, 6)))", "more than the mean"),
     ("09", "try_beam_search(lambda *given: beam_search(*given[:-1], 1))", "0.4 times 0.9"),
     ("10", "try_within_words(train_bpe)", "more than one word"),
+    ("10", "try_encode_special(lambda text, merges, special: bpe_encode(text, merges))", "the<|end|>dog is"),
+    ("10", "try_encode_special(lambda text, merges, special: encode_special(text, merges, special) if '.' not in special"
+     " else encode_special('..b', merges, special))", "a dot is a dot"),
     ("10", "try_fast_encode(lambda text, merges: list(text.encode()))", "other ids"),
     ("11", "try_looks_ahead(lambda model, ids: True)", "is honest"),
     ("11", "try_looks_ahead(lambda model, ids: not torch.equal("
@@ -103,9 +106,8 @@ WRONG = [
      "other keys or values"),
     ("13", "try_to_latent(lambda k, v, d: (k[:d], *(weight @ torch.linalg.pinv(k[:d]) for weight in (k, v))))",
      "is possible"),
-    ("14", "try_new_bias(lambda bias, experts, rate: new_bias(bias, experts, -rate))",
-     "busiest expert should go down"),
-    ("14", "try_new_bias(lambda bias, experts, rate: bias.copy_(new_bias(bias, experts, rate)))", "has changed"),
+    ("14", "try_with_shared(lambda layer, shared, x: layer(x))", "says nothing"),
+    ("14", "try_with_shared(lambda layer, shared, x: shared(layer(x)))", "what the others wrote"),
     ("15", "try_backward(lambda q, k, v, out, lse, gradient, block: (q, k, v))", "gradient of q"),
     ("15", "try_windowed(lambda q, k, v, window: windowed_attention(q, k, v, window + 1))", "window of 1"),
     ("16", "try_sharing(lambda known, tested, span: 19 * bool(len(known) == 50 and known.diff().abs().max() == 1))",
@@ -351,8 +353,8 @@ def test_pre_norm_keeps_the_input_and_bears_a_rate_that_post_norm_does_not(names
     kept = {name: [seed[-1] for seed in seeds] for name, seeds in names["shares"].items()}
     assert min(kept["pre-norm"]) > 0.25 and max(map(abs, kept["post-norm"] + kept["no norm"])) < 0.1
     last = {name: [sum(seed[-5:]) / 5 for seed in seeds] for name, seeds in names["losses"].items()}
-    pre, post, warm = last.values()
-    assert max(pre + warm) < 0.3 and min(post) > 1.9
+    pre, post, slow, warm = last.values()
+    assert max(pre + slow + warm) < 0.3 and min(post) > 1.9
     nudged = {
         name: [sum(at) / 3 for at in zip(*seeds, strict=True)] for name, seeds in names["nudged"].items()
     }
@@ -368,19 +370,23 @@ def test_hugging_face_encodes_alike_and_learns_alike_but_for_ties(names, printed
 @about(13)
 def test_latents_learn_what_keys_and_values_learn_and_one_shared_head_does_not(names, printed):
     ends = {name[:3]: [percents[-1] for percents in seeds] for name, seeds in names["learned"].items()}
-    assert min(ends["MHA"] + ends["MLA"]) > 98 and max(ends["MQA"]) < 80 and min(ends["GQA"]) < 90
+    assert min(ends["MHA"] + ends["MLA"]) > 95 and max(ends["MQA"]) < 90
     assert printed.count("[True, True, True]") == 2  # the absorbed form, in both precisions
     assert names["comparison"].differences == [] and len(names["two"].differences) == 1
 
 
 @about(14)
-def test_a_small_balancing_factor_keeps_all_experts_busy_and_the_task_gains(names):
+def test_a_balanced_router_keeps_all_experts_busy_and_the_task_gains(names):
     for seed in range(3):
-        ends = {name: names["runs"][name, seed] for name in ("without", "0.05", "5")}
-        least = {name: torch.tensor(record[-20:]).mean(dim=0).min() for name, (_, record, _) in ends.items()}
-        task = {name: sum(losses[-20:]) for name, (_, _, losses) in ends.items()}
-        assert least["without"] < 0.005 < 0.05 < least["0.05"] < least["5"]
-        assert task["0.05"] < 0.9 * min(task["without"], task["5"])
+        least = {
+            name: torch.tensor(record[-20:]).mean(dim=0).min()
+            for (name, which), (_, record) in names["runs"].items() if which == seed
+        }
+        assert max(least["without"], least["sigmoid, no bias"]) < 0.005
+        assert 0.05 < least["factor 0.05"] < least["factor 5"] and least["sigmoid, bias"] > 0.05
+        for step in (150, 450, 900):
+            task = {name: sum(seeds[seed][step - 20 : step]) for name, seeds in names["task"].items()}
+            assert task["factor 0.05"] < task["without"] and task["sigmoid, bias"] < task["sigmoid, no bias"]
     assert [len(made) for made in names["seen"]] == names["rows"] and sum(names["rows"]) == 400
 
 
@@ -402,6 +408,14 @@ def test_linear_attention_in_chunks_is_linear_attention(answered):
 def test_softmax_looks_up_what_a_window_and_a_state_of_fixed_size_lose(names):
     ends = {name: [run[-1] for run in runs] for name, runs in names["found"].items()}
     assert min(ends["softmax"]) > 0.9 and max(ends["window of 8"] + ends["linear"]) < 0.7
+
+
+@about(15)
+def test_the_delta_rule_corrects_what_a_sum_and_softmax_mix(names):
+    again, once = ({name: [run[-1] for run in runs] for name, runs in names["charts"][task].items()}
+                   for task in ("names come again", "each name once"))
+    assert min(again["delta"]) > 1.6 * max(again["softmax"] + again["linear"] + again["sum"])
+    assert max(once["delta"]) < min(once["linear"])
 
 
 @about(11)
@@ -457,7 +471,9 @@ def test_accuracy_does_not_tell_which_policy_has_lost_its_language(names):
 
     share = {name: [legal(text) for text in texts] for name, texts in names["written"].items()}
     assert max(share["just push"] + share["beta 0.05"]) < 0.8 and min(share["beta 5"]) > 0.95
-    assert min(up for up, _ in names["points"]["beta 5"]) > 0.75
+    assert min(path[-1][0] for path in names["paths"]["beta 5"]) > 0.75
+    for told in names["tried"]:  # learned from right and wrong
+        assert told[0]["rewarded"] < 0.6 < 0.9 < told[-1]["rewarded"] and told[-1]["legal"] > 0.9
 
 
 @about(19)

@@ -33,20 +33,24 @@ def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], t
 
 
 @styled
-def price(points: Mapping[str, Sequence[tuple[float, float]]], title: str) -> Picture:
-    """Drift over the share of steps that go up: a mark for each tuned model, and the line of the cheapest drift.
+def price(paths: Mapping[str, Sequence[Sequence[tuple[float, float]]]], title: str) -> Picture:
+    """Drift over the share of steps that go up: the path of each tuned model with a mark at its end, and the line of
+    the cheapest drift.
 
-    points: name of a way -> (share, drift) of each of its models, from three seeds for instance; up to five ways
+    paths: name of a way -> for each of its models the (share, drift) on the way; up to five ways
     """
-    figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.3, title)
-    ax = axes(figure, 0.95, 1.25, 4.75, 2.3)
+    figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.6, title)
+    ax = axes(figure, 0.95, 1.25, 4.75, 2.6)
     shares = [k / 200 for k in range(100, 199)]
     ax.plot(shares, [cheapest(p) for p in shares], color=GREY, linewidth=1.6, linestyle=":", label="cheapest drift")
     told = []
-    for k, (name, pairs) in enumerate(points.items()):
+    for k, (name, models) in enumerate(paths.items()):
         colour, marker = LOOKS[k % len(LOOKS)][:2]
-        ax.plot(*zip(*pairs, strict=True), marker, color=colour, markersize=8, alpha=0.85, label=name)
-        told.append(f"{name}: " + ", ".join(f"up {number(x)}, drift {number(y)}" for x, y in pairs))
+        for path in models:
+            ax.plot(*zip(*path, strict=True), color=colour, linewidth=1.1, marker=".", markersize=3, alpha=0.7)
+        ends = [path[-1] for path in models]
+        ax.plot(*zip(*ends, strict=True), marker, color=colour, markersize=8, alpha=0.85, label=name)
+        told.append(f"{name} ends: " + ", ".join(f"up {number(x)}, drift {number(y)}" for x, y in ends))
     ax.set(xlabel="share of written steps that go up", ylabel="drift per token", yscale="log")
     ax.yaxis.set_major_formatter("{x:g}")
     ax.set(xlim=(0.4, 1.0), ylim=(0.05, 20))
@@ -54,6 +58,7 @@ def price(points: Mapping[str, Sequence[tuple[float, float]]], title: str) -> Pi
     add_legend(figure, ax, 0.75, across=3)
     return Picture(
         figure,
-        f"{sentence(title)} Drift per token over the share of steps that go up, with a line for the cheapest drift "
-        f"of each share, from 0 at 0.5 to 0.51 at 0.9. {'; '.join(told)}.",
+        f"{sentence(title)} Drift per token over the share of steps that go up, a path for each model from left to its "
+        "end, with a line for the cheapest drift of each share, from 0 at 0.5 to 0.51 at 0.9. "
+        f"{'; '.join(told)}.",
     )
