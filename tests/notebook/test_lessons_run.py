@@ -95,8 +95,8 @@ WRONG = [
     ("09", "try_beam_search(lambda *given: beam_search(*given[:-1], 1))", "0.4 times 0.9"),
     ("10", "try_within_words(train_bpe)", "more than one word"),
     ("10", "try_encode_special(lambda text, merges, special: bpe_encode(text, merges))", "the<|end|>dog is"),
-    ("10", "try_encode_special(lambda text, merges, special: encode_special(text, merges, special) if '.' not in special"
-     " else encode_special('..b', merges, special))", "a dot is a dot"),
+    ("10", "try_encode_special(lambda text, merges, special: encode_special(text if '.' not in special else '..b', "
+     "merges, special))", "a dot is a dot"),
     ("10", "try_fast_encode(lambda text, merges: list(text.encode()))", "other ids"),
     ("11", "try_looks_ahead(lambda model, ids: True)", "is honest"),
     ("11", "try_looks_ahead(lambda model, ids: not torch.equal("
