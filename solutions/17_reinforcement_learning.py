@@ -791,7 +791,8 @@ r"""
 
 Eight slot machines. Machine 0 pays 0 on average, machine 7 pays 1, and the others lie between; but each single
 payment is off by a random number with a standard deviation of 1. A gambler's policy is eight logits. Each round, the
-gambler pulls 16 times (that is the group), computes the advantages, and takes 60 steps of Adam with these same 16 payments.
+gambler pulls 16 times (that is the group), computes the advantages, and takes 60 steps of Adam with these same 16
+payments.
 A hundred gamblers learn side by side, once with the bound and once without. Guess first: where do those without it
 end?
 """
