@@ -34,7 +34,7 @@ class Entry:
 class _Budget:
     """What may still be read of all archives together."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.files, self.size = MOST_FILES, MOST_IN_ALL
 
     def count(self) -> None:

@@ -14,6 +14,7 @@ import csv
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
@@ -110,7 +111,7 @@ class MoodleExporter(TableExporter):
         ]
 
 
-def _work(gradebook, lesson, student):
+def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
     """The submission of the student for the lesson, or None."""
     try:
         return gradebook.find_submission(lesson.name, student.id)
@@ -118,13 +119,13 @@ def _work(gradebook, lesson, student):
         return None
 
 
-def _grades(gradebook, lessons: list, student) -> list[float | None]:
+def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
     """The score less the late penalty for each lesson, None if nothing was handed in."""
     works = [_work(gradebook, lesson, student) for lesson in lessons]
     return [None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0)) for work in works]
 
 
-def _quoted(cell) -> str:
+def _quoted(cell: object) -> str:
     """A cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
     if isinstance(cell, float):
         return f"{cell:g}" if cell == round(cell, 4) else f"{cell:.4f}"

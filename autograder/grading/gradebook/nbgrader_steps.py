@@ -6,11 +6,12 @@ from copy import copy
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbformat import from_dict
-from nbgrader.api import Gradebook
+from nbformat import NotebookNode, from_dict
+from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.grading.gradebook.fail_closed import require_settings
@@ -32,13 +33,14 @@ NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
 class Releasing(NotebookExporter):
     """Makes what students get. subtle: nbgrader removes the old one first, and fails without it."""
 
-    def __init__(self, config=None, **more):
+    def __init__(self, config: Any = None, **more: Any) -> None:
         super().__init__(config=config, **more)
-        require_settings(self.parent)
-        convert = self.parent.convert_notebooks
+        converter: Any = self.parent
+        require_settings(converter)
+        convert = converter.convert_notebooks
 
         def convert_or_leave_as_it_was() -> None:
-            course = self.parent.coursedir
+            course = converter.coursedir
             released = Path(course.root, course.release_directory, course.assignment_id)
             with TemporaryDirectory(dir=course.root, prefix=".release-") as kept:
                 if released.is_dir():
@@ -50,7 +52,7 @@ class Releasing(NotebookExporter):
                         Path(kept, "before").rename(released)
                     raise
 
-        self.parent.convert_notebooks = convert_or_leave_as_it_was
+        converter.convert_notebooks = convert_or_leave_as_it_was
 
 
 class LimitedReading(NotebookExporter):
@@ -60,25 +62,27 @@ class LimitedReading(NotebookExporter):
     a submission begins: an error there ends this submission and no other.
     """
 
-    def __init__(self, config=None, **more):
+    def __init__(self, config: Any = None, **more: Any) -> None:
         super().__init__(config=config, **more)
-        require_settings(self.parent)
+        assert self.parent is not None, "a converter of nbgrader makes it"
+        self._converter = self.parent
+        require_settings(self._converter)
         # Nothing beside a notebook is used in grading; modules and archives are not even copied. subtle: the exchange
         # leaves out what `ignore` names as well, and needs its own.
-        self.parent.coursedir = copy(self.parent.coursedir)
-        self.parent.coursedir.ignore = [*self.parent.coursedir.ignore, *NOTHING_BESIDE]
-        begin = self.parent.init_destination
+        self._converter.coursedir = copy(self._converter.coursedir)
+        self._converter.coursedir.ignore = [*self._converter.coursedir.ignore, *NOTHING_BESIDE]
+        begin = self._converter.init_destination
 
         def refuse_or_begin(assignment_id: str, student_id: str) -> bool:
             # nbgrader's converters run in the course's folder.
             read_limited(_check_folder, Path("submitted", student_id, assignment_id))
             return begin(assignment_id, student_id)
 
-        self.parent.init_destination = refuse_or_begin
+        self._converter.init_destination = refuse_or_begin
 
-    def from_filename(self, filename: str, resources=None, **more):
+    def from_filename(self, filename: str, resources: Any = None, **more: Any) -> tuple[NotebookNode, dict]:
         # The second time it is the notebook that we wrote.
-        if not self.parent._sanitizing:
+        if not self._converter._sanitizing:
             return super().from_filename(filename, resources, **more)
         notebook = from_dict(read_limited(read_notebook, Path(filename)))
         return self.from_notebook_node(notebook, resources, **more)
@@ -99,7 +103,7 @@ class TrustTheCourse(NbGraderPreprocessor):
     it waits for a person.
     """
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         place = resources["nbgrader"]
         with Gradebook(place["db_url"]) as gradebook:
             course_cells = cells_of_course(gradebook.find_notebook(place["notebook"], place["assignment"]))
@@ -113,7 +117,7 @@ class GradeSubmission(NbGraderPreprocessor):
     """Runs the notebook and judges it, or takes the result of an earlier run of the same, and writes the scores. Puts
     outputs, the judge's words, and for formgrader the marking schemes into the notebook."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         place, folder = resources["nbgrader"], Path.cwd()
         lesson = nbformat.read(Path("source", place["assignment"], f"{place['notebook']}.ipynb"), as_version=4)
         secret = read_secret(folder)
@@ -139,5 +143,5 @@ class GradeSubmission(NbGraderPreprocessor):
             raise
 
 
-def _row(gradebook: Gradebook, place: dict):
+def _row(gradebook: Gradebook, place: dict) -> SubmittedNotebook:
     return gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])

@@ -77,14 +77,14 @@ def locked(folder: Path) -> Iterator[None]:
 class _Log(logging.FileHandler):
     """A log that is left out if it cannot be written (a full disk): the work goes on, or reports the error itself."""
 
-    def emit(self, record):
+    def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):
             super().emit(record)
 
-    def handleError(self, record):
+    def handleError(self, record: logging.LogRecord) -> None:
         pass
 
-    def close(self):
+    def close(self) -> None:
         with suppress(OSError):
             super().close()
 

@@ -61,10 +61,10 @@ class Recorder:
         self._penalties = LatePenalties(api)
         self._log = api.log
 
-    def __enter__(self):
+    def __enter__(self) -> "Recorder":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._gradebook.close()
 
     def record(self, submission: Submission, read: Read, lesson: NotebookNode, result: Result) -> None:

@@ -1,6 +1,7 @@
 """The grades, read from the gradebook, as a table."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps.api import NbGraderAPI
@@ -77,7 +78,7 @@ def _row(gradebook: Gradebook, submission: Submission, outcome: Outcome | None) 
     return Row(student, lesson, points, best, problem, ungraded=bool(outcome and outcome.again))
 
 
-def _in_order(graded, notebook) -> list:
+def _in_order(graded: list, notebook: Any) -> list:
     """Grades or grade cells in the order of the notebook's cells."""
     order = {cell.name: number for number, cell in enumerate(notebook.source_cells)}
     return sorted(graded, key=lambda one: order[one.name])
@@ -126,7 +127,7 @@ def _number(points: float | None) -> str:
     return BY_HAND if points is None else f"{points:g}"
 
 
-def _points(grade) -> float | None:
+def _points(grade: Any) -> float | None:
     waits = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
     return None if waits else grade.score
 

@@ -3,6 +3,7 @@
 import json
 import time
 import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -67,7 +68,7 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
     run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):
 
-        def attempt(isolated, part=part):
+        def attempt(isolated: bool, part: Callable = part) -> None:
             left = replace(how.allowance, whole=max(1.0, until - time.monotonic()))
             with run.timed("sandbox"):
                 session = Session(server, how.sandboxed, left, hidden)
@@ -147,7 +148,7 @@ class _Run:
         return unable_to_run(exercise, f"{said}\nWhat does your answer need them for?")
 
     @contextmanager
-    def timed(self, part: str):
+    def timed(self, part: str) -> Iterator[None]:
         """Adds the wall time of the block to that part of the result."""
         began, seconds = time.monotonic(), self.result.seconds
         try:

@@ -14,8 +14,10 @@ from dataclasses import asdict
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
@@ -28,6 +30,7 @@ from autograder.grading.judging import results
 from autograder.grading.submission.files import SUBMISSION_SECRET, TIMESTAMP
 from autograder.grading.submission.limited import Broke, OverLimit, limited
 from autograder.grading.submission.unit import exercise_of
+from autograder.graph.drawing import Drawing
 from autograder.judge.verdict import Picture
 from autograder.untrusted import checked
 
@@ -51,7 +54,7 @@ class FitForStudents(NbGraderPreprocessor):
     """Takes out the marking schemes, and the bare number below a check, which its card says in words. Adds the
     pictures, and the styles that fit pictures and tables to the page."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb.cells = [cell for cell in nb.cells if SCHEME_TAG not in cell.metadata.get("tags", [])]
         result = _result(nb)
         for cell in nb.cells:
@@ -68,7 +71,7 @@ class FitForStudents(NbGraderPreprocessor):
         return nb, resources
 
 
-def _result(nb) -> results.Result | None:
+def _result(nb: NotebookNode) -> results.Result | None:
     """The kept result of the run that this notebook shows."""
     key = nb.metadata.get("autograder", {}).get("result", "")
     # nbgrader's converters run in the course's folder.
@@ -91,7 +94,7 @@ def _pictures(exercise: str, result: results.Result) -> list:
 
 
 @lru_cache(1000)
-def _drawn(draw: Callable[..., str], *args) -> str:
+def _drawn(draw: Callable[..., str], *args: Any) -> str:
     """What `draw(*args)` returns, drawn in a process with limits; a sentence if it reached one, and nothing if it
     cannot be drawn: a picture that fails must not cost the page."""
     try:
@@ -133,7 +136,7 @@ def _graphs(exercise: str, data: str, is_right: bool) -> str:
 
 
 @lru_cache
-def _worked(exercise_id: str):
+def _worked(exercise_id: str) -> Drawing:
     """The drawing of the worked answer, or of the reference if there is none, which may have any form."""
     from autograder.exercises import find
     from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
@@ -163,12 +166,12 @@ def exercise_name(grade_id: str) -> str:
 class FeedbackExporter(HTMLExporter):
     """nbgrader's feedback page without scripts: formulas are MathML, nothing comes from the network."""
 
-    def __init__(self, config=None, **more):
+    def __init__(self, config: Any = None, **more: Any) -> None:
         super().__init__(config=config, **more)
         require_settings(self.parent)
 
 
-def make_releasable(notebooks: list[str], **_) -> None:
+def make_releasable(notebooks: list[str], **_: Any) -> None:
     """Puts the two files beside a student's pages without which `nbgrader release_feedback` stops for the whole class:
     it finds them only beside what came through its exchange. nbgrader calls this after it has written the pages."""
     for folder in {Path(notebook).parent for notebook in notebooks}:

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
+from typing import Any
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
@@ -77,7 +78,7 @@ def mathml(latex: str, block: bool = False) -> str | None:
     return made
 
 
-def _written(element) -> str:
+def _written(element: ET.Element) -> str:
     """An element with nothing but the tags and attributes listed above. Raises ValueError for another tag."""
     tag = element.tag.removeprefix(MATHML)
     if tag not in TAGS:
@@ -95,7 +96,7 @@ def _written(element) -> str:
     return f"<{tag}{known}>{inside}</{tag}>"
 
 
-def _spaced(element) -> Iterator[str]:
+def _spaced(element: ET.Element) -> Iterator[str]:
     """The parts of an element; in a row, a thin gap between the name of a function and what it stands beside, as in
     TeX: log p, but log(p)."""
     before = None
@@ -108,7 +109,7 @@ def _spaced(element) -> Iterator[str]:
         before = part
 
 
-def _is_function(element) -> bool:
+def _is_function(element: ET.Element) -> bool:
     """Whether it is the name of a function, with or without a limit below it: log, max over j, softmax."""
     tag = element.tag.removeprefix(MATHML)
     if tag in ("msub", "msup", "munder", "munderover", "msubsup") and len(element):
@@ -116,12 +117,12 @@ def _is_function(element) -> bool:
     return tag in ("mi", "mo") and bool(FUNCTION.fullmatch(element.text or ""))
 
 
-def _is_sign(element) -> bool:
+def _is_sign(element: ET.Element) -> bool:
     """Whether it is a bracket, a sign of arithmetic or a gap."""
     return element.tag.removeprefix(MATHML) in ("mo", "mspace") and not _is_function(element)
 
 
-def _bind_signs(element) -> None:
+def _bind_signs(element: ET.Element) -> None:
     """No gap between a sign and its number in (2, -1); a browser leaves one unless the sign comes first of all."""
     for before, sign in itertools.pairwise(element):
         if SIGN.fullmatch(sign.text or "") and BEFORE_A_SIGN.fullmatch(before.text or ""):
@@ -131,10 +132,10 @@ def _bind_signs(element) -> None:
 class _Renderer(IPythonRenderer):
     """Puts a mark in the place of each formula, so that the HTML around it can be cleaned on its own."""
 
-    def __init__(self, **options):
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._mark = f"formula{secrets.token_hex(8)}n"  # nobody can write it in advance
-        self._formulas = []
+        self._formulas: list[tuple[str, str]] = []
 
     def inline_math(self, body: str) -> str:
         return self._marked(body, f"${body}$", block=False)

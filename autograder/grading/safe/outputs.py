@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -21,7 +22,7 @@ NO_ROOM = "(The notebook shows too much; the rest is left out.)"
 class Shown:
     """The outputs of one submission, of limited size together."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._left = MOST_SHOWN
 
     def plain_outputs(self, outputs: list) -> list[dict]:
@@ -36,7 +37,7 @@ class Shown:
         return made
 
 
-def _plain(output) -> NotebookNode | None:
+def _plain(output: Any) -> NotebookNode | None:
     kind = output.get("output_type") if isinstance(output, dict) else None
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"

@@ -46,6 +46,9 @@ class Sandbox:
         )
         os.close(words)
         os.close(tell)
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        assert stdin and stdout and stderr, "they are pipes"
+        self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
         try:
             self.pid, self.pidfd = self._wait_until_ready(told)
         except BaseException:
@@ -60,10 +63,10 @@ class Sandbox:
             info = file.read()
         if info:
             # subtle: `cat` answers only when all that bubblewrap mounts is in place.
-            self._process.stdin.write(b"\n")
-            self._process.stdin.flush()
-        if not (info and self._process.stdout.read(1)):
-            raise OSError(self._process.stderr.read().decode(errors="replace").strip() or "bwrap failed")
+            self._stdin.write(b"\n")
+            self._stdin.flush()
+        if not (info and self._stdout.read(1)):
+            raise OSError(self._stderr.read().decode(errors="replace").strip() or "bwrap failed")
         pid = json.loads(info)["child-pid"]
         return pid, os.pidfd_open(pid)
 
@@ -94,7 +97,7 @@ class Sandbox:
 
     def _close(self) -> None:
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for stream in (self._stdin, self._stdout, self._stderr):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 

@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.grading.submission.files import (
     MOST_BYTES,
@@ -77,7 +78,7 @@ def digest(submission: Submission) -> str:
     return total.hexdigest()
 
 
-def _add(total, path: Path) -> None:
+def _add(total: Any, path: Path) -> None:
     """Adds to a digest what a file holds; for a file that is too large or cannot be read, its size or why."""
     try:
         with os.fdopen(open_file(path), "rb") as file:

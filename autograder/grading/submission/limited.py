@@ -58,7 +58,7 @@ class _Reply:
     trace: str = ""
 
 
-def read_limited(function: Callable, *args):
+def read_limited(function: Callable, *args: Any) -> Any:
     """Calls `function(*args)`, which reads a submission, as `limited` does. Raises Refused if it reached a limit."""
     try:
         return limited(function, *args, seconds=READING_SECONDS, memory=READING_MEMORY)
@@ -66,7 +66,7 @@ def read_limited(function: Callable, *args):
         raise Refused(f"the notebook cannot be read: its reader {over}") from None
 
 
-def limited(function: Callable, *args, seconds: int, memory: int):
+def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
     """Calls `function(*args)` in a fork that may compute for `seconds` and take `memory` bytes more than this process
     has; returns its result as plain data (it travels as JSON).
 
@@ -108,7 +108,7 @@ def _all_of(pipe: int, deadline: float) -> bytes:
     raise TimeoutError("this machine is too busy to read it")
 
 
-def _work(pipe: int, parent: int, seconds: int, memory: int, function, args) -> NoReturn:
+def _work(pipe: int, parent: int, seconds: int, memory: int, function: Callable, args: tuple) -> NoReturn:
     """The fork."""
     status = 1
     try:

@@ -6,6 +6,7 @@ Some notebooks make even this slow or large: read them in a process with limits 
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode, from_dict
 
@@ -103,14 +104,14 @@ def _plain_cell(cell: dict, name: str) -> dict:
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": source} | more
 
 
-def _joined(source) -> str:
+def _joined(source: object) -> str:
     """The text of a cell, which may be given as its lines. Raises TypeError if it is not text."""
     if not isinstance(source, (str, list)):
         raise TypeError("a cell has no text")
     return "".join(source).replace("\r\n", "\n")
 
 
-def _pasted(attachments, most: int) -> dict | None:
+def _pasted(attachments: Any, most: int) -> dict | None:
     """The pictures in an answer, {name: {kind: base64}}; None if there are none, or too large ones."""
     try:
         kept = {

@@ -47,21 +47,22 @@ class ForkServer:
     Its imports begin when it is made, which itself takes little time: make it before importing anything slow.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
         # subtle: a new program, not a fork. What this process knows (secrets, answers, the gradebook) is not in its
         # memory; and its command line and environment, which students' code can read, say nothing.
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-W", "ignore", "-c", START],
             env={name: os.environ[name] for name in NEEDED_TO_START if name in os.environ} | FROM_THE_START,
-            stdin=theirs,
+            stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
             cwd="/",
         )
         theirs.close()
-        self._requests = ours
+        assert self._process.stderr, "it is a pipe"
+        self._requests, self._errors = ours, self._process.stderr
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         told = {
             "root": str(PACKAGE.parent),
@@ -72,10 +73,10 @@ class ForkServer:
         with contextlib.suppress(OSError):  # if it has ended already, `wait_until_warm` says so
             self._requests.sendall(json.dumps(told).encode() + b"\n")
 
-    def __enter__(self):
+    def __enter__(self) -> "ForkServer":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def wait_until_warm(self) -> None:
@@ -87,7 +88,7 @@ class ForkServer:
         with contextlib.suppress(ConnectionError):  # it ended before it had read the first message
             said = self._requests.recv(16)
         if said != WARM:
-            lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+            lines = self._errors.read().decode(errors="replace").strip().splitlines()
             raise ForkServerDied(lines[-1] if lines else "the fork server ended")
 
     def fork(self, memory: int, namespaces: int | None, group: int | None) -> tuple[socket.socket, int]:
@@ -114,7 +115,7 @@ class ForkServer:
         self._requests.close()
         self._process.kill()
         self._process.wait()
-        self._process.stderr.close()
+        self._errors.close()
 
 
 @functools.cache

@@ -4,6 +4,7 @@ import os
 import select
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -70,33 +71,29 @@ class Session:
         self._allowance = allowance
         self._deadline = time.monotonic() + allowance.whole
         self._looked = time.monotonic()
-        self._group = self._sandbox = self._life = self._channel = None
-        try:
+        self._sandbox = group = None
+        with ExitStack() as ends:  # what has begun ends in the opposite order, also if the next thing fails
+            if parent := parent_of_groups():
+                group = Group(parent, limits_of(allowance.memory, allowance.processes))
+                ends.callback(group.end)
             if sandboxed:
                 self._sandbox = Sandbox(hidden)
-            if parent := parent_of_groups():
-                self._group = Group(parent, limits_of(allowance.memory, allowance.processes))
-            namespaces, group = self._sandbox and self._sandbox.pidfd, self._group and self._group.procs
-            self._channel, self._life = server.fork(allowance.memory, namespaces, group)
+                ends.callback(self._sandbox.end)
+            namespaces = self._sandbox.pidfd if self._sandbox else None
+            self._channel, life = server.fork(allowance.memory, namespaces, group.procs if group else None)
+            ends.callback(os.close, life)
+            ends.callback(self._channel.close)
             # No student's code runs before the process reports itself, so a failure until then is the machine's.
             self._channel.settimeout(SECONDS_TO_START)
             if self._channel.recv(len(READY)) != READY:
                 raise OSError("a process did not start in its sandbox")
-        except BaseException:
-            self.__exit__()
-            raise
+            self._ends = ends.pop_all()
 
-    def __enter__(self):
+    def __enter__(self) -> "Session":
         return self
 
-    def __exit__(self, *_):
-        if self._channel:
-            self._channel.close()
-            os.close(self._life)
-        if self._sandbox:
-            self._sandbox.end()
-        if self._group:
-            self._group.end()
+    def __exit__(self, *_: object) -> None:
+        self._ends.close()
 
     def cell(self, source: str) -> list[dict]:
         """The outputs of a cell, as sent. Raises Ended."""

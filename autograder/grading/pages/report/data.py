@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
@@ -90,7 +91,7 @@ def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Les
     ]
 
 
-def _format_name(student) -> str:
+def _format_name(student: Any) -> str:
     """Name and id; the id alone if the gradebook has no name."""
     name = " ".join(filter(None, [student.first_name, student.last_name]))
     return f"{name} ({student.id})" if name else student.id

@@ -3,6 +3,7 @@
 import os
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 
@@ -41,7 +42,7 @@ def report(folder: Path | str, lesson: str | None = None) -> Path:
     return path
 
 
-def _printable(value):
+def _printable(value: Any) -> Any:
     """A text without marks that would turn the words after it round; HTML stays as it is."""
     return printable(value) if type(value) is str else value
 

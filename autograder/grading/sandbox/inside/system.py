@@ -5,12 +5,13 @@ import ctypes
 import os
 import signal
 import sys
+from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG = 1
 
 
-def call(name: str, *arguments) -> int:
+def call(name: str, *arguments: Any) -> int:
     """Calls a function of the C library. Raises OSError if it returns -1."""
     result = getattr(LIBC, name)(*arguments)
     if result == -1:

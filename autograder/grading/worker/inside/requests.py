@@ -17,6 +17,8 @@ import sys
 import types
 from collections.abc import Callable
 
+from torch import Tensor
+
 from autograder.faults import door
 from autograder.grading.sandbox.inside.system import write_all
 from autograder.grading.worker.answer_graph import answer_graph
@@ -51,10 +53,10 @@ class _Submission:
         """The packed reply to one request."""
         return getattr(self, "_" + request.pop("do"))(**request)
 
-    def _cell(self, source, seconds):
+    def _cell(self, source: str, seconds: float) -> bytes:
         return pack({"outputs": self.shell.run(source, seconds)})
 
-    def _module(self, source, name, seconds):
+    def _module(self, source: str, name: str, seconds: float) -> bytes:
         # subtle: with the text in linecache an error can show the student's own line, and inspect works.
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         module = types.ModuleType("answer")
@@ -64,8 +66,8 @@ class _Submission:
         _, error = guarded(lambda: _run(source, name, module.__dict__), seconds)
         return pack({"error": error})
 
-    def _probe(self, name, procedure, cases, isolated, seconds):
-        def records():
+    def _probe(self, name: str, procedure: str, cases: Tensor, isolated: bool, seconds: float) -> bytes:
+        def records() -> bytes:
             answer = self.names.get(name)
             reply = {"found": name in self.names, "callable": callable(answer), "kind": type(answer).__name__}
             done = probe(answer, unpack_cases(_bytes(cases)), procedure) if reply["callable"] else []
@@ -73,8 +75,8 @@ class _Submission:
 
         return _in_a_fork(records, seconds) if isolated else records()
 
-    def _graph(self, name, procedure, case, seconds):
-        def graph():
+    def _graph(self, name: str, procedure: str, case: Tensor, seconds: float) -> bytes:
+        def graph() -> bytes:
             drawing = answer_graph(self.names.get(name), procedure, unpack_cases(_bytes(case))[0])
             return pack({"graph": as_data(drawing)})
 
@@ -108,7 +110,7 @@ def _in_a_fork(work: Callable[[], bytes], seconds: float) -> bytes:
     return data or pack({"ended": os.waitstatus_to_exitcode(status)})
 
 
-def _bytes(numbers) -> bytes:
+def _bytes(numbers: Tensor) -> bytes:
     """Bytes travel as a tensor of bytes."""
     return numbers.numpy().tobytes()
 

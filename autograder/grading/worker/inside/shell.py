@@ -5,6 +5,7 @@ It is IPython without a kernel: magics, `await` at top level and matplotlib's in
 
 import io
 import sys
+from typing import Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -34,7 +35,7 @@ class Outputs(list):
         if left > 0:
             last["text"] += text if len(text) <= left else text[:left] + CUT
 
-    def data(self, kind: str, data: dict, **more) -> None:
+    def data(self, kind: str, data: dict, **more: Any) -> None:
         plain = {mime: value for mime, value in data.items() if type(mime) is str and type(value) is str}
         self._add({"output_type": kind, "data": plain, "metadata": {}, **more}, sum(map(len, plain.values())))
 
@@ -57,40 +58,42 @@ class _Stream(io.TextIOBase):
     encoding = "utf-8"
     errors = "replace"
 
-    def __init__(self, shell, name):
+    def __init__(self, shell: "Shell", name: str):
         self._shell, self._name = shell, name
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         self._shell.outputs.stream(self._name, str(text))
         return len(text)
 
-    def writable(self):
+    def writable(self) -> bool:
         return True
 
 
 class _Published(DisplayPublisher):
-    def publish(self, data, metadata=None, **_):
+    def publish(self, data: dict, metadata: Any = None, source: Any = None, **_: Any) -> None:
         self.shell.outputs.data("display_data", data)
 
-    def clear_output(self, wait=False):
+    def clear_output(self, wait: bool = False) -> None:
         self.shell.outputs.clear()
 
 
 class _Result(DisplayHook):
-    def write_output_prompt(self):
+    def write_output_prompt(self) -> None:
         pass
 
-    def write_format_data(self, format_dict, md_dict=None):
+    def write_format_data(self, format_dict: dict, md_dict: Any = None) -> None:
+        assert isinstance(self.shell, Shell), "it makes this hook"
         self.shell.outputs.data("execute_result", format_dict, execution_count=self.shell.execution_count)
 
-    def finish_displayhook(self):
+    def finish_displayhook(self) -> None:
         sys.stdout.flush()
 
 
-def _text_of(error) -> str:
+def _text_of(error: BaseException) -> str:
     """The text of an error, without IPython's name for the cell."""
-    is_placed = isinstance(error, SyntaxError) and error.msg and error.lineno
-    return f"{error.msg} (line {error.lineno})" if is_placed else str(error)
+    if isinstance(error, SyntaxError) and error.msg and error.lineno:
+        return f"{error.msg} (line {error.lineno})"
+    return str(error)
 
 
 class Shell(InteractiveShell):
@@ -99,21 +102,21 @@ class Shell(InteractiveShell):
     display_pub_class = Type(_Published)
     displayhook_class = Type(_Result)
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         self.outputs = Outputs()
         super().__init__(**kwargs)
 
-    def _showtraceback(self, etype, evalue, stb):
+    def _showtraceback(self, etype: type[BaseException], evalue: BaseException, stb: Any) -> None:
         if issubclass(etype, OutOfTime):
             self.outputs.out_of_time()
             return
         lines = stb if isinstance(stb, list) else [str(stb)]
         self.outputs.error(etype.__name__, _text_of(evalue), lines)
 
-    def ask_exit(self):
+    def ask_exit(self) -> None:
         """Does nothing: `exit` in a cell must not end the process."""
 
-    def enable_gui(self, gui=None):
+    def enable_gui(self, gui: Any = None) -> None:
         """Does nothing: `%matplotlib inline` needs no window system."""
 
     def run(self, source: str, seconds: float) -> list[dict]:

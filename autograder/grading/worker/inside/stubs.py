@@ -8,6 +8,8 @@ import importlib
 import pkgutil
 import sys
 import types
+from collections.abc import Callable
+from typing import Any
 
 REAL = ("autograder.notebook.sentence", "autograder.notebook.experiment")
 
@@ -15,13 +17,13 @@ REAL = ("autograder.notebook.sentence", "autograder.notebook.experiment")
 class _Nothing(types.ModuleType):
     """A module whose every name is a function that does nothing."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., float]:
         if name.startswith("__"):
             raise AttributeError(name)
         return _do_nothing
 
 
-def _do_nothing(*args, **kwargs):
+def _do_nothing(*args: Any, **kwargs: Any) -> float:
     return 0.0
 
 
