@@ -12,11 +12,13 @@ from typing import Any
 from autograder.judge.between_calls import between_calls
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, Finding
+from autograder.judge.findings.values import NEVER_WRITTEN
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
 from autograder.judge.localize import common_need, single_aspect, unused_input
 from autograder.judge.naming import Explanation, name_mistake
 from autograder.judge.relations import place, relation
+from autograder.judge.relations.lists import lists
 from autograder.judge.relations.pair import Pairs, Words, pairs_of
 from autograder.schema.case import VALUES, Case
 from autograder.schema.exercise import Exercise, Invariant
@@ -38,6 +40,11 @@ class WrongAnswer:
     def pairs(self) -> Pairs:
         """The answer's results beside the expected ones."""
         return pairs_of(self.exercise, self.cases, self.expected.right, self.records)
+
+    @cached_property
+    def wrong(self) -> set[int]:
+        """The cases in which a value is wrong."""
+        return {finding.case for finding in self.findings if finding.level in (NUMBERS, FINITE)}
 
     def costs(self, aspect: str) -> bool:
         """Whether a finding costs this aspect."""
@@ -70,6 +77,10 @@ def _unused_input(answer: WrongAnswer) -> Explanation | None:
 
 def _between_calls(answer: WrongAnswer) -> Explanation | None:
     return _explanation(between_calls(answer.cases, answer.expected.right, answer.records, answer.findings))
+
+
+def _never_written(answer: WrongAnswer) -> Explanation | None:
+    return _explanation(NEVER_WRITTEN if answer.reported.question == NEVER_WRITTEN[1] else None)
 
 
 def _broken_invariant(answer: WrongAnswer) -> Explanation | None:
@@ -121,10 +132,12 @@ EXPLAINERS: tuple[Callable[[WrongAnswer], Explanation | None], ...] = (
     _known_mistake,
     _general_mistake,
     _between_calls,
+    _never_written,
     _unused_input,
     _broken_invariant,
     _of_numbers(lambda answer: single_aspect(answer.findings)),
     _of_numbers(lambda answer: relation(answer.pairs)),
+    _of_numbers(lambda answer: lists(answer.cases, answer.expected.right, answer.records, answer.wrong)),
     _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
     _of_numbers(lambda answer: place(answer.pairs)),
 )

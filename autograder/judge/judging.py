@@ -60,7 +60,8 @@ def judge(
     """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case. Without
     `in_words`, a wrong answer's verdict has no message and names no mistake."""
     if (where := _stub(records)) is not None:
-        return _waits_for(exercise, where) or not_started(exercise)
+        half = f"`forward` of {exercise.name} is not written yet." if where.endswith("forward") else ""
+        return _waits_for(exercise, where) or not_started(exercise, half)
     expected = expected or expected_on(exercise, cases)
     faults = findings(exercise, cases, expected.right, records)
     lost = {finding.aspect for finding in faults}
@@ -112,7 +113,7 @@ def _stub(records: list[Record]) -> str | None:
         return None
     error = first["error"]
     # subtle: PyTorch raises the same if a module has no forward or an operation no kernel: started, and wrong.
-    return error["function"] if "NotImplementedError" in error["bases"] and error.get("raised") else None
+    return error["function"] if error.get("raised") and error.get("unwritten") else None
 
 
 def _waits_for(exercise: Exercise, function: str) -> Verdict | None:

@@ -88,10 +88,18 @@ def _two_at_once(
     for numbers in _possible_pairs(cases, expected, records, _sample(cases, wrong_outputs)):
         others, wrong_others = expected.run(*numbers)
         if _agreement(cases, expected, records, others, wrong | wrong_others)[0] == 1.0:
-            first, second = (expected.exercise.mistakes[number] for number in numbers)
-            observation = f"Two things at once. {first.observation} {second.observation}"
-            return Explanation(f"{first.id}+{second.id}", observation, first.question)
+            return _explanation_of_both(expected, numbers, wrong_outputs)
     return None
+
+
+def _explanation_of_both(expected: Expected, numbers: tuple[int, int], wrong: list[int]) -> Explanation:
+    """The question is about the mistake that shows in more cases, and the example one that shows it."""
+    shown = {number: frozenset(i for i in wrong if expected.shows(i, number)) for number in numbers}
+    larger = max(numbers, key=lambda number: len(shown[number]))
+    first, second = (expected.exercise.mistakes[number] for number in numbers)
+    observation = f"Two things at once. {first.observation} {second.observation}"
+    question = expected.exercise.mistakes[larger].question
+    return Explanation(f"{first.id}+{second.id}", observation, question, shown[larger])
 
 
 def _possible_pairs(

@@ -4,8 +4,11 @@ The call is limited in time, its prints and warnings are dropped, and every exce
 recursion, comes back as data.
 """
 
+import ast
 import dis
+import inspect
 import linecache
+import textwrap
 import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -46,6 +49,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         "code": code,
         "function": function,
         "raised": _raised_by_student(error),
+        "unwritten": isinstance(error, NotImplementedError) and _is_unwritten(error),
         "bases": [kind.__name__[:LONGEST_TEXT] for kind in type(error).__mro__],
     }
 
@@ -58,6 +62,21 @@ def _raised_by_student(error: BaseException) -> bool:
     if step is None or not is_students(step.tb_frame.f_code.co_filename):
         return False
     return step.tb_frame.f_code.co_code[step.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def _is_unwritten(error: BaseException) -> bool:
+    """Whether the function that raised the error holds nothing but its docstring and that line, as far as is known."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    try:
+        (function,) = ast.parse(textwrap.dedent(inspect.getsource(frame.f_code))).body
+    except (OSError, SyntaxError, ValueError, TypeError):
+        return True
+    lines = [line for line in getattr(function, "body", ()) if not isinstance(line, ast.Expr)]
+    return all(isinstance(line, (ast.Raise, ast.Pass)) or _is_super_init(line) for line in lines)
+
+
+def _is_super_init(line: ast.stmt) -> bool:
+    return "super().__init__" in ast.unparse(line)
 
 
 def _text(error: BaseException) -> str:

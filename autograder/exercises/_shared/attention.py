@@ -113,6 +113,7 @@ MASK_USE = (
     edit("MSK-09 an empty row becomes NaN", {CLEANED: SOFTMAX},
          "A query that may attend to nothing comes out as NaN.",
          "What does softmax divide by in a row whose scores are all minus infinity?"),
+    edit("MSK-09", {FILL: "scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)", CLEANED: SOFTMAX}),
     edit("MSK-35 zeros, but NaN on the way back", {CLEANED: SOFTMAX, MIX: "(weights @ v).nan_to_num()"},
          "The values are right, but the gradient of a row that may attend to nothing is NaN.",
          "You repair a NaN after it has arisen: what does the gradient meet on its way back through it?"),

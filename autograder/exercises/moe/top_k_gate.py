@@ -142,16 +142,21 @@ EXERCISE = Exercise(
              "A token is sent to one and the same expert k times.", "Who is the second best?"),
         edit("MOE-47 exponents of two", {SOFTMAX: "torch.softmax(chosen * 0.6931471805599453, dim=-1)"},
              "Your weights are flatter than they should be.", "Which base does softmax use?"),
-        edit("MOE-49 every logit from the k-th on gets a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits < "
+        edit("MOE-141 every logit from the k-th on gets a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits < "
              "chosen[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},
              "Where logits are equal, the weights of a token do not sum to one.",
              "How many logits are at least as large as the k-th if some equal it, and how many experts share?"),
-        edit("MOE-51 only logits above the next one get a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits "
+        edit("MOE-143 only logits above the next one get a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits "
              "<= F.pad(logits, (0, k)).masked_fill(F.pad(torch.zeros_like(logits), (0, k), value=1.0) > 0, "
              "-torch.inf).topk(k + 1, dim=-1).values[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},
              "Where logits are equal, some of the chosen experts get no share, or all are struck out.",
              "Is a logit that equals the first one left out larger than it?"),
-        edit("MOE-53 a small number in the division", {SOFTMAX: "(shares := torch.softmax(logits, dim=-1).gather(-1, "
+        edit("MOE-147 experts in another order than their weights", {LAST: "return weights, experts.sort(-1)[0]"},
+             "Your weights and your experts are the right ones, but they stand in two different orders.",
+             "To which expert does the first weight belong, and where does that expert stand?"),
+        edit("MOE-147", {LAST: "return weights, experts.flip(-1)"}),
+        edit("MOE-147", {LAST: "return weights.flip(-1), experts"}),
+        edit("MOE-145 a small number in the division", {SOFTMAX: "(shares := torch.softmax(logits, dim=-1).gather(-1, "
              "experts)) / (shares.sum(dim=-1, keepdim=True) + 1e-6)"},
              "Where the chosen logits are far below the others' sum, your weights are too small.",
              "How large is the sum that you divide by, next to the small number that you add to it?"),

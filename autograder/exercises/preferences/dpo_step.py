@@ -169,6 +169,14 @@ EXERCISE = Exercise(
              "        p.data.mul_(0.99)\n"},
              "After the call the reference holds other numbers than before.",
              "What is a reference that moves good for?"),
+        edit("DPO-171 the prompt of one answer counts",
+             {f"log_prob({model}, rejected, rejected_answer)":
+              f"log_prob({model}, rejected, torch.ones_like(rejected_answer))" for model in ("policy", "reference")},
+             "For one of the two answers every token counts, the prompt's as well.",
+             "Which tokens are the answer: of the chosen one, and of the rejected one?"),
+        edit("DPO-171", {f"log_prob({model}, chosen, chosen_answer)":
+                         f"log_prob({model}, chosen, torch.ones_like(chosen_answer))"
+                         for model in ("policy", "reference")}),
         edit("DPO-161 the rejected answer is left out", {"log_prob(policy, chosen, chosen_answer) - "
                                                          "log_prob(policy, rejected, "
              "rejected_answer)": "log_prob(policy, chosen, chosen_answer)", "log_prob(reference, chosen, "

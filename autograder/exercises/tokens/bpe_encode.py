@@ -62,6 +62,27 @@ def from_the_left(text, merges):
     return ids
 
 
+def by_rank(text, merges, best):
+    """The pair that is learned, and best by (its rank, its count), until there is none."""
+    ids, ranks = list(text.encode("utf-8")), {pair: n for n, pair in enumerate(merges)}
+    while found := [pair for pair in pairwise(ids) if pair in ranks]:
+        pair = max(dict.fromkeys(found), key=lambda pair: best(ranks[pair], found.count(pair)))
+        merged = []
+        while ids:
+            merged.append(256 + ranks[pair] if tuple(ids[:2]) == pair else ids[0])
+            ids = ids[2:] if tuple(ids[:2]) == pair else ids[1:]
+        ids = merged
+    return ids
+
+
+def highest_rank_first(text, merges):
+    return by_rank(text, merges, lambda rank, count: rank)
+
+
+def most_frequent_first(text, merges):
+    return by_rank(text, merges, lambda rank, count: count)
+
+
 def word_by_word(text, merges):
     return [one for word in re.split("(?= )", text) for one in bpe_encode(word, merges)]
 
@@ -123,6 +144,12 @@ EXERCISE = Exercise(
         wrong("BPE-01 the longest piece first", longest_first,
               "You take the longest piece that fits from the left.", "Which rule was learned first?"),
         wrong("BPE-01", from_the_left),
+        wrong("BPE-163 the last learned first", highest_rank_first,
+              "Of the merges that fit you make the one that was learned last.",
+              "In which order were the merges learned, and which of them should come first?"),
+        wrong("BPE-165 the most frequent first", most_frequent_first,
+              "Of the merges that fit you make the one whose pair is most frequent in this text.",
+              "Who decides the order of the merges: this text, or the one that they were learned from?"),
         wrong("BPE-143 word by word", word_by_word,
               "No piece of yours reaches from one word to the next.", "Does the exercise cut the text into words?"),
         edit("BPE-99 the merges backwards", {EACH: "for new_id, pair in reversed(list(enumerate(merges, 256))):"},

@@ -68,6 +68,9 @@ EXERCISE = Exercise(
     aspects={VALUES: 4, SIDE_EFFECTS: 1},
     mistakes=(
         *fitting(merge_pair, MERGING),
+        edit("BPE-167 a list compared with a tuple", {FOUND: "ids[i : i + 2] == pair"},
+             "Nothing is ever merged in yours: a list never equals a tuple.",
+             "What is `[1, 2] == (1, 2)` in Python, and which kind is the slice of a list?"),
         edit("BPE-03 texts are replaced", {LAST: 'return [int(one) for one in " ".join(map(str, ids)).replace('
              'f"{pair[0]} {pair[1]}", str(new_id)).split()]'},
              "Where two numbers end and begin like the pair, yours are merged as well.",

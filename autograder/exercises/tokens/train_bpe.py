@@ -106,6 +106,13 @@ EXERCISE = Exercise(
              {BEST: "max(counts, key=lambda pair: (counts[pair], pair), default=None)"},
              "Of pairs that come equally often, you take the one with the larger ids.",
              "Two pairs are equally frequent: which one does the exercise choose?"),
+        edit("BPE-161 ties by the greater bytes", {
+             "ids, merges = list(text.encode(\"utf-8\")), []":
+             "ids, merges, known = list(text.encode(\"utf-8\")), [], {i: bytes([i]) for i in range(256)}",
+             BEST: "max(counts, key=lambda pair: (counts[pair], known[pair[0]], known[pair[1]]), default=None)",
+             APPEND: f"{APPEND}\n        known[new_id] = known[pair[0]] + known[pair[1]]"},
+             "Of pairs that come equally often, you take the one whose bytes are greater.",
+             "That is the rule of other courses. Two pairs are equally frequent: which one does this exercise choose?"),
         edit("BPE-75 ties by the smaller ids",
              {BEST: "min(counts, key=lambda pair: (-counts[pair], pair), default=None)"},
              "Of pairs that come equally often, you take the one with the smaller ids.",

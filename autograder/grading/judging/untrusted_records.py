@@ -139,6 +139,7 @@ def _error(value: Any) -> dict:
         code=_text,
         function=_text,
         raised=flag,
+        unwritten=flag,
         bases=_texts,
     )
 

@@ -68,6 +68,8 @@ def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
     actual = f"{error['type']} is raised" if status == "raised" else "nothing is raised"
     observation = f"{context.arguments()} should raise {context.case.raises}; {actual}."
     question = "Which arguments does the exercise refuse, and with which error?"
+    if status == "raised" and error.get("raised"):
+        question = "It is refused; which error does the docstring name for that?"
     yield context.finding(RUNS, observation, question, detail="")
 
 

@@ -17,11 +17,13 @@ from autograder.judge.findings.finding import (
     Finding,
 )
 from autograder.schema.case import CALLS_OF, DTYPES, float_type
+from autograder.schema.twice import TWICE
 from autograder.values import Encoded
 from autograder.values.compare import EXACT, Difference, difference
-from autograder.values.encode import length_of
+from autograder.values.encode import items_of, length_of
 
 OWN_TYPE = "Which line makes a tensor of its own type instead of taking the input's?"
+SEVERAL = "Which results does the signature promise, and in which order?"
 SIGNATURE = "What did the signature promise?"
 
 
@@ -71,13 +73,35 @@ def _should_be(found: Difference, expected: str, actual: str) -> str:
 
 def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
     expected, actual = formatting.format_kind(found.expected), formatting.format_kind(found.actual)
-    question = "Which items belong in it?" if found.what == "length" else SIGNATURE
+    question = SEVERAL if found.what == "length" else SIGNATURE
+    if found.what == "length" and found.expected["kind"] == "list":
+        return _wrong_length(context, step, found)
     if found.what == "length" and found.path and str(found.path[0]).startswith(CALLS_OF):
         return _wrong_number_of_calls(context, step, found)
     if found.path:
         return context.finding(TYPE, _should_be(found, expected, actual), question, step=step)
     mistake = "HEAD-13" if found.actual["kind"] == "None" else ""
     return context.finding(TYPE, f"You return {actual} instead of {expected}.", question, step=step, mistake=mistake)
+
+
+def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding:
+    """A list that is too long or too short: where it first goes wrong."""
+    expected, actual = items_of(found.expected), items_of(found.actual)
+    both = zip(expected, actual, strict=False)
+    first = next((i for i, (one, other) in enumerate(both) if difference(one, other)), min(len(expected), len(actual)))
+    right = "The first is right" if first == 1 else f"The first {first} are right"
+    where = "It begins" if first == 0 else f"{right}; it goes on"
+    should, is_now = (f"with {_in_short(one[first])}" if first < len(one) else "with nothing" for one in (expected, actual))
+    owner = "Your list" if _is_whole_result(found) else _place(found)
+    items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
+    observation = f"{owner} has {items} instead of {len(expected)}. {where} {is_now} instead of {should}."
+    # As a number: what a list lacks is told by its other cases as well.
+    level = NUMBERS if _is_whole_result(found) or context.case.family == TWICE else TYPE
+    return context.finding(level, observation, "Which step decides what stands there?", step=step)
+
+
+def _in_short(item: Encoded) -> str:
+    return formatting.shorten(repr(item["value"])) if "value" in item else formatting.format_kind(item)
 
 
 def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -> Finding:
@@ -151,10 +175,26 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     level, question = NUMBERS, "Work this one entry out by hand: at which step do you get another number?"
     if found.what == "not finite" and found.actual["data"][found.index].isinf() and _holds_infinities(found):
         question = "Which entries should be infinite, and which should keep their number?"
+    elif found.what == "not finite" and _is_as_found(found.actual["data"][found.index]):
+        level, question = FINITE, NEVER_WRITTEN[1]
     elif found.what == "not finite":
         level, question = FINITE, "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
     observation, index = f"{place} should be {expected}; yours is {actual}.", () if found.path else found.index
     return context.finding(level, observation, question, step=step, index=index)
+
+
+# Memory that is not filled holds this NaN (autograder.isolation.reproducible); those that a processor computes may
+# have the other sign, as they have on x86: only there can the two be told apart.
+NEVER_WRITTEN = (
+    "A part of your result was never written: there it holds whatever was in memory.",
+    "Which entries does your code fill, and which does it leave as `torch.empty` made them?",
+)
+COMPUTED_WITH_SIGN = bool(torch.signbit(torch.tensor(torch.inf) - torch.inf))
+
+
+def _is_as_found(entry: torch.Tensor) -> bool:
+    """Whether this number that should be finite is memory as it was found."""
+    return COMPUTED_WITH_SIGN and bool(entry.isnan()) and not bool(torch.signbit(entry))
 
 
 def _holds_infinities(found: Difference) -> bool:

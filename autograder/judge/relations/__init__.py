@@ -13,6 +13,7 @@ from autograder.judge.relations.numbers import (
     limited,
     nearly,
     never_negative,
+    rounded,
     shifted,
     sign,
     zeros,
@@ -33,7 +34,7 @@ from autograder.judge.relations.weights import already_shares, normalized, weigh
 
 # The first that holds is reported.
 RELATIONS: tuple[Callable[[Pairs, Pairs], Words | None], ...] = (
-    masks, order, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
+    masks, order, rounded, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
     zeros, sign, never_negative, limited, axes, sizes, moved, not_from_input,
 )
 # Those that hold of a missing infinity, too: it is no matter of rounding, sign or size.

@@ -62,6 +62,17 @@ def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
     return None
 
 
+def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
+    """The expected numbers with a few decimals."""
+    for decimals in range(5):
+        if all(bool(((p.actual - p.expected.round(decimals=decimals)).abs() < 1e-5).all()) for p in wrong):
+            told = f"{decimals} decimals" if decimals != 1 else "one decimal"
+            return f"Your numbers are the right ones, rounded to {told if decimals else 'whole numbers'}.", (
+                "Which line rounds, and who needs the decimals after it?"
+            )
+    return None
+
+
 def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Rounded in between."""
     if all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):

@@ -41,9 +41,25 @@ def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
     # Weights that are hardly off, as by a small constant in the division, say nothing of the scores.
     if all(nearly_equal(p.expected, p.actual) for p in shares):
         return None
-    return _steepness(shares) or (
-        "Your rows are positive and sum to one, as they should, but the shares in them are wrong.",
-        "Which numbers are made into shares, and what happens to them before and after?",
+    return _steepness(shares) or _ranks(shares)
+
+
+def _ranks(shares: Pairs) -> Words:
+    """Whether the order of the shares in each row is right."""
+    orders = [(p.expected.argsort(-1), p.actual.argsort(-1)) for p in shares]
+    if all(torch.equal(*both) for both in orders):
+        return (
+            "In every row the order of your shares is right, but not how far they are apart.",
+            "Through which function does a score go on its way to a share, and is it the right one?",
+        )
+    if all(torch.equal(p.expected.argmax(-1), p.actual.argmax(-1)) for p in shares):
+        return (
+            "In every row the largest share stands where it should; the smaller ones are in another order.",
+            "What is done to low scores that is not done to high ones?",
+        )
+    return (
+        "Your rows are shares of a whole, but in some the largest share goes to the wrong place.",
+        "Which two things should be compared for each share, and which does your code compare?",
     )
 
 

@@ -1,0 +1,123 @@
+"""Wrong lists and texts that are wrong in the same way everywhere, for answers without a known mistake."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.judge.relations.pair import Words
+from autograder.schema.case import Case
+from autograder.schema.twice import TWICE
+from autograder.values import Encoded, Record
+from autograder.values.encode import items_of
+
+Sequence = list | str
+Both = tuple[Case, Sequence, Sequence]  # expected and actual
+
+
+def lists(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Words | None:
+    """Observation and question of the first relation that holds in all wrong cases, if their results are lists or
+    texts."""
+    both = list(_both(cases, expected, records, wrong))
+    if len(both) < len(wrong) or not both:
+        return None
+    return next((words for holds, words in RELATIONS if all(holds(*one) for one in both)), None)
+
+
+def _both(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Iterator[Both]:
+    for number in sorted(wrong):
+        outputs = [one[number].get("steps", {}).get("output", {"kind": ""}) for one in (expected, records)]
+        kinds = {output["kind"] for output in outputs}
+        if cases[number].family == TWICE:
+            outputs = [output["items"][0] for output in outputs if output["kind"] == "dict"]
+            kinds = {output["kind"] for output in outputs}
+        if len(outputs) == 2 and kinds in ({"list"}, {"str"}):
+            yield cases[number], plain(outputs[0]), plain(outputs[1])
+
+
+def plain(value: Encoded) -> Any:
+    """A list of plain values, or one of them; what cannot be compared equals itself alone."""
+    if value["kind"] in ("list", "tuple"):
+        items = [plain(item) for item in items_of(value)]
+        return items if value["kind"] == "list" else tuple(items)
+    return value.get("value", object())
+
+
+def _in_another_order(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    return sorted(map(repr, expected)) == sorted(map(repr, actual))
+
+
+def _unchanged(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    given = next(iter((*case.args, *case.kwargs.values())), None)
+    as_bytes = list(given.encode(errors="replace")) if isinstance(given, str) else given
+    return actual in (given, as_bytes)
+
+
+def _stops_early(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    return actual == expected[: len(actual)]
+
+
+def _goes_on(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    return actual[: len(expected)] == expected
+
+
+def _begins_before(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    return bool(actual) and actual[len(actual) - len(expected) :] == expected
+
+
+def _begins_late(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    return bool(actual) and expected[len(expected) - len(actual) :] == actual
+
+
+def _text(value: Sequence) -> str | None:
+    return value if isinstance(value, str) else "".join(value) if all(isinstance(one, str) for one in value) else None
+
+
+def _cut_elsewhere(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    return isinstance(expected, list) and _text(expected) is not None and _text(expected) == _text(actual)
+
+
+def _other_case(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    texts = _text(expected), _text(actual)
+    return texts[0] is not None and texts[1] is not None and texts[0].lower() == texts[1].lower()
+
+
+def _letters_lost(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    texts = _text(expected), _text(actual)
+    if texts[0] is None or texts[1] is None:
+        return False
+    letters = iter(texts[0])
+    return len(texts[1]) < len(texts[0]) and all(letter in letters for letter in texts[1])
+
+
+def _items_lost(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    items = iter(expected)
+    return len(actual) < len(expected) and all(item in items for item in actual)
+
+
+def _too_many(case: Case, expected: Sequence, actual: Sequence) -> bool:
+    items = iter(actual)
+    return len(actual) > len(expected) and all(item in items for item in expected)
+
+
+RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] = (
+    (_unchanged, ("Your result is the input as it came.",
+                  "Which line should change it, and is that line ever reached?")),
+    (_in_another_order, ("Your list holds the right items, but in another order.",
+                         "By what should they be ordered: by size, or as they come?")),
+    (_stops_early, ("Your result is right as far as it goes, and ends too early.",
+                    "What ends your loop, and what is still to come then?")),
+    (_goes_on, ("Your result is right, and then goes on: something follows that should not.",
+                "What ends your loop, and which line still adds to the result afterwards?")),
+    (_begins_before, ("Your result is right, but for something before it.",
+                      "What is in the result before the first step has been made?")),
+    (_begins_late, ("Your result is right, but for its beginning, which is missing.",
+                    "With which item does your loop begin?")),
+    (_cut_elsewhere, ("Your pieces make up the right text, but they are cut in other places.",
+                      "Between which two letters should a piece end, and where does yours end?")),
+    (_other_case, ("Your result differs in capital letters alone.", "Which step changes the case of a letter?")),
+    (_letters_lost, ("Some letters are in none of your pieces.",
+                     "Which letters are these, and which step drops them?")),
+    (_items_lost, ("Your items are right, but some are missing between them.",
+                   "Which ones are missing, and what have they in common?")),
+    (_too_many, ("The right items are all there, with others between them.",
+                 "What have those in common that should not be there?")),
+)
