@@ -5,6 +5,7 @@
     reproducible  makes a program give the same results each time
 """
 
+import builtins
 import contextlib
 import io
 import os
@@ -46,14 +47,23 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drops prints and warnings of the block; in the main thread only, because all threads share one screen."""
+    """Drops prints and warnings of the block, and asks nobody; in the main thread only, because all threads share one screen."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    sink = _Sink()
-    with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    sink, asks = _Sink(), builtins.input
+    builtins.input = _nobody
+    try:
+        with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        builtins.input = asks
+
+
+def _nobody(prompt: object = "") -> str:
+    """Stands for `input`: while an answer runs nobody is asked, and nobody waits."""
+    raise EOFError("input() asks somebody at the keyboard, and nobody answers here")
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 from autograder.judge.between_calls import between_calls
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, Finding
+from autograder.judge.findings.record import REFUSED_OTHERWISE
 from autograder.judge.findings.values import NEVER_WRITTEN
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
@@ -63,6 +64,12 @@ def _known_mistake(answer: WrongAnswer) -> Explanation | None:
     # Values come first: a mistake that explains only other faults is not what the learner needs to hear.
     values = {finding.case for finding in answer.findings if finding.aspect == VALUES}
     return None if named and named.cases and values and not values & named.cases else named
+
+
+def _refused_otherwise(answer: WrongAnswer) -> Explanation | None:
+    if any(finding.question != REFUSED_OTHERWISE for finding in answer.findings):
+        return None
+    return Explanation(None, answer.reported.observation, REFUSED_OTHERWISE)
 
 
 def _general_mistake(answer: WrongAnswer) -> Explanation | None:
@@ -129,6 +136,7 @@ def _explanation(words: Words | None) -> Explanation | None:
 
 
 EXPLAINERS: tuple[Callable[[WrongAnswer], Explanation | None], ...] = (
+    _refused_otherwise,
     _known_mistake,
     _general_mistake,
     _between_calls,

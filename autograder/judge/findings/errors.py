@@ -38,7 +38,7 @@ def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
 
 
 # What a module is not asked for: it stands where a tensor should, if a method has no `self`.
-OF_TENSORS = ("shape", "size", "dim", "ndim", "dtype", "mT", "T", "transpose", "view", "reshape", "unsqueeze", "flatten")
+OF_TENSORS = ("shape", "size", "dim", "ndim", "dtype", "mT", "T", "transpose", "view", "reshape", "unsqueeze")
 
 
 def _without_self(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
@@ -63,7 +63,7 @@ TYPES = "Which type of number has each of the two, and which line chose it?"
 LAYOUT = "How does that tensor lie in memory, and what does this view ask of it?"
 INDEX = "How many items are there, and which number is the last that may stand in the brackets?"
 BY_TYPE = {
-    "RecursionError": "How often does your function call itself for an input as long as this one, and how often may it?",
+    "RecursionError": "How often does your function call itself for an input of this length, and how often may it?",
     "ZeroDivisionError": "For which arguments is that divisor zero, and what should come out then?",
     "KeyError": "Which keys are there, and where did you put them in?",
     "EOFError": "Where should the answer get what it needs from: its arguments, or somebody at the keyboard?",
@@ -73,7 +73,7 @@ BY_TYPE = {
 QUESTIONS = {
     # by a part of the error's text; the first one that fits is asked
     "before Module.__init__() call": "What must the __init__ of every nn.Module do before it makes parts?",
-    "missing the required \"forward\"": "Which method does PyTorch call when a module is called, and how is it spelled?",
+    "missing the required \"forward\"": "Which method runs when a module is called, and how is it spelled?",
     "list index": INDEX,
     "tuple index": INDEX,
     "string index": INDEX,
@@ -104,7 +104,7 @@ QUESTIONS = {
     "without overflow": TYPES,
     "dtype": TYPES,
     "expected scalar type": TYPES,
-    "Boolean value of Tensor with more than one": "Is that one number or a whole tensor, and which of its entries should decide?",
+    "Boolean value of Tensor with more than one": "Is that one number or a tensor, and which of its entries should decide?",
     "view size is not compatible": LAYOUT,
     "stride": LAYOUT,
     "multiply sequence": "What is a list times a number in Python, and which kind of value do you need there?",

@@ -61,6 +61,9 @@ def _faults_of_steps(
         yield wrong_gradient(context, expected["gradients"], steps["gradients"])
 
 
+REFUSED_OTHERWISE = "It is refused; which error does the docstring name for that?"
+
+
 def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
     status, error = record["status"], record.get("error", {})
     if status == "raised" and context.case.raises in error.get("bases", ()):
@@ -69,7 +72,7 @@ def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
     observation = f"{context.arguments()} should raise {context.case.raises}; {actual}."
     question = "Which arguments does the exercise refuse, and with which error?"
     if status == "raised" and error.get("raised"):
-        question = "It is refused; which error does the docstring name for that?"
+        question = REFUSED_OTHERWISE
     yield context.finding(RUNS, observation, question, detail="")
 
 

@@ -91,7 +91,8 @@ def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding
     first = next((i for i, (one, other) in enumerate(both) if difference(one, other)), min(len(expected), len(actual)))
     right = "The first is right" if first == 1 else f"The first {first} are right"
     where = "It begins" if first == 0 else f"{right}; it goes on"
-    should, is_now = (f"with {_in_short(one[first])}" if first < len(one) else "with nothing" for one in (expected, actual))
+    should, is_now = (f"with {_in_short(one[first])}" if first < len(one) else "with nothing"
+                      for one in (expected, actual))
     owner = "Your list" if _is_whole_result(found) else _place(found)
     items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
     observation = f"{owner} has {items} instead of {len(expected)}. {where} {is_now} instead of {should}."
