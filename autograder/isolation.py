@@ -47,7 +47,7 @@ class _Sink(io.TextIOBase):
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drops prints and warnings of the block, and asks nobody; in the main thread only, because all threads share one screen."""
+    """Drops prints and warnings of the block, and asks nobody; in the main thread only: threads share one screen."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -104,7 +104,7 @@ QUESTIONS = {
     "without overflow": TYPES,
     "dtype": TYPES,
     "expected scalar type": TYPES,
-    "Boolean value of Tensor with more than one": "Is that one number or a tensor, and which of its entries should decide?",
+    "Boolean value of Tensor with more than one": "Is that one number or many, and which of them should decide?",
     "view size is not compatible": LAYOUT,
     "stride": LAYOUT,
     "multiply sequence": "What is a list times a number in Python, and which kind of value do you need there?",
