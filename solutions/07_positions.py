@@ -10,7 +10,7 @@ In this lesson you will **build**
 
 1. sinusoidal positions, the clocks of the first Transformer,
 2. learned positions, a table with one row for each position,
-3. rotary positions (RoPE), which turn queries and keys; most of today's models do this,
+3. rotary positions (RoPE), which rotate queries and keys; most of today's models do this,
 4. the conversion between the two layouts of RoPE. Real models break when it is forgotten,
 5. ALiBi, which makes distant tokens pay.
 
@@ -141,7 +141,7 @@ So the position has to enter through the numbers. There are three places to put 
 
 **The question.** Why not simply append the position itself, 0, 1, 2, ...? Because 2000 is a huge number
 beside features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while 7 and
-70 are not. What describes every position by small numbers, and no two positions alike?
+70 are not. How can small numbers describe every position so that no two positions look the same?
 
 A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 from 7:59. And wherever a hand
 points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each is
@@ -210,7 +210,7 @@ r"""
 **What goes wrong.**
 
 - *All sines first, then all cosines.* A model trained that way is as good, and many libraries do it. Weights
-  trained with the other order then read every clock wrongly. Section 5 meets the same trap again.
+  trained with the other order will misread every clock. Section 5 meets the same trap again.
 - *The exponent twice.* The formula says $2i$, and `torch.arange(0, d_model, 2)` already counts 0, 2, 4. If
   you double it again, your clocks slow down twice as fast.
 - *Whole numbers in the exponent.* `steps // d_model` is zero for every pair: all clocks run alike.
@@ -356,12 +356,12 @@ figures.bars({"how far each row moved": moved}, names, "Training a table of posi
 
 # %% [markdown]
 r"""
-Rows 5 and 6 are as random as they were on the first day. No sentence was ever that long, so no gradient reached
+Rows 5 and 6 are still at their random initial values. No sentence was ever that long, so no gradient reached
 them. A learned table knows the positions that it has seen, and nothing else.
 
 ## 4. Could the score itself know the distance?
 
-**The question.** *The dog* in the middle of a book means what it means on the first page. For language it
+**The question.** *The dog* means the same in the middle of a book as on its first page. For language it
 matters most how far apart two tokens are, not where both stand. Can the score of a query and a key depend on
 their **distance** alone?
 
@@ -374,7 +374,7 @@ query stands at position 3 and the key at 1, right at 5 and 3: both have turned 
 angle between them is that of the middle](../images/same_angle.svg)
 
 Nothing is added to the embeddings, and the values are left alone. By hand: *dog* is $(2, -1)$ in its first
-pair, $(1, 0)$ in its second; *cat* is $(2, -1)$ and $(-1, 0)$. Unturned, their score is $5 - 1 = 4$, as in
+pair, $(1, 0)$ in its second; *cat* is $(2, -1)$ and $(-1, 0)$. Without rotation, their score is $5 - 1 = 4$, as in
 lesson 01. Put *dog* at position 1 and *cat* at position 4. The first pairs are then 3 radians apart, the
 second 0.03:
 """
@@ -523,10 +523,10 @@ every second number. What happens to weights that were trained with the other la
 the order is 0, 2, 4, 1, 3, 5, so that the two of a pair are three places apart. Arrows lead each row from its
 place above to its place below](../images/rope_layouts.svg)
 
-Nothing complains: all shapes are the same. But every feature is turned with a stranger and by a stranger's
-angle. The cure is to reorder the rows of $W_Q$ and $W_K$ once, so that partners come to stand where the code
-expects them. A score is a sum over features; if queries and keys are reordered alike, the sum is the same.
-By hand, for one head of six rows: which old row comes to which place?
+Nothing complains: all shapes are the same. But every feature is rotated with the wrong partner, by the wrong
+angle. The cure is to reorder the rows of $W_Q$ and $W_K$ once, so that partners end up where the code expects
+them. A score is a sum over features; if queries and keys are reordered alike, the sum is the same. By hand,
+for one head of six rows: which old row comes to which place?
 """
 
 # %%
@@ -626,8 +626,8 @@ figures.curves(off, title=title, xlabel="distance of query and key", ylabel="off
 # %% [markdown]
 r"""
 Look at distance 0. There the scores are right even without the conversion, because query and key are turned
-by the same angles, whoever their partners are. A test with a single token passes. And so does one that checks
-shapes, lengths or that nothing is infinite. In section 7 you will see what it does to a trained model.
+by the same angles, whoever their partners are. A test with a single token passes. So does one that checks
+shapes and norms, or that everything is finite. In section 7 you will see what it does to a trained model.
 
 ## 6. What if distance simply costs something?
 
@@ -641,8 +641,8 @@ Each score loses a fixed amount per step of distance:
 one half of each, and the sum: -2, 0.5, -3, -0.5, 3](../images/distance_bias.svg)
 
 The amount is the **slope** of a head. It differs from head to head, so that some look only at what is close
-and others far back. The slopes are not learned. By hand, eight heads: $2^{-1}, 2^{-2}, \dots, 2^{-8}$. What is
-left of a key at distance 4, before softmax divides?
+and others far back. The slopes are not learned. By hand, eight heads: $2^{-1}, 2^{-2}, \dots, 2^{-8}$. How
+much of a key's weight is left at distance 4, before softmax normalises?
 """
 
 # %%
@@ -656,8 +656,8 @@ r"""
 
 $$\text{bias}_{h,i,j} = \begin{cases} -2^{-8h/H}\,(i - j) & j \le i \\ -\infty & j > i \end{cases}$$
 
-- the bias, shape $(H, N, N)$, is added to the scaled scores, before softmax; it holds the causal mask, too
-- $2^{-8h/H}$: the slopes, from $2^{-8/H}$ to $2^{-8}$; each is the same factor smaller than the one before
+- the bias, shape $(H, N, N)$, is added to the scaled scores, before softmax; it also includes the causal mask
+- $2^{-8h/H}$: the slopes, from $2^{-8/H}$ to $2^{-8}$; each is smaller than the last by the same factor
 - $H$ is a power of two
 
 (Press et al. 2022, section 3.)
@@ -699,7 +699,7 @@ def alibi_bias(n_heads, n):
 r"""
 **What goes wrong.**
 
-- *The sign.* A plus prefers what is far away, and the first token wins everywhere.
+- *The sign.* With a plus, distant tokens are favoured, and the first token always wins.
 - *The slopes of eight heads for any number.* $2^{-h}$ is right for $H = 8$ only.
 - *Slopes from $h = 0$.* Then the first head has the slope 1.
 - *Multiplied instead of added.* A bias of 0 leaves a score as it is; a factor of 0 deletes it.
@@ -717,7 +717,7 @@ figures.attention_maps({"weights": weights}, head_names, keys, "ALiBi alone", no
 
 # %% [markdown]
 r"""
-The first heads are windows of a few tokens with soft edges; the last ones see nearly everything alike.
+The first heads are windows of a few tokens with soft edges; the last ones weight nearly everything equally.
 
 ## 7. Train short, test long
 
@@ -834,9 +834,9 @@ Thin lines are single runs, each from its own random start; the thick line is th
 - **Learned positions fall at once.** Rows beyond 16 hold whatever they held at the start. A table of 16 rows,
   as one would really have it, would refuse.
 - **Sinusoids fall as well.** They have a row for every position, but the layers have never seen those.
-- **RoPE loses a little up to twice the length, and then nearly all.** It depends on distance alone, and
-  short distances are familiar. Distances that never occurred in training turn slow pairs to angles
-  which are new to the model.
+- **RoPE loses a little up to twice the length, and then nearly all.** It depends on distance alone, and short
+  distances are familiar. Distances that never occurred in training rotate the slow pairs to angles the model
+  has never seen.
 - **ALiBi keeps most of it.** A key that is twice as far away simply counts less.
 
 This is a small task that rewards the latest value, so it suits ALiBi. A task in which a far token matters more
@@ -845,7 +845,7 @@ than a near one would not.
 **Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 turns by 0.1 per position. In training
 the longest distance is 15: a turn by 1.5 radians, about a quarter. At distance 31 it is half a turn, and from
 there on what is farther looks *nearer* again. If that is the trouble, a slower turn should help. Multiply the
-positions by $16 / n$, so that the last one comes to stand at 16 again: first for one pair at a time, then for
+positions by $16 / n$, so that the last one lands at 16 again: first for one pair at a time, then for
 all four. The models are not trained any further:
 """
 
@@ -876,10 +876,10 @@ for n in (32, 64, 128):
 
 # %% [markdown]
 r"""
-Found: pair 1, and it alone. Squeezing pair 1 brings back as much as squeezing all, and squeezing any other
-single pair brings nothing. Pair 0 went around more than twice in training, so no angle is new to it. Pairs 2
-and 3 have not made a quarter turn even at 128 tokens. Pair 1 is the one that had shown a quarter of its circle
-and now shows the rest.
+There it is: pair 1, and only pair 1. Squeezing pair 1 brings back as much as squeezing all, and squeezing any
+other single pair gains nothing. Pair 0 went around more than twice in training, so no angle is new to it.
+Pairs 2 and 3 have not made a quarter turn even at 128 tokens. Pair 1 is the one that had shown a quarter of
+its circle and now shows the rest.
 
 Squeezing positions is called **position interpolation** (Chen et al. 2023). It is how many models got their
 long contexts, usually with some further training.

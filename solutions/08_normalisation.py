@@ -8,7 +8,7 @@ norm at the end did not. Lesson 06 said *that* it is so. This one takes the norm
 
 In this lesson you will **build**
 
-1. LayerNorm: every token is brought to mean 0 and spread 1,
+1. LayerNorm: every token is brought to mean 0 and standard deviation 1,
 2. RMSNorm: the same without a mean, as most models since Llama have it,
 3. the two places for a norm, pre-norm and post-norm,
 4. the step that makes a norm's parameters disappear into the next layer, exactly.
@@ -59,21 +59,21 @@ r"""
 of any size, and may all have drifted in one direction. A linear layer that was trained on numbers around
 1 now gets numbers around 50. How can each layer be given the kind of input that it expects?
 
-By **normalising** it: subtract the mean of the token's features, then divide by their **spread** (the
-standard deviation). What is left says how the features differ from each other, in a standard size:
+By **normalising** it: subtract the mean of the token's features, then divide by their **standard deviation**.
+What is left says how the features differ from each other, in a standard size:
 
 ![Three bar charts of the features of dog. As it comes: 2, -1, 1, 0. Minus the mean of 0.5: 1.5, -1.5, 0.5,
--0.5. Divided by the spread of 1.118: 1.34, -1.34, 0.45, -0.45](../images/norm_steps.svg)
+-0.5. Divided by the standard deviation of 1.118: 1.34, -1.34, 0.45, -0.45](../images/norm_steps.svg)
 
 Which numbers share a mean? Those of *one token*. BatchNorm, well known from networks for images, takes
-those of one feature over all examples; then what comes out for a token depends on its neighbours in the
+those of one feature over all examples; then a token's output depends on its neighbours in the
 batch, and under a causal mask even on the future.
 
 ![The table of the sentence twice. Left, LayerNorm and RMSNorm: the row of dog is framed. Right,
 BatchNorm: a column is framed, one feature of all five tokens](../images/norm_axes.svg)
 
-By hand, for *the*, which is $(0, 0, 0, 1)$: the mean is $1/4 = 0.25$. The squared differences are
-three times $0.0625$ and once $0.5625$; their mean, the **variance**, is $0.1875$, and its root, the spread,
+By hand, for *the*, which is $(0, 0, 0, 1)$: the mean is $1/4 = 0.25$. The squared differences are three times
+$0.0625$ and once $0.5625$; their mean, the **variance**, is $0.1875$, and its root, the standard deviation,
 is $0.433$. So *the* becomes $(-0.58, -0.58, -0.58, 1.73)$.
 """
 
@@ -81,11 +81,11 @@ is $0.433$. So *the* becomes $(-0.58, -0.58, -0.58, 1.73)$.
 the = x[0]
 squares = (the - the.mean()).square()
 print(f"mean {the.mean():.2f}, squares {squares.tolist()}")
-print(f"variance {squares.mean():.4f}, spread {squares.mean().sqrt():.3f}")
+print(f"variance {squares.mean():.4f}, standard deviation {squares.mean().sqrt():.3f}")
 normalised = (x - x.mean(dim=-1, keepdim=True)) / x.std(dim=-1, correction=0, keepdim=True)
 print("the, normalised:", [round(value, 2) for value in normalised[0].tolist()])
-print(f"dog: mean {x[1].mean():.1f}, spread {x[1].std(correction=0):.3f}")
-title = "After a LayerNorm: every row has mean 0, spread 1"
+print(f"dog: mean {x[1].mean():.1f}, standard deviation {x[1].std(correction=0):.3f}")
+title = "After a LayerNorm: every row has mean 0, standard deviation 1"
 figures.table(normalised, tokens, FEATURES, title=title)
 
 # %% [markdown]
@@ -97,7 +97,7 @@ $$\operatorname{LN}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} \odot \gamma
 - $x$, shape $(\ldots, D)$: tokens of $D$ features; the result has the same shape
 - $\mu$, $\sigma^2$, shape $(\ldots, 1)$: mean and variance of each token's own features. The variance is
   the mean of $D$ squares: divided by $D$, not by $D - 1$
-- $\epsilon$, a small number: a token whose features are all equal has spread 0, and one cannot divide by
+- $\epsilon$, a small number: a token whose features are all equal has standard deviation 0, and we cannot divide by
   that
 - $\gamma$ (`weight`) and $\beta$ (`bias`), shape $(D)$: learned scale and shift for each feature, at
   first 1 and 0; $\odot$ multiplies feature by feature
@@ -170,12 +170,12 @@ for factor in (1, 10, 100):
 # %% [markdown]
 r"""
 The output does not move, and the gradient shrinks by just that factor. Remember this: **a norm divides
-the gradient by the spread of what it reads.** If the vector has grown, the same step changes it less.
+the gradient by the standard deviation of what it reads.** If the vector has grown, the same step changes it less.
 Both halves of section 4 follow from that.
 
 ## 2. Is the mean needed?
 
-**The question.** Two statistics per token: a mean and a spread. What if only the size is put right, and
+**The question.** Two statistics per token: a mean and a standard deviation. What if only the size is put right, and
 the mean stays?
 
 Then the token keeps its direction, and only its length changes. With two features one can draw it.
@@ -251,14 +251,14 @@ r"""
 
 - *A length instead of a root mean square.* The sum of the squares, without the mean, makes rows of length
   one. In a model of width 4096 every feature is then 64 times too small.
-- *Another epsilon.* Each model has its own: $10^{-5}$, $10^{-6}$, and BERT's LayerNorm has $10^{-12}$. It
-  belongs to a model as its weights do. For a very small token it decides what comes out, and for a token
-  of zeros it is all that keeps 0 from being divided by 0.
+- *Another epsilon.* Each model has its own: $10^{-5}$, $10^{-6}$, and BERT's LayerNorm has $10^{-12}$. It is
+  as much a part of the model as its weights. For a very small token it decides what comes out, and for a
+  token of zeros it is all that keeps 0 from being divided by 0.
 - *A weight that counts from 0.* Gemma stores $\gamma - 1$ and multiplies by one plus what it stores. Read
   such a file as if it were Llama's, and every norm is wrong.
 
-**See it run.** How are the two related? Subtract the mean first, and RMSNorm *is* LayerNorm. And what
-does each of them not see at all? Add 5 to all features, or multiply all by 3:
+**See it run.** How are the two related? Subtract the mean first, and RMSNorm *is* LayerNorm. And what is each
+of them blind to? Add 5 to all features, or multiply all by 3:
 """
 
 # %%
@@ -308,8 +308,8 @@ $$\operatorname{pre}(x) = x + f\bigl(\operatorname{norm}(x)\bigr) \qquad\qquad
 
 ### Exercise: `pre_norm`
 
-Norm and sublayer are modules. Call each of them once, and leave the results that they give you as they
-are: a module may still hold them.
+Norm and sublayer are modules. Call each of them once, and do not modify their results in place: a module may
+still hold on to them.
 """
 
 # %% exercise: norms.pre_norm
@@ -723,7 +723,7 @@ $$W (\gamma \odot z + \beta) + b = \underbrace{(W \operatorname{diag}(\gamma))}_
 - $\gamma$, $\beta$, $z$: shape $(D)$
 - $W \operatorname{diag}(\gamma)$: column $j$ of $W$ times $\gamma_j$
 
-What remains of the norm is the part without parameters: subtract the mean, divide by the spread.
+What remains of the norm is the part without parameters: subtract the mean, divide by the standard deviation.
 
 ### Exercise: `fold_norm`
 
@@ -881,7 +881,7 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** What comes out is the same (but for epsilon): mean and spread have grown tenfold as
+**A worked answer.** What comes out is the same (but for epsilon): mean and standard deviation have grown tenfold as
 well. The gradient is a tenth: to change the output by as much, a ten times larger change of the input is
 needed.
 
@@ -1004,7 +1004,7 @@ which is why some models learn a weight there.)
 
 **How gentle must the first steps be?** Twelve post-norm layers learned with a warm-up over 60 steps to
 0.005. Try the constant rate 0.005, on at least three seeds. Then warm-ups over 20 and 40 steps, and to
-0.01. What would you tell somebody who had tried one seed?
+0.01. What would you tell a colleague who had tried one seed?
 
 <details><summary>What you may find</summary>
 

@@ -69,7 +69,7 @@ r"""
 ## 1. What does a decoder read while it learns?
 
 **The question.** When the model writes, it reads what it has written so far. But at the beginning of
-training it writes nonsense. Must it learn to go on from nonsense?
+training it writes nonsense. Must it learn to continue from nonsense?
 
 No. While it learns, it reads the *right* target, whatever it would have written itself. That is called
 **teacher forcing**. At every position it predicts the next token; so what it reads is the target, moved one
@@ -270,7 +270,7 @@ for name, line in (("added to the first the:", added[0]), ("from the loops:", fr
 
 # %% [markdown]
 r"""
-Now padding: the sentence must give the same with three padding tokens as alone. Beside it, two wrong ways:
+Now padding: the sentence must give the same with three padding tokens as alone. For comparison, two wrong ways:
 """
 
 # %%
@@ -419,7 +419,7 @@ r"""
 - *No factor, or the factor after the positions.* The model still trains, and no error tells you. Copied
   weights do.
 - *Two tables, one used.* If both vocabularies are the same size, nothing complains.
-- *`batch_first` forgotten.* The layers then take sentences for tokens and tokens for sentences, and every
+- *`batch_first` forgotten.* The layers then mistake sentences for tokens and vice versa, and every
   shape still fits.
 - *A causal mask on the memory.* The first target token may then attend to one source token only. To write
   backwards it needs the last one.
@@ -1021,8 +1021,8 @@ r"""
 - **What is cached.** The memory does not change while the target grows. So in cross-attention keys and
   values are computed once per source, and only the decoder's self-attention has a cache that grows (lesson
   12).
-- **When greedy is not enough.** Whisper starts with the likeliest tokens, and tries again with some chance
-  in the choice if the text repeats itself or is too unlikely: even large models get stuck in repetitions.
+- **When greedy is not enough.** Whisper starts with the likeliest tokens, and retries with some randomness if
+  the text repeats itself or is too unlikely: even large models get stuck in repetitions.
 
 ## Read more
 

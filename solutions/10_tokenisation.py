@@ -2,7 +2,7 @@
 r"""
 # 10 Cut a text into tokens: what does a language model read?
 
-*the*, *The* and *the* with a blank before it are one word to you. To a language model they may be three
+*the*, *The* and *the* with a space in front are one word to you. To a language model they may be three
 numbers that have nothing to do with each other. And it has never seen a letter: if you ask it how many
 letters *catfish* has, you ask about something that was thrown away before the model got to work.
 
@@ -189,7 +189,7 @@ r"""
 By hand, for the first four letters: the bytes of `"aaab"` are 97, 97, 97, 98. The pair (97, 97) occurs
 twice, because both the first and the second *a* are followed by one; (97, 98) occurs once. Give the more
 frequent pair the first free id, 256, and read from left to right: 97, 97 becomes 256, then come 97 and 98.
-Three ids are left of four.
+Of the four ids, three are left.
 """
 
 # %%
@@ -350,7 +350,7 @@ Nobody told it what a word is.
 ## 3. How does a text become ids, and ids a text?
 
 **The question.** The merges were learned from one text. How is *another* text written with them, so that
-the model meets the tokens it was trained on? And how is it read again?
+the model meets the tokens it was trained on? And how do we get the text back?
 
 ![The text abc encoded twice, with the merges bc, learned first, and ab. In the order of learning: a and bc,
 the ids 97, 256. From left to right: ab and c, the ids 257, 99](../images/merge_order.svg)
@@ -380,7 +380,7 @@ Decoding writes for each id the bytes that it represents,
 
 $$B(i) = \begin{cases} \text{the byte } i & i < 256 \\ B(a)\,B(b) & i = 256 + k,\; m_k = (a, b) \end{cases}$$
 
-joins them, and reads the whole as UTF-8. Bytes that make no letter are read as �, the character that Unicode
+joins them, and reads the whole as UTF-8. Invalid UTF-8 bytes are decoded as �, the character that Unicode
 keeps for that.
 
 ### Exercise: `bpe_encode`
@@ -390,8 +390,8 @@ One loop over the merges.
 
 # %% exercise: tokens.bpe_encode
 def bpe_encode(text, merges):
-    """The ids of a text: its UTF-8 bytes, on which the merges are made in the order they were
-    learned.
+    """The ids of a text: its UTF-8 bytes, to which the merges are applied in the order in which they
+    were learned.
 
     Shapes:
         text: str
@@ -470,7 +470,7 @@ cut_text(cuts, "The same sentence with more and more merges")
 
 # %% [markdown]
 r"""
-*the*, *The* and *the* with a blank before it do not have a single id in common. For the model these are
+*the*, *The* and *the* with a space in front do not have a single id in common. For the model these are
 different rows of the table; that they mean the same is something it has to learn. *Catfish* costs one token
 more than *catfish*, because the story has no capitals. And there is no `<unk>`: *catfish* never occurs in the
 story, and yet it has ids of its own.
@@ -576,8 +576,8 @@ r"""
 Every text comes back exactly, in every language: nothing is unknown. But look at the price. German and
 Finnish take more tokens than English for the same three sentences, although they need hardly more letters:
 the merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and a token is a byte. A
-Russian letter takes two bytes, one of Hindi or Chinese three. Chinese, which writes these sentences with the
-fewest letters of all six, gets away cheaper than Hindi.
+Russian letter takes two bytes, one of Hindi or Chinese three. Chinese, which needs the fewest characters of
+the six, gets off more lightly than Hindi.
 
 A model pays for that with every sentence: less text fits into its context, writing takes more steps, and a
 customer who pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some

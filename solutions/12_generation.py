@@ -4,10 +4,10 @@ r"""
 
 A trained model gives, for each position of a text, logits for the token that comes next. To write is to
 choose one token, append it, and ask again. That sounds like three lines of code, and it is three lines of
-code. They waste almost all of their work: to write 1000 tokens, they compute 500,500. And once that is
-repaired, a large model still reads all of its weights for every single token.
+code. They waste almost all of their work: to write 1000 tokens, they compute 500,500. And once that is fixed,
+a large model still reads all of its weights for every single token.
 
-By the end of this lesson you will have removed both kinds of waste, and nobody who reads the text can tell.
+By the end of this lesson you will have removed both kinds of waste, and no reader will be able to tell.
 In this lesson you will **build**
 
 1. attention with a **cache**, so that nothing is computed twice,
@@ -89,7 +89,7 @@ $$o_i = \operatorname{softmax}\left(
 - $x$, shape $(B, N, d_{\text{model}})$: new tokens only; $i = 0, \dots, N - 1$
 - $K$, $V$, shape $(B, H, M, d_{\text{head}})$; $K'$, $V'$ have $M + N$ rows
 - what comes back is the output and $(K', V')$, the cache for the next call. The old one stays as it is:
-  somebody else may want to go on from it.
+  another continuation may start from it.
 
 ### Exercise: `CachedSelfAttention`
 
@@ -153,7 +153,7 @@ r"""
   several tokens comes and each of them reads the future.
 - *New keys and values in front of the cache.* Then the cache is out of order, and the next triangle hides
   the wrong keys.
-- *A cache that is written into.* Two texts that go on from the same prompt then overwrite each other.
+- *A cache that is modified in place.* Two texts that go on from the same prompt then overwrite each other.
 
 **See it run.** A text at once, in two parts, and token by token: the same outputs.
 """
@@ -602,8 +602,8 @@ figures.curves(fresh, temperatures, title=title, ylabel="good and different", **
 
 # %% [markdown]
 r"""
-Up to temperature 1 nearly all sentences are good, whatever the dial. Beyond it, drawing from *all* tokens
-loses the grammar first, because each step may pick any word, and top-k bears the most heat. Then look at the
+Up to temperature 1 nearly all sentences are good, whichever dial you use. Beyond it, drawing from *all* tokens
+loses the grammar first, because each step may pick any word, and top-k holds up best in the heat. Then look at the
 second picture: a cold model says little that is new, a hot one little that is right, and in between lies a
 broad optimum. Here top-k pays for its safety: it cuts good words as well, wherever more than three would do.
 No dial gives everything; each trades one for the other.
@@ -655,7 +655,7 @@ The rest, 0.2 for b and 0.15 for d, is drawn anew, and the sum is p: 0.1, 0.5, 0
 0.25](../images/accept_or_redraw.svg)
 
 Where the draft proposes a token *too often*, throw some of its proposals away. Where it proposes one too
-seldom, make up for it in a second draw.
+rarely, make up for it in a second draw.
 
 By hand. The draft proposes *a* with $q = 0.4$; the target wants it with $p = 0.1$. Accept it with
 probability $p / q = 0.25$: then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft

@@ -454,10 +454,10 @@ with a long cache it is ahead: there is less to fetch from memory. (The picture 
 the cell: it will be your machine's.)
 
 There is a price. Each head now takes dot products over $d_{\text{latent}}$ numbers instead of
-$d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128: four times the arithmetic of plain attention. One
-new token does not mind, because it waits for memory anyway (lesson 05). Training computes all queries at
-once, and there the form of section 1 is the cheaper one. So one set of weights has two forms, one for each
-purpose.
+$d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128: four times the arithmetic of plain attention. For a
+single new token this costs nothing: it is waiting for memory anyway (lesson 05). Training computes all
+queries at once, and there the form of section 1 is the cheaper one. So one set of weights has two forms, one
+for each purpose.
 
 ## 4. Where do positions go?
 
@@ -553,7 +553,7 @@ r"""
 - *The latent is turned.* Then nothing can be absorbed any more, and the values are turned as well.
 
 **See it run.** Two things to check: the scores are those of one product of long vectors; and if all tokens
-move on by 100 positions, nothing changes, as it must be with rotary positions.
+move on by 100 positions, nothing changes, as it should with rotary positions.
 """
 
 # %%
@@ -772,10 +772,10 @@ figures.curves(learned, steps_done, title=title, ylabel="% right", reference=ref
 
 # %% [markdown]
 r"""
-After 600 steps MLA is as good as multi-head attention or close to it, with a sixth of its cache, and both others are
-behind. Give all of them three times as long, and they part: GQA, which keeps twice as much as MLA, is only *slower* and
-comes near; MQA, which keeps just as much as MLA, stays far behind on every seed. It is *limited*: there is no room for
-what it would have to learn.
+After 600 steps MLA is as good as multi-head attention, with a sixth of its cache. GQA is behind on two of the
+three seeds, and MQA on all. Give all of them three times as long, and they part: GQA, which keeps twice as
+much as MLA, is only *slower* and comes near; MQA, which keeps just as much as MLA, stays far behind on every
+seed. It is *limited*: there is no room for what it would have to learn.
 
 Why? Six heads of MQA have one key of 8 numbers, in which colour, shape and town must find room; and then one
 value of 8 numbers, in which all three must find room again. The latent holds them once, in 16 numbers, and
@@ -970,7 +970,7 @@ def to_latent(k_weight, v_weight, d_latent):
 ```
 
 With latents as wide as the model, nothing is lost at all. Published conversions (Meng et al. 2025) start
-like this, take care of the rotary positions, and train on for a little.
+like this, take care of the rotary positions, and then fine-tune briefly.
 
 </details>
 

@@ -227,7 +227,7 @@ r"""
 ### Train it
 
 Tiny film reviews of 4 to 12 words. Each one has exactly one opinion, *good* or *bad*, and exactly one
-*not*. If the *not* comes right before the opinion, it turns it around; anywhere else it does not:
+*not*. If the *not* comes right before the opinion, it reverses it; anywhere else it does not:
 
 - *the plot was **not bad** and long*: friendly
 - *the plot was **bad** and **not** long*: not friendly
@@ -345,7 +345,7 @@ that decide get more than their share of the weight, on every seed.
 ## 3. What may be known of a series?
 
 **The question.** A series far from zero, such as temperatures in kelvin, is hard to learn from; one with
-mean 0 and spread 1 is easy. So standardise it. With which mean?
+mean 0 and standard deviation 1 is easy. So standardise it. With which mean?
 
 With that of the values that are known *when the forecast is made*. A mean over the whole series has seen
 the future, and then the test at the end is no longer a test. That is called **leakage**:
@@ -353,15 +353,15 @@ the future, and then the test at the end is no longer a test. That is called **l
 ![A wave that rises in its last third, which is held out. The mean of the known part is near 0; the mean of
 the whole series lies above it and has seen the future](../images/known_and_held_out.svg)
 
-By hand: the series 1, 3, 8, of which the first two values are known. Their mean is 2, their spread
-$\sqrt{(1 + 1)/2} = 1$. Standardised: -1, 1, 6. The last value may well be 6 spreads away; nobody could have
-known.
+By hand: the series 1, 3, 8, of which the first two values are known. Their mean is 2, their standard
+deviation $\sqrt{(1 + 1)/2} = 1$. Standardised: -1, 1, 6. The last value may well be 6 standard deviations
+away; nobody could have known.
 """
 
 # %%
 series = torch.tensor([1.0, 3.0, 8.0])
 mean, spread = series[:2].mean(), series[:2].std(correction=0)
-print("mean", mean.item(), "spread", spread.item())
+print("mean", mean.item(), "standard deviation", spread.item())
 print("standardised:", [(value - mean).item() / spread.item() for value in series])
 
 # %% [markdown]
@@ -431,10 +431,10 @@ print("the leaked mean is no worse on", sum(a <= b for a, b in zip(leaked, hones
 
 # %% [markdown]
 r"""
-The series has no pattern at all, and yet the forecast that has seen the future is no worse on any seed, and looks
-far better where the walk went far away. That is not the luck of five seeds but algebra: the mean of everything is
-$0.8$ times the mean of the known part plus $0.2$ times that of the future, so it lies nearer to the future by exactly a
-fifth, on every series there is.
+The series has no pattern at all, and yet the forecast that has seen the future is no worse on any seed, and
+looks far better where the walk went far away. That is not the luck of five seeds but algebra: the mean of
+everything is $0.8$ times the mean of the known part plus $0.2$ times that of the future, so it lies nearer to
+the future by exactly a fifth, on every series there is.
 
 How do you *catch* such a leak, in a program that somebody else wrote? Change the future, and look at the past.
 Whatever is computed for the known part must stay as it is, to the last digit:
@@ -561,9 +561,8 @@ for seed in range(3):
 # %% [markdown]
 r"""
 By the shuffled test, memory beats the naive forecast by far: it forecasts what nobody can forecast. By the
-honest test at the end it is worse. Nothing about the model differs between the two; only the question that it was
-asked. (The honest split also leaves 39 windows out between the two sides, because they share values with the
-windows of the test.)
+honest test at the end it is worse. The model is the same; only the question differs. (The honest split also
+leaves 39 windows out between the two sides, because they share values with the windows of the test.)
 
 Choose length and horizon: how many examples does the series 1 to 6 give?
 """
@@ -589,7 +588,8 @@ A linear layer: one number in, `d_model` features out. A position embedding is a
 the window is known.
 
 ![Four numbers, 5, 11, 16, 23, become columns of features by input_proj, and positions are added. They go
-through the layers. Only the last column is read: the head makes the forecast 36 of it](../images/numbers_as_tokens.svg)
+through the layers. Only the last column is read: the head makes the forecast 36 of
+it](../images/numbers_as_tokens.svg)
 
 By hand: a layer with the weights 2 and -1 and no bias turns the number 3 into $(6, -3)$, and 1 into
 $(2, -1)$. All numbers lie on one line; the layers above have to bend it.
@@ -918,10 +918,10 @@ for name, prepare in (("as it is", lambda x: x), ("smoothed", smooth), ("past on
 
 # %% [markdown]
 r"""
-Less than a sixth of the error, with one line of code, and the test years were held out as before! But the detector of
-section 3 rings. One prepared value changes with the future, the last of the known ones, and that is the
-one that counts most: a third of it *is* the year to be forecast. The other two thirds are known, so what
-remains is arithmetic. The mean of past years knows nothing of the future, and gains nothing.
+Less than a sixth of the error, with one line of code, and the test years were held out as before! But the
+detector from section 3 goes off. One prepared value changes with the future, the last of the known ones, and
+that is the one that counts most: a third of it *is* the year to be forecast. The other two thirds are known,
+so what remains is arithmetic. The mean of past years knows nothing of the future, and does not help.
 
 When an error is far below that of everybody else, look for the answer in the input.
 
@@ -929,7 +929,7 @@ When an error is far below that of everybody else, look for the answer in the in
 
 Is a Transformer no good for numbers, then? Try a series with a rule that no line can follow: each value is
 $4x(1 - x)$ of the one before it, the **logistic map**. It looks like noise, and neighbours are not
-correlated; but a parabola tells exactly what comes next.
+correlated; but a parabola gives exactly what comes next.
 """
 
 # %%
@@ -955,10 +955,10 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-The linear method is no better than the mean, and the Transformer all but finds the rule, on every seed. Here it
-has what it needs: a rule that bends, no noise, and five times as many windows. The sunspots offer little of
-that: they are noisy, a weighted sum explains most of what can be explained, and there is one Sun, with 309
-years. Which kind of series is yours? The rivals tell you. That is what they are for.
+The linear method is no better than the mean, and the Transformer all but finds the rule, on every seed. Here
+it has what it needs: a rule that bends, no noise, and five times as many windows. The sunspots offer little
+of that: they are noisy, a weighted sum explains most of what can be explained, and there is only one Sun, and
+309 years of it. Which kind of series is yours? The rivals tell you. That is what they are for.
 
 ## 6. How far ahead can one see?
 
@@ -1133,7 +1133,7 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** Mean and spread have seen the held-out values. And windows overlap: a window of the
+**A worked answer.** Mean and standard deviation have seen the held-out values. And windows overlap: a window of the
 test has nearly all of its values in common with windows that were trained on, its target among them. Hold
 back the end of the series instead, and standardise with what comes before it.
 
@@ -1284,8 +1284,9 @@ say that one of them is better.
   single ones (Nie et al. 2023), or are trained on a great many series at once (Ansari et al. 2024).
 - **Scale.** Later models for series see each window at a scale of its own, as `SelfScaled` does: Nie et al.
   standardise it, Ansari et al. divide it by its mean size.
-- **A leak that is published.** The *smoothed* sunspot number of the observatories is a mean over 13 months, centred on
-  the month that it is given for. It is a fine way to look at the past, and holds half a year of the future.
+- **A leak that is published.** The *smoothed* sunspot number of the observatories is a mean over 13 months,
+  centred on the month that it is given for. It is a fine way to look at the past, and holds half a year of
+  the future.
 - **Always report the naive forecast beside yours.** The mean absolute scaled error, MASE, builds it in: it
   is 1 if you are as good as the naive forecast on the known part (Hyndman and Koehler 2006).
 

@@ -332,11 +332,11 @@ for seed in range(3):
             logits = player(asked, states, taken)
             rightly[f"asked for {name}"] = (logits.argmax(-1) == shown).float().mean()
     told = (f"{name} {100 * share:.0f} %" for name, share in rightly.items())
-    print(f"seed {seed}, named rightly:", ", ".join(told))
+    print(f"seed {seed}, named correctly:", ", ".join(told))
 
 # %% [markdown]
 r"""
-Nobody in the notes could play: about half of what they named was right, by luck. Still, asked for all, the model plays
+Nobody in the notes could play: they were right about half the time, by luck. Still, asked for all, the model plays
 almost perfectly, and asked for none, it gets almost everything wrong. The notes hold *which* actions earned
 something, and the return tells them apart.
 
@@ -398,9 +398,9 @@ print("share of players who reach it:", *(f"{share:.0%}" for share in shares))
 
 # %% [markdown]
 r"""
-The model reads windows of four consecutive steps, so twelve tokens. Returns are divided by 100: a network likes its
-inputs around 1. And there is a rival: **plain imitation**, the same model with the same training, but told a
-return of 0 whatever happens. What it reaches is what imitation alone is worth.
+The model reads windows of four consecutive steps, so twelve tokens. Returns are divided by 100: a network
+likes its inputs around 1. And there is a rival: **plain imitation**, the same model with the same training,
+but always given a return of 0. What it reaches is what imitation alone is worth.
 """
 
 # %%
@@ -505,7 +505,7 @@ You do. Each number is the mean of 8 episodes. Read the figure in three steps:
   ups and downs of its line are chance: other episodes, and only 8 of them.)
 - *Asked for 150* it gets there, too, and no note is longer than 100. Nothing promised that. It works because
   playing on needs no action that is not in the notes: "much is still to come" always went with balancing, and after
-  50 steps the wish is back among the numbers that the model knows.
+  50 steps what is asked for is back in the range that the model has seen.
 
 How does it do it? Ask each of the three models for 20, and watch the first one:
 """
@@ -537,9 +537,9 @@ for model, _ in readers:
 
 # %% [markdown]
 r"""
-"Still 40 to come", it reads, at step 0 and at step 150. So there is never a reason to let go, and it plays until the
-episode is stopped at 200, or nearly so long. Even "still 20 to come" keeps it going for more than a hundred steps. It
-is the subtraction that keeps the promise.
+"Still 40 to come", it reads, at step 0 and at step 150. So there is never a reason to let go, and it plays
+until the episode is stopped at 200, or nearly that long. Even "still 20 to come" keeps it going for more than
+a hundred steps. It is the subtraction that keeps the promise.
 
 Try it yourself. What do you expect if you ask for 0? And for 200?
 """
@@ -611,13 +611,13 @@ model to guess what can be expected. With a group, none is needed.)
 ![Two charts of four answers each with the mean of the group. Easy question: three answers get 1, one gets 0, the
 mean is 0.75. Hard question: one gets 1, three get 0, the mean is 0.25](../images/group_of_answers.svg)
 
-By hand, for the hard question: the mean is 0.25, the spread $\sqrt{0.25 \cdot 0.75} = 0.433$. The right answer is
-1.732 spreads above the mean, the others are 0.577 below.
+By hand, for the hard question: the mean is 0.25, the standard deviation $\sqrt{0.25 \cdot 0.75} = 0.433$. The
+right answer is 1.732 standard deviations above the mean, the others are 0.577 below.
 """
 
 # %%
 mean, spread = 0.25, math.sqrt(0.25 * 0.75)
-print(f"means {mean} and {1 - mean}, spread {spread:.3f}")
+print(f"means {mean} and {1 - mean}, standard deviation {spread:.3f}")
 print(f"right: {(1 - mean) / spread:.3f}, wrong: -{mean / spread:.3f}")
 
 # %% [markdown]
@@ -660,7 +660,7 @@ r"""
 **What goes wrong.**
 
 - *All groups in one.* Then the answers to easy questions look good, whatever they say.
-- *Nothing added to the spread.* A group in which all are right gives 0/0.
+- *Nothing added to the standard deviation.* A group in which all are right gives 0/0.
 - *Divided by $K - 1$.* PyTorch's `std` does that unless told otherwise. For a group of four every advantage is 13 %
   too small.
 
@@ -679,13 +679,13 @@ figures.table(advantages, names, ["a", "b", "c", "d"], title="Advantages, one ro
 # %% [markdown]
 r"""
 The one mistake on the easy question counts as much as the one success on the hard one. And a question that is too
-hard (or too easy) teaches nothing: some who train large models leave such questions out (see "In practice").
+hard (or too easy) teaches nothing: people who train large models often drop such questions (see "In practice").
 
 ## 5. How far may one step go?
 
-**The question.** An action was good, so make it more likely. By how much? The answers were drawn from the policy as
-it *was*. The farther it moves away, the less they say about it. But new answers are expensive, and one would like to
-take many steps with the old ones.
+**The question.** An action was good, so make it more likely. By how much? The answers were drawn from the
+policy as it *was*. The farther it moves away, the less they say about it. But new answers are expensive, and
+we would like to take many steps with the old ones.
 
 So there is a bound. The **ratio** says how much more likely an action has become since it was drawn. Beyond a ratio
 of $1 + \epsilon$ nothing more is gained by a good action, nor below $1 - \epsilon$ by getting rid of a bad one. But
@@ -851,7 +851,8 @@ With the bound a round cannot do much harm. After some twenty steps hardly anyth
 forty change next to nothing. The gamblers learn slowly and none is sure after one round, yet they overtake the
 others. A hundred gamblers are a hundred seeds: this is no accident of one run.
 
-But is it the bound that they need, or only fewer steps? The plainest rival takes ten steps per round and has no bound:
+But is it the bound that they need, or only fewer steps? The plainest rival takes ten steps per round and has
+no bound:
 """
 
 # %%
@@ -964,9 +965,10 @@ patience=1e9)`. Train a reader on these notes, and ask it for 20, 60 and 100. Gu
 
 <details><summary>What to expect</summary>
 
-It still plays longer if you ask for more, but it cannot aim. Asked for 20, it plays on for a hundred steps or more (we
-tried three seeds). When a clumsy player drops the pole early, that is bad luck, and nothing that the player set out to
-do, so the return says little about the next action. Asking works as well as the notes tie returns to actions.
+It still plays longer if you ask for more, but it cannot aim. Asked for 20, it plays on for a hundred steps or
+more (we tried three seeds). When a clumsy player drops the pole early, that is bad luck, and nothing that the
+player set out to do, so the return says little about the next action. Asking works only as well as the notes
+tie returns to actions.
 
 </details>
 
@@ -1022,9 +1024,10 @@ wall: it takes the engine away, not the speed. The larger the learning rate, the
 
 - **Language models** are tuned to rewards by groups: many answers to one question, a check of which are right, and
   the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers per question and
-  adds a penalty for moving away from the model of the beginning.
-- **Two corrections.** Dividing by the group's spread gives a large weight to questions that are almost always or
-  almost never answered rightly; Liu et al. 2025 leave it out, and also do not divide by the length of the answer.
+  adds a penalty for moving away from the initial model.
+- **Two corrections.** Dividing by the group's standard deviation gives a large weight to questions that are
+  almost always or almost never answered rightly; Liu et al. 2025 leave it out, and also do not divide by the
+  length of the answer.
 - **Two bounds.** Yu et al. 2025 (DAPO) use a larger $\epsilon$ above than below, 0.28 and 0.2, so that rare actions
   can grow, and drop the groups that teach nothing.
 - **Decision transformers** are used where only records of the past exist and trying things out is expensive or

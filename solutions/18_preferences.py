@@ -76,7 +76,7 @@ logarithms add up to -2.30](../images/answer_log_prob.svg)
 By hand, the answer of the picture: $0.5 \cdot 0.25 \cdot 0.8 = 0.1$. As logarithms, $-0.69 - 1.39 - 0.22 =
 -2.30$. Every further token makes an answer less likely, so that long answers have log-probabilities of minus
 several hundred or thousand. The probabilities themselves are so small that a computer rounds them to 0. That
-is why one adds logarithms.
+is why we add logarithms.
 """
 
 # %%
@@ -286,7 +286,7 @@ def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejecte
 r"""
 **What goes wrong.**
 
-- *Chosen and rejected exchanged*, or a wrong sign. The loss still falls in training, towards the
+- *Chosen and rejected swapped*, or a wrong sign. The loss still falls in training, towards the
   wrong side. At the first step, where policy and reference agree, nothing shows it: the loss is 0.693 either
   way.
 - *`log(sigmoid(x))` in two steps.* Far below zero the first gives 0, the second minus infinity.

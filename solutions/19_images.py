@@ -8,8 +8,8 @@ order for all six. Can you read the lower row?
 ![The digits 0 to 5 as images of 8 x 8 pixels, each cut into sixteen squares by thin lines. Below each, the same
 sixteen squares in another order; the digits cannot be read any more](../images/scrambled_digits.svg)
 
-A vision transformer can read it as well as the upper row: in section 4 you will prove that, with nothing trained
-anew. This is a strength of these models, and a weakness, too.
+A vision transformer can read it as well as the upper row: in section 4 you will prove that, without
+retraining anything. This is a strength of these models, and a weakness, too.
 
 A Transformer reads a sequence of vectors and does not ask where they come from. Cut an image into squares, make
 a vector of each, and the layers that read texts read images. In this lesson you will **build**
@@ -222,8 +222,8 @@ r"""
 
 **The question.** Look into a published vision transformer, and you find no `patchify`. It begins with a
 **convolution**: a small table of weights, the **kernel**, is laid on the image, multiplied pixel by pixel,
-summed up, and moved on by its **stride**. Here the stride is as large as the kernel. Is that something other than
-a linear layer on patches?
+summed up, and moved on by its **stride**. Here the stride is as large as the kernel. Is that anything more
+than a linear layer on patches?
 
 ![An image of sixteen pixels with its first patch, 0, 1, 4, 5, framed, and a kernel with the rows 1, 0 and 0, -2.
 Below, the kernel in a row over the patch in a row: the product is 0 - 10 = -10](../images/conv_as_layer.svg)
@@ -493,7 +493,7 @@ def fresh(seed):
 
 
 def right(model, images=digits[unseen]):
-    """How many of the unseen images the model reads rightly, in per cent."""
+    """The share of the unseen images that the model reads correctly, in per cent."""
     with torch.no_grad():
         return 100 * (model(images).argmax(dim=-1) == labels[unseen]).float().mean().item()
 
@@ -639,8 +639,8 @@ image_row(shown, names, "Two pixels to the right: exactly one patch", patch=2)
 
 # %% [markdown]
 r"""
-Two pixels to the right, and a person hardly notices. The models have met digits moved by half a pixel, never
-by two: the same strokes now meet other positions, about which other things were learned. On each seed fewer
+Two pixels to the right, and a person hardly notices. The models have only ever seen digits moved by half a
+pixel: the same strokes now meet other positions, about which other things were learned. On each seed fewer
 than one in five digits is still read.
 
 ## 5. What has it looked at?
