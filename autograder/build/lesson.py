@@ -105,7 +105,6 @@ def read_cells(lesson: Lesson) -> list[Cell]:
             if cell.kind != "timing" and any(cell.id == other.id for other in cells):
                 raise SourceError("this title is in the lesson twice")
         cells += [cell, _check_of(cell)] if cell.kind == "exercise" else [cell]
-    _check_complete(lesson, cells)
     if cells and not cells[0].is_code:
         cells[0] = replace(cells[0], text=with_exercises(cells[0].text, cells))
     return cells
@@ -193,7 +192,8 @@ def check_text(name: str) -> str:
     )
 
 
-def _check_complete(lesson: Lesson, cells: list[Cell]) -> None:
+def check_complete(lesson: Lesson, cells: list[Cell]) -> None:
+    """Raises UserError if an exercise of the lesson has no cell."""
     from autograder.exercises import exercises_of
 
     there = {cell.name for cell in cells if cell.kind == "exercise"}

@@ -13,7 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.build.lesson import Cell, Lesson, naming, read_cells
+from autograder.build.lesson import Cell, Lesson, check_complete, naming, read_cells
 from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
 from autograder.build.pictures import embed
 from autograder.build.repository import repository, with_address
@@ -69,8 +69,9 @@ def as_text(notebook: NotebookNode) -> str:
 
 
 def _notebook(lesson: Lesson, text_of: Callable[[Cell], str]) -> NotebookNode:
-    cells, address = [], repository(lesson.root)
-    for number, cell in enumerate(read_cells(lesson), start=1):
+    source, cells, address = read_cells(lesson), [], repository(lesson.root)
+    check_complete(lesson, source)
+    for number, cell in enumerate(source, start=1):
         text = with_address(text_of(cell), address)
         if cell.is_code:
             cells.append(new_code_cell(text, id=cell.id))

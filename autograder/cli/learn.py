@@ -44,7 +44,8 @@ def _exercises(arguments: Namespace) -> None:
 
     exercises = all_exercises()
     if arguments.json:
-        print(json.dumps([{field: getattr(one, field) for field in FIELDS} for one in exercises], indent=2))
+        rows = [{field: getattr(one, field) for field in FIELDS} | _mistakes(one) for one in exercises]
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
         return
     lesson = None
     for one in exercises:
@@ -52,6 +53,11 @@ def _exercises(arguments: Namespace) -> None:
             print("\n" * (lesson is not None) + one.lesson)
         lesson = one.lesson
         print(f"  {one.id:36}{one.points:2} points  {one.minutes:3} min  {'*' * one.difficulty}")
+
+
+def _mistakes(exercise: Any) -> dict[str, dict[str, str]]:
+    """The known mistakes by the id that `check --json` gives, with a short title (none in what students get)."""
+    return {"mistakes": {mistake.id: mistake.title for mistake in exercise.mistakes}}
 
 
 def _progress(arguments: Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Commands for writers of lessons: build."""
+"""Commands for writers of lessons: build, new."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -13,6 +13,9 @@ def add_to(commands: Any) -> None:
     command.add_argument("lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)")
     command.add_argument("--in", dest="folder", metavar="FOLDER", help="lessons of your own, in this folder")
     command.add_argument("--check", action="store_true", help="only name what is stale, and exit with 1")
+
+    command = add_command(commands, "new", _new, "write the files of a new exercise, small but whole, to be changed")
+    command.add_argument("exercise", metavar="TOPIC.NAME", help="its id, for instance loops.softmax")
 
 
 def _build(arguments: Namespace) -> int:
@@ -30,3 +33,12 @@ def _build(arguments: Namespace) -> int:
         for name in stale:
             print(f"stale: {name}")
     return 1 if arguments.check and stale else 0
+
+
+def _new(arguments: Namespace) -> None:
+    from autograder.build.lesson import ROOT
+    from autograder.build.new import new_exercise
+
+    for path in new_exercise(arguments.exercise, ROOT):
+        print(path.relative_to(ROOT))
+    print(f'Change them, and try them with: make test ARGS="-k {arguments.exercise}"')

@@ -5,6 +5,7 @@ An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, 
 an instructor's own are in folders of theirs (own.py).
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -12,7 +13,8 @@ from pathlib import Path
 
 from autograder.errors import UserError
 from autograder.schema.exercise import Exercise
-from autograder.schema.mistake import with_words
+from autograder.schema.guards import refuse_names_of_code
+from autograder.schema.mistake import Mistake, own_id, with_words
 
 FOLDER = Path(__file__).parent
 RECORDED = FOLDER / "recorded"
@@ -42,18 +44,38 @@ def _of_folders(further: tuple[Path, ...]) -> tuple[Exercise, ...]:
     found = sorted(map(_read, files), key=lambda exercise: (exercise.lesson, exercise.number))
     with_own_words = [mistake for exercise in found for mistake in exercise.mistakes if mistake.observation]
     known = {mistake.id: mistake for mistake in reversed(with_own_words)}
-    return tuple(replace(one, mistakes=with_words(one.mistakes, known)) for one in found)
+    return tuple(_with_words(exercise, known) for exercise in found)
 
 
 def _read(file: Path) -> Exercise:
+    """The exercise of a file. Raises UserError if its author is to change something."""
     topic, name = file.parent.name, file.stem
-    module = import_module(f"{__name__}.{topic}.{name}")
+    try:
+        module = import_module(f"{__name__}.{topic}.{name}")
+    except UserError as error:
+        raise UserError(f"{topic}.{name}: {error}") from None
     exercise = module.EXERCISE
     if exercise.reference.__module__ == module.__name__:
         exercise.reference.__name__ = exercise.reference.__qualname__ = name  # the title of its graph
     if exercise.worked.__name__ != name:
-        raise ValueError(f"{topic}/{name}.py: its worked answer is named {exercise.worked.__name__}")
-    return replace(exercise, id=f"{topic}.{name}", lesson=import_module(f"{__name__}.{topic}").LESSON)
+        raise UserError(f"{topic}.{name}: its worked answer is named {exercise.worked.__name__}; name it {name}.")
+    named = _with_ids(replace(exercise, id=f"{topic}.{name}", lesson=import_module(f"{__name__}.{topic}").LESSON))
+    refuse_names_of_code(named)
+    return named
+
+
+def _with_ids(exercise: Exercise) -> Exercise:
+    """The exercise with an id for each mistake that has none."""
+    own = {one.title: own_id(exercise.id, one.title) for one in exercise.mistakes if not one.id}
+    mistakes = tuple(replace(one, id=one.id or own[one.title]) for one in exercise.mistakes)
+    return replace(exercise, mistakes=mistakes, combinable=tuple(own.get(name, name) for name in exercise.combinable))
+
+
+def _with_words(exercise: Exercise, known: Mapping[str, Mistake]) -> Exercise:
+    try:
+        return replace(exercise, mistakes=with_words(exercise.mistakes, known))
+    except UserError as error:
+        raise UserError(f"{exercise.id}: {error}") from None
 
 
 def lessons() -> list[str]:

@@ -16,6 +16,7 @@ from itertools import combinations
 
 from autograder.schema.case import DTYPES, Case
 from autograder.schema.draw import Draw
+from autograder.schema.guards import refuse_other_needs
 from autograder.schema.mistake import Mistake, can_be_combined, completed, edited
 from autograder.schema.standard import as_exact_as_float64, standard_cases
 from autograder.schema.twice import called_twice
@@ -60,7 +61,7 @@ class Exercise:
               arguments by keyword ("by name"), and of a "new" module, whose parameters must be random
     needs     observation and question for an answer that is wrong only in the cases that need one thing, by its name
               in `Case.needs`; under "" for an answer that is wrong in all cases that need nothing
-    combinable  ids of the mistakes that are recognised when two are made at once
+    combinable  ids (or titles) of the mistakes that are recognised when two are made at once
     id, lesson  follow from the path of the exercise's file
     """
 
@@ -107,12 +108,13 @@ class Exercise:
         return edited(self.worked, self.mistakes[first].edits, self.mistakes[second].edits)
 
     def drawn(self, draw: Draw) -> list[Case]:
-        """The cases of a seed: the exercise's own, the standard ones, and two calls in a row."""
+        """The cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises
+        UserError if they do not fit `needs`."""
         cases = list(self.cases(draw))
         further = standard_cases(cases, self.standard, self.parameters, self.reference)
-        if self.procedure != "copy_weights":
-            further += called_twice(cases, self.cases(draw.of_the_same_sizes()), self.parameters)
+        further += called_twice(cases, self.cases(draw.of_the_same_sizes()), self.parameters)
         cases += further
+        refuse_other_needs(self.id, self.needs, cases)
         return [as_exact_as_float64(case) for case in cases] if DTYPES in self.aspects else cases
 
     @property

@@ -6,11 +6,13 @@ A mistake is one or a few edits of the exercise's worked answer:
          "Your heads are too large by the size of a group.",
          "What does the mean of two equal heads look like?"),
 
-An edit that fits several worked answers stands once, in a table from which each exercise takes its mistakes with
-`fitting`. A mistake that is not an edit is an answer of its own: `wrong`. A mistake without words takes those of the
-last one with its id in this exercise, or else of the first one in the course.
+The id in front of the title is for mistakes that several exercises share. Without one, the id follows from the
+exercise and the title (`own_id`). An edit that fits several worked answers stands once, in a table from which each
+exercise takes its mistakes with `fitting`. A mistake that is not an edit is an answer of its own: `wrong`. A mistake
+without words takes those of the last one with its id in this exercise, or else of the first one in the course.
 """
 
+import hashlib
 import inspect
 import os
 import re
@@ -19,6 +21,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
+from autograder.errors import UserError
+
+SHARED_ID = re.compile(r"[A-Z]+-\d+")  # LOOP-19
 # subtle: a file name within this folder, so that the code counts as the course's, not as a student's.
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -48,15 +53,26 @@ class Mistake:
 
 
 def edit(name: str, edits: Mapping[str, str], observation: str = "", question: str = "") -> Mistake:
-    """A mistake as edits of the worked answer; `name` is its id and a short title."""
-    mistake_id, _, title = name.partition(" ")
+    """A mistake as edits of the worked answer; `name` is a short title, with an id before it if words are shared."""
+    mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, edits)
 
 
 def wrong(name: str, answer: Callable, observation: str = "", question: str = "") -> Mistake:
     """A mistake as an answer of its own."""
-    mistake_id, _, title = name.partition(" ")
+    mistake_id, title = _id_and_title(name)
     return Mistake(mistake_id, title, observation, question, given=answer)
+
+
+def _id_and_title(name: str) -> tuple[str, str]:
+    first, _, rest = name.partition(" ")
+    return (first, rest) if SHARED_ID.fullmatch(first) else ("", name)
+
+
+def own_id(exercise_id: str, title: str) -> str:
+    """The id of a mistake that no other exercise shares, such as "mqa.pool_kv_heads-1f3a9c". The title itself stays
+    out of it, because it is nearly an answer, and students read ids."""
+    return f"{exercise_id}-{hashlib.sha256(title.encode()).hexdigest()[:6]}"
 
 
 def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] = ()) -> tuple[Mistake, ...]:
@@ -68,27 +84,27 @@ def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] =
 
 
 def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """The mistakes with their worked answer. Raises ValueError if it does not contain a text to be edited."""
+    """The mistakes with their worked answer. Raises UserError if it does not contain a text to be edited."""
     for one in mistakes:
         missing = [old for old in one.edits if old not in source_of(worked)]
         if missing:
-            raise ValueError(f"{one.id} edits {missing[0]!r}, which {worked.__name__} does not contain")
+            name = one.title or one.id
+            raise UserError(f"the mistake {name!r} edits {missing[0]!r}, which the worked answer does not contain.")
     return tuple(replace(one, worked=worked) for one in mistakes)
 
 
 def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tuple[Mistake, ...]:
     """The mistakes of an exercise; those without words take the last ones of their id here, or else those in `known`.
-    Raises ValueError if there are none."""
+    Raises UserError if there are none."""
     by_id, completed = dict(known), []
     for mistake in mistakes:
         if mistake.observation:
             by_id[mistake.id] = mistake
         if mistake.id not in by_id:
-            raise ValueError(f"{mistake.id} has no words")
+            raise UserError(f"the mistake {mistake.title or mistake.id!r} has no words: an observation and a question.")
         words = by_id[mistake.id]
-        completed.append(
-            replace(mistake, title=words.title, observation=words.observation, question=words.question)
-        )
+        title = words.title or (known[words.id].title if words.id in known else "")
+        completed.append(replace(mistake, title=title, observation=words.observation, question=words.question))
     return tuple(completed)
 
 

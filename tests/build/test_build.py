@@ -225,7 +225,7 @@ def test_each_exercise_of_a_lesson_has_one_cell_for_its_answer(tmp_path, change,
     source = Lesson("01_attention_from_loops").source.read_text(encoding="utf-8")
     lesson = make(tmp_path, change(source), "01_attention_from_loops")
     with pytest.raises(UserError, match=re.escape(words)):
-        read_cells(lesson)
+        student_notebook(lesson)
 
 
 # --- the real lessons -------------------------------------------------------------------------------------

@@ -157,7 +157,9 @@ def test_every_command_has_help():
 
 def test_exercises_lists_every_exercise():
     rows = json.loads(run("exercises", "--json").stdout)
-    assert [list(row) for row in rows] == [["id", "lesson", "name", "points", "minutes", "difficulty"]] * len(rows)
+    fields = ["id", "lesson", "name", "points", "minutes", "difficulty", "mistakes"]
+    assert [list(row) for row in rows] == [fields] * len(rows)
+    assert {row["id"]: row["mistakes"] for row in rows}["loops.softmax"]["SMX-07"]
     assert {"loops.softmax", "matmul.SelfAttention"} <= {row["id"] for row in rows}
     text = run("exercises").stdout
     assert all(row["id"] in text for row in rows)

@@ -107,13 +107,17 @@ LOOPS = (
 )
 ATTENTION = SCALES + PRODUCTS + WEIGHTS + FIXED_AXIS + MIXES
 
-NEEDS = {
-    "heads": ("A batch comes out right; batch and heads together do not.",
-              "Counted from the end, which axes do your steps name?"),
-    "axes in front": ("One sentence comes out right, a batch does not.",
-                      "Counted from the end, which axes do your steps name?"),
+MANY_TOKENS = {
     "many tokens": ("Short inputs come out right, long ones do not.",
                     "Which number in your code decides how many tokens there may be?"),
+}
+A_BATCH = MANY_TOKENS | {
+    "axes in front": ("One sentence comes out right, a batch does not.",
+                      "Counted from the end, which axes do your steps name?"),
+}
+NEEDS = A_BATCH | {
+    "heads": ("A batch comes out right; batch and heads together do not.",
+              "Counted from the end, which axes do your steps name?"),
 }
 
 

@@ -90,7 +90,7 @@ def _far(draw):
     yield Case("queries far apart", (out_a, lse_a + apart, out_b, lse_b + apart), aspect=STABILITY, scale=3.0)
 
 
-LARGEST, EMPTY = "torch.maximum(lse_a, lse_b)", "largest.masked_fill(empty, 0.0)"
+LARGEST, NO_KEYS = "torch.maximum(lse_a, lse_b)", "largest.masked_fill(empty, 0.0)"
 TOTAL, SAFE = "(grown_a + grown_b)", "(grown_a + grown_b).masked_fill(empty, 1.0)"
 OUT, LSE = "share_a * out_a + share_b * out_b", "(largest + torch.log(total))"
 SHARE_A, SHARE_B = "(grown_a / total)", "(grown_b / total)"
@@ -141,9 +141,9 @@ EXERCISE = Exercise(
              "You take off the first set's number, even where the second is far above.",
              "What is exp(second - first) if the second is 700 larger?"),
         edit("FLA-41", {LARGEST: "lse_b"}),
-        edit("FLA-11 empty sets become NaN", {EMPTY: "largest", SAFE: TOTAL},
+        edit("FLA-11 empty sets become NaN", {NO_KEYS: "largest", SAFE: TOTAL},
              "A query without any key comes out as NaN.", "What is -inf minus -inf?"),
-        edit("FLA-43 zeros, but NaN on the way back", {EMPTY: "largest", SAFE: TOTAL, OUT: f"({OUT}).nan_to_num()"},
+        edit("FLA-43 zeros, but NaN on the way back", {NO_KEYS: "largest", SAFE: TOTAL, OUT: f"({OUT}).nan_to_num()"},
              "The values are right, but the gradient of a query without any key is NaN.",
              "You repair a NaN after it has arisen: what does the gradient meet on its way back through it?"),
         edit("FLA-45 an empty set counts half", {SHARE_A: "torch.where(empty, 0.5, grown_a / total)", SHARE_B:

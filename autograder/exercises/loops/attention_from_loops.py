@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from autograder.exercises._shared.plain_attention import ATTENTION, LOOPS, NEEDS, large_scores, low_scores, qkv
+from autograder.exercises._shared.plain_attention import ATTENTION, LOOPS, MANY_TOKENS, large_scores, low_scores, qkv
 from autograder.schema import GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, fitting
 
 
@@ -90,7 +90,7 @@ EXERCISE = Exercise(
     ),
     combinable=("SDPA-01", "SDPA-03", "SDPA-35", "SDPA-13", "SDPA-07", "SDPA-31", "SMX-01", "SDPA-15", "SDPA-23",
              "LOOP-17", "LOOP-35", "LOOP-45", "LOOP-47"),
-    needs=NEEDS | {
+    needs=MANY_TOKENS | {
         "other width": ("Where values are as wide as queries you are right; where the widths differ you are not.",
                         "Which of the inputs decides how wide the output is?"),
         "other number": ("Where there are as many keys as queries you are right; where the numbers differ you are not.",

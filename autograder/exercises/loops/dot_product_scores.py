@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercises._shared.plain_attention import NEEDS
+from autograder.exercises._shared.plain_attention import MANY_TOKENS
 from autograder.schema import GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit
 
 
@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         edit("LOOP-35", {PAIR: "x[i, -1] * x[j, -1]"}),
     ),
     combinable=("LOOP-01", "LOOP-03", "LOOP-05", "LOOP-13", "LOOP-15", "LOOP-23", "LOOP-27", "LOOP-31"),
-    needs=NEEDS | {
+    needs=MANY_TOKENS | {
         "large": ("Small entries come out right, large ones do not.",
                   "Which step is only right as long as the scores are small?"),
     },

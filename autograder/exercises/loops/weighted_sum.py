@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.exercises._shared.plain_attention import LOOPS, NEEDS
+from autograder.exercises._shared.plain_attention import LOOPS, MANY_TOKENS
 from autograder.schema import GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit
 
 
@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         edit("LOOP-45", {TABLE: "torch.zeros_like(values)"}),
     ),
     combinable=("LOOP-03", "LOOP-17", "LOOP-35", "LOOP-37", "LOOP-39", "LOOP-41", "LOOP-43", "LOOP-29"),
-    needs=NEEDS | {
+    needs=MANY_TOKENS | {
         "negative weights": ("With weights between 0 and 1 you are right; with negative ones you are not.",
                              "Does your code ask more of a weight than that it is a number?"),
         "other number": ("With as many values as queries you are right; where the two numbers differ you are not.",

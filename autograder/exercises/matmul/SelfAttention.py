@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.exercises._shared.plain_attention import ATTENTION, NEEDS
+from autograder.exercises._shared.plain_attention import ATTENTION, A_BATCH
 from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, fitting
 
 
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
     ),
     combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "HEAD-03", "SDPA-07", "SDPA-45", "SDPA-31", "SDPA-15",
              "HEAD-09", "SDPA-41", "QKV-21"),
-    needs=NEEDS | {
+    needs=A_BATCH | {
         "other weights": ("You are right with a module's first weights, and wrong after they have changed.",
                           "What does your module keep from one call to the next, and what was it made from?"),
         "several tokens": ("A single token comes out right, so values are; with several tokens the weights are wrong.",

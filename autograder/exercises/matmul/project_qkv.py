@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from autograder.exercises._shared.plain_attention import NEEDS, heads_just_split
+from autograder.exercises._shared.plain_attention import A_BATCH, heads_just_split
 from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit
 
 
@@ -88,7 +88,7 @@ EXERCISE = Exercise(
              "Are queries, keys and values meant to be linear in x?"),
     ),
     combinable=("QKV-01", "QKV-03", "QKV-05", "QKV-09", "QKV-13", "QKV-15", "HEAD-09", "HEAD-11"),
-    needs=NEEDS | {
+    needs=A_BATCH | {
         "weights": ("With weights that change nothing you are right; with others you are not.",
                     "Which weight does each of your three results meet, and how?"),
         "x": ("With weights that change nothing, x should come back three times; in yours it does not.",

@@ -183,6 +183,8 @@ EXERCISE = Exercise(
     ),
     combinable=("BPE-41", "BPE-47", "BPE-51", "BPE-85", "BPE-99", "BPE-103"),
     needs={
+        "digits": ("Your pieces go wrong where the digits of one number are part of another's, as in 32 and 132.",
+                   "Do you look for numbers, or for their digits in a text?"),
         "empty": ("Only an empty text goes wrong.", "How many bytes does an empty text have?"),
         "no merges": ("Only where nothing was learned are you wrong.",
         "What are the ids of a text before any merge?"),

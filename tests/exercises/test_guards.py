@@ -1,0 +1,70 @@
+"""What an author gets wrong is refused when the exercise is loaded, in one sentence; ids of mistakes."""
+
+import sys
+
+import pytest
+
+import autograder.exercises as exercises
+from autograder.build.new import new_exercise
+from autograder.errors import UserError
+from autograder.exercises import find
+from autograder.judge import cases_of
+from autograder.schema.mistake import own_id
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Writes the stub of an exercise with some texts replaced, and returns the exercise as it is loaded."""
+    new_exercise("guarded.twice", tmp_path)
+    file = tmp_path / "autograder/exercises/guarded/twice.py"
+    monkeypatch.setenv("AUTOGRADER_EXERCISES", str(file.parents[1]))
+    stub = file.read_text(encoding="utf-8")
+
+    def load(changes):
+        text = stub
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new)
+        file.write_text(text, encoding="utf-8")
+        exercises.all_exercises.cache_clear()
+        return find("guarded.twice")
+
+    yield load
+    exercises.all_exercises.cache_clear()
+    for name in [name for name in sys.modules if ".guarded" in name]:
+        del sys.modules[name]
+
+
+REFUSED = {
+    "an aspect that is code": ({"VALUES: 1": '"x.sum()": 1'}, "the aspect 'x.sum()' is a piece of code"),
+    "an aspect that is edited": (
+        {"VALUES: 1": '"return": 1', '{"2 * ": ""}': '{"return": "return 0.5 *"}'},
+        "the aspect 'return' is a piece of code",
+    ),
+    "an anchor": ({'{"2 * "': '{"3 * "'}, "edits '3 * ', which the worked answer does not contain"),
+    "no words": ({'"Your result is a half too small."': '""'}, "has no words"),
+    "a need without a case": ({'needs=("several",)': "needs=()"}, "no case needs 'several'"),
+    "a case without words": ({'needs=("several",)': 'needs=("severall", "several")'}, "a case needs 'severall'"),
+    "another name": ({"def twice": "def double", "worked=twice": "worked=double"}, "its worked answer is named double"),
+}
+
+
+@pytest.mark.parametrize("changes, words", REFUSED.values(), ids=REFUSED)
+def test_an_authors_slip_is_refused_in_one_sentence(own, changes, words):
+    with pytest.raises(UserError) as refused:
+        cases_of(own(changes))
+    text = str(refused.value)
+    assert words in text and text.startswith("guarded.twice: ") and "\n" not in text
+
+
+def test_the_id_of_a_mistake_follows_from_exercise_and_title(own):
+    exercise = own({})
+    assert [mistake.id for mistake in exercise.mistakes] == [own_id("guarded.twice", "not doubled")]
+    assert exercise.mistakes[0].title == "not doubled" and "doubled" not in exercise.mistakes[0].id
+
+
+def test_every_id_of_the_course_stands_for_one_mistake_of_an_exercise():
+    for exercise in exercises.all_exercises():
+        for mistake in exercise.mistakes:
+            titles = {one.title for one in exercise.mistakes if one.id == mistake.id and one.title}
+            assert len(titles) == 1 and "+" not in mistake.id, (exercise.id, mistake.id, titles)
