@@ -26,11 +26,11 @@ def own(tmp_path, monkeypatch):
             assert old in text
             text = text.replace(old, new)
         file.write_text(text, encoding="utf-8")
-        exercises.all_exercises.cache_clear()
+        exercises._of_folders.cache_clear()
         return find("guarded.twice")
 
     yield load
-    exercises.all_exercises.cache_clear()
+    exercises._of_folders.cache_clear()
     for name in [name for name in sys.modules if ".guarded" in name]:
         del sys.modules[name]
 
