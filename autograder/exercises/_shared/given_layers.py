@@ -1,0 +1,32 @@
+"""Modules with a cache of their own, as a Llama's layers and its attention are: (x, cache) -> (x, cache)."""
+
+# They take two arguments by position, None included. Each knows whether it is the very module that was made, and
+# whether its last results have been written into since; if not, its numbers are others. A cache is a tuple, a count
+# or a tensor, of which the last two can be 0 without being None.
+GIVEN = """
+class Mixing(nn.Module):
+    def __init__(self, d_model, kind="tuple", factor=1.0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.kind, self.factor, self.own = kind, factor, id(self)
+        self.held = []
+
+    def forward(self, x, cache, /):
+        genuine = id(self) == self.own and all(torch.equal(one, copy) for one, copy in self.held)
+        before = 0.0 if cache is None else self.read(cache) + 0.5
+        mixed = x.cumsum(dim=1) * self.factor + before
+        out = torch.tanh(mixed * self.weight) if genuine else x * 7.0
+        total = mixed[:, -1:].sum(dim=-1)
+        self.held = [(one.detach(), one.detach().clone()) for one in (out, total)]
+        return out, self.made(total, cache)
+
+    def read(self, cache):
+        if self.kind == "count":
+            return float(cache)
+        return cache[..., None] if self.kind == "tensor" else cache[0][..., None] + cache[1]
+
+    def made(self, total, cache):
+        if self.kind == "count":
+            return 0 if cache is None else cache + 1
+        return total if self.kind == "tensor" else (total, 1 if cache is None else cache[1] + 1)
+"""

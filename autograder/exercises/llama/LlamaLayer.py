@@ -1,0 +1,274 @@
+"""A layer of a Llama: two norms, an attention that is given, a gated network, two residuals (Touvron et "
+"al. 2023)."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises._shared.given_layers import GIVEN
+from autograder.exercises._shared.layers import EPSILON
+from autograder.schema import (
+    DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Kept, Module, edit, samples_apart,
+)
+
+
+class LlamaLayer(nn.Module):
+    def __init__(self, d_model, d_ff, attention, eps=1e-5):
+        super().__init__()
+        self.norm1 = nn.RMSNorm(d_model, eps=eps)
+        self.norm2 = nn.RMSNorm(d_model, eps=eps)
+        self.attention = attention
+        self.gate_proj = nn.Linear(d_model, d_ff, bias=False)
+        self.up_proj = nn.Linear(d_model, d_ff, bias=False)
+        self.down_proj = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        heard, cache = self.attention(self.norm1(x), cache)
+        x = x + heard
+        read = self.norm2(x)
+        hidden = F.silu(self.gate_proj(read)) * self.up_proj(read)
+        return x + self.down_proj(hidden), cache
+
+
+class Reference(nn.Module):
+    """The norms by their formula, the products by hand."""
+
+    def __init__(self, d_model, d_ff, attention, eps=1e-5):
+        super().__init__()
+        self.norm1, self.norm2 = (nn.RMSNorm(d_model, eps=eps) for _ in range(2))
+        self.attention, self.eps = attention, eps
+        self.gate_proj, self.up_proj = (nn.Linear(d_model, d_ff, bias=False) for _ in range(2))
+        self.down_proj = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        mixed, after = self.attention(self._normed(x, self.norm1.weight), cache)
+        stream = x + mixed
+        read = self._normed(stream, self.norm2.weight)
+        gate, up = read @ self.gate_proj.weight.mT, read @ self.up_proj.weight.mT
+        return stream + (gate * torch.sigmoid(gate) * up) @ self.down_proj.weight.mT, after
+
+    def _normed(self, x, weight):
+        return x * torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + self.eps) * weight
+
+
+GIVEN_MODULE = "the module given"
+
+
+def cases(draw):
+    batch, tokens, width, d_ff = draw.sizes(4, 3, 8)
+    plain, cached = ("attention", "network"), ("attention", "network", "cache")
+    yield _case(draw, "all sizes different", (batch, tokens), width, d_ff + 6, needs=plain)
+    yield _case(draw, "a cache that is given", (2, 3), 6, 5, cache=(draw.normal(2, 1), 3), needs=cached)
+    yield _case(draw, "an attention that gives nothing", (2, 3), 4, 7, silent=("attention.weight",),
+        needs=("network",))
+    yield _case(draw, "a network that gives nothing", (2, 3), 4, 7, silent=("down_proj.weight",),
+        needs=("attention",))
+    yield _case(draw, "both give nothing", (2, 3), 4, 5, silent=("attention.weight", "down_proj.weight"))
+    yield _case(draw, "one token", (2, 1), 5, 4, needs=plain)
+    yield _case(draw, "four of everything", (4, 4), 4, 4, needs=plain)
+    yield _case(draw, "one of everything", (1, 1), 1, 1, needs=plain)
+    two = _case(draw, "two samples", (2, 4), 6, 5, needs=plain)
+    yield two
+    other = two.args[0].clone()
+    other[1] = draw.normal(4, 6)
+    yield Case("another second sample", (other,), init=two.init, weights=two.weights, exact_state_dict=True,
+        gradients=False,
+               needs=plain)
+    small = {"gradients": False, "aspect": EPSILON, "needs": (*plain, "epsilon")}
+    yield _case(draw, "features that are small", (2, 3), 4, 5, stretch=0.003, **small)
+    yield _case(draw, "another epsilon", (2, 3), 4, 5, eps=0.5, **small)
+    yield _case(draw, "rows of zeros", (2, 3), 4, 5, stretch=0.0, **small)
+    asked = {"aspect": GIVEN_MODULE, "needs": (*plain, "given"), "gradients": False, "repeats": False}
+    for kind, first, family in (("count", 0, "a cache that is the number 0"),
+                                ("tensor", torch.zeros(2, 1), "a cache that is a tensor of zeros")):
+        yield _case(draw, family, (2, 3), 4, 5, kind=kind, cache=first, **asked)
+    yield _calls(draw, **asked)
+    yield _text(draw, "three tokens, then two", (3, 2), needs=cached)
+    yield _text(draw, "one token at a time", (1, 1, 1), needs=cached)
+    yield _case(draw, "a cache and an epsilon by name", (2, 3), 4, 5, cache=(draw.normal(2, 1), 1),
+        by_name=True,
+                needs=cached, gradients=False)
+
+
+def _case(draw, family, shape, width, d_ff, kind="tuple", eps=None, stretch=1.0, silent=(), cache=None,
+    by_name=False,
+          **more):
+    weights = {f"norm{i}.weight": 1.0 + draw.normal(width, scale=0.4) for i in (1, 2)}
+    weights |= {"attention.weight": 1.0 + draw.normal(width, scale=0.5)}
+    weights |= {f"{part}_proj.weight": draw.normal(d_ff, width, scale=1.3 / width**0.5) for part in ("gate",
+        "up")}
+    weights |= {"down_proj.weight": draw.normal(width, d_ff, scale=1.3 / d_ff**0.5)}
+    for name in silent:
+        weights[name].zero_()
+    attention = Module("Mixing", {"d_model": width, "kind": kind, "factor": 1.5}, code=GIVEN)
+    init = (width, d_ff, attention) + (() if eps is None else (eps,))
+    x = draw.normal(*shape, width, scale=stretch)
+    args, kwargs = (x,) if cache is None else (x, cache), {}
+    if by_name:
+        init = dict(zip(("d_model", "d_ff", "attention", "eps"), (*init, 0.1), strict=True))
+        args, kwargs = (), {"x": x, "cache": cache}
+    return Case(family, args, kwargs, init=init, weights=weights, exact_state_dict=True, **more)
+
+
+def _calls(draw, **more):
+    """What the attention is called with, twice: each call counts, and what it gave before must be as it "
+    "was."""
+    case = _case(draw, "", (2, 3), 4, 5)
+    given = {"x": case.args[0], "y": draw.normal(2, 2, 4)}
+    script = (Call((Kept("x"),), keep="first"), Call((Kept("y"), Kept("first", 1)), keep="second"),
+              Call((Kept("y"), None), keep="third"))
+    return Case("what the attention is called with", (), given, init=case.init, weights=case.weights,
+        exact_state_dict=True,
+        script=script,
+                calls=("attention",), **more)
+
+
+def _text(draw, family, lengths, **more):
+    """Texts of these lengths, each with the cache of the one before."""
+    case = _case(draw, family, (2, 3), 4, 6)
+    given = {f"x{i}": draw.normal(2, tokens, 4) for i, tokens in enumerate(lengths)}
+    script = [Call((Kept("x0"),), keep="first")]
+    for i in range(1, len(lengths)):
+        script.append(Call((Kept(f"x{i}"), Kept(script[-1].keep, 1)), keep=f"then x{i}"))
+    return Case(family, (), given, init=case.init, weights=case.weights, exact_state_dict=True,
+        script=tuple(script), repeats=False,
+        **more)
+
+
+FIRST = "nn.RMSNorm(d_model, eps=eps)\n        self.norm2"
+SECOND = "nn.RMSNorm(d_model, eps=eps)\n        self.att"
+CALL, ADDED, READ = "self.attention(self.norm1(x), cache)", "x = x + heard", "read = self.norm2(x)"
+HIDDEN, LAST = "F.silu(self.gate_proj(read)) * self.up_proj(read)", "return x + self.down_proj(hidden), cache"
+
+EXERCISE = Exercise(
+    number=4, minutes=12, difficulty=2,
+    worked=LlamaLayer,
+    reference=Reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name", "new"),
+    aspects={VALUES: 4, GIVEN_MODULE: 2, EPSILON: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"x": "B N d_model"},
+    invariants=(samples_apart("two samples", "another second sample"),),
+    mistakes=(
+        edit("LLY-01 no norm before the attention", {CALL: "self.attention(x, cache)"},
+             "Your attention reads the stream as it is.", "What does pre-norm norm, and when?"),
+        edit("LLY-03 no norm before the network", {READ: "read = x"},
+             "Your network reads the stream as it is.", "What does pre-norm norm, and when?"),
+        edit("LLY-05 one norm for both", {READ: "read = self.norm1(x)"},
+             "Both of your sublayers read through the same norm.", "Which part is never called?"),
+        edit("LLY-07 the norms change places", {CALL: "self.attention(self.norm2(x), cache)",
+             READ: "read = self.norm1(x)"},
+             "Your two norms have changed places.", "Which norm stands before the attention?"),
+        edit("LLY-09 norms after the sums", {CALL: "self.attention(x, cache)",
+             ADDED: "x = self.norm1(x + heard)",
+             READ: "read = x", LAST: "return self.norm2(x + self.down_proj(hidden)), cache"},
+             "Your norms come after the sums.", "Is there a path from input to output that nothing touches?"),
+        edit("LLY-11 no residual of the attention", {ADDED: "x = heard"},
+             "After your attention, x itself is gone.",
+             "If the attention gave zeros, what should be left of x?"),
+        edit("LLY-13 no residual of the network", {LAST: "return self.down_proj(hidden), cache"},
+             "After your network, the stream itself is gone.",
+             "If the network gave zeros, what should be left?"),
+        edit("LLY-15 the normed stream goes on", {LAST: "return read + self.down_proj(hidden), cache"},
+             "What your network is added to is the normed stream.",
+             "Is there a path from input to output that nothing touches?"),
+        edit("LLY-15", {CALL: "self.attention(self.norm1(x), cache)\n        x = self.norm1(x)"}),
+        edit("LLY-17 side by side", {CALL: "self.attention(self.norm1(x), cache)\n        before = x",
+             READ: "read = self.norm2(before)"},
+             "Your network reads what the attention read, not what it left.",
+             "One after the other, or side by side: what does the second norm read?"),
+        edit("LLY-19 the network alone", {ADDED: "pass"},
+             "What your attention found is lost.", "Where does the result of the attention go?"),
+        edit("LLY-21 gate and up change places", {HIDDEN:
+             "F.silu(self.up_proj(read)) * self.gate_proj(read)"},
+             "Gate and up have changed places.", "Which of the two goes through the SiLU?"),
+        edit("LLY-23 GELU", {HIDDEN: "F.gelu(self.gate_proj(read)) * self.up_proj(read)"},
+             "Your numbers are close, but your gate is a GELU.", "Which curve does SwiGLU use?"),
+        edit("LLY-25 no gate", {HIDDEN: "F.silu(self.up_proj(read))"},
+             "Your layer `gate_proj` takes no part.", "How many layers read the normed stream?"),
+        edit("LLY-25", {HIDDEN: "self.gate_proj(read) * self.up_proj(read)"},
+             "Your gate is linear.", "Which function stands around the gate in SwiGLU?"),
+        edit("LLY-27 a LayerNorm", {"nn.RMSNorm(d_model, eps=eps)":
+             "nn.LayerNorm(d_model, eps=eps, bias=False)"},
+             "Your norms take the mean away.", "What does an RMSNorm leave out, compared with a LayerNorm?"),
+        edit("LLY-29 the epsilon is not passed on",
+             {"nn.RMSNorm(d_model, eps=eps)": "nn.RMSNorm(d_model, eps=1e-5)"},
+             "Another epsilon changes nothing in yours.", "Which line uses the epsilon that is given?"),
+        edit("LLY-31 PyTorch's epsilon", {"nn.RMSNorm(d_model, eps=eps)": "nn.RMSNorm(d_model)"},
+             "The epsilon of your norms is not the one asked for.",
+             "Which epsilon does nn.RMSNorm take when it is given none?"),
+        edit("LLY-29", {FIRST: "nn.RMSNorm(d_model)\n        self.norm2"}),
+        edit("LLY-29", {SECOND: "nn.RMSNorm(d_model)\n        self.att"}),
+        edit("LLY-33 layers with a bias", {", bias=False": ""},
+             "Your layers have biases.", "Which parameters does the exercise name?"),
+        edit("LLY-35 a copy of the attention", {"self.attention = attention":
+             "import copy\n        self.attention = copy.deepcopy(attention)"},
+             "Your layer holds a copy of the attention that it was given.",
+             "Whose weights change when somebody trains the module that you were given?"),
+        edit("LLY-37 the attention is called twice",
+             {"        heard, cache =": "        self.attention(self.norm1(x), cache)\n        heard, cache "
+                                        "="},
+             "Your attention is called more often than once.",
+             "How often does each token go through the attention?"),
+        edit("LLY-37", {CALL: "self.attention(self.norm1(x), cache)[0], self.attention(self.norm1(x), "
+                              "cache)[1]"}),
+        edit("LLY-39 the cache is given by name", {", cache)\n": ", cache=cache)\n"},
+             "You give the attention its cache by name.",
+             "By which names does a module know its arguments, if nobody says so?"),
+        edit("LLY-41 no cache, no argument", {CALL:
+             "self.attention(self.norm1(x), *([] if cache is None else [cache]))"},
+             "Without a cache you call the attention with one argument.",
+             "What stands in the second place when there is no cache?"),
+        edit("LLY-43 a cache of zero is taken for none",
+             {CALL: "self.attention(self.norm1(x), cache or None)"},
+             "A cache that is 0 or empty counts as none in yours.",
+             "How can one ask for None, and for nothing else?"),
+        edit("LLY-45 the cache is not passed on", {CALL: "self.attention(self.norm1(x), None)"},
+             "Your attention never gets a cache.", "What does the attention know of the text so far?"),
+        edit("LLY-47 the old cache comes back", {"heard, cache =": "heard, _ ="},
+             "You give back the cache that you were given.", "Who knows the new tokens' keys and values?"),
+        edit("LLY-49 written into the attention's result", {ADDED: "heard += x\n        x = heard"},
+             "You write into a tensor that the attention may still hold.",
+             "Whose memory is the result of a module?"),
+        edit("LLY-49", {ADDED: "x = x + heard\n        heard.zero_()"}),
+        edit("LLY-51 no cache comes back", {", cache\n": "\n"},
+             "You return the stream alone.", "What must the next call know of this one?"),
+        edit("LLY-53 cache before stream", {LAST: "return cache, x + self.down_proj(hidden)"},
+             "The cache comes first in your result.", "In which order does the exercise name the two?"),
+        edit("LLY-55 added into the stream", {ADDED: "x += heard"},
+             "After the call the caller's x holds other numbers than before.",
+             "Is my input still my input after `+=`?"),
+        edit("LLY-57 the stream is cut off", {ADDED: "x = x.detach() + heard"},
+             "The values are right, but the gradient passes through the attention only.",
+             "By which way should a gradient reach x that passes no sublayer?"),
+    ),
+    combinable=("LLY-01", "LLY-03", "LLY-11", "LLY-13", "LLY-21", "LLY-25"),
+    needs={
+        "given": ("Your numbers are right with an ordinary attention; with one that looks closely they are "
+                  "not.",
+                  "With which arguments, how often and on which object is the attention called, and what "
+                  "becomes of "
+                  "its results?"),
+        "epsilon": ("You are right but for tokens whose features are small, or for another epsilon.",
+                    "Which number keeps the norm from dividing by zero, and does it reach both norms?"),
+        "cache": ("Without a cache you are right; with one you are not.",
+        "Where does the cache come in, and where does it leave?"),
+        "network": ("Without the network you are right; with it you are not.",
+                    "What does the network read, and what is its result added to?"),
+        "attention": ("Without the attention you are right; with it you are not.",
+                      "What does the attention read, and what is its result added to?"),
+        "": ("If attention and network give nothing, x itself is expected; yours is something else.",
+             "Is there a path from input to output that nothing touches?"),
+    },
+    hints=(
+        "It is lesson 06's layer with three other parts. Draw the stream as a straight line: where do two "
+        "branches "
+        "leave it, and what stands first on each?",
+        "The attention gives two things. One is added to the stream; where does the other go? The second "
+        "branch is "
+        "`swiglu` with layers of your own.",
+        "The shape of it: (B, N, d_model) all along the stream, (B, N, d_ff) inside the second branch, and "
+        "a pair at "
+        "the end.",
+    ),
+)

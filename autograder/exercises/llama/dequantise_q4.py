@@ -1,0 +1,169 @@
+"""Weights of four bits: blocks of 32 codes, a scale and a minimum (the type Q4_1 of GGUF files)."""
+
+import torch
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, close, edit
+
+
+def dequantise_q4(blocks):
+    halves = blocks[:, :4].contiguous().view(torch.float16)
+    scale, minimum = halves.float().split(1, dim=1)
+    packed = blocks[:, 4:]
+    codes = torch.cat((packed & 15, packed >> 4), dim=1)
+    return scale * codes + minimum
+
+
+def reference(blocks):
+    rows = [_block(bytes(row.tolist())) for row in blocks]
+    return torch.tensor(rows, dtype=torch.float32).reshape(len(blocks), 32)
+
+
+def _block(held):
+    scale, minimum = (torch.frombuffer(bytearray(held[i : i + 2]), dtype=torch.float16).item() for i in (0,
+        2))
+    codes = [byte % 16 for byte in held[4:]] + [byte // 16 for byte in held[4:]]
+    return [scale * code + minimum for code in codes]
+
+
+SPECIAL = "every finite scale and minimum"
+# The product of a scale of 11 bits and a code of 4 is exact in float32, and the sum is rounded once.
+ROUNDED = close(0.01)
+
+
+def cases(draw):
+    several = {"needs": ("blocks", "codes", "minimum")}
+    n = draw.sizes(1, 3, 9)[0]
+    yield _case(draw, "several blocks", n, **several)
+    yield _case(draw, "one block", 1, needs=("codes", "minimum"))
+    yield _case(draw, "twenty blocks", 20, **several)
+    yield _case(draw, "thirty-two blocks", 32, **several)
+    same = torch.full((1, 16), 0x33, dtype=torch.uint8)
+    yield _case(draw, "one code everywhere and no minimum", 1, minima=(0.0,), packed=same)
+    yield _case(draw, "codes without a minimum", 2, minima=(0.0, -0.0), needs=("blocks", "codes"))
+    low = draw.integers(0, 15, 3, 16).to(torch.uint8)
+    yield _case(draw, "low halves alone", 3, packed=low, **several)
+    yield _case(draw, "high halves alone", 3, packed=low * 16, **several)
+    yield _case(draw, "the largest codes", 2, packed=torch.full((2, 16), 255, dtype=torch.uint8), **several)
+    special = several | {"aspect": SPECIAL}
+    yield _case(draw, "scales of zero", 2, scales=(0.0, -0.0), needs=("blocks", "minimum"), aspect=SPECIAL)
+    yield _case(draw, "negative scales", 3, scales=(-0.75, -3.5, -0.0117), minima=(0.5, 7.0, -0.25),
+        **special)
+    yield _case(draw, "large scales and minima", 3, scales=(65504.0, -4096.0, 300.0), minima=(-65504.0,
+        65504.0, 2e4),
+                **special)
+    tiny = (5.9e-5, -4.1e-5, 6e-8, 3.2e-5)
+    yield _case(draw, "subnormal scales and minima", 4, scales=tiny, minima=tiny[::-1], **special)
+    empty = torch.zeros(0, 20, dtype=torch.uint8)
+    yield Case("no blocks", (empty,), gradients=False, needs=("none",))
+    wide = torch.cat((_case(draw, "", 8).args[0], draw.integers(0, 255, 8, 4).to(torch.uint8)), dim=1)
+    yield Case("every second row of a wider table", (wide[::2, :20],), gradients=False, expect=ROUNDED,
+        **several)
+
+
+def _case(draw, family, n, scales=None, minima=None, packed=None, **more):
+    """n blocks of random codes, with these scales and minima, or random ones."""
+    scales = draw.normal(n, 1) if scales is None else torch.tensor(scales)[:, None]
+    minima = draw.normal(n, 1, scale=3.0) if minima is None else torch.tensor(minima)[:, None]
+    halves = torch.cat((scales, minima), dim=1).half().view(torch.uint8)
+    packed = draw.integers(0, 255, n, 16).to(torch.uint8) if packed is None else packed
+    return Case(family, (torch.cat((halves, packed), dim=1),), gradients=False, **{"expect": ROUNDED} | more)
+
+
+HALVES = "halves.float().split(1, dim=1)"
+CODES, LAST = "torch.cat((packed & 15, packed >> 4), dim=1)", "scale * codes + minimum"
+READ = "blocks[:, :4].contiguous().view(torch.float16)"
+
+EXERCISE = Exercise(
+    number=1, minutes=15, difficulty=2,
+    worked=dequantise_q4,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 5, SPECIAL: 2, SIDE_EFFECTS: 1},
+    shapes={"blocks": "n 20", "return": "n 32"},
+    mistakes=(
+        edit("QNT-01 neighbours instead of halves",
+             {CODES: "torch.stack((packed & 15, packed >> 4), dim=2).flatten(1)"},
+             "The two codes of a byte come out side by side.",
+             "Byte 4 + j holds the codes of values j and j + 16: how far apart are they in the row?"),
+        edit("QNT-01", {CODES: "torch.stack((packed >> 4, packed & 15), dim=2).flatten(1)"}),
+        edit("QNT-03 high and low change places", {CODES: "torch.cat((packed >> 4, packed & 15), dim=1)"},
+             "Your first sixteen values come from the high four bits.",
+             "Which half of a byte belongs to value j, and which to value j + 16?"),
+        edit("QNT-05 the low bits are not cut out", {"packed & 15": "packed"},
+             "Your codes go beyond 15.", "What is left of a byte when only its low four bits count?"),
+        edit("QNT-07 the high bits stay where they are", {"packed >> 4": "packed & 240"},
+             "The codes of your last sixteen values are sixteen times too large.",
+             "By how many places must the high four bits move?"),
+        edit("QNT-09 the low bits once more", {"packed >> 4": "packed & 15"},
+             "Your last sixteen values repeat the first sixteen.",
+             "Which operation reaches the high four bits?"),
+        edit("QNT-11 the minimum is taken away", {LAST: "scale * codes - minimum"},
+             "Your minimum is subtracted.", "What should the code 0 give?"),
+        edit("QNT-13 no minimum", {LAST: "scale * codes"},
+             "Your code 0 always gives 0.", "What should the code 0 give?"),
+        edit("QNT-15 codes around eight", {LAST: "scale * (codes.float() - 8) + minimum"},
+             "You subtract 8 from every code.",
+             "Which codes can four bits hold here, and does a minimum leave anything to be centred?"),
+        edit("QNT-15", {LAST: "scale * (codes.float() - 8)"}),
+        edit("QNT-17 the minimum is scaled as well", {LAST: "scale * (codes + minimum)"},
+             "Your scale acts on the minimum, too.",
+             "Which of the two does the scale belong to, by the formula?"),
+        edit("QNT-19 minimum and scale change places", {"scale, minimum =": "minimum, scale ="},
+             "Scale and minimum have changed places.", "Which of the two do bytes 0 and 1 hold?"),
+        edit("QNT-21 bytes in the other order", {READ:
+             "blocks[:, [1, 0, 3, 2]].contiguous().view(torch.float16)"},
+             "Your scale and minimum are read with their bytes in the opposite order.",
+             "Little-endian: which of two bytes comes first, the more or the less significant one?"),
+        edit("QNT-23 bytes as numbers",
+             {HALVES: "blocks[:, 0:1].float() + 256 * blocks[:, 1:2], blocks[:, 2:3].float() + 256 * "
+                      "blocks[:, 3:4]"},
+             "You read scale and minimum as whole numbers.",
+             "Two bytes are sixteen bits: which type says what these bits mean?"),
+        edit("QNT-25 another format of sixteen bits", {"torch.float16)": "torch.bfloat16)"},
+             "You read scale and minimum as bfloat16.", "How many bits of a float16 are its exponent?"),
+        edit("QNT-27 computed in float16", {HALVES: "halves.split(1, dim=1)", LAST: f"({LAST}).float()"},
+             "Your numbers are rounded to float16, or overflow there.",
+             "In which type is the sum computed, and from where on is it float32?"),
+        edit("QNT-27", {HALVES: "halves.split(1, dim=1)"}),
+        edit("QNT-29 the first block's scale for all",
+             {HALVES: "halves[:1].float().split(1, dim=1)"},
+             "All your blocks use scale and minimum of the first.", "Has every block a scale of its own?"),
+        edit("QNT-31 very small scales become zero",
+             {LAST: "torch.where(scale.abs() < 6.1e-5, 0.0, scale) * codes + minimum"},
+             "Very small scales are lost in yours.",
+             "What does an exponent of zero mean in a float16 whose other bits are not zero?"),
+        edit("QNT-31", {LAST: "scale * codes + torch.where(minimum.abs() < 6.1e-5, 0.0, minimum)"}),
+        edit("QNT-33 scales without a sign", {LAST: "scale.abs() * codes + minimum"},
+             "Negative scales count as positive ones in yours.", "Which bit of a float16 is its sign?"),
+        edit("QNT-35 codes with a sign", {LAST:
+             "scale * torch.where(codes > 7, codes.float() - 16, codes) + minimum"},
+             "Codes from 8 on are negative in yours.",
+             "Which numbers can a code of four bits without a sign be?"),
+        edit("QNT-37 one long row", {LAST: f"({LAST}).flatten()"},
+             "Your values come back in one long row.", "How many axes should the result have?"),
+        edit("QNT-39 no block is not foreseen", {"    packed =": "    scale.max()\n    packed ="},
+             "Without any block your answer stops.", "What should zero blocks give?"),
+    ),
+    combinable=("QNT-01", "QNT-03", "QNT-11", "QNT-15", "QNT-19", "QNT-21"),
+    needs={
+        "blocks": ("One block is right in yours; several are not.",
+        "Has every block a scale and a minimum of its own?"),
+        "minimum": ("Without a minimum you are right; with one you are not.", "What should the code 0 give?"),
+        "codes": ("With one code everywhere you are right; with different ones you are not.",
+                  "Byte 4 + j holds two codes: which two values of the block do they belong to?"),
+        "none": ("You are right but for a table without blocks.", "Which shape has the result of no blocks?"),
+        "": ("Already a block of equal codes without a minimum comes out wrong.",
+             "What do bytes 0 and 1 hold, and how is a code cut out of a byte?"),
+    },
+    hints=(
+        "Take one block of 20 bytes in your hand. Which four are no codes, and how many codes are in the "
+        "other sixteen?",
+        "A byte of 0xA7 holds the codes 7 and 10. Which operation keeps the low four bits, and which brings "
+        "the high "
+        "four down? Two bytes can also be looked at as one number of another type, without computing "
+        "anything.",
+        "The shape of it: two columns (n, 1) in float32, codes (n, 32) that are two tables (n, 16) side by "
+        "side, a "
+        "product and a sum.",
+    ),
+)

@@ -1,0 +1,272 @@
+"""A text that grows by one token at a time, of which each is read once."""
+
+import torch
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
+
+# Logits tell how much was read, in which order, and whether the caches are those of the call before. A call with
+# None gives the notes: shapes and types read, and whether a graph is built.
+MODEL = """
+weight = nn.Parameter(table)
+notes = []
+
+def model(ids, caches):
+    if ids is None:
+        return notes
+    before, step = (torch.zeros(table.shape[1], dtype=table.dtype), 0) if caches is None else caches[0]
+    places = torch.arange(1, ids.shape[1] + 1, dtype=table.dtype)
+    read = before * 0.8 + (weight[ids[0]] * places[:, None]).cumsum(dim=0)
+    logits = torch.sin(read * 3.0)[None]
+    notes.append([list(ids.shape), str(ids.dtype), ids.tolist(), caches is None, step, logits.requires_grad])
+    return logits, [(read[-1].detach(), step + 1)]
+"""
+CHOOSE = """
+notes = []
+
+def choose(logits):
+    if logits is None:
+        return notes
+    notes.append(logits.detach().clone())
+    return logits.{0}(dim=-1)
+"""
+BY_NUMBER = """
+given, notes = iter(numbers.tolist()), []
+
+def choose(logits):
+    if logits is None:
+        return notes
+    notes.append(logits.detach().clone())
+    return torch.full((len(logits),), next(given), dtype=torch.int64)
+"""
+TRAINED = """
+class Trained(nn.Module):
+    def __init__(self, training=True):
+        super().__init__()
+        self.train(training)
+
+    def forward(self, ids, caches):
+        total = ids.sum() + (0 if caches is None else caches[0])
+        logits = torch.sin((ids.cumsum(dim=1) + total)[..., None] * torch.arange(1.3, 8.0))
+        return (logits if self.training else -logits), [total]
+"""
+GRADIENT_MODE = """
+def asked(answer, model, ids, n_new, choose, gradients):
+    with torch.set_grad_enabled(gradients):
+        tokens = answer(model, ids, n_new, choose)
+        return tokens, torch.is_grad_enabled()
+"""
+LARGEST, SMALLEST = (Given("choose", CHOOSE.format(way)) for way in ("argmax", "argmin"))
+CALLS, MODE = "calls of model and choose", "gradients and modes"
+
+
+def generate_cached(model, ids, n_new, choose, stop=None):
+    tokens, caches = [], None
+    with torch.no_grad():
+        for _ in range(n_new):
+            logits, caches = model(ids, caches)
+            token = choose(logits[:, -1])
+            if token.item() == stop:
+                break
+            tokens.append(token.item())
+            ids = token[:, None]
+    return tokens
+
+
+def reference(model, ids, n_new, choose, stop=None):
+    with torch.no_grad():
+        logits, caches = model(ids, None)
+        tokens = [int(choose(logits[:, ids.shape[1] - 1, :]))]
+        while len(tokens) < n_new and tokens[-1] != stop:
+            logits, caches = model(torch.tensor([tokens[-1:]]), caches)
+            tokens.append(int(choose(logits[:, 0])))
+    return tokens[:-1] if tokens[-1] == stop else tokens
+
+
+def cases(draw):
+    tokens, new = draw.sizes(2, 3, 7)
+    longer = {"needs": ("several", "text")}
+    yield _case(draw, "several new tokens", tokens, new, **longer)
+    yield _case(draw, "one new token", 4, 1, needs=("text",))
+    yield _case(draw, "a prompt of one token", 1, 4, needs=("several",))
+    yield _case(draw, "one new token after one", 1, 1)
+    yield _case(draw, "the least likely tokens", 3, 4, choose=SMALLEST, needs=("several", "text", "choose"))
+    yield _case(draw, "many new tokens", 3, 40, **longer)
+    yield _case(draw, "a long prompt", 300, 3, **longer)
+    stop = {"needs": ("several", "text", "stop")}
+    yield _numbers("a stop", [5, 3, 6, 2, 4, 4, 4], 7, stop=2, **stop)
+    yield _numbers("a stop at once", [2, 3], 5, stop=2, **stop)
+    yield _numbers("a stop as the last token", [5, 3, 2, 4], 3, stop=2, **stop)
+    yield _numbers("a stop after the last token", [5, 3, 6, 2], 3, stop=2, **stop)
+    yield _numbers("a stop that never comes", [5, 3, 6, 1, 0], 5, stop=2, **stop)
+    yield _numbers("a stop that is zero", [5, 3, 0, 2, 1], 5, stop=0, **stop)
+    yield _numbers("zero without a stop", [0, 3, 0, 0, 1], 5, **longer)
+    yield _numbers("a stop in the prompt", [5, 3, 6], 3, stop=1, **stop)
+    yield _numbers("a token again and again", [4, 4, 4, 4], 4, **longer)
+    yield _numbers("a stop that is large", [5, 700, 49000, 3], 4, stop=49000, words=49001, **stop)
+    seen = {"aspect": CALLS, "calls_shown": True}
+    yield _case(draw, "what model and choose see", 4, 5, **seen, **longer)
+    yield _case(draw, "what they see for one token", 3, 1, **seen, needs=("text",))
+    yield _numbers("what they see without a stop", [5, 3, 6, 2], 4, **seen, **longer)
+    yield _numbers("what they see until a stop", [5, 3, 2, 4], 4, stop=2, **seen, **stop)
+    yield _numbers("what they see until a stop at once", [2, 3], 3, stop=2, **seen, **stop)
+    for training, mode in ((True, "training"), (False, "evaluation")):
+        given = {"model": Module("Trained", {"training": training}, code=TRAINED), "ids": draw.integers(0, 6,
+            1, 3),
+                 "n_new": 3, "choose": LARGEST}
+        yield Case(f"a model in {mode} mode", (), given, modes=True, aspect=MODE, gradients=False, **longer)
+    for gradients in (True, False):
+        given = {"asked": Given("asked", GRADIENT_MODE), "model": _model(draw), "ids": draw.integers(0, 6, 1,
+            3),
+                 "n_new": 3, "choose": LARGEST, "gradients": gradients}
+        names = ("model", "ids", "n_new", "choose", "gradients")
+        call = Call((Kept("answer"), *map(Kept, names)), to="asked", keep="tokens, gradients afterwards")
+        family = f"gradients {'on' if gradients else 'off'} before"
+        yield Case(family, (), given, script=(call,), aspect=MODE, gradients=False, repeats=False, **longer)
+
+
+def _model(draw, words=7):
+    return Given("model", MODEL, {"table": draw.normal(words, words)})
+
+
+def _case(draw, family, tokens, new, choose=LARGEST, **more):
+    return _asked(family, _model(draw), draw.integers(0, 6, 1, tokens), new, choose, **more)
+
+
+def _numbers(family, numbers, new, words=8, **more):
+    """The tokens that come are given, one a call, and no more of them."""
+    model = Given("model", MODEL, {"table": torch.linspace(-1.0, 1.0, words)[:, None].repeat(1, 3)})
+    choose = Given("choose", BY_NUMBER, {"numbers": torch.tensor(numbers)})
+    return _asked(family, model, torch.tensor([[3, 1, 4]]), new, choose, **more)
+
+
+def _asked(family, model, ids, new, choose, stop=None, calls_shown=False, **more):
+    given = {"model": model, "ids": ids, "n_new": new,
+        "choose": choose} | ({} if stop is None else {"stop": stop})
+    more = {"gradients": False, "repeats": False} | more
+    if not calls_shown:
+        return Case(family, tuple(given.values()), **more)
+    script = (Call((), {name: Kept(name) for name in given}, keep="tokens"),
+              Call((None, None), to="model", keep="calls of the model"),
+              Call((None,), to="choose", keep="calls of choose"))
+    return Case(family, (), given, script=script, **more)
+
+
+LOOP, CALL, TOKEN = "for _ in range(n_new):", "model(ids, caches)", "choose(logits[:, -1])"
+STOPPED = "            if token.item() == stop:\n                break\n"
+ADDED = "            tokens.append(token.item())\n"
+NEXT, NO_GRAD = "ids = token[:, None]", "with torch.no_grad():"
+
+EXERCISE = Exercise(
+    number=7, minutes=15, difficulty=2,
+    worked=generate_cached,
+    reference=reference,
+    cases=cases,
+    standard=(),
+    aspects={VALUES: 4, CALLS: 2, MODE: 1, SIDE_EFFECTS: 1},
+    shapes={"ids": "1 N"},
+    mistakes=(
+        edit("GEN-01 the text is read again", {NEXT: "ids = torch.cat((ids, token[:, None]), dim=1)"},
+             "The model reads the whole text in every call, beside its caches.",
+             "What does the model know already when the second call comes?"),
+        edit("GEN-03 no caches", {CALL: "model(ids, None)",
+             NEXT: "ids = torch.cat((ids, token[:, None]), dim=1)"},
+             "Every call of the model starts without caches in yours.",
+             "What is in the caches that the call before gave back?"),
+        edit("GEN-05 one token without what came before", {CALL: "model(ids, None)"},
+             "Your model reads the last token and knows nothing of those before.",
+             "What is in the caches that the call before gave back?"),
+        edit("GEN-07 the caches of the prompt for all",
+             {CALL: "(lambda given: (given[0], caches or given[1]))(model(ids, caches))"},
+             "All your calls get the caches of the prompt.", "Which call's caches know of the last token?"),
+        edit("GEN-09 the prompt token by token",
+             {LOOP: "for one in ids.split(1, dim=1)[:-1]:\n            _, caches = model(one, caches)\n     "
+                    "   "
+                    "ids = ids[:, -1:]\n        for _ in range(n_new):"},
+             "Your prompt is read one token at a time.", "How many tokens can one call of the model read?"),
+        edit("GEN-11 a call after the last token",
+             {LOOP: "logits, caches = model(ids, None)\n        for _ in range(n_new):",
+              "            logits, caches = model(ids, caches)\n": "",
+              NEXT: "logits, caches = model(token[:, None], caches)"},
+             "Your model is called once more after the last token.",
+             "Who needs the logits after the last token?"),
+        edit("GEN-13 chosen twice", {f"token = {TOKEN}": f"{TOKEN}\n            token = {TOKEN}"},
+             "You call `choose` more than once for a token.", "How often is a number drawn for one token?"),
+        edit("GEN-15 the stop comes back", {STOPPED + ADDED: ADDED + STOPPED},
+             "The stop is among your tokens.", "Is the stop part of the text?"),
+        edit("GEN-17 the stop is not heard", {STOPPED: ""},
+             "Your text goes on after the stop.", "When is the text over before n_new tokens are there?"),
+        edit("GEN-19 a stop of zero is none", {"if token.item() == stop:":
+             "if stop and token.item() == stop:"},
+             "A stop with the id 0 is not heard.", "Is 0 an id like any other?"),
+        edit("GEN-21 zero is always a stop", {"== stop": "== (stop or 0)"},
+             "Without a stop, your text ends at token 0.", "What does None for stop say?"),
+        edit("GEN-23 the stop is left out, and the text goes on", {STOPPED: "", ADDED:
+             "            if token.item() != stop:\n                tokens.append(token.item())\n"},
+             "The stop is left out in yours, and the text goes on.", "When does the text end?"),
+        edit("GEN-25 one token too many", {LOOP: "for _ in range(n_new + 1):"},
+             "You give one token too many.", "How many tokens does your loop add?"),
+        edit("GEN-27 one token too few", {LOOP: "for _ in range(n_new - 1):"},
+             "You give one token too few.", "How many tokens does your loop add?"),
+        edit("GEN-29 with gradients", {NO_GRAD: "if True:"},
+             "The model is called with gradients on.", "What would gradients of a text be good for?"),
+        edit("GEN-31 gradients stay off", {NO_GRAD: "torch.set_grad_enabled(False)\n    if True:"},
+             "After your call gradients are off for the caller too.",
+             "What is left as it was when your function ends?"),
+        edit("GEN-33 gradients are switched on",
+             {NO_GRAD: "torch.set_grad_enabled(False)\n    if True:",
+              "    return tokens": "    torch.set_grad_enabled(True)\n    return tokens"},
+             "After your call gradients are on, although they were off before it.",
+             "What is left as it was when your function ends?"),
+        edit("GEN-35 the model is switched to evaluation",
+             {f"    {NO_GRAD}": f"    getattr(model, 'eval', int)()\n    {NO_GRAD}"},
+             "You put the model into another mode.", "Who decides in which mode the model is?"),
+        edit("GEN-35", {f"    {NO_GRAD}":
+             f"    before = getattr(model, 'training', False)\n    getattr(model, 'eval', int)()\n    "
+             f"{NO_GRAD}",
+             "    return tokens": "    getattr(model, 'train', bool)(before)\n    return tokens"}),
+        edit("GEN-37 the first position speaks", {TOKEN: "choose(logits[:, 0])"},
+             "Your next token comes from the first position.",
+             "Which row of the logits speaks about the next token?"),
+        edit("GEN-39 an axis too many", {TOKEN: "choose(logits[:, -1:]).reshape(1)"},
+             "`choose` gets logits with three axes from you.",
+             "Which shape does the exercise promise to `choose`?"),
+        edit("GEN-41 probabilities are chosen from", {TOKEN: "choose(torch.softmax(logits[:, -1], dim=-1))"},
+             "`choose` gets probabilities from you.", "What does the exercise promise to `choose`?"),
+        edit("GEN-43 always the likeliest", {TOKEN: "logits[:, -1].argmax(dim=-1)"},
+             "You never ask `choose`.", "Who decides on the next token?"),
+        edit("GEN-45 the prompt comes back, too", {"tokens, caches = [], None":
+             "tokens, caches = ids[0].tolist(), None"},
+             "The prompt is among your tokens.", "Which tokens are new?"),
+        edit("GEN-47 tensors instead of numbers", {"tokens.append(token.item())": "tokens.append(token)"},
+             "Your list holds tensors.", "Which type should the items of your list have?"),
+        edit("GEN-47", {"return tokens": "return torch.tensor(tokens)"},
+             "You return a tensor.", "Which type should your result have?"),
+        edit("GEN-49 ids that are no whole numbers", {NEXT: "ids = token[:, None].float().to(torch.int32)"},
+             "The ids that your model gets are no int64.", "Which type have ids everywhere in this course?"),
+    ),
+    combinable=("GEN-15", "GEN-25", "GEN-27", "GEN-37", "GEN-41", "GEN-45"),
+    needs={
+        "stop": ("Without a stop you are right; with one you are not.",
+                 "When does the text end, and which tokens are part of it?"),
+        "choose": ("With one way to choose you are right; with another you are not.",
+                   "Who decides on the next token?"),
+        "several": ("One new token is right in yours; several are not.",
+                    "What does the model read in the second call, and which caches does it get?"),
+        "text": ("After a single token you are right; after several you are not.",
+                 "What does the model read in the first call, and which row of the logits speaks about the "
+                 "next token?"),
+        "": ("Already one new token after one other is wrong.",
+             "What is `choose` given, and where does its token go?"),
+    },
+    hints=(
+        "Play it with three tokens of a prompt and two new ones. How many calls of the model are there, how "
+        "many "
+        "tokens does each of them read, and what does the second know of the first?",
+        "Two things change from call to call: what is read, and the caches. And the text can end in two "
+        "ways; which "
+        "of them can you see before anything is appended?",
+        "The shape of it: ids (1, N) at first, (1, 1) from then on; logits (1, n, V), of which `choose` "
+        "gets (1, V); "
+        "a list that grows by one number a round, all of it without gradients.",
+    ),
+)
