@@ -1,6 +1,6 @@
 """Attention by Hand: the functions that a lesson imports.
 
-    from autograder import check, compare, draw, explore, figures, hint, progress
+    from autograder import check, compare, draw, explore, figures, hint, mine, progress
 
 Each is loaded when first used, so that `import autograder` loads neither PyTorch, nbgrader nor matplotlib.
 """
@@ -14,10 +14,11 @@ _MODULES = {
     "draw": "autograder.graph",
     "explore": "autograder.notebook.explore",
     "hint": "autograder.notebook.hint",
+    "mine": "autograder.notebook.mine",
     "progress": "autograder.notebook.progress",
 }
 
-__all__ = ["check", "compare", "draw", "explore", "figures", "hint", "progress"]
+__all__ = ["check", "compare", "draw", "explore", "figures", "hint", "mine", "progress"]
 
 
 def __getattr__(name: str) -> Any:

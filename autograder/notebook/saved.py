@@ -40,7 +40,7 @@ def parts_of_files(files: list[str]) -> list[Part]:
 
 
 def _part(path: Path) -> Part:
-    cells, known = _code_cells(path), recall(path.parent)
+    cells, known = code_cells(path), recall(path.parent)
     names = {cell.name for cell in cells}
     lessons = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}
     if not lessons:
@@ -48,7 +48,7 @@ def _part(path: Path) -> Part:
     exercises = [exercise for exercise in all_exercises() if exercise.lesson in lessons]
     standings = tuple(
         standing_of(exercise, known, NOT_CHECKED)
-        if any(_answers(cell, exercise) for cell in cells)
+        if any(is_answer(cell, exercise) for cell in cells)
         else Standing(exercise, NOT_STARTED, 0.0)
         for exercise in exercises
     )
@@ -60,7 +60,7 @@ def _cell_name(exercise: Exercise) -> str:
     return exercise.id.replace(".", "-")
 
 
-def _answers(cell: _Cell, exercise: Exercise) -> bool:
+def is_answer(cell: _Cell, exercise: Exercise) -> bool:
     """Whether the cell is a written answer: the answer cell itself, or one that defines the name."""
     if cell.is_stub:
         return False
@@ -68,7 +68,8 @@ def _answers(cell: _Cell, exercise: Exercise) -> bool:
     return cell.name == _cell_name(exercise) or bool(defines.search(cell.text))
 
 
-def _code_cells(path: Path) -> list[_Cell]:
+def code_cells(path: Path) -> list[_Cell]:
+    """The code cells of a notebook file. Raises UserError if it cannot be read or is no notebook."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [_cell(cell) for cell in cells if cell["cell_type"] == "code"]

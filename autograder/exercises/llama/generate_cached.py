@@ -36,7 +36,7 @@ def choose(logits):
     if logits is None:
         return notes
     notes.append(logits.detach().clone())
-    return torch.full((len(logits),), next(given), dtype=torch.int64)
+    return torch.full((len(logits),), next(given, 0), dtype=torch.int64)
 """
 TRAINED = """
 class Trained(nn.Module):

@@ -1,0 +1,229 @@
+"""mine("generation.sample", otherwise): the learner's own answer to an exercise of another lesson, to build on.
+
+It is taken from the notebook of that lesson beside this one: the cell of the answer, and of the other cells the
+imports, functions and values that it names; nothing else of that notebook runs. It counts only if it passes its check,
+which is made anew each time that notebook has changed. `mine.table(...)` shows whose each part is.
+
+Only a learner's own notebook is given anything: in grading, in a check and in a script it is always `otherwise`.
+"""
+
+import ast
+import html
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from autograder.errors import UserError
+from autograder.exercises import find, format_lesson
+from autograder.faults import entry_point
+from autograder.judge import cases_of, judge
+from autograder.judge.verdict import RIGHT
+from autograder.notebook.memory import recall
+from autograder.notebook.running import running_notebook
+from autograder.notebook.saved import code_cells, is_answer
+from autograder.probe import probe
+from autograder.probe.guard import guarded
+from autograder.schema.exercise import Exercise
+
+SECONDS = 10.0  # that the imports and values of another notebook may take
+PROBE = "autograder.probe.run"
+CARRIED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of an answer in a notebook in one state of its file; `answer` is None if it does not count."""
+
+    changed: int
+    answer: Callable | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Whose the parts are: (exercise, whether it is the learner's) of each."""
+
+    rows: tuple[tuple[Exercise, bool], ...]
+
+    @property
+    def sentence(self) -> str:
+        """How many of the parts are the learner's."""
+        return f"{sum(own for _, own in self.rows)} of {len(self.rows)} parts of this model are yours."
+
+    def __repr__(self) -> str:
+        lines = [f"{'✓' if own else '·'} {one.name} ({_from(one, own)})" for one, own in self.rows]
+        return "\n".join([*lines, self.sentence])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td style='text-align:left'><code>{html.escape(one.name)}</code></td>"
+            f"<td style='text-align:left'>{_linked(one, own)}</td></tr>"
+            for one, own in self.rows
+        )
+        return f"<table>{rows}</table><p><b>{self.sentence}</b></p>"
+
+
+def _from(exercise: Exercise, own: bool) -> str:
+    lesson = format_lesson(exercise.lesson)
+    return f"yours, from lesson {lesson}" if own else f"a ready-made one until yours passes its check in {lesson}"
+
+
+def _linked(exercise: Exercise, own: bool) -> str:
+    lesson = format_lesson(exercise.lesson)
+    link = f"<a href='{exercise.lesson}.ipynb'>{lesson}</a>"
+    return f"✓ yours, from lesson {lesson}" if own else f"ready-made; build yours in {link}"
+
+
+class Mine:
+    """The one object `mine` of this module."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, _Found] = {}
+        self._asked: set[str] = set()
+
+    @entry_point
+    def __call__(self, exercise: str, otherwise: Any) -> Any:
+        """The learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if there is no such
+        exercise. If a written answer does not count, one sentence says so."""
+        self._asked.add(exercise)
+        found = self._answer(find(exercise))
+        return otherwise if found is None else _outside_of_checks(found, otherwise)
+
+    @entry_point
+    def table(self, *exercises: str) -> Table:
+        """Which of these parts are the learner's: those that `mine` was asked for and gives; of the others, those of
+        this notebook, each whose latest check was passed."""
+        return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
+
+    def _is_own(self, exercise: Exercise) -> bool:
+        if not _is_allowed():
+            return False
+        if exercise.id in self._asked:
+            return self._answer(exercise) is not None
+        return recall().get(exercise.id, ("", 0.0))[0] == RIGHT
+
+    def _answer(self, exercise: Exercise) -> Callable | None:
+        file = _notebook(exercise)
+        if not _is_allowed() or not file.is_file():
+            return None
+        changed, key = file.stat().st_mtime_ns, file.resolve() / exercise.id
+        if key not in self._known or self._known[key].changed != changed:
+            self._known[key] = _Found(changed, _checked(exercise, file))
+        return self._known[key].answer
+
+
+mine = Mine()
+
+
+def _outside_of_checks(own: Callable, otherwise: Any) -> Callable:
+    """The learner's own function, in whose place a check of something that calls it gets the other one: so the check
+    says here what it says in grading."""
+    if not callable(otherwise) or isinstance(own, type):
+        return own
+
+    @wraps(own)
+    def used(*args: Any, **kwargs: Any) -> Any:
+        return (otherwise if _in_a_check() else own)(*args, **kwargs)
+
+    return used
+
+
+def _notebook(exercise: Exercise) -> Path:
+    """A kernel runs in the folder of its notebook."""
+    return Path(f"{exercise.lesson}.ipynb")
+
+
+def _is_allowed() -> bool:
+    """Whether a learner's own notebook asks, and neither a grader nor a check."""
+    if running_notebook() is None or "NBGRADER_EXECUTION" in os.environ:
+        return False
+    return not _in_a_check()
+
+
+def _in_a_check() -> bool:
+    return any(frame.f_globals.get("__name__") == PROBE for frame in _callers())
+
+
+def _callers() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _checked(exercise: Exercise, file: Path) -> Callable | None:
+    """The answer in the notebook, if there is one and it passes its check; if it does not, a sentence says so."""
+    try:
+        source = _source(exercise, file)
+    except UserError as error:
+        _say(exercise, str(error))
+        return None
+    if source is None:
+        return None
+    answer, failed = guarded(lambda: _run(source, exercise.name, file), SECONDS)
+    if failed is not None or not callable(answer):
+        _say(exercise, f"it does not run there ({failed['type'] if failed else 'it is no function'})")
+        return None
+    cases = cases_of(exercise)
+    if not judge(exercise, cases, probe(answer, cases)).passed:
+        _say(exercise, "it does not pass its check yet")
+        return None
+    return answer
+
+
+def _source(exercise: Exercise, file: Path) -> str | None:
+    """The answer in the notebook with all that it names; None if none is written. Raises UserError."""
+    cells = [cell for cell in code_cells(file) if not cell.is_stub]
+    last = max((place for place, cell in enumerate(cells) if is_answer(cell, exercise)), default=None)
+    return None if last is None else needed(exercise.name, [cell.text for cell in cells[: last + 1]])
+
+
+def _say(exercise: Exercise, why: str) -> None:
+    lesson = format_lesson(exercise.lesson)
+    print(f"Your {exercise.name} of lesson {lesson} is not used: {why.rstrip('.')}. A ready-made one takes its place.")
+
+
+def _run(source: str, name: str, file: Path) -> Any:
+    names: dict[str, Any] = {"__name__": "mine"}
+    exec(compile(source, f"<{name} in {file.name}>", "exec"), names)
+    return names.get(name)
+
+
+def needed(name: str, cells: list[str]) -> str:
+    """Of these cells, given as text, the imports, functions, classes and values that `name` needs, in their order.
+
+    Cells that are no Python, as those with IPython's own commands, are left out. Of two definitions of one name both
+    stay: one may need the other.
+    """
+    statements = [node for cell in cells for node in _statements(cell)]
+    wanted, kept = {name}, set[int]()
+    grown = True
+    while grown:
+        found = {place for place, node in enumerate(statements) if _defined(node) & wanted}
+        grown = bool(found - kept)
+        kept |= found
+        wanted |= {used for place in found for used in _used(statements[place])}
+    return "\n".join(ast.unparse(statements[place]) for place in sorted(kept))
+
+
+def _statements(cell: str) -> list[ast.stmt]:
+    try:
+        return [node for node in ast.parse(cell).body if isinstance(node, CARRIED)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+def _used(node: ast.stmt) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
