@@ -1,9 +1,10 @@
 """A learner's own folder: notebooks to work in, and worked lessons to read.
 
-What was given is noted in it, by digest. Only a file that is still as it was given is brought up to date; one that the
-learner, or JupyterLab on saving, has changed is left alone.
+What was given is noted in it, by digest. Only a notebook whose cells are still as they were given is brought up to
+date; one that the learner has changed is left alone.
 """
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterator
@@ -76,6 +77,9 @@ def _files() -> Iterator[tuple[str, str]]:
 
 
 def _digest(text: str) -> str:
+    """Of a notebook only what is written in its cells counts: JupyterLab changes the rest by opening it."""
+    with contextlib.suppress(ValueError, LookupError, TypeError):
+        text = json.dumps([[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]])
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from textwrap import wrap
 from types import FrameType
 
@@ -12,12 +13,13 @@ from autograder.judge import Verdict, cases_of, judge, not_started
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 from autograder.notebook.card import show_picture, show_verdict, text_of
 from autograder.notebook.memory import remember
+from autograder.notebook.progress import next_after
 from autograder.notebook.running import running_notebook
 from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise
 
-WIDTH = 110  # characters: JupyterLab breaks what is longer in the middle of a word
+WIDTH = 88  # characters: JupyterLab breaks what is longer than its window in the middle of a word
 NOT_JUDGED = """The check itself broke, not your answer: this is {ours}
 ({place}). Whether your answer is right is not known yet, and it has lost nothing.
 Please show these lines to whoever gave you the notebook."""
@@ -59,6 +61,8 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float:
     verdict = _verdict(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
+        if verdict.state == RIGHT:
+            verdict = replace(verdict, message=next_after(exercise))
     if verdict.state in (RIGHT, PARTLY_RIGHT):
         show_verdict(verdict)
         show_picture(verdict)

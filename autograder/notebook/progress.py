@@ -13,9 +13,11 @@ from pathlib import Path
 
 from autograder.exercises import exercises_of, format_lesson, lessons
 from autograder.faults import entry_point
+from autograder.judge.verdict import RIGHT
 from autograder.notebook.memory import carry_in, carry_out, recall
 from autograder.notebook.progress_card import show_progress
 from autograder.notebook.standing import Part, next_of, standing_of
+from autograder.schema.exercise import Exercise
 
 
 @entry_point
@@ -53,3 +55,16 @@ def next_notebook(folder: Path) -> str:
     parts = parts_of_folder(folder)
     part, _ = next_of(parts) or (parts[0], None)
     return part.notebook
+
+
+def next_after(exercise: Exercise, folder: Path = Path()) -> str:
+    """What comes after an exercise that is right, in one line: what is left of its lesson, else another lesson."""
+    parts = parts_of_folder(folder)
+    own = [one.exercise for part in parts for one in part.standings if one.exercise.lesson == exercise.lesson]
+    open_here = {s.exercise.id for part in parts for s in part.standings if s.state != RIGHT} - {exercise.id}
+    place = own.index(exercise) if exercise in own else 0
+    following = next((one for one in (*own[place:], *own[:place]) if one.id in open_here), None)
+    if following is not None:
+        return f"Next: `{following.name}`, about {following.minutes} minutes."
+    others = [part for part in parts if any(s.exercise.id in open_here for s in part.standings)]
+    return f"This lesson is done. Next: {others[0].title}." if others else "All done: every exercise here is right."

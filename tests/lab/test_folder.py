@@ -63,6 +63,19 @@ def test_a_new_edition_replaces_what_is_as_it_was_given_and_nothing_else(clone, 
     assert texts(mine)[f"notebooks/{FIRST}"] == "new edition" and texts(mine)["notebooks/mine.ipynb"] == "my answers"
 
 
+def test_a_notebook_that_was_only_opened_and_run_gets_the_new_edition(clone, tmp_path):
+    def edition(source, outputs=(), **metadata):
+        cell = {"cell_type": "code", "source": [source], "outputs": list(outputs), "metadata": {}, "execution_count": 1}
+        return json.dumps({"cells": [cell], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+    (clone / "notebooks" / FIRST).write_text(edition("1 + 1"))
+    mine = folder.made(tmp_path / "mine")
+    (mine / "notebooks" / FIRST).write_text(edition("1 + 1", [{"output_type": "stream"}], language_info={}))
+    (clone / "notebooks" / FIRST).write_text(edition("2 + 2"))
+    folder.made(mine)
+    assert texts(mine)[f"notebooks/{FIRST}"] == edition("2 + 2")
+
+
 def test_a_bundle_is_worked_in_where_it_was_unpacked(clone):
     for path in (clone / "solutions").iterdir():
         path.unlink()

@@ -78,7 +78,7 @@ def test_a_partly_right_answer_gets_part_of_the_points_and_the_reason(outputs):
 def test_a_wrong_answer_raises_and_shows_only_its_own_few_lines(outputs, cell):
     error = outputs[cell][-1]
     assert error.output_type == "error" and error.ename == "CheckFailed"
-    assert 1 <= len(error.traceback) <= 4 and max(map(len, error.traceback)) <= 110
+    assert 1 <= len(error.traceback) <= 4 and max(map(len, error.traceback)) <= 88
     assert "Traceback" not in text(outputs[cell]) and "autograder/" not in text(outputs[cell])
     assert stated_points(outputs[cell], 7.0) == 0.0
 

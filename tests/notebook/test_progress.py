@@ -16,10 +16,10 @@ from autograder.build import student_text
 from autograder.build.lesson import Lesson, lesson_names
 from autograder.cli import main
 from autograder.errors import UserError
-from autograder.exercises import all_exercises, find
+from autograder.exercises import all_exercises, exercises_of, find
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
 from autograder.notebook.memory import FOLDER, recall, remember
-from autograder.notebook.progress import parts_of_folder, progress
+from autograder.notebook.progress import next_after, parts_of_folder, progress
 from autograder.notebook.progress_card import html_of, text_of
 from autograder.notebook.saved import NO_MEMORY, parts_of_files
 from autograder.notebook.standing import NOT_CHECKED, next_of
@@ -334,3 +334,15 @@ def test_a_file_that_is_not_there_is_said(tmp_path, monkeypatch):
         progress(load="nothing.json")
     with pytest.raises(UserError, match="cannot be written"):
         progress(save="x/" * 3000)
+
+
+def test_after_a_tick_it_is_said_what_comes_next(tmp_path):
+    first, *others = exercises_of(FIRST)
+    (tmp_path / f"{FIRST}.ipynb").write_text("")
+    assert next_after(first, tmp_path) == f"Next: `{others[0].name}`, about {others[0].minutes} minutes."
+    assert next_after(others[-1], tmp_path).startswith(f"Next: `{first.name}`")
+    for exercise in (first, *others):
+        remember(verdict(exercise.id, RIGHT), tmp_path)
+    assert next_after(first, tmp_path) == "All done: every exercise here is right."
+    (tmp_path / f"{SECOND}.ipynb").write_text("")
+    assert next_after(first, tmp_path) == "This lesson is done. Next: 02 attention as matmul."
