@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from test_package import pip, wheel  # noqa: F401 (a fixture)
 
+from browser.accessibility import assert_no_sideways_scroll
 from browser.notebook_page import NotebookPage
 from browser.screenshots import photograph
 from browser.servers import jupyter
@@ -55,3 +56,19 @@ def test_lesson_01_opens_its_check_works_and_there_is_nothing_for_teachers(lab, 
     right = lesson.run("check(dot_product_scores)")
     expect(right).to_contain_text("✓ loops.dot_product_scores: right, 4 of 4 points")
     photograph(page, "lab-check")
+
+
+def test_at_200_percent_and_with_the_keyboard_alone(lab, new_page):
+    page = new_page(640)
+    page.goto(lab.url("lab/workspaces/narrow/tree/notebooks/" + FIRST + ".ipynb"))
+    lesson = NotebookPage(page, len(nbformat.read(lab.folder / f"notebooks/{FIRST}.ipynb", as_version=4).cells))
+    page.keyboard.press("Control+b")  # the file browser makes room
+    check = lesson.cell("check(softmax)")
+    for _ in range(40):
+        page.keyboard.press("Shift+Enter")
+        if check.locator(".jp-Cell-outputWrapper .jp-OutputArea-child").count():
+            break
+    expect(check).to_contain_text("not started")
+    check.scroll_into_view_if_needed()
+    photograph(page, "lab-narrow-check")
+    assert_no_sideways_scroll(page)
