@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterable
 
+from autograder.errors import OUR_ERROR, place_of
 from autograder.judge.verdict import PARTLY_RIGHT, RIGHT, Verdict
 from autograder.notebook.running import running_notebook
 
@@ -81,5 +82,5 @@ def show_picture(verdict: Verdict) -> None:
     found = verdict.picture
     try:
         display(figures.expected_and_yours(found.expected, found.actual, found.worst, found.title))
-    except Exception:  # a picture never costs a point
-        return
+    except Exception as error:  # a picture never costs a point
+        print(f"The picture is left out, by {OUR_ERROR}: {place_of(error.__cause__ or error)}.")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.course.make import make_course
+from autograder.grading.pages import missing
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +19,10 @@ def empty_course(tmp_path_factory) -> Path:
 def course(empty_course, tmp_path) -> Path:
     """A copy of it."""
     return Path(shutil.copytree(empty_course, tmp_path / "course"))
+
+
+@pytest.fixture(autouse=True)
+def no_picture_is_missing():
+    """A test fails if a picture failed behind its back; one that makes it fail takes the report."""
+    yield
+    assert missing.taken() == []

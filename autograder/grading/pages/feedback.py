@@ -21,12 +21,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.errors import UserError
 from autograder.files import write_whole
 from autograder.grading.gradebook.fail_closed import require_settings
 from autograder.grading.gradebook.graded_notebook import SCHEME_TAG
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.gradebook.table import short_name
 from autograder.grading.judging import results
+from autograder.grading.pages import missing
 from autograder.grading.submission.files import SUBMISSION_SECRET, TIMESTAMP
 from autograder.grading.submission.limited import Broke, OverLimit, limited
 from autograder.grading.submission.unit import exercise_of
@@ -46,6 +48,7 @@ PAGE_DPI = 76  # the size of pictures: three matrices of five columns fit the pa
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
 SECONDS, MEMORY = 10, 1024**3  # for one picture, which takes a tenth of a second and a few megabytes
 TOO_LARGE = "<p>A picture is left out here: it is too large to be drawn.</p>"
+LEFT_OUT = "<p>A picture is left out here: it could not be drawn, through no fault of yours.</p>"
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = (TEMPLATES / "student_page/page.css", TEMPLATES / "formgrade/room.css")
 
@@ -63,7 +66,9 @@ class FitForStudents(NbGraderPreprocessor):
                 cell.outputs = [output for output in cell.outputs if output.output_type != "execute_result"]
             exercise = exercise_of(cell) if cell.cell_type == "code" else None
             if result and exercise in result.verdicts:
-                cell.outputs += _pictures(exercise, result)
+                place = resources.get("nbgrader", {})
+                whose = f"{exercise} ({place.get('student')!a}, {place.get('assignment')})"
+                cell.outputs += _pictures(exercise, result, whose)
         if result:
             stopped = f" The run stopped early: {escape(result.problem)}." if result.problem else ""
             nb.cells.insert(0, new_markdown_cell(f"*{NOT_RUN}{stopped}*"))
@@ -78,31 +83,39 @@ def _result(nb: NotebookNode) -> results.Result | None:
     return results.load(Path.cwd(), key) if isinstance(key, str) and KEY.fullmatch(key) else None
 
 
-def _pictures(exercise: str, result: results.Result) -> list:
+def _pictures(exercise: str, result: results.Result, whose: str) -> list[NotebookNode]:
+    """Outputs with the pictures for the check of an exercise; `whose` names it if one fails."""
     import pygraphviz  # noqa: F401  imported once, not in every fork
 
     import autograder.notebook.figures  # noqa: F401
 
     verdict, made = result.verdicts[exercise], []
     if verdict.picture and not verdict.hidden:
-        made.append(_drawn(_expected_and_yours, json.dumps(asdict(verdict.picture))))
+        made.append(_drawn_or_left_out(whose, _expected_and_yours, json.dumps(asdict(verdict.picture))))
     if exercise in result.graphs:
         _worked(exercise)  # made once, not in every fork
         graph = json.dumps(result.graphs[exercise], sort_keys=True)
-        made.append(_drawn(_graphs, exercise, graph, verdict.passed))
+        made.append(_drawn_or_left_out(whose, _graphs, exercise, graph, verdict.passed))
     return [new_output("display_data", data={"text/html": html, "text/plain": ""}) for html in made if html]
+
+
+def _drawn_or_left_out(whose: str, draw: Callable[..., str], *args: Any) -> str:
+    """The HTML that `draw(*args)` returns, or a sentence: a picture that fails must not cost the page."""
+    try:
+        return _drawn(draw, *args)
+    except OverLimit:
+        return TOO_LARGE
+    except Broke as broke:
+        missing.report(whose, str(broke), broke.trace)
+    except OSError as error:
+        missing.report(whose, f"this machine failed ({error})")
+    return LEFT_OUT
 
 
 @lru_cache(1000)
 def _drawn(draw: Callable[..., str], *args: Any) -> str:
-    """What `draw(*args)` returns, drawn in a process with limits; a sentence if it reached one, and nothing if it
-    cannot be drawn: a picture that fails must not cost the page."""
-    try:
-        return limited(draw, *args, seconds=SECONDS, memory=MEMORY)
-    except (OverLimit, OSError):
-        return TOO_LARGE
-    except Broke:
-        return ""
+    """In a process with limits. Raises what `limited` raises."""
+    return limited(draw, *args, seconds=SECONDS, memory=MEMORY)
 
 
 def _expected_and_yours(data: str) -> str:
@@ -119,11 +132,14 @@ def _expected_and_yours(data: str) -> str:
 
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
     """The student's computation beside a worked one, folded if nothing is to be mended. The data come from the
-    student's process: `from_data` checks every item before anything is drawn."""
+    student's process: `from_data` checks every item before anything is drawn; what is no graph is left out."""
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
-    mine = from_data(json.loads(data))
+    try:
+        mine = from_data(json.loads(data))
+    except UserError:
+        return ""
     comparison = compared(mine, _worked(exercise))
     alone = is_right and comparison.differences  # a right answer of another structure has nothing to be told
     shown = mine if alone else comparison

@@ -1,6 +1,7 @@
 """What is added to a student's feedback page, and what never reaches it."""
 
 import re
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -17,7 +18,8 @@ from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Result
-from autograder.grading.pages.feedback import FitForStudents
+from autograder.grading.pages import feedback, missing
+from autograder.grading.pages.feedback import LEFT_OUT, FitForStudents
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
 from autograder.graph import as_data
@@ -137,6 +139,18 @@ def test_a_submission_ends_as_a_picture_on_the_page(course):
     make_feedback(course, [FIRST])
     page = (course / "feedback" / "ada" / FIRST / f"{FIRST}.html").read_text()
     assert page.count('alt="Expected, yours and the difference for ') == 2
+
+
+def test_a_picture_that_fails_is_left_out_logged_with_its_place_and_counted(folder, monkeypatch, capsys):
+    monkeypatch.setattr(feedback, "checked", lambda *_: 1 / 0)
+    picture = replace(PICTURE, title="drawn nowhere else")
+    page = shown(fitted(folder, Result(verdicts={SOFTMAX: a_verdict(picture)}), SOFTMAX))
+    assert page == LEFT_OUT
+    logged = (folder / "grading.log").read_text()
+    assert f"the picture of {SOFTMAX}" in logged and "ZeroDivisionError" in logged and "Traceback" in logged
+    missing._print_count()
+    assert "pictures missing from feedback pages: 1; grading.log says why" in capsys.readouterr().err
+    assert missing.taken() == []
 
 
 # --- the page -----------------------------------------------------------------------------------------------

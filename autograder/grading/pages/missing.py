@@ -1,0 +1,34 @@
+"""Pictures that could not be drawn. A picture never costs the page: it is logged with its place, and counted when the
+command ends."""
+
+import atexit
+import logging
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+from autograder.grading.gradebook.open_course import quiet
+
+LOG = "grading.log"
+log = logging.getLogger("autograder")
+_missing: list[str] = []
+
+
+def report(picture: str, why: str, trace: str = "") -> None:
+    """Logs that a picture is missing, and why, in the course's folder, where nbgrader's converters run."""
+    _missing.append(picture)
+    with nullcontext() if log.handlers else quiet(Path.cwd() / LOG):
+        log.error("the picture of %s is missing: %s\n%s", picture, why, trace)
+
+
+def taken() -> list[str]:
+    """The pictures that were reported, which count no more."""
+    pictures = _missing[:]
+    _missing.clear()
+    return pictures
+
+
+@atexit.register
+def _print_count() -> None:
+    if pictures := taken():
+        print(f"autograder: pictures missing from feedback pages: {len(pictures)}; {LOG} says why.", file=sys.stderr)
