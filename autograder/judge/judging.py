@@ -8,7 +8,7 @@ from autograder.judge.expected import Expected, expected_on
 from autograder.judge.explain import Explanation, WrongAnswer, explain
 from autograder.judge.findings import RUNS, Finding, findings
 from autograder.judge.picture import picture_of
-from autograder.judge.rules import judged_by_rules, suspects
+from autograder.judge.rules import is_rerun, judged_by_rules, suspects
 from autograder.judge.verdict import (
     DOES_NOT_RUN,
     NOT_STARTED,
@@ -24,6 +24,7 @@ from autograder.schema.exercise import Exercise
 from autograder.values import Record
 
 HIDDEN_ROUNDS = 2
+RULE = "RULE"  # the mistake of a verdict on an answer that breaks a rule of form
 
 
 def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
@@ -36,7 +37,8 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     if not hidden:
         return exercise.drawn(Draw(exercise.id, seed))
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
-    cases = exercise.drawn(first)
+    rerun = is_rerun(exercise)
+    cases = [replace(case, program=True) if rerun and case.observe else case for case in exercise.drawn(first)]
     # A fault that only lucky sizes and numbers hide shows in the values, which take a third of the time.
     for draw in others:
         further = [case for case in exercise.drawn(draw) if not case.slow and not case.new]
@@ -67,7 +69,7 @@ def judge(
     lost = {finding.aspect for finding in faults}
     rule, note = judged_by_rules(exercise, cases, records) if VALUES not in lost else (None, "")
     if rule:
-        return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), "RULE")
+        return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), RULE)
     if not faults:
         return Verdict(exercise.id, RIGHT, _aspects(exercise, ()), note)
     state, aspects = _state(faults, lost, records), _aspects(exercise, lost)

@@ -1,7 +1,7 @@
 """Makes live objects of a case's data: tensors that may be changed, modules with given weights, optimisers."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -152,6 +152,16 @@ def _tensors(value: object, name: str) -> Iterator[tuple[str, torch.Tensor]]:
     elif isinstance(value, (tuple, list, dict)):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _tensors(item, f"{name}.{key}")
+
+
+@door
+def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, names: Iterable[str]) -> list:
+    """The tensors that the numbers of a call come from: those among its arguments, and parameters of the module."""
+    found = [value for name, arg in by_name(args, kwargs).items() for _, value in _tensors(arg, name)]
+    if isinstance(module, nn.Module):
+        parts = dict(nn.Module.named_parameters(module, remove_duplicate=False))
+        found += [parts[name] for name in names]
+    return found
 
 
 def states(case: Question, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:

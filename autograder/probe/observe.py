@@ -13,6 +13,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import (
     BuiltinFunctionType,
     FrameType,
@@ -72,7 +73,10 @@ class Usage:
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
         """Adds the sizes of one operation."""
         if len(self.sizes) < MOST_SIZES:
-            read = _sizes_of((*args, *kwargs.values()))
+            values = (*args, *kwargs.values())
+            read = _sizes_of(values)
+            # subtle: what `scatter` does is said by a text; with "multiply" it is another operation.
+            name = " ".join((name, *(value for value in values if type(value) is str)))
             self.sizes.add((name, len(read), sum(read), made))
 
     def as_data(self) -> dict[str, Any]:
@@ -182,6 +186,11 @@ class _Kernels(TorchDispatchMode):
             usage.note(name, args, kwargs, entries)
             usage.largest = max(usage.largest, entries)
         return made
+
+
+def kernels_observed(usage: Usage) -> AbstractContextManager:
+    """Adds the kernels of the block alone to `usage`."""
+    return _Kernels(usage)
 
 
 @functools.cache

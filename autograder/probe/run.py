@@ -10,6 +10,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     usage      the operations used for the output and the gradients
     aside      if something suspected was used: the operations that the output needs, or None if it needs a suspect; and
                the lines of the suspects
+    program    the same of one call as a text (autograder.probe.program), if the case asks for it
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
 the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is not slow).
@@ -28,9 +29,18 @@ from torch import nn
 from autograder.faults import door
 from autograder.isolation import reproducible, seed, undisturbed
 from autograder.probe.aside import PRODUCTS, aside
-from autograder.probe.build import WrongParts, arguments, built, inputs_of, load_weights, states
+from autograder.probe.build import (
+    WrongParts,
+    arguments,
+    built,
+    inputs_of,
+    inputs_of_program,
+    load_weights,
+    states,
+)
 from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
+from autograder.probe.program import Recorder
 from autograder.probe.run_case import run_case
 from autograder.schema.case import Question, float_type
 from autograder.schema.exercise import PROCEDURES
@@ -82,6 +92,7 @@ class _Probe:
     usage: Usage | None
     instances: dict[tuple, nn.Module]
     steps: dict[str, Encoded] = field(default_factory=dict)
+    program: str = ""
 
     @cached_property
     def is_class(self) -> bool:
@@ -150,6 +161,10 @@ class _Probe:
             self._repeat(call)
         if self.case.gradients:
             self._step("gradients", lambda: self._gradients(call))
+        elif self.has_program:
+            self._guarded(lambda: self._recorded(call))
+        if self.has_program:
+            self.steps["program"] = encode(self.program)
         if self.usage is not None:
             self.steps["usage"] = self.usage.as_data()
             self._look_aside(call)
@@ -190,14 +205,34 @@ class _Probe:
             call.zero_grad(set_to_none=True)
             parts = dict(call.named_parameters(remove_duplicate=False))
             inputs |= {name: parts[name] for name in self.case.weights}
-        with self._observed_again():
-            total = _weighted_sum(run_case(self.case, call, args, kwargs))
+        recorder = self._recorder(call, args, kwargs) if self.has_program else None
+        with self._observed_again(), recorder or contextlib.nullcontext():
+            result = run_case(self.case, call, args, kwargs)
+            if recorder is not None:
+                recorder.returned(result)
+            total = _weighted_sum(result)
             if total is None or not total.requires_grad:
                 return dict.fromkeys(inputs)
             # subtle: not total.backward(), within which the hooks would see nothing.
             torch.autograd.backward([total])
+        if recorder is not None:
+            self.program = recorder.text({name: value.grad for name, value in inputs.items()})
         # A layer with sparse gradients is right as well.
         return {name: None if value.grad is None else value.grad.to_dense() for name, value in inputs.items()}
+
+    @property
+    def has_program(self) -> bool:
+        return self.case.program and self.usage is not None
+
+    def _recorder(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Recorder:
+        return Recorder(inputs_of_program(args, kwargs, call, self.case.weights))
+
+    @door
+    def _recorded(self, call: Any) -> None:
+        args, kwargs = self._arguments()
+        with self._recorder(call, args, kwargs) as recorder:
+            recorder.returned(run_case(self.case, call, args, kwargs))
+        self.program = recorder.text({})
 
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None

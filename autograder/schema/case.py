@@ -156,12 +156,15 @@ class Question(Asked, Called):
     record     whether they are recorded at all (no author's choice: a check records them in some cases only)
     suspects   beginnings of the names of operations that a rule forbids: if one was used, the probe finds out whether
                the result comes from it (a check fills this in)
+    program    whether they are recorded so that they can be run again (autograder.probe.program; a check
+               says so)
     """
 
     _: KW_ONLY
     observe: bool = False
     record: bool = True
     suspects: tuple[str, ...] = ()
+    program: bool = False
 
     @property
     def returns_dict(self) -> bool:

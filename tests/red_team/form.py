@@ -94,7 +94,88 @@ def softmax(scores):
     return Lazy(scores)
 """
 
+# The checker's own objects, by a name that is computed: what observes is replaced.
+REACHED = """\
+builtin = getattr(by_hand, "_" + "_globals_" + "_")["_" + "_builtins_" + "_"]
+get = builtin.get if isinstance(builtin, dict) else lambda name: getattr(builtin, name)
+loaded = get("_" + "_import_" + "_")("s" + "ys").modules
+probe = "auto" + "grader.probe."
+"""
+NOTHING_SEEN = REACHED + """\
+observe = loaded[probe + "observe"]
+def seen(self):
+    return {"names": ["torch:exp"], "calls": 9, "kernels": 9 + len(self.sizes), "lines": 9, "largest": 1,
+            "products": False, "sizes": []}
+observe.Usage.as_data = seen
+"""
+NO_PROGRAM = "loaded[probe + 'program'].Recorder.text = lambda self, gradients: ''\n"
+OWN_PROGRAM = """\
+import json
+def own_text(self, gradients):
+    kept = self._kept[-1], *gradients.values()
+    kept = [(one.detach().tolist(), str(one.dtype)[6:], list(one.shape)) for one in kept]
+    steps = [["", list(one), [100 + i]] for i, one in enumerate(kept)]
+    return json.dumps({"steps": steps, "output": {"tensor": 100}, "backward": [],
+                       "gradients": {"map": {name: {"tensor": 101 + i} for i, name in enumerate(gradients)}}})
+loaded[probe + "program"].Recorder.text = own_text
+"""
+SEQUENCE = """\
+import numpy as np
+class Rows:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+    def __len__(self):
+        return len(self.a)
+    def __getitem__(self, i):
+        if i >= len(self.a):
+            raise IndexError
+        return (self.a.detach().numpy() @ self.b.detach().numpy())[i].tolist()
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return torch.tensor(Rows(a, b))
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return torch.tensor(Rows(g, b.T)), torch.tensor(Rows(a.T, g))
+def product(a, b):
+    return Product.apply(a, b)
+"""
+TILED = "15_fast_attention"
+
 ATTACKS = (
+    softmax("observer_replaced", "what is seen is made up, reached by a computed name", NOTHING_SEEN + THEIRS),
+    softmax("no_program", "the same, and no program is left", NOTHING_SEEN + NO_PROGRAM + THEIRS),
+    softmax("own_program", "the same, and a program of constants", NOTHING_SEEN + OWN_PROGRAM + THEIRS),
+    softmax(
+        "attrgetter",
+        "the same by attrgetter",
+        "import operator\n"
+        + NOTHING_SEEN.replace("getattr(by_hand, ", "operator.attrgetter(").replace("_\")[", "_\")(by_hand)[", 1)
+        + THEIRS,
+    ),
+    product("observer_replaced", BY_HAND + NOTHING_SEEN + "def product(a, b):\n    return a @ b"),
+    product("sequence", SEQUENCE),
+    product("prod", """\
+def product(a, b):
+    wide = a[:, :, None].expand(-1, -1, b.shape[1]), b[None].expand(len(a), -1, -1)
+    return torch.stack(wide).prod(0).sum(1)"""),
+    product("cumprod", """\
+def product(a, b):
+    wide = a[:, :, None].expand(-1, -1, b.shape[1]), b[None].expand(len(a), -1, -1)
+    return torch.stack(wide).cumprod(0)[1].sum(1)"""),
+    product("norms", """\
+def product(a, b):
+    wide = a[:, :, None].expand(-1, -1, b.shape[1]), b[None].expand(len(a), -1, -1)
+    plus, minus = torch.stack(wide).sum(0), torch.stack((wide[0], -wide[1])).sum(0)
+    return (plus.norm(dim=1) ** 2 - minus.norm(dim=1) ** 2) / 4"""),
+    product("scattered", """\
+def product(a, b):
+    wide = a[:, :, None].expand(-1, -1, b.shape[1]), b[None].expand(len(a), -1, -1)
+    both = torch.stack(wide)
+    zeros = torch.zeros(1, *both.shape[1:], dtype=torch.long)
+    return both[:1].clone().scatter_reduce(0, zeros, both[1:], "prod").sum((0, 2))"""),
     softmax("cache", "what earlier calls found out is given again", """
 kept = {}
 def softmax(scores):

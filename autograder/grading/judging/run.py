@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder.errors import place_of
 from autograder.exercises import find
 from autograder.grading.judging.questions import Questions, Stopped, as_tensor, stopped_cell
+from autograder.grading.judging.reruns import Rerun
 from autograder.grading.judging.results import Failed, Result
 from autograder.grading.judging.untrusted_records import ProcessEnded, Reply
 from autograder.grading.safe.outputs import Shown
@@ -21,11 +22,12 @@ from autograder.grading.submission.unit import Unit
 from autograder.grading.worker.answer_graph import case_to_draw
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
 from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, retry_isolated
-from autograder.judge import Verdict, unable_to_run
+from autograder.judge import RULE, Verdict, unable_to_run
 from autograder.schema.exercise import Rules
 from autograder.schema.packed import pack_cases
 
 LARGEST_GRAPH = 1_000_000
+NOT_RERUN = "does not give its numbers when its steps are run again ({})"
 OPERATIONS_UNKNOWN = "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
 
 
@@ -80,7 +82,9 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
         except Ended as ended:
             run.result.problem = str(ended)
     earned = [name for name, verdict in run.result.verdicts.items() if find(name).rules != Rules() and verdict.points]
-    run.result.review_note = unit.suspicion.text(earned)
+    not_rerun = [find(name).name for name in run.not_rerun if name in earned]
+    notes = [NOT_RERUN.format(", ".join(not_rerun))] if not_rerun else []
+    run.result.review_note = unit.suspicion.text(earned, notes)
     return run.result
 
 
@@ -90,6 +94,7 @@ class _Run:
     def __init__(self, unit: Unit, how: HowToRun):
         self.unit, self.how, self.result = unit, how, Result()
         self.hidden_replies: dict[str, Reply | ProcessEnded | None] = {}
+        self.reruns: dict[str, Verdict | None] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
         """Asks the hidden cases of every answer, in its place among the cells."""
@@ -102,7 +107,10 @@ class _Run:
                     self.hidden_replies[step.text] = _questions(step.text, self.how.secret).ask(session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
-        """Keeps the outputs of the cells, the verdicts, and the graphs."""
+        """Keeps the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
+        session, the programs of what passed the hidden cases are run again."""
+        with self.timed("checks"):
+            self._rerun(session)
         shown, stopped = Shown(), None
         for step in self.unit.steps:
             if step.kind == "run":
@@ -116,6 +124,21 @@ class _Run:
                 with self.timed("graphs"):
                     if graph := _graph(step.text, session):
                         self.result.graphs[step.text] = graph
+
+    def _rerun(self, session: Session) -> None:
+        asked = {}
+        for name, reply in self.hidden_replies.items():
+            request = _rerun_of(name, self.how.secret).request(reply)
+            if request is not None and _questions(name, self.how.secret).verdict(reply, in_words=False).points:
+                asked[name] = request
+        done = session.rerun(list(asked.values())) if asked else None
+        for number, name in enumerate(asked):
+            self.reruns[name] = _rerun_of(name, self.how.secret).verdict(done[number]) if done else None
+
+    @property
+    def not_rerun(self) -> list[str]:
+        """The exercises whose programs do not give right numbers, or could not be run."""
+        return [name for name, verdict in self.reruns.items() if verdict is None or _has_wrong_numbers(verdict)]
 
     def _worse_of_visible_and_hidden(
         self, exercise_id: str, session: Session, isolated: bool, stopped: Stopped | None
@@ -135,7 +158,9 @@ class _Run:
         return replace(self._hidden_verdict(exercise_id), hidden=True)
 
     def _hidden_verdict(self, exercise_id: str, in_words: bool = True) -> Verdict:
-        reply = self.hidden_replies[exercise_id]
+        reply, rerun = self.hidden_replies[exercise_id], self.reruns.get(exercise_id)
+        if rerun is not None and rerun.mistake == RULE:
+            return rerun
         verdict = _questions(exercise_id, self.how.secret).verdict(reply, in_words=in_words)
         return self._zero_if_observer_untrusted(verdict)
 
@@ -168,6 +193,15 @@ def _graph(exercise_id: str, session: Session) -> dict | None:
         return graph if isinstance(graph, dict) and len(json.dumps(graph)) <= LARGEST_GRAPH else None
     except (TypeError, ValueError, RecursionError):
         return None
+
+
+def _has_wrong_numbers(verdict: Verdict) -> bool:
+    return not verdict.passed and verdict.mistake != RULE
+
+
+@cache
+def _rerun_of(exercise_id: str, secret: str) -> Rerun:
+    return Rerun(_questions(exercise_id, secret), secret)
 
 
 @cache

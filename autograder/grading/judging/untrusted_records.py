@@ -88,6 +88,8 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
         forms["usage"] = _usage
         if isinstance(steps, dict) and "aside" in steps:
             forms["aside"] = _aside
+        if case.program:
+            forms["program"] = _value
     return fields(steps, **forms)
 
 

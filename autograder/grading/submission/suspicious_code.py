@@ -25,13 +25,14 @@ class SuspiciousNames:
     cells: list[str]
     answers: dict[str, list[str]]
 
-    def text(self, earned: list[str]) -> str:
+    def text(self, earned: list[str], reasons: Sequence[str] = ()) -> str:
         """The request to a teacher to look at the code, if points were earned under a rule of form in the exercises
-        `earned`; empty if there is nothing to look at."""
+        `earned`, or for other `reasons`, which say what it does; empty if there is nothing to look at."""
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
         some = ", ".join(shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES])
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        return f"look at its code, which reaches for {some}{more}" if names else ""
+        said = [*reasons, f"reaches for {some}{more}"] if names else reasons
+        return f"look at its code, which {' and '.join(said)}" if said else ""
 
 
 def suspicious_names(cells: list[str], answers: dict[str, list[str]], given: Sequence[str] = ()) -> SuspiciousNames:

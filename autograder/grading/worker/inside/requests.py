@@ -5,6 +5,8 @@
     {"do": "probe", "name", "procedure", "cases", "isolated", "seconds"}
                                                       -> {"found", "callable", "kind", "records"}
     {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data or None}
+    {"do": "apart"}, without a reply: the next request is answered in a fork, which reads it itself
+    {"do": "rerun", "asked": [{"cases", "programs"}, ...], "seconds"}   -> {"records": [[...], ...]}
 
 An isolated probe runs in a fork, so that an answer that never ends, or ends the process, costs only itself. So does
 every graph.
@@ -27,6 +29,7 @@ from autograder.grading.worker.protocol import SIZE
 from autograder.graph import as_data
 from autograder.probe import probe
 from autograder.probe.guard import guarded
+from autograder.probe.rerun import rerun
 from autograder.schema.packed import unpack_cases
 from autograder.values.pack import pack, unpack
 
@@ -34,12 +37,39 @@ from autograder.values.pack import pack, unpack
 def serve(channel: int, shell: Shell) -> None:
     """Answers requests until the other end of the channel is closed."""
     submission = _Submission(shell)
-    while head := _exactly(channel, SIZE.size):
-        request = _exactly(channel, SIZE.unpack(head)[0])
-        if request is None:
-            return
-        reply = submission.answer(unpack(request))
-        write_all(channel, SIZE.pack(len(reply)) + reply)
+    while (request := _request(channel)) is not None:
+        if request["do"] == "apart":
+            _answer_apart(channel)
+        else:
+            _send(channel, submission.answer(request))
+
+
+def _request(channel: int) -> dict | None:
+    head = _exactly(channel, SIZE.size)
+    request = _exactly(channel, SIZE.unpack(head)[0]) if head else None
+    return None if request is None else unpack(request)
+
+
+def _send(channel: int, reply: bytes) -> None:
+    write_all(channel, SIZE.pack(len(reply)) + reply)
+
+
+def _answer_apart(channel: int) -> None:
+    """Answers the next request, to run programs again, in a fork: nothing of it stays in this process's memory, where
+    code of the answer will run."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            if (request := _request(channel)) is not None:
+                signal.alarm(int(request["seconds"]) + 1)
+                records = [rerun(one["programs"], unpack_cases(_bytes(one["cases"]))) for one in request["asked"]]
+                _send(channel, pack({"records": records}))
+                os._exit(0)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        _send(channel, pack({"ended": os.waitstatus_to_exitcode(status)}))
 
 
 class _Submission:

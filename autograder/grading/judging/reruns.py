@@ -1,0 +1,67 @@
+"""Runs the programs of answers again, on other numbers: the second witness of a rule of form.
+
+What an answer's process says of its operations may be forged. Its program (autograder.probe.program) may be, too, but
+is not believed: it runs again in a process in which no code of the answer has run, on numbers that the answer has not
+seen. If it gives what is right there, and uses only what the rule allows, then the submission holds a way to the
+result that keeps the rule.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from autograder.grading.judging.questions import Questions, as_tensor
+from autograder.grading.judging.untrusted_records import ProcessEnded, Reply, checked_records
+from autograder.judge import Expected, Verdict, judge
+from autograder.judge.other_numbers import with_other_numbers
+from autograder.judge.rules import is_rerun
+from autograder.probe.build import states_as_given
+from autograder.schema.draw import Draw
+from autograder.schema.packed import pack_cases
+from autograder.untrusted import Unreadable
+from autograder.values.encode import encode
+
+
+class Rerun:
+    """The rerun of one exercise's hidden cases. Made once, for all submissions."""
+
+    def __init__(self, questions: Questions, secret: str):
+        self.exercise, self._secret, self._asked = questions.exercise, secret, questions.cases
+        self._numbers = [number for number, case in enumerate(questions.cases) if case.program]
+
+    @cached_property
+    def cases(self) -> list:
+        draw = Draw(self.exercise.id, f"{self._secret}/rerun", hidden=True)
+        return [
+            replace(with_other_numbers(self._asked[number], draw), program=False) for number in self._numbers
+        ]
+
+    @cached_property
+    def _expected(self) -> Expected:
+        return Expected(self.exercise, self.cases)
+
+    @cached_property
+    def _packed(self) -> Any:
+        return as_tensor(pack_cases(self.cases))
+
+    def request(self, reply: Reply | ProcessEnded | None) -> dict | None:
+        """What to ask of a process for the programs in a reply; None if a rerun tells nothing of this exercise."""
+        if not is_rerun(self.exercise) or not isinstance(reply, Reply):
+            return None
+        programs = [reply.records[number]["steps"].get("program", {}) for number in self._numbers]
+        return {"cases": self._packed, "programs": [str(program.get("value", "")) for program in programs]}
+
+    def verdict(self, done: object) -> Verdict | None:
+        """The verdict on the results of the programs; None if they could not be run."""
+        try:
+            records = [self._record(one, case) for one, case in zip(done, self.cases, strict=True)]
+            records = checked_records(records, self.exercise, self.cases)
+        except (Unreadable, TypeError, ValueError, KeyError, AttributeError):
+            return None
+        return judge(self.exercise, self.cases, records, hidden=True, expected=self._expected, in_words=False)
+
+    def _record(self, one: Any, case: Any) -> dict:
+        steps = {**one, "after": encode(states_as_given(case))}
+        if not case.gradients:
+            del steps["gradients"]
+        return {"status": "answered", "steps": steps}

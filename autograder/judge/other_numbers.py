@@ -1,0 +1,36 @@
+"""Cases with other numbers of the same sizes, for the programs that answers leave behind (autograder.probe.program)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from autograder.schema.case import Case, Module
+from autograder.schema.draw import Draw
+from autograder.values.plain import with_strides
+
+# A hundredth: far more than rounding, so that numbers kept from the first run are wrong; and so little that a
+# comparison, with which an answer chooses its way, hardly ever comes out otherwise.
+SHARE = 0.01
+
+
+def with_other_numbers(case: Case, draw: Draw) -> Case:
+    """The case with every number that is no integer moved a little, by an amount of its own."""
+    args, kwargs, weights = (_moved(part, draw) for part in (case.args, case.kwargs, case.weights))
+    return replace(case, args=args, kwargs=kwargs, weights=weights, repeats=False, observe=True)
+
+
+def _moved(value: Any, draw: Draw) -> Any:
+    if isinstance(value, torch.Tensor):
+        if not value.is_floating_point():
+            return value
+        noise = draw.normal(*value.shape).clamp(-3, 3) * SHARE
+        return with_strides((value * (1 + noise)).to(value.dtype), value.stride())
+    if isinstance(value, Module):
+        return replace(value, weights=_moved(value.weights, draw))
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(item, draw) for item in value)
+    if isinstance(value, Mapping):
+        return {name: _moved(item, draw) for name, item in value.items()}
+    return value

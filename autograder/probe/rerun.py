@@ -1,0 +1,25 @@
+"""Runs the programs of an answer again, on other numbers, in a process in which no code of the answer has run."""
+
+from collections.abc import Sequence
+
+from autograder.probe.build import arguments, inputs_of_program, live
+from autograder.probe.guard import guarded
+from autograder.probe.observe import Usage
+from autograder.probe.program import run_program
+from autograder.schema.case import Question
+from autograder.values import Encoded
+
+SECONDS = 10.0
+
+
+def rerun(programs: Sequence[str], cases: Sequence[Question]) -> list[dict[str, Encoded]]:
+    """What each program computes for the numbers of its case, and the operations that it uses; nothing if it fails."""
+    return [_results(program, case) for program, case in zip(programs, cases, strict=True)]
+
+
+def _results(program: str, case: Question) -> dict[str, Encoded]:
+    args, kwargs = arguments(case)
+    inputs = inputs_of_program(args, kwargs, None, ()) + [live(value) for value in case.weights.values()]
+    usage = Usage()
+    steps, _ = guarded(lambda: run_program(program, inputs, usage), SECONDS)
+    return {} if steps is None else steps | {"usage": usage.as_data()}
