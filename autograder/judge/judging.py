@@ -9,15 +9,7 @@ from autograder.judge.explain import Explanation, WrongAnswer, explain
 from autograder.judge.findings import RUNS, Finding, findings
 from autograder.judge.picture import picture_of
 from autograder.judge.rules import is_rerun, judged_by_rules, suspects
-from autograder.judge.verdict import (
-    DOES_NOT_RUN,
-    NOT_STARTED,
-    PARTLY_RIGHT,
-    RIGHT,
-    WRONG,
-    Aspect,
-    Verdict,
-)
+from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
 from autograder.schema.case import SIDE_EFFECTS, VALUES, Case
 from autograder.schema.draw import PUBLIC_SEED, Draw
 from autograder.schema.exercise import Exercise
@@ -37,8 +29,9 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
     if not hidden:
         return exercise.drawn(Draw(exercise.id, seed))
     first, *others = (Draw(exercise.id, f"{seed}/{i}", hidden=True) for i in range(HIDDEN_ROUNDS))
-    rerun = is_rerun(exercise)
-    cases = [replace(case, program=True) if rerun and case.observe else case for case in exercise.drawn(first)]
+    cases = exercise.drawn(first)
+    if is_rerun(exercise, cases):
+        cases = [replace(case, program=case.observe) for case in cases]
     # A fault that only lucky sizes and numbers hide shows in the values, which take a third of the time.
     for draw in others:
         further = [case for case in exercise.drawn(draw) if not case.slow and not case.new]

@@ -4,13 +4,14 @@
 numbers of the same sizes. What comes out there is right only if the program computes it: a number from anywhere else
 than the program's inputs and constants is not that of the new inputs.
 
-A program is a JSON text {"steps": [[kernel, arguments, results], ...], "output": ..., "backward": more steps,
+A program is JSON, compressed: {"steps": [[kernel, arguments, results], ...], "output": ..., "backward": more steps,
 "gradients": {...}}. Tensors have numbers, the inputs first; a constant is a step without a kernel.
 """
 
 import contextlib
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from autograder.values import Encoded
 from autograder.values.encode import encode
 
 MOST_TENSORS = 30_000
+FAST = 1  # zlib's
 MOST_CONSTANTS = 100_000  # entries
 # Settings of PyTorch that are an argument of a kernel, by the name of their type.
 SETTINGS = {"dtype": torch.dtype, "layout": torch.layout, "memory_format": torch.memory_format}
@@ -35,7 +37,7 @@ class NoProgram(Exception):
 
 
 class Recorder(TorchDispatchMode):
-    """Records the program of its block; the tensors `inputs` are the first numbers. Call `text` after it."""
+    """Records the program of its block; the tensors `inputs` are the first numbers. Call `data` after it."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -80,15 +82,15 @@ class Recorder(TorchDispatchMode):
         self._program = {"output": self._plain(output), "steps": self._steps}
         self._steps = []
 
-    def text(self, gradients: Mapping[str, torch.Tensor | None]) -> str:
-        """The program; an empty text if there is none."""
+    def data(self, gradients: Mapping[str, torch.Tensor | None]) -> bytes:
+        """The program; nothing if there is none."""
         program = self._program | {"gradients": self._plain(dict(gradients)), "backward": self._steps}
         if self._why_not:
-            return ""
+            return b""
         needed = self._memory_of([program["output"], program["gradients"]])
         for part in ("backward", "steps"):
             program[part] = self._needed(program[part], needed)
-        return json.dumps(program)
+        return zlib.compress(json.dumps(program).encode(), FAST)
 
     def _needed(self, steps: list[list], needed: set[int]) -> list[list]:
         """The steps without those that no result needs; `needed` is the memory that the steps after them read."""
@@ -173,13 +175,13 @@ def _tensors(made: Any) -> Iterator[torch.Tensor]:
             yield from _tensors(item)
 
 
-def run_program(text: str, inputs: Iterable[torch.Tensor], usage: Usage) -> dict[str, Encoded]:
+def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> dict[str, Encoded]:
     """The output and the gradients of a program on these inputs; its operations are added to `usage`, those of the
     backward pass by their names alone.
 
-    Raises NoProgram, or whatever a kernel raises, if the text is no program for them.
+    Raises NoProgram, or whatever a kernel raises, if the data is no program for them.
     """
-    program = json.loads(text)
+    program = json.loads(zlib.decompress(data))
     tensors, backward = dict(enumerate(inputs)), Usage()
     with torch.no_grad():
         with kernels_observed(usage):

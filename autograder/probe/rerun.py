@@ -12,12 +12,12 @@ from autograder.values import Encoded
 SECONDS = 10.0
 
 
-def rerun(programs: Sequence[str], cases: Sequence[Question]) -> list[dict[str, Encoded]]:
+def rerun(programs: Sequence[bytes], cases: Sequence[Question]) -> list[dict[str, Encoded]]:
     """What each program computes for the numbers of its case, and the operations that it uses; nothing if it fails."""
     return [_results(program, case) for program, case in zip(programs, cases, strict=True)]
 
 
-def _results(program: str, case: Question) -> dict[str, Encoded]:
+def _results(program: bytes, case: Question) -> dict[str, Encoded]:
     args, kwargs = arguments(case)
     inputs = inputs_of_program(args, kwargs, None, ()) + [live(value) for value in case.weights.values()]
     usage = Usage()

@@ -10,7 +10,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     usage      the operations used for the output and the gradients
     aside      if something suspected was used: the operations that the output needs, or None if it needs a suspect; and
                the lines of the suspects
-    program    the same of one call as a text (autograder.probe.program), if the case asks for it
+    program    the same of one call as data (autograder.probe.program), if the case asks for it
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
 the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is not slow).
@@ -92,7 +92,7 @@ class _Probe:
     usage: Usage | None
     instances: dict[tuple, nn.Module]
     steps: dict[str, Encoded] = field(default_factory=dict)
-    program: str = ""
+    program: bytes = b""
 
     @cached_property
     def is_class(self) -> bool:
@@ -216,7 +216,7 @@ class _Probe:
             # subtle: not total.backward(), within which the hooks would see nothing.
             torch.autograd.backward([total])
         if recorder is not None:
-            self.program = recorder.text({name: value.grad for name, value in inputs.items()})
+            self.program = recorder.data({name: value.grad for name, value in inputs.items()})
         # A layer with sparse gradients is right as well.
         return {name: None if value.grad is None else value.grad.to_dense() for name, value in inputs.items()}
 
@@ -232,7 +232,7 @@ class _Probe:
         args, kwargs = self._arguments()
         with self._recorder(call, args, kwargs) as recorder:
             recorder.returned(run_case(self.case, call, args, kwargs))
-        self.program = recorder.text({})
+        self.program = recorder.data({})
 
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None

@@ -108,16 +108,17 @@ def seen(self):
             "products": False, "sizes": []}
 observe.Usage.as_data = seen
 """
-NO_PROGRAM = "loaded[probe + 'program'].Recorder.text = lambda self, gradients: ''\n"
+NO_PROGRAM = "loaded[probe + 'program'].Recorder.data = lambda self, gradients: b''\n"
 OWN_PROGRAM = """\
-import json
-def own_text(self, gradients):
+import json, zlib
+def own_data(self, gradients):
     kept = self._kept[-1], *gradients.values()
     kept = [(one.detach().tolist(), str(one.dtype)[6:], list(one.shape)) for one in kept]
     steps = [["", list(one), [100 + i]] for i, one in enumerate(kept)]
-    return json.dumps({"steps": steps, "output": {"tensor": 100}, "backward": [],
-                       "gradients": {"map": {name: {"tensor": 101 + i} for i, name in enumerate(gradients)}}})
-loaded[probe + "program"].Recorder.text = own_text
+    names = {name: {"tensor": 101 + i} for i, name in enumerate(gradients)}
+    program = {"steps": steps, "output": {"tensor": 100}, "backward": [], "gradients": {"map": names}}
+    return zlib.compress(json.dumps(program).encode())
+loaded[probe + "program"].Recorder.data = own_data
 """
 SEQUENCE = """\
 import numpy as np

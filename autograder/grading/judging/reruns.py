@@ -14,7 +14,6 @@ from autograder.grading.judging.questions import Questions, as_tensor
 from autograder.grading.judging.untrusted_records import ProcessEnded, Reply, checked_records
 from autograder.judge import Expected, Verdict, judge
 from autograder.judge.other_numbers import with_other_numbers
-from autograder.judge.rules import is_rerun
 from autograder.probe.build import states_as_given
 from autograder.schema.draw import Draw
 from autograder.schema.packed import pack_cases
@@ -32,9 +31,7 @@ class Rerun:
     @cached_property
     def cases(self) -> list:
         draw = Draw(self.exercise.id, f"{self._secret}/rerun", hidden=True)
-        return [
-            replace(with_other_numbers(self._asked[number], draw), program=False) for number in self._numbers
-        ]
+        return [replace(with_other_numbers(self._asked[number], draw), program=False) for number in self._numbers]
 
     @cached_property
     def _expected(self) -> Expected:
@@ -46,12 +43,12 @@ class Rerun:
 
     def request(self, reply: Reply | ProcessEnded | None) -> dict | None:
         """What to ask of a process for the programs in a reply; None if a rerun tells nothing of this exercise."""
-        if not is_rerun(self.exercise) or not isinstance(reply, Reply):
+        if not self._numbers or not isinstance(reply, Reply):
             return None
-        programs = [reply.records[number]["steps"].get("program", {}) for number in self._numbers]
-        return {"cases": self._packed, "programs": [str(program.get("value", "")) for program in programs]}
+        programs = [reply.records[number]["steps"].get("program", {}).get("value") for number in self._numbers]
+        return {"cases": self._packed, "programs": [one if isinstance(one, bytes) else b"" for one in programs]}
 
-    def verdict(self, done: object) -> Verdict | None:
+    def verdict(self, done: Any) -> Verdict | None:
         """The verdict on the results of the programs; None if they could not be run."""
         try:
             records = [self._record(one, case) for one, case in zip(done, self.cases, strict=True)]
