@@ -82,7 +82,7 @@ def two_tails() -> Picture:
     return Picture(
         figure,
         "Two bar charts of six tokens. A sure model, 0.82, 0.1, 0.04, 0.02, 0.01, 0.01: p = 0.9 keeps two, k = 3 one "
-        "more. An unsure model, 0.22, 0.2, 0.18, 0.16, 0.14, 0.1: p = 0.9 keeps five, k = 3 cuts three good ones.",
+        "more. An unsure model, 0.22, 0.2, 0.18, 0.16, 0.14, 0.1: p = 0.9 keeps five, k = 3 cuts two good ones.",
     )
 
 

@@ -18,7 +18,7 @@ def norm_steps() -> Picture:
     dog = embed(["dog"])[0]
     centred = dog - dog.mean()
     normed = centred / dog.std(correction=0)
-    steps = {"as it comes": dog, "minus the mean, 0.5": centred, "over the spread, 1.118": normed}
+    steps = {"as it comes": dog, "minus the mean, 0.5": centred, "over the std, 1.118": normed}
     figure = card(6.0, 3.0, "What a LayerNorm does to \u201cdog\u201d")
     for k, ((name, values), colour) in enumerate(zip(steps.items(), (GREY, ORANGE, BLUE), strict=True)):
         ax = axes(figure, 0.25 + 1.92 * k, 0.5, 1.7, 1.7)

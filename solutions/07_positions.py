@@ -1152,8 +1152,8 @@ r"""
 
 - **Sinusoidal and learned.** The Transformer of 2017 found that both do equally well, and took sinusoids
   (Vaswani et al. 2017, table 3, row E). BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3 of 2048.
-- **RoPE** is in Llama, Mistral, Qwen, Gemma and most open models of today. It is applied in every layer, to
-  queries and keys alone.
+- **RoPE** is in Llama, Mistral, Qwen, Gemma and most open models of today. In most of them it is applied in
+  every layer, to queries and keys alone.
 - **The base grows with the length of the text.** Llama 2 was trained on 4096 tokens with a base of 10000,
   Llama 3 on 8192 with 500,000 (Grattafiori et al. 2024). The slowest pair of a
   head of width 128 goes once around in the number of tokens that the cell below prints.
@@ -1164,7 +1164,12 @@ r"""
   pairs halves. Its conversion script contains a function that does what your `rope_to_halves` does.
 - **ALiBi** is in BLOOM (176 billion parameters) and MPT. With a number of heads that is not a power of two,
   slopes are interpolated: that is why this lesson asks you to refuse it.
-- **None at all.** Decoders without positions can learn order from the causal mask, as *none* began to do
+- **Other squeezes.** *NTK-aware* scaling enlarges the base instead of dividing the positions, and so hardly
+  touches the fast pairs. Llama 3.1 divides the slow pairs by 8, leaves the fast ones, and goes smoothly from
+  one to the other.
+- **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others to
+  content.
+- **None at all** (*NoPE*). Decoders without positions can learn order from the causal mask, as *none* began to do
   (Kazemnejad et al. 2023). Some recent models mix layers with RoPE and layers without.
 """
 

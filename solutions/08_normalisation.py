@@ -1024,8 +1024,9 @@ r"""
   in 100,000 (Touvron et al. 2023).
 - **Who has which.** The first Transformer and BERT: LayerNorm, post-norm. GPT-2 and GPT-3: LayerNorm,
   pre-norm. T5 and the Llama family: RMSNorm, pre-norm. Gemma 2 norms both what a branch reads and what it
-  writes; OLMo 2 norms what it writes, and the queries and keys. Post-norm has not died out: with a stream
-  that is scaled up, DeepNet trains a thousand layers of it (Wang et al. 2022).
+  writes; OLMo 2 norms what it writes, and the queries and keys. Gemma 3 does both, and Qwen3 adds the norm of
+  queries and keys (**QK-norm**) to the pre-norm of the Llama family: each an RMSNorm. Post-norm has not died
+  out: with a stream that is scaled up, DeepNet trains a thousand layers of it (Wang et al. 2022).
 - **Quieter branches.** GPT-2 divides the fresh weights that write into the stream by the root of the
   number of residual steps. By the sum of section 4, 96 such branches together are then no more than one:
   the stream grows to 1.03, not to 2.65.

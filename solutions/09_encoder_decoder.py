@@ -1012,6 +1012,9 @@ print("warm-up: 4000 steps")
 
 # %% [markdown]
 r"""
+- **Padding in the target.** Targets of different lengths are padded as well. No real token sees that padding,
+  because it stands behind it and the mask is causal; but the loss must leave these places out (`ignore_index`
+  of `F.cross_entropy`; you build it in lesson 11).
 - **Where encoder-decoders live on.** Wherever a complete input is turned into another sequence: translation
   (NLLB, for 200 languages), speech to text (Whisper: the source is thirty seconds of sound), and T5, which
   treats every task as text to text.
@@ -1021,8 +1024,8 @@ r"""
 - **What is cached.** The memory does not change while the target grows. So in cross-attention keys and
   values are computed once per source, and only the decoder's self-attention has a cache that grows (lesson
   12).
-- **When greedy is not enough.** Whisper starts with the likeliest tokens, and retries with some randomness if
-  the text repeats itself or is too unlikely: even large models get stuck in repetitions.
+- **When greedy is not enough.** Whisper searches with a beam of five, and retries with more and more randomness
+  if the text repeats itself or is too unlikely: even large models get stuck in repetitions.
 
 ## Read more
 

@@ -282,7 +282,7 @@ then, because thousands of improbable tokens together are not so improbable. Wha
 needed to reach a probability of $p$ together, few where the model is sure, many where it is not:
 
 ![Two bar charts of six tokens. A sure model: p = 0.9 keeps two tokens, k = 3 one more. An unsure model: p =
-0.9 keeps five, k = 3 cuts three good ones](../images/two_tails.svg)
+0.9 keeps five, k = 3 cuts two good ones](../images/two_tails.svg)
 
 And a **draw** from what is left: lay the probabilities end to end, and see where a random number falls.
 
@@ -1082,7 +1082,11 @@ r"""
   token by token (*decode*, limited by reading weights and caches). Services measure both: the time to the
   first token, and the time per token after it.
 - **Where the cache is kept.** A cache is not put together anew for each token: it has room for the tokens to
-  come. vLLM gives each text small pages of memory as it grows, like an operating system (Kwon et al. 2023).
+  come. vLLM gives each text small pages of memory as it grows, and a **page table** says which pages are whose,
+  as in an operating system (Kwon et al. 2023).
+- **Several prompts at once.** Prompts of different lengths (*ragged* batches) are padded at the left, so that
+  all end at the same place, with a mask and with positions that start at the first real token. A text is
+  finished at its **stop token**, and its place in the batch goes to the next request.
 - **Which dials.** GPT-2's published samples were drawn with k = 40 (Radford et al. 2019). Holtzman et al.
   (2020) recommend top-p between 0.9 and 1. Newer filters keep what is not too far below the favourite, as
   *min-p* does (Nguyen et al. 2024).

@@ -859,8 +859,10 @@ The linear method goes on as it began. The Transformer does not: beyond a factor
 every seed. Each layer begins with a norm, which divides a token by its own size (lesson 08), so that large and very
 large look almost alike to it. It has never had to tell them apart.
 
-A cause that is understood can be repaired. Give every window a scale of its own: subtract its mean, divide by its
-spread, and undo both afterwards. Then a high cycle looks like a low one, and no window is larger than what was seen:
+A cause that is understood can be repaired. Give every window a scale of its own: subtract its mean, divide by
+its standard deviation, and undo both afterwards. (This is known as **RevIN**, Kim et al. 2022; *NLinear* does
+it by subtracting the last value, Zeng et al. 2023.) Then a high cycle looks like a low one, and no window is
+larger than what was seen:
 """
 
 # %%

@@ -683,7 +683,26 @@ hard (or too easy) teaches nothing: people who train large models often drop suc
 
 ## 5. How far may one step go?
 
-**The question.** An action was good, so make it more likely. By how much? The answers were drawn from the
+**The question.** An advantage says that an action was good. Which loss makes a good action more likely?
+
+Minus the advantage times its log-probability, $-A \log p$. That is the **policy gradient** (REINFORCE,
+Williams 1992), the rung on which all the rest stands. A small $p$ gives a large gradient, and that is as it
+should be: a rare action is seen rarely, and must learn more when it is.
+
+By hand, with two actions and logits 0 and 0, so $p = 0.5$ each. Action 0 was taken and had the advantage 1. The
+gradient of $-\log p_0$ is $p_0 - 1 = -0.5$ for logit 0 and $p_1 = 0.5$ for logit 1: a step down the gradient raises
+the first and lowers the second. With $A = -1$ both signs turn. And with $A = 0$ nothing is learned:
+"""
+
+# %%
+for advantage in (1.0, -1.0, 0.0):
+    logits = torch.zeros(2, requires_grad=True)
+    (-advantage * logits.log_softmax(-1)[0]).backward()
+    print(f"advantage {advantage:+.0f}: gradient of the two logits", *(f"{g:+.1f}" for g in logits.grad))
+
+# %% [markdown]
+r"""
+But how far may a step go? The answers were drawn from the
 policy as it *was*. The farther it moves away, the less they say about it. But new answers are expensive, and
 we would like to take many steps with the old ones.
 
@@ -1053,6 +1072,8 @@ r"""
   wrong where chance plays a part.
 - Schulman et al.: *Proximal Policy Optimization Algorithms*, 2017,
   [arXiv:1707.06347](https://arxiv.org/abs/1707.06347). The clipped loss, in a few pages; figure 1 is our picture.
+- Williams: *Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning*, 1992,
+  [doi:10.1007/BF00992696](https://doi.org/10.1007/BF00992696). The policy gradient, under the name REINFORCE.
 - Shao et al.: *DeepSeekMath*, 2024, [arXiv:2402.03300](https://arxiv.org/abs/2402.03300). Advantages from groups, in
   section 4.
 - Liu et al.: *Understanding R1-Zero-Like Training: A Critical Perspective*, 2025,

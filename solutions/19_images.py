@@ -953,6 +953,11 @@ print(f"tokens: {(224 // 16) ** 2 + 1}; parameters: {(layers * layer + around) /
 
 # %% [markdown]
 r"""
+- **Beyond class labels.** *CLIP* trains a vision transformer and a text Transformer so that a picture and
+  its caption get similar vectors (Radford et al. 2021). *MAE* hides three quarters of the patches and lets
+  the model paint them: your `patchify` makes its inputs, your `unpatchify` shows what it painted (He et al.
+  2022). *Registers*, a few extra tokens beside the class token, keep large models from storing notes in blank
+  patches (Darcet et al. 2024).
 - **Data instead of knowledge.** Trained on the 1.3 million images of ImageNet alone, the vision transformers
   of 2021 fell a few points short of convolutional networks of the same size; after 300 million they were
   ahead. Touvron et al. closed the gap on ImageNet alone, with strong augmentation and a convolutional network
