@@ -10,10 +10,12 @@ import traceback
 from collections.abc import Callable, Iterable
 from functools import lru_cache, wraps
 from types import CodeType
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from autograder.errors import OUR_ERROR, OwnFault, UserError, place_of
-from autograder.values import Record
+
+if TYPE_CHECKING:
+    from autograder.values import Record
 
 OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 GIVEN = "<given>"  # the file name of functions and modules that a case gives to the answer
@@ -67,7 +69,7 @@ def _is_of_an_exercise(filename: str) -> bool:
     return filename.endswith("<mistake>") or (bool(found) and os.sep in rest)
 
 
-def raise_own_fault(records: Iterable[Record]) -> None:
+def raise_own_fault(records: "Iterable[Record]") -> None:
     """Raises OwnFault if an error in one of the records is our own."""
     for record in records:
         for error in (record.get("error", {}), *record["steps"].values()):

@@ -37,6 +37,7 @@ def _add_check(commands: Any) -> None:
     command.add_argument("files", metavar="FILE", nargs="+", help="files that define an object of that name")
     command.add_argument("--hidden", action="store_true", help="judge with the hidden cases, which are more")
     command.add_argument("--seed", metavar="N", help="draw the cases from this seed")
+    command.add_argument("--why", action="store_true", help="say how the message was chosen (for authors)")
     command.add_argument(
         "--json", action="store_true", help="one JSON object a line, in the order of the files"
     )
@@ -138,7 +139,7 @@ def _check(arguments: Namespace) -> int:
         if why := why_no_sandbox():
             print(f"autograder: answers run with your own rights, without a sandbox: {why}", file=sys.stderr)
         verdicts = check_files(
-            arguments.exercise, arguments.files, arguments.seed, arguments.hidden, server=server
+            arguments.exercise, arguments.files, arguments.seed, arguments.hidden, server=server, why=arguments.why
         )
         for file, verdict in zip(arguments.files, verdicts, strict=True):
             if isinstance(verdict, NotJudged):

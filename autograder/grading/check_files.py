@@ -38,9 +38,11 @@ def check_files(
     hidden: bool = False,
     allowance: Allowance = USUAL,
     server: ForkServer | None = None,
+    why: bool = False,
 ) -> Iterator[Verdict | NotJudged]:
     """The result for each file, in their order. Each runs in a process of its own, in a sandbox if this machine can
-    make one (the command says so if not). `server` is a fork server that is warming up already.
+    make one (the command says so if not). `server` is a fork server that is warming up already. With `why`, a message
+    ends with how it was chosen.
 
     Raises UserError for an unknown exercise.
     """
@@ -51,7 +53,7 @@ def check_files(
         new_session = partial(Session, server, sandboxed=not why_no_sandbox(), allowance=allowance)
         server.wait_until_warm()
         with ThreadPoolExecutor(count) as pool:
-            check = partial(_check, new_session, questions)
+            check = partial(_check, new_session, questions, why)
             waiting = [
                 pool.submit(check, os.path.basename(file), source) if isinstance(source, list) else source
                 for file, source in zip(files, sources, strict=True)
@@ -98,12 +100,15 @@ def _is_skipped(metadata: dict) -> bool:
 
 
 def _check(
-    new_session: Callable[[], Session], questions: Questions, name: str, cells: list[str]
+    new_session: Callable[[], Session], questions: Questions, why: bool, name: str, cells: list[str]
 ) -> Verdict | NotJudged:
     def run(isolated: bool) -> Verdict:
         with new_session() as session:
             stopped = _load(session, name, cells)
-            verdict = questions.verdict(questions.ask(session, isolated), stopped)
+            trail: list[str] = []
+            verdict = questions.verdict(questions.ask(session, isolated), stopped, trail=trail)
+            if why and trail:
+                verdict = replace(verdict, message="\n".join([verdict.message, "", "Why this message:", *trail]))
             return _with_warning(verdict, questions.exercise, cells)
 
     try:

@@ -18,7 +18,7 @@ from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
 from autograder.judge.localize import common_need, single_aspect, unused_input
 from autograder.judge.naming import Explanation, name_mistake
-from autograder.judge.relations import place, relation
+from autograder.judge.relations import Named, place, relation
 from autograder.judge.relations.lists import lists
 from autograder.judge.relations.pair import Pairs, Words, pairs_of
 from autograder.schema.case import VALUES, Case
@@ -52,10 +52,15 @@ class WrongAnswer:
         return any(finding.aspect == aspect for finding in self.findings)
 
 
-def explain(answer: WrongAnswer) -> Explanation | None:
-    """The explanation of the first explainer that has one."""
-    explanations = (explainer(answer) for explainer in EXPLAINERS)
-    return next((one for one in explanations if one is not None), None)
+def explain(answer: WrongAnswer, trail: list[str] | None = None) -> Explanation | None:
+    """The explanation of the first explainer that has one. Into `trail` goes a line for each that is asked."""
+    for name, explainer in EXPLAINERS.items():
+        explanation = explainer(answer)
+        if trail is not None:
+            trail.append(f"{name}: {'nothing' if explanation is None else explanation.in_short}")
+        if explanation is not None:
+            return explanation
+    return None
 
 
 def _known_mistake(answer: WrongAnswer) -> Explanation | None:
@@ -116,7 +121,7 @@ def _outputs(records: list[Record]) -> list[Any]:
     return [output.get(fields.get(output.get("kind"))) for output in outputs]
 
 
-def _of_numbers(describe: Callable[[WrongAnswer], Words | None]) -> Callable[[WrongAnswer], Explanation | None]:
+def _of_numbers(describe: Callable[[WrongAnswer], Words | Named | None]) -> Callable[[WrongAnswer], Explanation | None]:
     """An explainer for answers with wrong numbers."""
 
     def explainer(answer: WrongAnswer) -> Explanation | None:
@@ -125,27 +130,27 @@ def _of_numbers(describe: Callable[[WrongAnswer], Words | None]) -> Callable[[Wr
         words = describe(answer)
         # Where a NaN came from is the better question, whatever the inputs were.
         if words is not None and answer.reported.level == FINITE:
-            words = words[0], answer.reported.question
+            words = words[0], answer.reported.question, *words[2:]
         return _explanation(words)
 
     return explainer
 
 
-def _explanation(words: Words | None) -> Explanation | None:
-    return Explanation(None, *words) if words else None
+def _explanation(words: Words | Named | None) -> Explanation | None:
+    return Explanation(None, words[0], words[1], by="".join(words[2:])) if words else None
 
 
-EXPLAINERS: tuple[Callable[[WrongAnswer], Explanation | None], ...] = (
-    _refused_otherwise,
-    _known_mistake,
-    _general_mistake,
-    _between_calls,
-    _never_written,
-    _unused_input,
-    _broken_invariant,
-    _of_numbers(lambda answer: single_aspect(answer.findings)),
-    _of_numbers(lambda answer: relation(answer.pairs)),
-    _of_numbers(lambda answer: lists(answer.cases, answer.expected.right, answer.records, answer.wrong)),
-    _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
-    _of_numbers(lambda answer: place(answer.pairs)),
-)
+EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
+    "refused otherwise": _refused_otherwise,
+    "a known mistake": _known_mistake,
+    "a general mistake": _general_mistake,
+    "between two calls": _between_calls,
+    "never written": _never_written,
+    "an unused input": _unused_input,
+    "a broken invariant": _broken_invariant,
+    "a single aspect": _of_numbers(lambda answer: single_aspect(answer.findings)),
+    "a relation": _of_numbers(lambda answer: relation(answer.pairs)),
+    "lists": _of_numbers(lambda answer: lists(answer.cases, answer.expected.right, answer.records, answer.wrong)),
+    "a common need": _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
+    "a place": _of_numbers(lambda answer: place(answer.pairs)),
+}

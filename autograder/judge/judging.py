@@ -51,9 +51,11 @@ def judge(
     hidden: bool = False,
     expected: Expected | None = None,
     in_words: bool = True,
+    trail: list[str] | None = None,
 ) -> Verdict:
     """The verdict on one answer's records. With `hidden`, the message names no input and no number of a case. Without
-    `in_words`, a wrong answer's verdict has no message and names no mistake."""
+    `in_words`, a wrong answer's verdict has no message and names no mistake. Into `trail` goes how the message of a
+    wrong answer was chosen, line by line."""
     if (where := _stub(records)) is not None:
         half = f"`forward` of {exercise.name} is not written yet." if where.endswith("forward") else ""
         return _waits_for(exercise, where) or not_started(exercise, half)
@@ -69,7 +71,10 @@ def judge(
     if not in_words:
         return Verdict(exercise.id, state, aspects)
     reported = _most_telling(faults)
-    explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported))
+    if trail is not None:
+        wrong = dict.fromkeys(cases[fault.case].family for fault in faults)
+        trail += [f"wrong in: {', '.join(wrong)}", f"most telling: {reported.observation}"]
+    explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported), trail)
     if explanation and explanation.cases:
         # The example must show the mistake that is named, not another fault of the answer.
         reported = _most_telling([finding for finding in faults if finding.case in explanation.cases] or faults)

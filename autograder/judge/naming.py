@@ -30,6 +30,12 @@ class Explanation:
     observation: str
     question: str
     cases: frozenset[int] = frozenset()
+    by: str = ""  # which part of the explainer it comes from
+
+    @property
+    def in_short(self) -> str:
+        """What it says, for an author who asks why."""
+        return ", ".join(filter(None, (self.mistake, self.by))) or self.observation
 
 
 def name_mistake(
@@ -50,9 +56,9 @@ def name_mistake(
         others, wrong_others = expected.run(number)
         share, same = _agreement(cases, expected, records, others, wrong | wrong_others)
         if share == 1.0 and _same_everywhere(cases, expected, records, others):
-            return _explanation(mistake, same)
+            return _explanation(mistake, same, "the same in every case")
         if share > best_share or (share == best_share == 1.0 and best is None):
-            best, best_share = _explanation(mistake, same), share
+            best, best_share = _explanation(mistake, same, f"the same in {share:.0%} of the wrong cases"), share
     if best is not None:
         return best
     return _two_at_once(cases, expected, records, wrong) if pairs else None
@@ -121,8 +127,8 @@ def _possible_pairs(
             yield first, second
 
 
-def _explanation(mistake: Mistake, same: list[int]) -> Explanation:
-    return Explanation(mistake.id, mistake.observation, mistake.question, frozenset(same))
+def _explanation(mistake: Mistake, same: list[int], by: str) -> Explanation:
+    return Explanation(mistake.id, mistake.observation, mistake.question, frozenset(same), by)
 
 
 def _agreement(

@@ -193,3 +193,13 @@ def test_a_tick_goes_where_the_locale_has_none(tmp_path):
     words = [sys.executable, "-m", "autograder", "progress", str(ROOT / "notebooks/01_attention_from_loops.ipynb")]
     done = subprocess.run(words, capture_output=True, cwd=tmp_path, env=environment, timeout=300)
     assert done.returncode == 0 and b"? softmax" in done.stdout, done.stderr
+
+
+def test_why_says_who_was_asked_for_the_message_and_what_each_said(answers):
+    rows = "e = torch.exp(scores - scores.max(-1, keepdim=True).values)\n    return e / e.sum(-1, keepdim=True)"
+    file = answers("too_large.py", f"import torch\ndef softmax(scores):\n    {rows} * 1.1\n")
+    lines = run("check", "loops.softmax", file, "--why").stdout.splitlines()
+    asked = lines[lines.index("Why this message:") + 1 :]
+    assert asked[0].startswith("wrong in: a table") and asked[1].startswith("most telling: Entry [")
+    assert "a known mistake: nothing" in asked and asked[-1] == "a relation: weights"
+    assert "Why this message:" not in run("check", "loops.softmax", file).stdout

@@ -51,10 +51,14 @@ class Questions:
             return None
 
     def verdict(
-        self, reply: Reply | ProcessEnded | None, stopped: Stopped | None = None, in_words: bool = True
+        self,
+        reply: Reply | ProcessEnded | None,
+        stopped: Stopped | None = None,
+        in_words: bool = True,
+        trail: list[str] | None = None,
     ) -> Verdict:
         """The verdict on a reply; without words, which take most of the time, if only the points count. `stopped` is
-        the error that stopped the answer's file or its cell.
+        the error that stopped the answer's file or its cell; into `trail` goes how the message was chosen.
 
         Any exception is an error of ours, and says nothing about the answer.
         """
@@ -64,7 +68,7 @@ class Questions:
             return unable_to_run(self.exercise, self._why_ended(reply.status))
         if not reply.callable:
             return not_started(self.exercise, self._why_missing(reply, stopped))
-        return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words)
+        return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words, trail)
 
     # In hidden cases all words are ours: a text that the student's process chose could tell what it saw.
 

@@ -32,6 +32,7 @@ from autograder.judge.relations.places import (
 )
 from autograder.judge.relations.weights import already_shares, normalized, weights
 
+Named = tuple[str, str, str]  # observation, question, and the name of the relation
 # The first that holds is reported.
 RELATIONS: tuple[Callable[[Pairs, Pairs], Words | None], ...] = (
     masks, order, rounded, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
@@ -41,21 +42,21 @@ RELATIONS: tuple[Callable[[Pairs, Pairs], Words | None], ...] = (
 OF_INFINITIES = (order, zeros, axes, sizes)
 
 
-def relation(pairs: Pairs) -> Words | None:
-    """Observation and question of the first relation that holds, or None."""
+def relation(pairs: Pairs) -> Named | None:
+    """Observation and question of the first relation that holds, and its name; or None."""
     finite = all(bool(pair.expected.isfinite().all()) for pair in pairs if pair.wrong)
     return _first(RELATIONS if finite else OF_INFINITIES, (), pairs)
 
 
-def place(pairs: Pairs) -> Words | None:
+def place(pairs: Pairs) -> Named | None:
     """The same for the relations that only say where the numbers are wrong."""
     return _first((places, families), (families,), pairs)
 
 
-def _first(relations: Sequence[Callable], with_infinities: Sequence[Callable], pairs: Pairs) -> Words | None:
+def _first(relations: Sequence[Callable], with_infinities: Sequence[Callable], pairs: Pairs) -> Named | None:
     wrong = [pair for pair in pairs if pair.wrong]
     if not wrong:
         return None
     finite = all(bool(pair.actual.isfinite().all()) for pair in wrong)
-    results = (holds(wrong, pairs) for holds in (relations if finite else with_infinities))
-    return next((words for words in results if words is not None), None)
+    results = ((holds(wrong, pairs), holds.__name__) for holds in (relations if finite else with_infinities))
+    return next(((*words, name) for words, name in results if words is not None), None)

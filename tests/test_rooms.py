@@ -1,0 +1,83 @@
+"""The rooms of the package import from each other one way only. (Those of grading: tests/grading/test_rooms.py.)"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import autograder
+
+ROOT = Path(autograder.__file__).parent
+# From below to above: each room (a folder, or a single file), and all that it imports from. The website's pages are one
+# of their own: they need the formulas of grading, which needs the lessons.
+NEEDS = {
+    "errors": set(),
+    "files": set(),
+    "imports": set(),
+    "isolation": set(),
+    "printable": set(),
+    "untrusted": set(),
+    "faults": {"errors"},
+    "values": {"faults", "isolation", "untrusted"},
+    "schema": {"errors", "values"},
+    "exercises": {"errors", "schema"},
+    "probe": {"errors", "faults", "isolation", "schema", "values"},
+    "graph": {"errors", "faults", "isolation", "untrusted"},
+    "judge": {"errors", "exercises", "faults", "probe", "schema", "values"},
+    "notebook": {"errors", "exercises", "faults", "files", "judge", "probe", "schema"},
+    "doctor": {"notebook"},
+    "build": {"errors", "exercises", "files", "notebook"},
+    "lab": {"build", "errors", "files", "notebook"},
+    "grading": {
+        *("build", "doctor", "errors", "exercises", "faults", "files", "graph", "judge", "notebook", "printable"),
+        *("probe", "schema", "untrusted", "values"),
+    },
+    "build.book": {"build", "exercises", "grading", "judge", "notebook", "schema"},
+    "bundle": {"build", "errors", "exercises", "grading", "judge", "schema", "values"},
+    "cli": {
+        *("build", "bundle", "doctor", "errors", "exercises", "grading", "imports", "judge", "lab", "notebook"),
+        "printable",
+    },
+}
+
+
+def room_of(parts: tuple[str, ...]) -> str:
+    """The room of a module, whose parts come after `autograder`; "" for the package's own names."""
+    return ".".join(parts[:2]) if ".".join(parts[:2]) in NEEDS else parts[0] if parts else ""
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts[0] not in ("lessons", "__init__", "__main__"):
+            yield room_of(parts), path
+
+
+def imported(path: Path) -> set[str]:
+    """The rooms that a module imports from, also within its functions; not for types alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    left_out = {id(inner) for node in for_types for inner in ast.walk(node)}
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and id(node) not in left_out]
+    names = [name for node in found for name in names_of(node) if name[0] == "autograder"]
+    return {room_of(name[1:]) for name in names} - {""}
+
+
+def names_of(node: ast.ImportFrom) -> list[tuple[str, ...]]:
+    """What is imported, each as far as it could be a module."""
+    return [(*(node.module or "").split("."), alias.name) for alias in node.names]
+
+
+def test_every_module_is_in_a_room():
+    assert {room for room, _ in modules()} == NEEDS.keys()
+
+
+@pytest.mark.parametrize("room", NEEDS)
+def test_a_room_imports_from_nothing_but_those_that_it_needs(room):
+    assert set.union(*(imported(path) for at, path in modules() if at == room)) - {room} == NEEDS[room]
+
+
+def test_there_is_no_circle():
+    order = list(NEEDS)
+    assert all(order.index(needed) < order.index(room) for room, all_needed in NEEDS.items() for needed in all_needed)
