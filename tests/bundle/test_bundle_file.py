@@ -65,7 +65,7 @@ def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path):
     _wait_for_workers(begun, workers)
     # Ctrl-C reaches all processes of a terminal's group, SIGTERM the one that was started.
     os.killpg(begun.pid, number) if number == signal.SIGINT else os.kill(begun.pid, number)
-    said = begun.communicate(timeout=60)
+    said = begun.communicate(timeout=300)
     assert begun.returncode == (130 if number == signal.SIGINT else 128 + number), said
     assert "Traceback" not in said[1]
     assert not _workers(begun.pid)

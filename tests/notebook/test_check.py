@@ -50,7 +50,7 @@ def outputs(tmp_path_factory):
     """The outputs of every cell, run by a real kernel in a folder of its own."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
-    NotebookClient(notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place).execute()
+    NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="python3", resources=place).execute()
     return dict(zip(CELLS, (cell.outputs for cell in notebook.cells), strict=True))
 
 

@@ -152,7 +152,7 @@ def shown(tmp_path_factory):
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     folder = tmp_path_factory.mktemp("learner")
     place = {"metadata": {"path": str(folder)}}
-    NotebookClient(made, timeout=120, allow_errors=True, kernel_name="python3", resources=place).execute()
+    NotebookClient(made, timeout=600, allow_errors=True, kernel_name="python3", resources=place).execute()
     assert [path.name for path in folder.iterdir()] == [FOLDER]
     return [[output.get("data", {}) for output in cell.outputs] for cell in made.cells]
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from simple_exercise import exercise_of, verdict_on
 
-from autograder.probe import probe
+from autograder.probe import guard, probe
 from autograder.schema.case import Case, Given, Module, Optimizer, Seed
 from autograder.schema.exercise import Rules
 from autograder.schema.packed import pack_cases, unpack_cases
@@ -105,7 +105,9 @@ def test_what_does_not_count_may_be_anything_and_gets_no_gradient():
     assert not verdict_on(at_will(0.0), lambda x, mask: None, case).passed
 
 
-def test_after_a_call_that_never_ends_no_other_is_made_but_after_a_long_text_they_are():
+def test_after_a_call_that_never_ends_no_other_is_made_but_after_a_long_text_they_are(monkeypatch):
+    monkeypatch.setattr(guard, "PATIENCE", 1000)  # only time spent computing counts
+
     def answer(n):
         while n > 2:
             pass

@@ -358,7 +358,7 @@ def test_a_connection_would_be_heard(tmp_path_factory):
     code = CONNECT.replace("@PORT@", str(listener.port)).replace("@ABSTRACT@", listener.abstract)
     shown = run_outside(code.replace("@SOCKET@", listener.path))
     assert shown.count("TOOK") == 3
-    assert waited(lambda: len(listener.heard) == 3, seconds=5)
+    assert waited(lambda: len(listener.heard) == 3)
     listener.close()
     assert len(listener.heard) == 3
 
@@ -367,7 +367,7 @@ def test_a_process_left_behind_would_be_seen():
     adopt_orphans()
     before = descendants()
     subprocess.run([sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
-    left = waited(lambda: [pid for pid, said in descendants().items() if pid not in before and MARK in said], seconds=5)
+    left = waited(lambda: [pid for pid, said in descendants().items() if pid not in before and MARK in said])
     assert len(left) == 1
     for pid in left:
         os.kill(pid, signal.SIGKILL)

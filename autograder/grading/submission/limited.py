@@ -24,7 +24,7 @@ from autograder.grading.sandbox.inside.privileges import lower_limit
 from autograder.grading.submission.files import Refused
 from autograder.untrusted import checked
 
-WAITING = 6  # wall time over computing time: on a busy machine the work waits for its turn
+WALL_PER_CPU_SECOND = 6  # allow for a loaded machine
 LARGEST_RESULT = 64 * 1024**2
 FILES = 64  # that the work may open
 NO_MEMORY, TOO_DEEP = 97, 98  # exit statuses
@@ -81,7 +81,7 @@ def limited(function: Callable, *args: Any, seconds: int, memory: int) -> Any:
         _work(write_end, parent, seconds, memory, function, args)
     os.close(write_end)
     try:
-        data = _all_of(result, time.monotonic() + WAITING * seconds)
+        data = _all_of(result, time.monotonic() + WALL_PER_CPU_SECOND * seconds)
     finally:
         os.close(result)
         system.kill_with_group(pid)

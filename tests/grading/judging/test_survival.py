@@ -397,11 +397,11 @@ def test_a_probe_in_a_thread_leaves_the_screen_to_the_others():
     def probing():
         with quiet():
             entered.set()
-            seen.wait(5)
+            seen.wait(60)
 
     thread = threading.Thread(target=probing)
     thread.start()
-    entered.wait(5)
+    entered.wait(60)
     during = sys.stdout
     seen.set()
     thread.join()
