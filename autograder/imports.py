@@ -5,21 +5,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-NEVER = 2**30  # collections of middle age before one of old
+NO_FULL_COLLECTION = 2**30  # third gc threshold: generation 2 is never collected
 
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
-    """What the block imports stays until the program ends: no garbage is looked for in it, neither now, nor later, nor
-    in forks. `grade` starts and ends in a second less.
+    """Skips full garbage collections during the imports, then calls gc.freeze(), so that neither this process nor its
+    forks traverse what was imported. `grade` starts and ends in a second less.
 
-    subtle: young garbage is still collected, else it would lie between what stays, and forks would copy more pages.
-    And jsonschema, which nbformat imports, builds a grammar of international web addresses when it is imported, which
-    takes more than all the rest; nothing here asks whether a text is such an address.
+    subtle: generations 0 and 1 are still collected; otherwise dead objects fragment the frozen heap and cost
+    copy-on-write. And jsonschema, which nbformat imports, builds a grammar of international web addresses on import,
+    which takes more than all the rest; nothing here asks whether a text is such an address.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     young, middle, old = gc.get_threshold()
-    gc.set_threshold(young, middle, NEVER)
+    gc.set_threshold(young, middle, NO_FULL_COLLECTION)
     try:
         yield
     finally:

@@ -27,8 +27,8 @@ seed = torch.default_generator.manual_seed
 # In its block a subclass of Tensor computes as a plain Tensor does.
 without_subclasses = torch._C.DisableTorchFunctionSubclass
 
-# Inside `torch.vmap` a tensor stands for each of many: it has no numbers of its own.
-is_one_of_many = torch._C._functorch.is_functorch_wrapped_tensor
+# Inside torch.vmap tensors are batched wrappers without concrete storage.
+is_vmap_wrapper = torch._C._functorch.is_functorch_wrapped_tensor
 unwrapped = torch._C._functorch.get_unwrapped
 
 # subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.

@@ -1,7 +1,7 @@
 """Escapes names and texts of students for a terminal and a page.
 
 A student chooses the name of a folder and the text of an error. On a terminal an escape sequence could move the cursor
-and overwrite a line, and a line break could forge one; on either, a mark of writing direction could reverse words.
+and overwrite a line, and a line break could forge one; on either, a bidi override could reverse text.
 """
 
 import unicodedata

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import torch
 
 from autograder.graph import operations as ops
-from autograder.isolation import is_one_of_many, unwrapped
+from autograder.isolation import is_vmap_wrapper, unwrapped
 
 ROLES = ("product", "scale", "mask", "softmax", "norm", "activation", "layout", "add", "bias", "times", "plain")
 
@@ -133,7 +133,7 @@ def tensors_in(value: object, depth: int = 0) -> Iterator[torch.Tensor]:
 def storage_of(tensor: torch.Tensor) -> int | None:
     """Where the numbers lie, the same for all views of them; inside `torch.vmap` that of the whole batch."""
     try:
-        while is_one_of_many(tensor):
+        while is_vmap_wrapper(tensor):
             tensor = unwrapped(tensor)
         return tensor.untyped_storage().data_ptr() or None
     except (RuntimeError, NotImplementedError):  # sparse tensors and their like have none

@@ -14,7 +14,7 @@ from autograder.faults import door
 from autograder.graph import opened, operations
 from autograder.graph.propagation import Provenance
 from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
-from autograder.isolation import is_one_of_many
+from autograder.isolation import is_vmap_wrapper
 
 MAX_STEPS = 6_000
 _CALL = nn.Module._call_impl.__code__
@@ -98,7 +98,7 @@ class Tracer(TorchFunctionMode):
         in_place = written is not None or any(tensors[0] is a for a in args)
         for tensor in tensors:
             self._known.settle(tensor, (step,), wrote=step if in_place else None)
-        if not any(is_one_of_many(tensor) or tensor.is_meta for tensor in tensors):
+        if not any(is_vmap_wrapper(tensor) or tensor.is_meta for tensor in tensors):
             self._known.follow(step, function, args, kwargs, tensors, in_place)
 
     def _operation(self, function, op, args, kwargs, result):
@@ -188,7 +188,7 @@ class Tracer(TorchFunctionMode):
 
 def _look_at_values(step, tensor):
     """The value of a constant with one element; whether a table of numbers forbids entries."""
-    if is_one_of_many(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
+    if is_vmap_wrapper(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
         return
     if tensor.numel() == 1 and step.constant:
         step.value = float(tensor)

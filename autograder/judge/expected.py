@@ -104,7 +104,7 @@ class Expected:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The numbers of every two mistakes that can be made at once."""
+        """Index pairs of mistakes that can be combined."""
         return self.exercise.pairs
 
     def records_of(

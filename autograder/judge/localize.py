@@ -1,6 +1,6 @@
 """Says in which part an answer without a known mistake is wrong.
 
-An input on which the result never depends; an aspect that alone is wrong; a thing that all wrong cases need.
+An input on which the result never depends; an aspect that alone is wrong; a requirement that all failing cases share.
 """
 
 from autograder.judge import formatting
@@ -70,10 +70,10 @@ def _part(exercise: Exercise, unused: list[str]) -> str:
 
 
 def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
-    """The words for the thing that all wrong cases need, and that some right case does without.
+    """The message of the requirement shared by all failing cases and missing from some passing one.
 
-    Of several such things, the one that the fewest cases need says most. The words under "" are for answers that are
-    wrong in all cases that need nothing.
+    Of several such requirements, the one that the fewest cases have is the most specific. The words under
+    "" are for answers that are wrong in all cases that need nothing.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]

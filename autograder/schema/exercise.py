@@ -59,8 +59,8 @@ class Exercise:
     shapes    the axes of every tensor argument and of the result ("return") in the course's letters, for messages
     standard  the cases that are made of the first one: in "float64", with columns in memory order ("transposed"), with
               arguments by keyword ("by name"), and of a "new" module, whose parameters must be random
-    needs     observation and question for an answer that is wrong only in the cases that need one thing, by its name
-              in `Case.needs`; under "" for an answer that is wrong in all cases that need nothing
+    needs     requirement -> (observation, question), shown when only cases with that requirement (`Case.needs`) fail;
+              under "" for an answer that is wrong in all cases that need nothing
     combinable  ids (or titles) of the mistakes that are recognised when two are made at once
     id, lesson  follow from the path of the exercise's file
     """

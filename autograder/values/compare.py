@@ -34,8 +34,8 @@ class Match:
     how    "close" (with the tolerance, times `scale`), "exact", "same set" (the items of a list, or the rows of a
            tensor, in any order), "same rows" (the rows of every tensor in a list, in any order and with any axes in
            front), "one of" (the reference gives a list of right results), "random" (the parameters of two new modules:
-           of sane size, no two alike), or "same" (two answers of which neither need be right: any class of tensor, a
-           tolerance that follows the largest entry, errors by type)
+           of sane size, no two alike), or "same" (compares two student-side values, without a reference: any class of
+           tensor, a tolerance that follows the largest entry, errors by type)
     """
 
     how: str = "close"

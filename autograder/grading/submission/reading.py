@@ -1,5 +1,5 @@
 """Reads a submission once, so that nobody can change it meanwhile, in a process of its own with limits of time and
-memory: whatever it does to its reader concerns it alone."""
+memory: a notebook that crashes or stalls the parser fails only itself."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -54,7 +54,7 @@ def _faults_of_steps(
     if first is not None and first.level == NUMBERS and "evaluated" in steps:
         yield _right_in_evaluation(context, expected["output"], steps["evaluated"])
     if first is None or first.level >= FINITE:
-        # A wrong value says more than that it is another wrong one in evaluation mode.
+        # If the output is wrong, do not also report that eval mode differs.
         told = ("again",) if first is not None else OTHER
         yield from (_other_result(context, step, steps["output"], steps[step]) for step in told if step in steps)
     if "gradients" in expected and "gradients" in steps and (first is None or first.level == DTYPE):

@@ -43,7 +43,7 @@ def report(folder: Path | str, lesson: str | None = None) -> Path:
 
 
 def _printable(value: Any) -> Any:
-    """A text without marks that would turn the words after it round; HTML stays as it is."""
+    """Escapes bidirectional control characters and others that are invisible; HTML stays as it is."""
     return printable(value) if type(value) is str else value
 
 

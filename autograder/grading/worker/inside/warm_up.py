@@ -21,7 +21,7 @@ NAME = b"autograder"
 ARGUMENTS, ENVIRONMENT = slice(45, 47), slice(47, 49)  # in /proc/self/stat, counted after the name
 HUGE = 2 * 1024 * 1024
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
-LARGEST_HOLE, FITS_NO_HOLE = 2048, 65536  # bytes; larger holes take no small block while there are smaller ones
+LARGEST_HOLE, FITS_NO_HOLE = 2048, 65536  # bytes; malloc serves small blocks from the smallest free chunk
 MOST_HOLES = 10_000  # of one size
 FIRST_CELLS = ("0", "raise NotImplementedError", "%matplotlib inline")  # IPython imports parts when it meets the first
 
