@@ -13,9 +13,11 @@ course's, or the one that one works in. Processes that this one starts learn it 
 import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from autograder.errors import UserError
+from autograder.files import write_whole
 
 VARIABLE = "AUTOGRADER_EXERCISES"
 COPY = "lessons"  # in a course
@@ -54,6 +56,26 @@ def use(folder: Path | None) -> None:
 def use_course(course: Path) -> None:
     """Uses what the course in this folder keeps."""
     use(course / COPY if is_own(course / COPY) else None)
+
+
+def packed() -> dict[str, str]:
+    """The exercises in use beside the package's own, as texts by their paths, for a process on another machine."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for folder in folders()
+        for path in sorted(folder.rglob("*.py"))
+    }
+
+
+def use_packed(files: dict[str, str]) -> bool:
+    """Uses the exercises that `packed` gave there; returns whether they are others than before."""
+    if files == packed():
+        return False
+    place = Path(tempfile.mkdtemp(prefix="own-lessons-"))
+    for name, text in files.items():
+        write_whole(place / "exercises" / name, text)
+    use(place if files else None)
+    return True
 
 
 def check_names(folder: Path) -> None:

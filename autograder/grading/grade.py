@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from tqdm import tqdm
 
 from autograder.errors import UserError
+from autograder.exercises.own import packed
 from autograder.grading.gradebook.late import LatePenalties
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet, read_secret
 from autograder.grading.gradebook.outcomes import is_done
@@ -73,7 +74,7 @@ def grade(
             raise UserError(f"nothing was handed in yet; notebooks belong in {place}.")
         with locked(folder), quiet(folder / "grading.log"):
             if todo := _not_done(api, submissions):
-                how = HowToRun(read_secret(folder), sandboxed, allowance)
+                how = HowToRun(read_secret(folder), sandboxed, allowance, packed())
                 runner: Runner = LocalRunner(how, folder, server) if cluster is None else ClusterRunner(how, cluster)
                 _grade_all(api, folder, todo, runner, workers or runner.at_once)
             with api.gradebook as gradebook:

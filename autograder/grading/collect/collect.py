@@ -27,11 +27,12 @@ EARLIER = "earlier"  # the folder of attempts that were replaced
 
 @dataclass
 class Found:
-    """What was found: the attempts of each submission, and in words what a person has to know."""
+    """What was found: the attempts of each submission, the files without a place, and what else a person has to know,
+    with the students whom it concerns."""
 
     attempts: dict[Submission, list["Attempt"]] = field(default_factory=lambda: defaultdict(list))
     unplaced: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def collect(folder: Path | str, archives: list[Path]) -> bool:
         words = [word for submission, word in placed if submission.lesson == lesson]
         if words:
             print(f"{lesson}: {len(words)} students ({', '.join(_counted(words))})")
-    for line in dict.fromkeys([*found.notes, *found.unplaced]):
+    notes = [f"{note}: {', '.join(dict.fromkeys(names))}" for note, names in found.notes.items()]
+    for line in [*notes, *found.unplaced]:
         print(f"  {printable(line)}")
     print(
         f"{len(placed)} submissions are in {folder / 'submitted'}; {len(found.unplaced)} files have no place there."
@@ -146,9 +148,7 @@ class _Sorter:
         if owners.setdefault(student, origin.user) != origin.user:
             student = f"{student}_{origin.user}"
         if self._class:
-            self.found.notes.append(
-                f"{student} is not in the gradebook; their work is in submitted/{student}."
-            )
+            self.found.notes["not in the gradebook, and placed under this name"].append(student)
         return student
 
     def _keep(self, entry: Entry) -> Path | None:
@@ -221,9 +221,9 @@ def _time_of(submission: Submission, origin: Origin, due: datetime | None, found
     """When it was handed in. Canvas says "late" and not when: then a second after the due date."""
     if origin.time or not origin.late:
         return origin.time
-    who = f"{submission.student}, {submission.lesson}"
     if due is None:
-        found.notes.append(f"{who}: late, but the gradebook has no due date; collect again when it has one.")
-        return None
-    found.notes.append(f"{who}: late by an unknown time, which counts as one second.")
-    return due.replace(tzinfo=UTC) + timedelta(seconds=1)
+        note = f"late, but {submission.lesson} has no due date in the gradebook; collect again when it has one"
+    else:
+        note = f"{submission.lesson}, late by an unknown time, which counts as one second"
+    found.notes[note].append(submission.student)
+    return due.replace(tzinfo=UTC) + timedelta(seconds=1) if due else None

@@ -5,12 +5,13 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from autograder.errors import place_of
 from autograder.exercises import find
+from autograder.exercises.own import use_packed
 from autograder.grading.judging.questions import Questions, Stopped, as_tensor, stopped_cell
 from autograder.grading.judging.reruns import Rerun
 from autograder.grading.judging.results import Failed, Result
@@ -33,11 +34,13 @@ OPERATIONS_UNKNOWN = "Your notebook uses the checker's own modules ({}), so nobo
 
 @dataclass(frozen=True)
 class HowToRun:
-    """The same for all units of a class: the course's secret, sandboxes or none, and the limits of each."""
+    """The same for all units of a class: the course's secret, sandboxes or none, the limits of each, and the exercises
+    of the instructor's own, for a process on another machine."""
 
     secret: str
     sandboxed: bool = True
     allowance: Allowance = USUAL
+    own: dict[str, str] = field(default_factory=dict)
 
 
 def failure(error: Exception) -> Failed:
@@ -48,6 +51,13 @@ def failure(error: Exception) -> Failed:
     if isinstance(error, (OSError, MemoryError, ForkServerDied)):
         return Failed(" ".join(str(error).split()) or type(error).__name__, trace)
     return Failed(place_of(error), trace, ours=True)
+
+
+def run_there(unit: Unit, how: HowToRun) -> Result:
+    """`run_here` on another machine, which learns the instructor's own exercises first."""
+    if use_packed(how.own):
+        _questions.cache_clear()
+    return run_here(unit, how)
 
 
 def run_here(unit: Unit, how: HowToRun, hidden: tuple[Path, ...] = ()) -> Result:

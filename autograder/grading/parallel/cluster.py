@@ -10,7 +10,7 @@ import threading
 
 from autograder.errors import UserError
 from autograder.grading.judging.results import Failed, Result
-from autograder.grading.judging.run import HowToRun, failure, run_here
+from autograder.grading.judging.run import HowToRun, failure, run_there
 from autograder.grading.submission.unit import Unit
 
 SECONDS_TO_CONNECT = 20
@@ -79,6 +79,6 @@ def run_on_worker(unit: Unit, how: HowToRun) -> Result | Failed:
     """One unit, on a worker."""
     with _one_at_a_time:
         try:
-            return run_here(unit, how)
+            return run_there(unit, how)
         except Exception as error:
             return failure(error)

@@ -179,7 +179,7 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
     assert placed(course).keys() == {"ada 01", "Wei_Zhang 01", "Wei_Zhang_3 01", "sofya 02"}
     said = capsys.readouterr().out
     for words in (
-        "Wei_Zhang_3 is not in the gradebook",
+        "not in the gradebook, and placed under this name: Wei_Zhang, Wei_Zhang_3, Nobody_Knows",
         "essay.pdf: alan7 handed in no notebook",
         "homework.ipynb: nothing in it tells the lesson (Nobody_Knows)",
         f"not placed: {F}: its name does not tell whose it is",
