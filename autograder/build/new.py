@@ -3,12 +3,13 @@
 from pathlib import Path
 from string import Template
 
-from autograder.build.lesson import EXERCISE_ID, Lesson
+from autograder.build.lesson import EXERCISE_ID, ROOT, Lesson
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, exercises_of, find_by_name
 from autograder.files import write_whole
 
-EXERCISES, ANSWERS = Path("autograder/exercises"), Path("tests/answers")
+FIRST_OF_ONES_OWN = 80  # the course goes on below
+HERE, IN_OWN_FOLDER = ("autograder/exercises", "tests/answers"), ("exercises", "answers")
 CLOSING = '# %% [markdown]\nr"""\n## On your own\n'
 
 FUNCTION = '''\
@@ -190,14 +191,16 @@ progress()
 
 def new_exercise(exercise_id: str, root: Path) -> list[Path]:
     """Writes the stubs of an exercise under the folder `root`: its file, its answers and its cells in the lesson (and
-    the topic and the lesson, if they are new). Returns the files that were written or changed.
+    the topic and the lesson, if they are new): the repository, or a folder of an instructor's own lessons. Returns the
+    files that were written or changed.
 
     Raises UserError if the id is none, or taken.
     """
     if not EXERCISE_ID.fullmatch(exercise_id):
         raise UserError(f"{exercise_id!r} is not an id; ids look like loops.softmax.")
     topic, _, name = exercise_id.partition(".")
-    file, answers = (root / folder / topic / f"{name}.py" for folder in (EXERCISES, ANSWERS))
+    places = HERE if root == ROOT else IN_OWN_FOLDER
+    file, answers = (root / place / topic / f"{name}.py" for place in places)
     taken = find_by_name(name)
     if taken is not None or file.exists() or answers.exists():
         raise UserError(f"there is {taken.id if taken else file} already; choose another name.")
@@ -229,8 +232,8 @@ def _filled(template: str, words: dict[str, str]) -> str:
 
 
 def _lesson_of(topic: str, root: Path) -> str:
-    """The lesson of a topic; for a new topic one with the next free number."""
+    """The lesson of a topic; for a new topic one with the next free number, in a folder of one's own a high one."""
     lessons = {exercise.topic: exercise.lesson for exercise in all_exercises()}
     known = [*lessons.values(), *(path.stem for path in (root / "solutions").glob("[0-9][0-9]_*.py"))]
-    last = max((int(lesson[:2]) for lesson in known), default=0)
+    last = max([0 if root == ROOT else FIRST_OF_ONES_OWN - 1, *(int(lesson[:2]) for lesson in known)])
     return lessons.get(topic, f"{last + 1:02d}_{topic}")

@@ -16,6 +16,7 @@ def add_to(commands: Any) -> None:
 
     command = add_command(commands, "new", _new, "write the files of a new exercise, small but whole, to be changed")
     command.add_argument("exercise", metavar="TOPIC.NAME", help="its id, for instance loops.softmax")
+    command.add_argument("--in", dest="folder", metavar="FOLDER", help="of your own, in this folder (GRADING.md)")
 
 
 def _build(arguments: Namespace) -> int:
@@ -38,7 +39,12 @@ def _build(arguments: Namespace) -> int:
 def _new(arguments: Namespace) -> None:
     from autograder.build.lesson import ROOT
     from autograder.build.new import new_exercise
+    from autograder.exercises.own import use
 
-    for path in new_exercise(arguments.exercise, ROOT):
-        print(path.relative_to(ROOT))
-    print(f'Change them, and try them with: make test ARGS="-k {arguments.exercise}"')
+    root, then = ROOT, f'make test ARGS="-k {arguments.exercise}"'
+    if arguments.folder:
+        root, then = Path(arguments.folder).absolute(), f"python -m autograder build --in {arguments.folder}"
+        use(root)
+    for path in new_exercise(arguments.exercise, root):
+        print(path.relative_to(root))
+    print(f"Change them, and try them with: {then}")

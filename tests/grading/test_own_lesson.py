@@ -61,9 +61,17 @@ def test_it_is_built_and_checked_where_it_is_made(place):
     assert "mean_pool is not written yet" in said
 
 
+def test_a_new_exercise_is_written_beside_the_others_and_can_be_built(tmp_path):
+    said = autograder("new", "pooling.max_pool", "--in", "mine", cwd=tmp_path)
+    (source,) = (tmp_path / "mine/solutions").glob("*_pooling.py")
+    assert "exercises/pooling/max_pool.py" in said and "answers/pooling/max_pool.py" in said
+    autograder("build", "--in", "mine", cwd=tmp_path)
+    assert ": right, " in source.with_suffix(".ipynb").read_text(encoding="utf-8")
+
+
 def test_it_is_graded_named_reported_and_given_back(course):
-    for student, answers in {"right": {}, "sums": {EXERCISE: "POOL-02"}, "axis": {EXERCISE: "POOL-01"}}.items():
-        hand_in(course, SampleSubmission(student, answers=answers, lesson=OWN, written="The order."))
+    for student, answer in {"right": "right", "sums": "return x.sum(dim=0)", "axis": "return x.mean(dim=-1)"}.items():
+        hand_in(course, SampleSubmission(student, answers={EXERCISE: answer}, lesson=OWN, written="The order."))
         hand_in(course, SampleSubmission(student, STUB))
     said = autograder("grade", course, OWN, cwd=course.parent)
     assert [points(said, student) for student in ("right", "sums", "axis")] == [5, 0, 0]
