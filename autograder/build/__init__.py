@@ -7,6 +7,7 @@ notebooks.py  the teacher's, the students' and the readers' notebook, without ru
 execute.py    runs a notebook and keeps what is the same on every run
 stale.py      what an executed notebook depends on, and whether it is out of date
 readme.py     the README's table of lessons
+proof.py      proves the exercises of an instructor's own lessons
 """
 
 from pathlib import Path

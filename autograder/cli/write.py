@@ -33,7 +33,17 @@ def _build(arguments: Namespace) -> int:
     if arguments.check:
         for name in stale:
             print(f"stale: {name}")
-    return 1 if arguments.check and stale else 0
+    faults = _faults_in(root) if arguments.folder else []
+    return 1 if faults or (arguments.check and stale) else 0
+
+
+def _faults_in(folder: Path) -> list[str]:
+    """Proves the exercises in a folder of one's own, and says what is wrong with them."""
+    from autograder.build.proof import faults_in
+
+    faults = faults_in(folder)
+    print("\n".join(faults) or "Every exercise is proven by its answers and mistakes.")
+    return faults
 
 
 def _new(arguments: Namespace) -> None:
