@@ -21,6 +21,8 @@ import torch
 from torch._C._profiler import _ExperimentalConfig
 from torch.autograd.profiler import profile
 
+from autograder.faults import door
+
 # subtle: torch.manual_seed does the same, but notes a traceback for GPUs that are not there, at 1 ms a time.
 seed = torch.default_generator.manual_seed
 
@@ -61,6 +63,7 @@ def quiet() -> Iterator[None]:
         builtins.input = asks
 
 
+@door
 def _nobody(prompt: object = "") -> str:
     """Stands for `input`: while an answer runs nobody is asked, and nobody waits."""
     raise EOFError("input() asks somebody at the keyboard, and nobody answers here")
@@ -103,6 +106,21 @@ def _uncompiled() -> AbstractContextManager:
         return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else contextlib.nullcontext()
     except RuntimeError:  # within a function that is being compiled
         return contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def plain_settings() -> Iterator[None]:
+    """Default type and device as PyTorch starts with, whatever the learner has set for a session."""
+    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    try:
+        torch.set_default_dtype(torch.float32)
+        if device.type != "cpu":
+            torch.set_default_device(None)
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        if device.type != "cpu":
+            torch.set_default_device(device)
 
 
 @contextlib.contextmanager

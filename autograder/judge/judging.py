@@ -13,6 +13,7 @@ from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RI
 from autograder.schema.case import SIDE_EFFECTS, VALUES, Case
 from autograder.schema.draw import PUBLIC_SEED, Draw
 from autograder.schema.exercise import Exercise
+from autograder.schema.twice import TWICE
 from autograder.values import Record
 
 HIDDEN_ROUNDS = 2
@@ -70,14 +71,14 @@ def judge(
     state, aspects = _state(faults, lost, records), _aspects(exercise, lost)
     if not in_words:
         return Verdict(exercise.id, state, aspects)
-    reported = _most_telling(faults)
+    reported = _most_telling(cases, faults)
     if trail is not None:
         wrong = dict.fromkeys(cases[fault.case].family for fault in faults)
         trail += [f"wrong in: {', '.join(wrong)}", f"most telling: {reported.observation}"]
     explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported), trail)
     if explanation and explanation.cases:
         # The example must show the mistake that is named, not another fault of the answer.
-        reported = _most_telling([finding for finding in faults if finding.case in explanation.cases] or faults)
+        reported = _most_telling(cases, [finding for finding in faults if finding.case in explanation.cases] or faults)
     return Verdict(
         exercise.id,
         state,
@@ -88,11 +89,15 @@ def judge(
     )
 
 
-def _most_telling(faults: list[Finding]) -> Finding:
-    """The finding to report: ordinary cases come before special ones, then low levels, then early cases."""
-    return min(
-        faults, key=lambda one: (one.aspect not in (VALUES, SIDE_EFFECTS), one.level, one.aspect != VALUES, one.case)
-    )
+def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
+    """The finding to report: ordinary cases come before special ones, then low levels, then early cases. Two calls in
+    a row are told of if nothing else is wrong with either."""
+
+    def rank(one: Finding) -> tuple:
+        special = one.aspect not in (VALUES, SIDE_EFFECTS)
+        return special, cases[one.case].family == TWICE, one.level, one.aspect != VALUES, one.case
+
+    return min(faults, key=rank)
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:

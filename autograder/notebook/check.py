@@ -1,20 +1,26 @@
 """check(answer): judges an answer in the notebook where it is written, and says in a few lines what it found."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from textwrap import wrap
 from types import FrameType
 
+import torch
+
 from autograder.errors import OUR_ERROR, UserError, place_of
 from autograder.exercises import all_exercises, find, find_by_name
-from autograder.faults import raise_own_fault
+from autograder.faults import door, raise_own_fault
+from autograder.isolation import plain_settings
 from autograder.judge import Verdict, cases_of, judge, not_started
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
-from autograder.notebook.card import show_picture, show_verdict, text_of
+from autograder.notebook.card import show_note, show_picture, show_verdict, text_of
+from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
 from autograder.notebook.memory import remember
 from autograder.notebook.progress import next_after
 from autograder.notebook.running import running_notebook
+from autograder.notebook.stale import stale
 from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise
@@ -48,7 +54,8 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
     if the check itself broke, with the error as its cause.
     """
     try:
-        return _checked(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
+        with _only_one_check():
+            return _checked(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
     except CheckFailed:
         raise
     except UserError as error:
@@ -57,12 +64,36 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
         raise NotJudged(NOT_JUDGED.format(place=place_of(error), ours=OUR_ERROR)) from error
 
 
+@contextmanager
+def _only_one_check() -> Iterator[None]:
+    """Refuses a check that an answer calls while it is checked: it would check itself for ever."""
+    if _running:
+        _refuse_within()
+    _running.append(True)
+    try:
+        yield
+    finally:
+        _running.pop()
+
+
+@door
+def _refuse_within() -> None:
+    raise CheckFailed(
+        "check is called within the answer that is being checked. Move its line out of the function, to the margin."
+    )
+
+
+_running: list[bool] = []
+
+
 def _checked(answer, exercise: Exercise, hidden: bool) -> float:
+    if (warning := stale(answer, exercise.name)) is not None:
+        show_note("An older version is checked", warning, "Mend that cell, run it, and check again.")
     verdict = _verdict(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
         if verdict.state == RIGHT:
-            verdict = replace(verdict, message=next_after(exercise))
+            verdict = replace(verdict, message="\n".join(filter(None, (verdict.message, next_after(exercise)))))
     if verdict.state in (RIGHT, PARTLY_RIGHT):
         show_verdict(verdict)
         show_picture(verdict)
@@ -82,13 +113,29 @@ def _what_comes_next(verdict: Verdict) -> str:
 
 def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
     if not callable(answer):
-        return not_started(
-            exercise, f"{exercise.name} is {type(answer).__name__}, not something that can be called."
-        )
-    cases = cases_of(exercise, "hidden" if hidden else PUBLIC_SEED, hidden)
-    records = probe(answer, cases, exercise.procedure)
-    raise_own_fault(records)
-    return judge(exercise, cases, records, hidden)
+        return not_started(exercise, _overwritten(exercise.name, answer))
+    with plain_settings(), shown_if_it_takes_long() as tick:
+        cases = cases_of(exercise, "hidden" if hidden else PUBLIC_SEED, hidden)
+        with nothing_shown():
+            records = probe(answer, cases, exercise.procedure, tick=tick)
+        raise_own_fault(records)
+        tick("saying what it found")
+        return judge(exercise, cases, records, hidden)
+
+
+def _overwritten(name: str, value: object) -> str:
+    """What a name is that should be an answer."""
+    return (
+        f"`{name}` is {_in_words(value)} now, not your answer: a later line gave the name to it.\n"
+        f"Give that value another name, run the cell with your {name} again, and then this one."
+    )
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    kind = type(value).__name__
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
@@ -101,6 +148,16 @@ def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
     names = [name for name, value in known.items() if value is answer]
     names.append(getattr(answer, "__name__", ""))
     found = next((found for name in names if (found := find_by_name(name))), None)
+    if found is None and (kind := find_by_name(type(answer).__name__)) is not None:
+        raise UserError(
+            f"This is a {kind.name} that was made already; check makes its own: write check({kind.name}), with the "
+            "class itself."
+        )
+    if found is None and not callable(answer):
+        raise UserError(
+            f"check was given {_in_words(answer)}, which is a result. Give it the function itself, without brackets or "
+            "arguments: check(softmax), not check(softmax(x))."
+        )
     if found is None:
         some = ", ".join(exercise.name for exercise in all_exercises()[:3])
         raise UserError(

@@ -21,7 +21,8 @@ def hint(exercise: str | Callable = "") -> None:
         print('hint needs the name of an exercise, for instance hint("loops.softmax").')
         return
     try:
-        found = find_by_name(getattr(exercise, "__name__", "")) or find(str(exercise))
+        name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", "")
+        found = find_by_name(name) or find(str(exercise))
     except UserError as error:
         print(error)
         return

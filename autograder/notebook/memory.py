@@ -19,6 +19,7 @@ from autograder.schema.exercise import Exercise
 
 FOLDER = ".attention-by-hand"
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
+_UNWRITTEN: dict[str, tuple[str, float]] = {}  # state and points of this session's checks, where nothing can be written
 FIELDS = ("exercise", "state", "points", "max_points")
 
 
@@ -26,15 +27,22 @@ def remember(verdict: Verdict, folder: Path = Path()) -> None:
     """Keeps the verdict in `folder`: a kernel runs in the folder of its notebook. Never fails."""
     try:
         text = json.dumps({field: getattr(verdict, field) for field in FIELDS})
+        _UNWRITTEN.pop(verdict.exercise, None)
         write_whole(_path(folder, verdict.exercise), text)
     except OSError:  # a folder that cannot be written to, or is gone, is not a reason to fail a check
-        return
+        _UNWRITTEN[verdict.exercise] = verdict.state, verdict.points
 
 
 def recall(folder: Path = Path()) -> dict[str, tuple[str, float]]:
     """State and points of every exercise that was checked in `folder`, by exercise id."""
     found = {exercise.id: _read(_path(folder, exercise.id), exercise) for exercise in all_exercises()}
-    return {name: verdict for name, verdict in found.items() if verdict is not None}
+    known = {name: verdict for name, verdict in found.items() if verdict is not None}
+    return known | _UNWRITTEN if folder == Path() else known
+
+
+def only_in_this_session() -> bool:
+    """Whether verdicts are known that could not be written into the folder."""
+    return bool(_UNWRITTEN)
 
 
 def carry_out(file: Path, folder: Path = Path()) -> None:

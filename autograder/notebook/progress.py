@@ -14,10 +14,15 @@ from pathlib import Path
 from autograder.exercises import exercises_of, format_lesson, lessons
 from autograder.faults import entry_point
 from autograder.judge.verdict import RIGHT
-from autograder.notebook.memory import carry_in, carry_out, recall
+from autograder.notebook.memory import carry_in, carry_out, only_in_this_session, recall
 from autograder.notebook.progress_card import show_progress
 from autograder.notebook.standing import Part, next_of, standing_of
 from autograder.schema.exercise import Exercise
+
+NOT_WRITTEN = (
+    "Nothing can be written in this folder: what your checks have found is known until this notebook's kernel stops. "
+    "Copy the notebook to a folder of your own to keep it."
+)
 
 
 @entry_point
@@ -35,6 +40,8 @@ def progress(*, save: str | None = None, load: str | None = None) -> None:
     if save is not None:
         carry_out(Path(save))
     show_progress(parts_of_folder(Path()))
+    if only_in_this_session():
+        print(NOT_WRITTEN)
 
 
 def parts_of_folder(folder: Path) -> list[Part]:

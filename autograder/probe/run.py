@@ -27,7 +27,7 @@ import torch
 from torch import nn
 
 from autograder.faults import door
-from autograder.isolation import reproducible, seed, undisturbed
+from autograder.isolation import plain_settings, reproducible, seed, undisturbed
 from autograder.probe.aside import PRODUCTS, aside
 from autograder.probe.build import (
     WrongParts,
@@ -58,9 +58,11 @@ def probe(
     seconds: float | None = None,
     output_only: bool = False,
     record: bool = True,
+    tick: Callable[[str], None] = lambda at_work: None,
 ) -> list[Record]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
-    skips the steps that follow the output; `record` says whether the operations used are recorded."""
+    skips the steps that follow the output; `record` says whether the operations used are recorded; `tick` is told
+    before each case which one it is."""
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
@@ -68,8 +70,9 @@ def probe(
     seconds = SECONDS_PER_CALL if seconds is None else seconds
     first = next((case for case in cases if case.observe), None)
     stopped = False
-    with undisturbed(), reproducible(), torch.enable_grad():
-        for case in cases:
+    with undisturbed(), plain_settings(), reproducible(), torch.enable_grad():
+        for number, case in enumerate(cases, 1):
+            tick(f"case {number} of {len(cases)}")
             if stopped:
                 records.append({"status": "skipped", "steps": {}})
                 continue

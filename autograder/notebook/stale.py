@@ -1,0 +1,51 @@
+"""Whether the answer that is checked is what stands in its cell, or an older version of it.
+
+A cell that fails leaves everything as it was: its functions are those of its last run that went well. In a notebook
+the texts of all cells that were run are known, and so is the text that the answer was made of.
+"""
+
+import linecache
+import re
+from typing import Any
+
+from autograder.notebook.running import running_notebook
+
+
+def stale(answer: Any, name: str) -> str | None:
+    """A sentence about a later run that should have made this answer and did not; None if it is up to date."""
+    shell = running_notebook()
+    made_of = _source(answer)
+    if shell is None or made_of is None or getattr(answer, "__name__", "") != name:
+        return None
+    cells = [text for text in shell.user_ns.get("In", ())[:-1] if text.strip()]
+    runs = [number for number, text in enumerate(cells) if text.strip() == made_of.strip()]
+    if not runs:
+        return None
+    later = cells[runs[-1] + 1 :]
+    if any(_defines(text, name) for text in later):
+        return f"the last run of the cell that defines `{name}` failed, so your {name} is still that of a run before."
+    renamed = next((new for text in later if (new := _renamed(made_of, text, name))), None)
+    if renamed:
+        return f"your cell defines `{renamed}` now; `{name}` is still what an earlier run has made."
+    return None
+
+
+def _source(answer: Any) -> str | None:
+    """The text of the cell that an answer was defined in."""
+    code = getattr(getattr(answer, "__init__", None) if isinstance(answer, type) else answer, "__code__", None)
+    if code is None and isinstance(answer, type):
+        code = next((one.__code__ for one in vars(answer).values() if hasattr(one, "__code__")), None)
+    lines = linecache.getlines(code.co_filename) if code is not None else []
+    return "".join(lines) or None
+
+
+def _defines(text: str, name: str) -> bool:
+    return bool(re.search(rf"^(?:(?:async +)?def|class) +{name}\b|^{name} *=[^=]", text, re.MULTILINE))
+
+
+def _renamed(old: str, new: str, name: str) -> str | None:
+    """The name that a later text of a cell gives to what was `name`: it is the same but for that name."""
+    for found in re.findall(r"^(?:def|class) +(\w+)", new, re.MULTILINE):
+        if found != name and re.sub(rf"\b{found}\b", name, new).strip() == old.strip():
+            return found
+    return None
