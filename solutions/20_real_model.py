@@ -20,18 +20,7 @@ last token. In this lesson you will **build**
 **You need** lessons 05, 06, 07 and 12. Your own answers to lessons 08, 10, 11 and 12 are taken from their
 notebooks, if they lie beside this one: the tokenizer, the norms, the sampling and the loss.
 
-**You spend** about 115 minutes, most of them on the exercises.
-
-| exercise | points | minutes |
-|---|---|---|
-| `dequantise_q4` | 8 | 15 |
-| `swiglu` | 9 | 8 |
-| `LlamaAttention` | 11 | 25 |
-| `LlamaLayer` | 10 | 12 |
-| `Llama` | 10 | 12 |
-| `chat_ids` | 8 | 12 |
-| `generate_cached` | 8 | 15 |
-| a written question: who may give orders? | 3 | 8 |
+**You spend** about N minutes, most of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("llama.swiglu")` (and
 likewise for the others) gives one hint at a time.
@@ -160,13 +149,6 @@ def dequantise_q4(blocks):
     return scale * codes + minimum
     ### END SOLUTION
 
-
-# %% check: llama.dequantise_q4
-check(dequantise_q4)
-### BEGIN HIDDEN TESTS
-check(dequantise_q4, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -248,13 +230,6 @@ def swiglu(x, gate, up, down):
     hidden = F.silu(gate(x)) * up(x)
     return down(hidden)
     ### END SOLUTION
-
-
-# %% check: llama.swiglu
-check(swiglu)
-### BEGIN HIDDEN TESTS
-check(swiglu, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -384,13 +359,6 @@ class LlamaAttention(nn.Module):
         return self.out_proj(heads.transpose(1, 2).flatten(2)), (k, v)
         ### END SOLUTION
 
-
-# %% check: llama.LlamaAttention
-check(LlamaAttention)
-### BEGIN HIDDEN TESTS
-check(LlamaAttention, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -498,12 +466,6 @@ class LlamaLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% check: llama.LlamaLayer
-check(LlamaLayer)
-### BEGIN HIDDEN TESTS
-check(LlamaLayer, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 ### Exercise: `Llama`
@@ -548,13 +510,6 @@ class Llama(nn.Module):
             new.append(cache)
         return self.norm(x) @ self.token_embedding.weight.T, new
         ### END SOLUTION
-
-
-# %% check: llama.Llama
-check(Llama)
-### BEGIN HIDDEN TESTS
-check(Llama, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -688,13 +643,6 @@ def chat_ids(messages, encode, start, end):
     return [*ids, start, *encode("assistant\n")]
     ### END SOLUTION
 
-
-# %% check: llama.chat_ids
-check(chat_ids)
-### BEGIN HIDDEN TESTS
-check(chat_ids, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 r"""
 **What goes wrong.**
@@ -787,13 +735,6 @@ def generate_cached(model, ids, n_new, choose, stop=None):
             ids = token[:, None]
     return tokens
     ### END SOLUTION
-
-
-# %% check: llama.generate_cached
-check(generate_cached)
-### BEGIN HIDDEN TESTS
-check(generate_cached, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 r"""
@@ -1042,7 +983,7 @@ r"""
 In your own words, for somebody who wants to put a language model into a shop.
 """
 
-# %% [markdown] written: llama.who_may_give_orders (3 points)
+# %% [markdown] written: llama.who_may_give_orders (3 points, 8 minutes)
 r"""
 ### Who may give orders?
 
