@@ -16,7 +16,7 @@ from autograder.graph import compare, draw
 from autograder.notebook import figures
 from autograder.notebook.check import CheckFailed, NotJudged, check
 from autograder.notebook.explore import explore
-from autograder.notebook.hint import hint
+from autograder.notebook.hint import _ladder, hint
 from autograder.notebook.progress import progress
 
 TOKENS = ("the", "dog")
@@ -38,18 +38,23 @@ def shown(made):
     return str(made._repr_mimebundle_()[0]) + str(made)
 
 
+def first_hint():
+    _ladder.cache_clear()
+    return hint("loops.softmax")
+
+
 ENTRIES = {
     "check of a right answer": lambda: check(right, "loops.softmax"),
     "check of a wrong answer": lambda: check(wrong, "loops.softmax"),
-    "hint": lambda: hint("loops.softmax"),
+    "hint": first_hint,
     "draw": lambda: shown(draw(right, WEIGHTS)),
     "compare": lambda: shown(compare(right, wrong, WEIGHTS)),
     "figures": lambda: shown(figures.weights(WEIGHTS, TOKENS)),
     "explore": lambda: shown(explore(lambda by: figures.weights(by * WEIGHTS, TOKENS), by=(0.0, 1.0, 0.5, 1.0))),
     "progress": progress,
 }
-# They say whose fault it was, and would have to say it of themselves.
-SPOKESMEN = {"errors.py", "faults.py", "notebook/check.py"}
+# They say whose fault it was, and would have to say it of themselves; a known mistake is an answer, and may raise.
+SPOKESMEN = {"errors.py", "faults.py", "notebook/check.py", "schema/<mistake>"}
 
 
 def outcome(call, capsys):
@@ -57,7 +62,7 @@ def outcome(call, capsys):
     try:
         result = call()
     except (CheckFailed, Broken, UserError) as error:
-        return type(error), "\n".join(error._render_traceback_())
+        return type(error), " ".join(error._render_traceback_())
     finally:
         printed = capsys.readouterr().out
     return None, f"{result}{printed}"
@@ -98,6 +103,7 @@ def test_a_module_that_breaks_is_named_as_ours(name, capsys, monkeypatch, tmp_pa
     call = ENTRIES[name]
     usual = outcome(call, capsys)
     modules = codes_run(call)
+    gc.unfreeze()  # commands that other tests call hide what they import from the collector
     functions = [one for one in gc.get_objects() if type(one) is FunctionType]
     unsaid, told = {}, 0
     for module in modules.keys() - SPOKESMEN:
@@ -108,7 +114,7 @@ def test_a_module_that_breaks_is_named_as_ours(name, capsys, monkeypatch, tmp_pa
             kind, text = outcome(call, capsys)
         if kind in (NotJudged, Broken, UserError):
             told += 1
-            assert module in text and "Traceback" not in text and len(text.splitlines()) < 5, text
+            assert module in text and "Traceback" not in text and len(text) < 400, text
         elif (kind, text) != usual and OUR_ERROR not in text:
             unsaid[module] = kind, text
     assert unsaid == {} and told > 0
