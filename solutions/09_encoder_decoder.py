@@ -40,7 +40,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import check, compare, draw, explore, figures, hint, progress
-from autograder.notebook.experiment import attention_weights, train
+from autograder.notebook.experiment import attention_weights, compare_runs, train
 from autograder.notebook.sentence import TOKENS, embed, from_loops
 
 # %% [markdown]
@@ -563,21 +563,29 @@ for each start:
 
 # %%
 starts = {"small, as in the paper": 1 / math.sqrt(32), "nn.Embedding's own": 1.0}
-runs = {}
-for name, std in starts.items():
-    runs[name] = []
-    for seed in range(3):
-        torch.manual_seed(seed)
-        runs[name].append(losses_of(small_start(EncoderDecoder(*sizes), std), 150, seed=seed))
-    print(f"{name:23s} loss after 150 steps:", *(f"{run[-1]:.2f}" for run in runs[name]))
+
+
+def from_start(std, seed, steps=150):
+    torch.manual_seed(seed)
+    return losses_of(small_start(EncoderDecoder(*sizes), std), steps, seed=seed)
+
+
+runs = compare_runs(from_start, starts, steps=(75, 150), over=5)
 figures.curves(runs, title="Two starts, three seeds each")
 
 # %% [markdown]
 r"""
 Reversing is a task about *positions*. As long as they drown in large embeddings, the model cannot find the
-token it needs. Is it stuck, or only slow? Slow: with four times as many steps the losses of these three seeds
-fall to almost nothing as well (we saw 0.005 to 0.07). A good start saves steps; here it is not what makes the
-task possible.
+token it needs. Is it stuck, or only slow? Give it four times as many steps:
+"""
+
+# %%
+longer = {"nn.Embedding's own": 1.0}
+_ = compare_runs(lambda std, seed: from_start(std, seed, 600), longer, (150, 300, 600), over=5)
+
+# %% [markdown]
+r"""
+Only slow: all three find it in the end. A good start saves steps; it is not what makes the task possible.
 
 ## 4. How does it write?
 

@@ -24,7 +24,8 @@ gamblers learn with your loss, with its bound and without.
 
 **You need** lessons 03 (the causal mask) and 11 (a language model). You may use PyTorch's own layers.
 
-**You spend** about N minutes.
+**You spend** about N minutes. Section 4 begins a new subject, learning by trying: a good place for a second evening
+to start.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("rl.returns_to_go")` (and likewise for the others) gives one hint at a time.
@@ -257,7 +258,7 @@ class DecisionTransformer(nn.Module):
         action_embedding: nn.Embedding of n_actions; time_embedding: nn.Embedding of max_len
         layers: nn.ModuleList of pre-norm layers; norm: nn.LayerNorm; head: nn.Linear to n_actions
     Shapes:
-        returns: (B, T); states: (B, T, d_state); actions: (B, T) ids
+        the argument `returns`: (B, T); states: (B, T, d_state); actions: (B, T) ids
         returns: (B, T, n_actions)
 
     >>> model = DecisionTransformer(2, 3, 5, 4, 1, 8, 1)
