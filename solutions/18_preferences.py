@@ -727,10 +727,10 @@ price(paths, "What was gained, and what was paid, step by step")
 r"""
 The farther right, the more of what was wanted; the higher, the more it cost. All twelve models start on the
 same road, close to the cheapest drift. **Beta decides where it ends.** *Just push*, stopped after ten steps,
-would have been as good as $\beta = 5$ after a hundred; but nothing in its loss says when to stop. Twenty
-steps later it is past the bend, where drift still grows and rising does not. $\beta = 0.5$ drives into the
-bend and stays there. $\beta = 5$ stops by itself on the straight part: after 300 steps it stands nearly where
-it stood after 100.
+would have been nearly as good as $\beta = 5$ after a hundred; but nothing in its loss says when to stop.
+Twenty steps later it is past the bend, where drift still grows and rising does not. $\beta = 0.5$ goes
+through the bend and slows down behind it. $\beta = 5$ stops by itself on the straight part: after 300 steps
+it stands nearly where it stood after 100.
 
 So stopping early can take the place of a large $\beta$, if you know when to stop. Accuracy and loss cannot
 tell you. The drift can, which is why people who tune a model plot it.
