@@ -26,7 +26,7 @@ def token_levels() -> Picture:
         draw_tokens(ax, 0.25, y - 0.3, tokens)
     return Picture(
         figure,
-        "The text 'the dog saw the catfish' cut in three ways. Bytes: 23 tokens, one for each letter and blank. Words: "
+        "The text 'the dog saw the catfish' cut in three ways. Bytes: 23 tokens, one for each letter and space. Words: "
         "9 tokens, catfish is unknown. Pieces: 6 tokens, the last two are cat and fish.",
     )
 
@@ -49,8 +49,8 @@ def word_boundaries() -> Picture:
     ax.text(0.25, 0.3, "blue: letters, digits, underscore (\\w); grey: all else", fontsize=9.5, color=GREY, va="center")
     return Picture(
         figure,
-        "The seven characters of 'Hi, you' in boxes, letters blue, the comma and the blank grey. Boundaries at 0, 2, 4 "
-        "and 7 cut it into 'Hi', a comma with its blank, and 'you'.",
+        "The seven characters of 'Hi, you' in boxes, letters blue, the comma and the space grey. Boundaries at 0, 2, 4 "
+        "and 7 cut it into 'Hi', a comma with its space, and 'you'.",
     )
 
 

@@ -135,7 +135,7 @@ The causal mask of lesson 03 breaks the symmetry a little, because token 0 sees 
 You will measure in section 7 how far a model gets with that alone.
 
 So the position has to enter through the numbers. There are three places to put it: **add** it to the embedding
-(sections 2 and 3), **turn** queries and keys by it (4 and 5), or **add** it to the scores (6).
+(sections 2 and 3), **rotate** queries and keys by it (4 and 5), or **add** it to the scores (6).
 
 ## 2. How does one write a position as numbers?
 
@@ -145,7 +145,7 @@ beside features of size one, and because a layer finds it hard to see that 7 and
 
 A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 from 7:59. And wherever a hand
 points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each is
-a *pair* of features, and each turns more slowly than the one before.
+a *pair* of features, and each rotates more slowly than the one before.
 
 ![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand turns by 1 radian
 per position, in the lower row by a tenth of that, so that every column of two hands
@@ -366,11 +366,11 @@ matters most how far apart two tokens are, not where both stand. Can the score o
 their **distance** alone?
 
 Take a pair of features as an arrow in the plane. Turn the arrow of the query by an angle that grows with its
-position, and that of the key likewise. What remains of the two turns is their difference. That is **RoPE**,
+position, and that of the key likewise. What remains of the two rotations is their difference. That is **RoPE**,
 rotary position embedding:
 
-![Three dials, each with an arrow for a query and one for a key. Left, neither is turned. In the middle the
-query stands at position 3 and the key at 1, right at 5 and 3: both have turned on by the same angle, and the
+![Three dials, each with an arrow for a query and one for a key. Left, neither is rotated. In the middle the
+query stands at position 3 and the key at 1, right at 5 and 3: both have moved on by the same angle, and the
 angle between them is that of the middle](../images/same_angle.svg)
 
 Nothing is added to the embeddings, and the values are left alone. By hand: *dog* is $(2, -1)$ in its first
@@ -398,7 +398,7 @@ $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 - $p$: the position of the token, given, in any order; a new token after a full cache may be at position 1999
 - base: 10000, unless another is given; the angles are those of the sinusoids
 
-Write $R_p$ for the whole turn. Since $R_p^{\mathsf T} R_{p'} = R_{p' - p}$,
+Write $R_p$ for the whole rotation. Since $R_p^{\mathsf T} R_{p'} = R_{p' - p}$,
 
 $$(R_p\, q) \cdot (R_{p'}\, k) = q \cdot (R_{p' - p}\, k)$$
 
@@ -448,9 +448,9 @@ r"""
 - *Positions of its own.* `torch.arange(N)` is right until a cache comes. Then the one new token is row 0 of
   `x`, and stands at position 1999.
 - *Turned along the heads.* Queries are $(B, H, N, D)$. Angles of shape $(N, D/2)$ line up with the last two
-  axes. If heads are split as $(B, N, H, D)$, you turn by head instead of by token.
-- *A sign slip.* Then it is not a rotation. The test: a turn changes no length.
-- *The values are turned, too.* Nobody turns them back. The output would depend on where it was read.
+  axes. If heads are split as $(B, N, H, D)$, you rotate by head instead of by token.
+- *A sign slip.* Then it is not a rotation. The test: a rotation changes no length.
+- *The values are rotated, too.* Nothing rotates them back. The output would depend on where it was read.
 
 **See it run.** The score of *dog* and *cat*, three tokens apart, at four places in a text:
 """
@@ -467,7 +467,7 @@ dog, cat = embed(["dog", "cat"])
 for start in (1, 11, 101, 1001):
     print(f"dog at {start}, cat at {start + 3}: {rope_score(dog, cat, start, start + 3):.2f}")
 turned = apply_rope(dog[None], torch.tensor([7]))
-print(f"length of dog: {dog.norm():.4f}, turned: {turned.norm():.4f}")
+print(f"length of dog: {dog.norm():.4f}, rotated: {turned.norm():.4f}")
 
 # %% [markdown]
 r"""
@@ -500,7 +500,7 @@ def look(position_of_dog, distance, base):
     k = apply_rope(cat[None], torch.tensor([there]), base)[0]
     curve = [rope_score(dog, cat, 0, d, base) for d in range(41)]
     note = f"position of dog {here}, of cat {there}; base {base:g}"
-    return turned_pairs(q, k, curve, distance, "q: dog, k: cat, both turned", note)
+    return turned_pairs(q, k, curve, distance, "q: dog, k: cat, both rotated", note)
 
 
 bases = [10000.0, 100.0, 4.0]
@@ -547,7 +547,7 @@ i = 0, \dots, d_{\text{head}}/2 - 1$$
   `nn.Linear` stores it, one row per output
 - the rows stay within their head; columns, which belong to the input, stay as they are
 
-It is needed for queries and keys. Values are not turned, so $W_V$ and $W_O$ stay as they are.
+It is needed for queries and keys. Values are not rotated, so $W_V$ and $W_O$ stay as they are.
 
 ### Exercise: `rope_to_halves`
 
@@ -594,7 +594,7 @@ weights of a model that pairs neighbours: as they are, and converted. How far ar
 
 # %%
 def rope_of_halves(x, positions):
-    """RoPE in the other layout: feature i is turned with feature i + D/2."""
+    """RoPE in the other layout: feature i is rotated with feature i + D/2."""
     neighbours = x.unflatten(-1, (2, -1)).transpose(-1, -2).flatten(-2)
     turned = apply_rope(neighbours, positions)
     return turned.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
@@ -625,7 +625,7 @@ figures.curves(off, title=title, xlabel="distance of query and key", ylabel="off
 
 # %% [markdown]
 r"""
-Look at distance 0. There the scores are right even without the conversion, because query and key are turned
+Look at distance 0. There the scores are right even without the conversion, because query and key are rotated
 by the same angles, whoever their partners are. A test with a single token passes. So does one that checks
 shapes and norms, or that everything is finite. In section 7 you will see what it does to a trained model.
 
@@ -634,7 +634,7 @@ shapes and norms, or that everything is finite. In section 7 you will see what i
 **The question.** All encodings so far leave it to training to find out that near tokens matter more. Could one
 write that down directly?
 
-**ALiBi**, attention with linear biases, does. There are no positions in the embeddings, and nothing is turned.
+**ALiBi**, attention with linear biases, does. There are no positions in the embeddings, and nothing is rotated.
 Each score loses a fixed amount per step of distance:
 
 ![The scores of cat for the five tokens, 0, 2, -2, 0, 3. Below them the distances 4, 3, 2, 1, 0, the bias, minus
@@ -998,12 +998,12 @@ rows could be appended, but no gradient has ever reached them; they hold random 
 never seen. They have to be trained, on texts that are long enough.
 
 RoPE gives a score by distance, and distances beyond 2047 did not occur in training. At those, slow pairs are
-turned to angles that queries and keys were never trained for, or to angles that look like a shorter distance.
+rotated to angles that queries and keys were never trained for, or to angles that look like a shorter distance.
 I would divide all positions by four, so that every angle lies within the range of training, and train a little
 further, since neighbouring tokens are now closer together than before. (A larger base slows the slow pairs,
 to the same end.)
 
-A single token stands at distance 0 from itself. Its query and key are turned by the same angles, so its score
+A single token stands at distance 0 from itself. Its query and key are rotated by the same angles, so its score
 is right whichever features make pairs. I would compare several tokens, and look at which features the two
 libraries pair: neighbours or halves. If they differ, the rows of the query and key weights have to be
 reordered within each head, once.
@@ -1015,7 +1015,7 @@ reordered within each head, once.
 **1 point** for: distances (or angles) that did not occur in training, and a sensible remedy with its reason:
 squeezed positions, a larger base, training on longer texts. Half for the cause or the remedy alone.
 
-**1 point** for: at distance 0 both are turned alike, so that the layout does not show; and a check on several
+**1 point** for: at distance 0 both are rotated alike, so that the layout does not show; and a check on several
 tokens or of the layout. Half for one of the two.
 
 **Sample answers.**
@@ -1042,7 +1042,7 @@ r"""
 
 Not graded, and harder than they look.
 
-**Turn by complex numbers.** A pair of features is a complex number, and a turn is a product with
+**Rotate by complex numbers.** A pair of features is a complex number, and a rotation is a product with
 $e^{\mathrm{i} \theta}$. Write `rope_by_complex(x, positions)` with `torch.view_as_complex`, `torch.polar` and
 one product.
 """
@@ -1058,7 +1058,7 @@ def try_rope_by_complex(rope_by_complex):
         sizes = f"expected {tuple(x.shape)}, got {tuple(actual.shape)}"
         assert actual.shape == expected.shape, sizes
         assert torch.allclose(actual, expected, atol=1e-3), f"other numbers for x of shape {shape}"
-    return "right: a turn is a product"
+    return "right: a rotation is a product"
 
 
 # def rope_by_complex(x, positions): ...
@@ -1078,10 +1078,10 @@ def rope_by_complex(x, positions):
 
 </details>
 
-**Write with a cache.** A key is turned once, when its token comes, and is kept as it is. Write
-`step(q, k, position, cache)`: `q` and `k` are those of one new token, shape $(1, D)$, not turned yet; `cache`
+**Write with a cache.** A key is rotated once, when its token comes, and is kept as it is. Write
+`step(q, k, position, cache)`: `q` and `k` are those of one new token, shape $(1, D)$, not rotated yet; `cache`
 is `None` or what the last step returned. Return the scores of the new token with all tokens so far, shape
-$(1, \text{position} + 1)$, and the new cache. Why do the old keys not have to be turned again?
+$(1, \text{position} + 1)$, and the new cache. Why do the old keys not have to be rotated again?
 """
 
 # %%
@@ -1097,7 +1097,7 @@ def try_step(step):
         assert tuple(scores.shape) == (1, p + 1), sizes
         same = torch.allclose(scores[0], expected[p, : p + 1], atol=1e-3)
         assert same, f"at position {p} the scores are not those of the whole text"
-    return "right: every key is turned once"
+    return "right: every key is rotated once"
 
 
 # def step(q, k, position, cache): ...
@@ -1116,7 +1116,7 @@ def step(q, k, position, cache):
     return apply_rope(q, place) @ keys.T, keys
 ```
 
-A key's turn depends on its own position alone, and that does not change when the text grows. The distance
+A key's rotation depends on its own position alone, and that does not change when the text grows. The distance
 appears only when query and key meet.
 
 </details>

@@ -57,10 +57,10 @@ the rest of the lesson builds the bottom row.
 So where does a word end? Between a letter and something that is not a letter there is a **word boundary**:
 
 ![The seven characters of "Hi, you" in boxes. Boundaries at 0, 2, 4 and 7 cut it into "Hi", the comma with
-its blank, and "you"](../images/word_boundaries.svg)
+its space, and "you"](../images/word_boundaries.svg)
 
 By hand, for `"Hi, you"`: the boundaries are before *H* (0), after *i* (2), before *y* (4) and after *u*
-(7). Cut there, and three pieces are left. The comma with its blank is one of them, because nothing of the
+(7). Cut there, and three pieces are left. The comma with its space is one of them, because nothing of the
 text may be lost.
 """
 
@@ -344,7 +344,7 @@ print("the letter я:", ord("я"), "as a character,", list("я".encode()), "as b
 # %% [markdown]
 r"""
 Pairs of letters that are frequent in English come early, with *the* among the very first; then endings like
-*ing*, then words with their blanks, and pieces that run across words, such as a comma with *and they*.
+*ing*, then words with their spaces, and pieces that run across words, such as a comma with *and they*.
 Nobody told it what a word is.
 
 ## 3. How does a text become ids, and ids a text?
@@ -564,7 +564,7 @@ for language, sentences in SENTENCES.items():
     times = [n / n_tokens(SENTENCES["English"], m) for n, m in zip(counts, all_merges)]
     words = len(" ".join(sentences).split())
     per_word = " ".join(f"{n / words:5.1f}" for n in counts)
-    per_word = "(no blanks)" if language == "Chinese" else per_word
+    per_word = "(no spaces)" if language == "Chinese" else per_word
     print(f"{language:8s} tokens per word {per_word}; times English", *(f"{t:.1f}" for t in times))
     size = len("".join(sentences).encode())
     table.append([len("".join(sentences)), size, sum(counts) / 3, sum(times) / 3])
@@ -696,7 +696,7 @@ explore(look, language=list(SENTENCES), merges=(0, 200, 4, 60))
 
 # %% [markdown]
 r"""
-A dot is a blank. `\xd0` and the like are bytes that are not a letter by themselves, written in base 16.
+A dot is a space. `\xd0` and the like are bytes that are not a letter by themselves, written in base 16.
 
 ## Explain it
 
@@ -999,7 +999,7 @@ r"""
 - Radford et al.: *Language Models are Unsupervised Multitask Learners*, 2019 (GPT-2). Section 2.2 argues for
   bytes instead of characters.
 - Kudo, Richardson: *SentencePiece*, 2018, [arXiv:1808.06226](https://arxiv.org/abs/1808.06226). Pieces of
-  raw text, blanks included, also for languages that write none.
+  raw text, spaces included, also for languages that write none.
 - Kudo: *Subword Regularization*, 2018, [arXiv:1804.10959](https://arxiv.org/abs/1804.10959). The other
   well-known way to choose pieces, by a probability for each.
 - Bostrom, Durrett: *Byte Pair Encoding is Suboptimal for Language Model Pretraining*, 2020,

@@ -461,11 +461,11 @@ for each purpose.
 
 ## 4. Where do positions go?
 
-**The question.** Rotary positions (lesson 07) turn each query and each key by its position. Can a turn be
+**The question.** Rotary positions (lesson 07) rotate each query and each key by its position. Can a rotation be
 absorbed too?
 
-By hand, in the smallest case: one head of width 2, and both weights the identity. Without turns, $A$ is the
-identity as well. With turns, what stands between $x$ and $c$ is a rotation by the *distance* of the two
+By hand, in the smallest case: one head of width 2, and both weights the identity. Without rotation, $A$ is the
+identity as well. With rotation, what stands between $x$ and $c$ is a rotation by the *distance* of the two
 tokens: at distance 1 its entries are $\cos 1 = 0.54$ and $\sin 1 = 0.84$, and at distance 2 they are others.
 """
 
@@ -486,7 +486,7 @@ figures.attention_maps(matrices, rows, columns, "A would have to change", note=n
 r"""
 A matrix that is computed once cannot know the distance. So positions get a part of their own. Each query
 has a few more features, and each token has *one* small key for its position, shared by all heads. Only these
-are turned, and the latent is left in peace. DeepSeek calls this **decoupled** rotary embedding:
+are rotated, and the latent is left alone. DeepSeek calls this **decoupled** rotary embedding:
 
 ![Each head's query has a wide content part, which meets a content key that is absorbed and never made, and a
 narrow position part. The position parts of all heads meet one position key. Kept per token: the latent and
@@ -514,7 +514,7 @@ $$\text{score} = \frac{q \cdot k + q_{\text{rope}} \cdot k_{\text{rope}}}{\sqrt{
 
 - $q$, shape $(H, N, D)$, and $k$, shape $(H, M, D)$: content, one per head
 - $q_{\text{rope}}$, shape $(H, N, R)$: a position part per head; $k_{\text{rope}}$, shape $(M, R)$: one for
-  all heads; both already turned
+  all heads; both already rotated
 
 ### Exercise: `rope_scores`
 
@@ -550,7 +550,7 @@ r"""
 - *The shared key has no axis for heads.* Broadcasting counts axes from the right, so its batch axis meets the
   head axis of the queries: an error or, if there are as many texts as heads, wrong numbers without a word.
 - *A root for each part.* Then a small part counts as much as a large one.
-- *The latent is turned.* Then nothing can be absorbed any more, and the values are turned as well.
+- *The latent is rotated.* Then nothing can be absorbed any more, and the values are rotated as well.
 
 **See it run.** Two things to check: the scores are those of one product of long vectors; and if all tokens
 move on by 100 positions, nothing changes, as it should with rotary positions.
@@ -583,7 +583,7 @@ print("100 positions later, the same scores:", torch.allclose(*scores, atol=1e-4
 r"""
 ## 5. How much is saved, and what does it cost?
 
-**The question.** One latent and one turned key per token and layer: how many bytes is that, beside the
+**The question.** One latent and one rotated key per token and layer: how many bytes is that, beside the
 caches of lesson 05? And what can a model still learn that keeps so little?
 
 ![What one token leaves behind: eight keys and eight values in MHA, two and two in GQA, one and one in MQA,
@@ -876,7 +876,7 @@ r"""
 ### Why do positions get a key of their own?
 
 1. What is "absorbed" in latent attention, and why does that save time when a model writes?
-2. Why can this not be done with keys that are turned by their position?
+2. Why can this not be done with keys that are rotated by their position?
 3. One model has one key/value head of width 128 for all its query heads; another keeps latents of 256
    numbers. Which keeps less, and what may the other be better at?
 
@@ -887,8 +887,8 @@ Four to eight sentences are enough.
 into one matrix per head. With it, the query comes down to the latents once per step, and no latent is ever
 brought up, which would take time for every token in the cache.
 
-A turn depends on the positions of both tokens. It would stand between the two weights, so the product would
-be another matrix for every distance. With a key of its own for positions, the content has no turn, and its
+A rotation depends on the positions of both tokens. It would stand between the two weights, so the product would
+be another matrix for every distance. With a key of its own for positions, the content is not rotated, and its
 two weights can be multiplied.
 
 One key/value head of width 128 keeps a key and a value, 256 numbers: both keep the same. From a latent, each
@@ -900,7 +900,7 @@ shared head they cannot.
 **1 point** for: two weights become one matrix, so that latents need not be brought up for every token at
 every step. Half for one of the two.
 
-**1 point** for: a turn depends on the position, so it cannot be part of a matrix that is computed once.
+**1 point** for: a rotation depends on the position, so it cannot be part of a matrix that is computed once.
 
 **1 point** for: both keep 256 numbers, and heads differ more with latents. Half for one of the two.
 
