@@ -11,7 +11,7 @@ from autograder.graph.simplify import simplified
 from autograder.graph.steps import Step
 from autograder.graph.trace import TooLong
 
-# What joins the weights of several parts belongs to none of them.
+# Operations that combine parameters of several modules are drawn outside all of them.
 _JOINING = {"copy", "cat", "stack", "multi_head_attention_forward"}
 _SPOKEN = {"setitem": "write", "getitem": "pick", "T": "transpose", "mT": "transpose", "invert": "not", "unbind": "row"}
 
@@ -43,7 +43,7 @@ def _links(groups, place):
             for parent, position in step.parents:
                 source = place[parent]
                 if source != target:
-                    found.setdefault((source, target), []).append((parent.is_quiet, str(position)))
+                    found.setdefault((source, target), []).append((parent.is_auxiliary, str(position)))
     return [Edge(*ends, seen[0][0], tuple(sorted({place for _, place in seen}))) for ends, seen in found.items()]
 
 

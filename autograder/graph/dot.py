@@ -125,7 +125,7 @@ def _arrow(walk, edge, prefix):
     look = ""
     if walk.kept_by_sum(edge.target) == edge.source:
         look = f' [color="{BLUE}", penwidth=2.6]'  # a residual: it can be followed through the whole picture
-    elif edge.quiet:
+    elif edge.is_auxiliary:
         look = f' [color="{LINE}", style=dashed]'
     return f"  {prefix}{edge.source} -> {prefix}{edge.target}{look};\n"
 

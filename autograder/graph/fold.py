@@ -41,7 +41,10 @@ def _outside(members, chains):
 
 
 def _running(steps, outputs):
-    """Step of a running total -> the step that began it."""
+    """Each step of a running total -> the step that began it.
+
+    In `total = a; total = total + b; total = total + c` both additions lead to the first one.
+    """
     uses = uses_of(steps, outputs)
     kinds, numbers, began, terms = {}, {}, {}, {}
     for step in steps:

@@ -40,7 +40,7 @@ class Edge:
 
     source: int
     target: int
-    quiet: bool = False  # parameters, masks and constants
+    is_auxiliary: bool = False  # a parameter, a mask or a constant
     places: tuple = ()  # which arguments of `target` it is: ("0",)
 
 

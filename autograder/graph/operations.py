@@ -18,7 +18,7 @@ _SAME = {
     "logical_and": "and", "bitwise_or": "or", "logical_or": "or", "clamp_min": "clamp",
     "clamp_max": "clamp", "absolute": "abs", "special_softmax": "softmax",
 }
-# Said by the order of the operands: 1 / x is another thing than x / 1.
+# Reflected operators: __rtruediv__(x, 1) is 1 / x.
 REVERSED = {"__rtruediv__", "__rdiv__", "__rsub__", "__rpow__", "rsub"}
 
 # The value goes through unchanged: no box.

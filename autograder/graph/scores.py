@@ -32,7 +32,10 @@ def _scales(a, b, mine, theirs):
 
 
 def _factor(walk, number):
-    """What is done to its operands and to its result, up to the next operation that counts; None if it is unclear."""
+    """By how much a product is scaled in all, from its operands to the softmax or the next product; None if unclear.
+
+    For instance 1/8 for `q / 8 @ k.T`, for `(q @ k.T) * 0.125`, and for `q / 2 @ (k / 4).T`.
+    """
     ends, passed = walk.ahead(number, {"layout", "scale"})
     softmaxes = _softmaxes_of(walk, number)
     if softmaxes:
@@ -40,12 +43,12 @@ def _factor(walk, number):
         walk.back(walk.softmax_of(softmaxes[-1])[0], _PASSING, passed)
     elif any(walk.nodes[end].role in _UNCLEAR for end in ends):
         return None
-    for source in [edge.source for edge in walk.into[number] for _ in edge.places if not edge.quiet]:
+    for source in [edge.source for edge in walk.into[number] for _ in edge.places if not edge.is_auxiliary]:
         on_the_way = []
         end = walk.back(source, _PASSING, on_the_way)
         if end is None or (walk.nodes[end].role in _UNCLEAR and not walk.softmax_of(end)) or _made_weight(walk, end):
             return None
-        # What follows a product is counted there.
+        # A scale after a product is counted when that product is visited.
         passed += [] if walk.is_product(end) and not walk.is_learned(end) else on_the_way
     numbers = [node.number for node in passed if node.role == "scale"]
     alpha = walk.nodes[number].op in ("addmm", "baddbmm", "addbmm")
@@ -116,6 +119,6 @@ def _values(a, b, mine, theirs):
 
 def _values_of(walk, softmax):
     mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
-    operands = {source for mix in mixes for source in walk.loud(mix)}
+    operands = {source for mix in mixes for source in walk.data_inputs(mix)}
     others = {number for number in operands if softmax not in walk.above[number] | {number}}
     return walk.inputs(others.pop()) if len(others) == 1 else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from autograder.graph.model import Node
 from autograder.graph.walk import Walk
 
-# Out of these an item of that kind can be made, in a form that is not read.
+# Operations from which people write this kind by hand; such forms are not recognised.
 _MADE_OF = {
     "softmax": {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"},
     "norm": {"var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize"},

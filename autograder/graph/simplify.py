@@ -63,7 +63,11 @@ def _take_numbers_in(step):
 
 
 def _add_in_place(step):
-    """`scores[i, j] += term` picks an entry, adds, and writes it back: that is adding to the table."""
+    """Makes an addition to the table of three steps: pick an entry, add, write it back.
+
+    `scores[i, j] += term` is traced as getitem(scores), add(entry, term), setitem(scores, sum), and becomes
+    add(scores, term).
+    """
     if step.op != "setitem":
         return
     written = {parent for parent, position in step.parents if position == 2}

@@ -48,7 +48,7 @@ class Step:
     order: str = ""
 
     @property
-    def is_quiet(self) -> bool:
+    def is_auxiliary(self) -> bool:
         """Parameters, constants and masks stand back in a picture."""
         return self.kind in ("parameter", "constant") or self.is_mask
 

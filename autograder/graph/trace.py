@@ -23,7 +23,7 @@ _SILENT = {"set", "grad", "register_hook"}
 # Ways out of PyTorch into plain numbers, and back in.
 _LEAVES = {"item", "tolist", "numpy", "float", "int", "array"}
 _RETURNS = {"tensor", "as_tensor", "asarray", "from_numpy", "full"}
-_MOST_LEFT = 400
+_MOST_ESCAPED = 400
 
 
 class TooLong(BaseException):
@@ -40,7 +40,7 @@ class Tracer(TorchFunctionMode):
         self.failures: list[tuple[Exception, Step]] = []  # (error, step)
         self.broken: Exception | None = None  # an error of the tracer itself
         self._known = Provenance()
-        self._left: dict = {}  # steps whose values became plain numbers
+        self._escaped: dict = {}  # steps that were read out, by .item(), .tolist() or .numpy()
 
     @door
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -78,13 +78,13 @@ class Tracer(TorchFunctionMode):
     def is_strange(self, tensor: torch.Tensor) -> bool:
         """Did no step make it, and is it nothing that has a name?"""
         known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
-        return not known and not self._left and not isinstance(tensor, nn.Parameter)
+        return not known and not self._escaped and not isinstance(tensor, nn.Parameter)
 
     def _note(self, function, op, args, kwargs, result):
         written = args[0] if op == "setitem" else kwargs.get("out")
         tensors = list(tensors_in(result)) if written is None else [written]
-        if not tensors and op in _LEAVES and len(self._left) < _MOST_LEFT:
-            self._left.update(dict.fromkeys(step for a in tensors_in(args) for step in self.sources(a)))
+        if not tensors and op in _LEAVES and len(self._escaped) < _MOST_ESCAPED:
+            self._escaped.update(dict.fromkeys(step for a in tensors_in(args) for step in self.sources(a)))
         if not tensors or not isinstance(tensors[0], torch.Tensor):
             return
         source = next(tensors_in(args), None)
@@ -106,7 +106,7 @@ class Tracer(TorchFunctionMode):
         taken = () if op in operations.CREATE else args[:1] if op in operations.LIKE else args
         parents = self._parents(taken, {} if op in operations.CREATE else kwargs)
         if op in _RETURNS or (op == "setitem" and isinstance(args[2], float)):
-            parents += [(step, 2) for step in self._left]
+            parents += [(step, 2) for step in self._escaped]
         if op in ("setitem", "index_put") and fills_mask(args):
             op = "masked_fill"
         box, part = self._box()
@@ -166,8 +166,8 @@ class Tracer(TorchFunctionMode):
         """A tensor that no step made: a parameter, a buffer, a captured constant, or a way round by NumPy."""
         owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
-        if self._left and owner is None and not named:
-            back = [(step, 0) for step in self._left]
+        if self._escaped and owner is None and not named:
+            back = [(step, 0) for step in self._escaped]
             self._known.settle(tensor, (self._new("operation", "tensor", tensor, parents=back),))
         elif named or owner is None:
             kind = "parameter" if isinstance(tensor, nn.Parameter) else "constant"

@@ -22,14 +22,14 @@ class Walk:
             found = {edge.source for edge in self.into[node.id]}
             self.above[node.id] = found.union(*(self.above.get(source, set()) for source in found))
 
-    def loud(self, number: int) -> list[int]:
+    def data_inputs(self, number: int) -> list[int]:
         """Its arguments that are no mask, parameter or constant, in order."""
-        edges = [edge for edge in self.into[number] if not edge.quiet]
+        edges = [edge for edge in self.into[number] if not edge.is_auxiliary]
         return [edge.source for edge in sorted(edges, key=lambda edge: min(edge.places, default="9"))]
 
     def main(self, number: int) -> int | None:
         """The first of these arguments."""
-        return next(iter(self.loud(number)), None)
+        return next(iter(self.data_inputs(number)), None)
 
     def _passes(self, number, through):
         return self.nodes[number].role in through or self.nodes[number].op in _PASSED_ON
@@ -58,8 +58,8 @@ class Walk:
     def inputs(self, number: int) -> set[str]:
         """The names of the inputs that a result comes from; masks are left out."""
         reached = [self.nodes[other] for other in {number} | self.above[number]]
-        loud = [node for node in reached if not any(edge.quiet for edge in self.out[node.id])]
-        return {node.label for node in loud if node.kind == "input"}
+        data = [node for node in reached if not any(edge.is_auxiliary for edge in self.out[node.id])]
+        return {node.label for node in data if node.kind == "input"}
 
     def of_parameters(self, number: int) -> bool:
         """Is it a parameter, or made of parameters alone?"""
@@ -78,14 +78,14 @@ class Walk:
         if node.op == "sum" or (node.op == "add" and node.times > 1):
             ends = [self.back(edge.source, {"layout"}) for edge in edges]
             return any(end is not None and self.nodes[end].role == "times" for end in ends)
-        return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.quiet) > 1
+        return node.role == "product" and sum(len(edge.places) for edge in edges if not edge.is_auxiliary) > 1
 
     def softmax_of(self, number: int) -> tuple[int | None, int | None] | None:
         """(what goes into a softmax, its axis), also into one by hand: exp(x) / sum(exp(x)); None if it is none."""
         node = self.nodes[number]
         if node.op == "softmax":
             return self.main(number), node.dim
-        sides = self.loud(number)
+        sides = self.data_inputs(number)
         if node.op != "div" or node.role != "plain" or len(sides) != 2:
             return None
         ends = [self.back(side, {"layout", "mask"}) for side in sides]
@@ -96,7 +96,7 @@ class Walk:
 
     def kept_by_sum(self, number: int) -> int | None:
         """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic."""
-        sides = self.loud(number) if self.nodes[number].role == "add" else []
+        sides = self.data_inputs(number) if self.nodes[number].role == "add" else []
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
             start = self.back(side, {"layout", "scale"})
             between = {n for n in self.above[other] | {other} if start in self.above[n]}

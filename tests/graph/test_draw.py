@@ -81,7 +81,7 @@ def test_a_mask_is_connected_and_quiet_however_it_is_written(answer):
     drawing = draw(answer, *qkv(), torch.ones(5, 5).tril().bool())
     mask = named(drawing, "mask")[0]
     assert mask.state == ""
-    assert any(edge.source == mask.id and edge.quiet for edge in drawing.edges)
+    assert any(edge.source == mask.id and edge.is_auxiliary for edge in drawing.edges)
     assert [node for node in drawing.nodes if node.role == "mask"]
 
 

@@ -51,7 +51,8 @@ def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], reco
         sizes = formatting.sizes_of_axes(exercise, case)
         outputs = [one.get("steps", {}).get("output", {}) for one in (right, record)]
         if _ints(outputs[0]) != _ints(outputs[1]):
-            continue  # A number that says what the tensors beside it are about, as how many tokens were accepted.
+            # An int beside them differs, such as the count of accepted tokens: comparing tensors is meaningless.
+            continue
         for a, b in zip(*map(_tensors, outputs), strict=False):
             if a.shape != b.shape or a.dim() == 0:
                 continue
