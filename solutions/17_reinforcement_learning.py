@@ -752,6 +752,8 @@ def clipped_policy_loss(log_probs, old_log_probs, advantages, clip=0.2):
     >>> round(clipped_policy_loss(new, old, torch.tensor([1.0, -1.0])).item(), 2)
     0.15
 
+    Gradients are looked at for log_probs only.
+
     Schulman et al. 2017, equation 7.
     """
     ### BEGIN SOLUTION

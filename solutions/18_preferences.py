@@ -273,6 +273,8 @@ def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejecte
     >>> round(dpo_loss(zero + 2, zero - 1, zero, zero).item(), 3)
     0.554
 
+    Gradients are looked at for the policy only.
+
     Rafailov et al. 2023, equation 7.
     """
     ### BEGIN SOLUTION

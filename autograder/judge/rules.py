@@ -228,7 +228,8 @@ def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
         if made <= row or name.rpartition(":")[2] in HARMLESS:
             continue
         # subtle: three tensors of the same size may be read entry by entry, as in torch.where and addcmul.
-        if read > 3 * made or made > largest:
+        # What reads single numbers alone multiplies none of a table: `max` of one gives it and its place, which are two.
+        if read > 3 * made or (read and made > largest):
             return True
     return False
 

@@ -60,6 +60,9 @@ CASES = [
      "def top_k_gate(logits, k):\n    w, e = logits.topk(k, -1)\n    return torch.softmax(w, -1), e.sort(-1)[0]\n"),
     ("fast.sliding_window_mask", "a window to both sides", "see what comes after",
      "def sliding_window_mask(n, window):\n    i = torch.arange(n)\n    return (i[:, None] - i).abs() < window\n"),
+    ("tokens.build_vocabulary", "through a set", "right keys, but gives them other numbers",
+     "def build_vocabulary(tokens, max_size=None):\n    words = sorted(set(tokens), key=hash)\n"
+     "    return {w: i for i, w in enumerate(['<unk>', *words][:max_size])}\n"),
     ("tokens.split_words", "spaces are dropped", "",
      "def split_words(text):\n    return text.split()\n"),
     ("images.patchify", "an assert where a ValueError is due", "which error does the docstring name",

@@ -51,14 +51,14 @@ def cases(draw):
     yield _case(draw, "a temperature by name", draw.normal(5, 4), 3, by_name=True, **warm)
     cold = {"aspect": TEMPERATURE, "needs": ("samples", "cold")}
     for zero in (0.0, 0):
-        yield Case("a temperature of nought", (draw.normal(5, 6), draw.weights(5), zero), gradients=False, **cold)
+        yield Case("a temperature of zero", (draw.normal(5, 6), draw.weights(5), zero), gradients=False, **cold)
     ties = torch.tensor([[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 2.0, 2.0], [-torch.inf, -5.0, -6.0, -5.0]])
-    yield Case("a temperature of nought and ties",
+    yield Case("a temperature of zero and ties",
     (ties, torch.tensor([0.9, 0.5, 0.7]), 0.0), gradients=False, **cold)
     cold["needs"] += ("temperature",)
-    yield _case(draw, "a temperature of almost nought", draw.eighths(5, 6) * 8 + torch.arange(6), 0.01, **cold)
+    yield _case(draw, "a temperature of almost zero", draw.eighths(5, 6) * 8 + torch.arange(6), 0.01, **cold)
     edges = {"aspect": STABILITY, "needs": ("samples", "edges")}
-    yield Case("u of nought and almost one", _at_the_edges(draw), gradients=False, **edges)
+    yield Case("u of zero and almost one", _at_the_edges(draw), gradients=False, **edges)
     yield Case("many tokens and u of almost one", _many_at_the_edge(draw), gradients=False, **edges)
     dropped = draw.normal(8, 6)
     dropped[:, 1] = dropped[:, 4] = -torch.inf
@@ -132,10 +132,10 @@ EXERCISE = Exercise(
         edit("SAM-165", {"temperature=1.0": "temperature=0.7"}),
         edit("SAM-87 temperature is not used", {" / temperature": ""},
              "Every temperature but 0 gives the same in yours.", "Which line uses the temperature?"),
-        edit("SAM-89 a temperature of nought is not foreseen", {ZERO: ""},
-             "At temperature 0 you divide by nought.", "Which token is left when the temperature falls and falls?"),
+        edit("SAM-89 a temperature of zero is not foreseen", {ZERO: ""},
+             "At temperature 0 you divide by zero.", "Which token is left when the temperature falls and falls?"),
         edit("SAM-89", {ZERO: "    temperature = max(temperature, 1.0) if temperature == 0 else temperature\n"}),
-        edit("SAM-91 the last of ties at nought",
+        edit("SAM-91 the last of ties at zero",
              {ZERO: "    if temperature == 0:\n        return logits.shape[-1] - 1 - "
              "logits.flip(-1).argmax(dim=-1)\n"},
              "At temperature 0, of equal logits the one with the higher id wins in yours.",
@@ -189,7 +189,7 @@ EXERCISE = Exercise(
                  "How fine are your sums, and which u belongs to a token that comes once in two thousand draws?"),
         "temperature": ("At temperature 1 you are right; at others you are not.",
         "By which number are the logits divided?"),
-        "cold": ("You are right but at temperatures of nought and almost nought.", "Which token is left when the "
+        "cold": ("You are right but at temperatures of zero and almost zero.", "Which token is left when the "
                  "temperature falls and falls?"),
         "edges": ("You are right but for u of 0 and next to 1.",
         "Which token is the first that may be drawn, and which "

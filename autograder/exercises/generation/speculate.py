@@ -76,7 +76,7 @@ def _case(draw, family, drafted, words, accepted, **more):
 
 
 def _impossible(draw):
-    """A u of nought, and a token that the large model never writes."""
+    """A u of zero, and a token that the large model never writes."""
     target, small = draw.weights(4, 5), draw.weights(3, 5)
     target[1, 2] = 0.0
     target[1] /= target[1].sum()

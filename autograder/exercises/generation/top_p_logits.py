@@ -55,8 +55,8 @@ def cases(draw):
     yield _case(_row(0.1, 0.3, 0.3, 0.3), 0.45, "ties", **ties)
     yield _case(_row(0.3, 0.1, 0.3, 0.3), 0.2, "ties at the top", needs=("ties",))
     first = {"needs": ("samples", "first")}
-    yield _case(rows, 0.0, "p of nought", **first)
-    yield _case(rows, 1e-6, "p of almost nought", **first)
+    yield _case(rows, 0.0, "p of zero", **first)
+    yield _case(rows, 1e-6, "p of almost zero", **first)
     some = draw.normal(2, 6)
     some[0, 1] = some[1, 3] = some[1, 4] = -torch.inf
     yield _case(some, 0.97, "some are -inf already", needs=several)
@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         "ties": ("You are right but where logits are equal.",
                  "Two tokens are equally likely: which one comes first, and is the other one needed?"),
         "all": ("For p below one you are right; from one on you are not.", "Which tokens should p = 1 drop?"),
-        "first": ("You are right but for a p of almost nought.", "Which token always stays?"),
+        "first": ("You are right but for a p of almost zero.", "Which token always stays?"),
         "several": ("Where one token is enough you are right; where several are needed you are not.",
                     "The sum of which probabilities should reach p, and who is the last one needed?"),
         "samples": ("One row is right in yours; several are not.", "Does every row get a cut-off of its own?"),

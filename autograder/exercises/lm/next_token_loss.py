@@ -79,7 +79,7 @@ EXERCISE = Exercise(
         edit("TRN-05 softmax before the loss", {LOGS: "torch.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"},
              "Your loss stays far from 0, however sure the logits are.",
              "How often do your logits go through a softmax?"),
-        edit("TRN-51 the logarithm of a number that became nought", {LOGS: "torch.softmax(logits, dim=-1).log()"},
+        edit("TRN-51 the logarithm of a number that became zero", {LOGS: "torch.softmax(logits, dim=-1).log()"},
              "Large logits make your loss infinite.",
              "What is the logarithm of a probability that was rounded to 0?"),
         edit("TRN-51", {LOGS: "(logits.exp() / logits.exp().sum(dim=-1, keepdim=True)).log()"}),

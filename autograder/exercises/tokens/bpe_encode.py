@@ -172,7 +172,7 @@ EXERCISE = Exercise(
               "        merged, i = [], 0"},
              "You end at the first merge that is not in the text.", "Can a later merge still be in it?"),
         edit("BPE-107 the place in the list instead of the id", {NEW: "merged.append(new_id - 256)"},
-             "Your new ids begin at nought.", "Which ids do the bytes use up?"),
+             "Your new ids begin at zero.", "Which ids do the bytes use up?"),
         edit("BPE-109 the bytes of each piece",
              {"    return ids": "    return [text.encode()[n : n + 1] for n in range(len(ids))]"},
              "Your list holds bytes objects.", "Which kind of number is an id?"),

@@ -71,7 +71,7 @@ EXERCISE = Exercise(
              "The last number and the first make a pair in yours.", "Which number follows the last one?"),
         edit("BPE-27 single numbers", {PAIRS: "ids"},
              "You count numbers, not pairs.", "What are the keys of your dict?"),
-        edit("BPE-29 counts begin at nought", {COUNT: "counts[pair] = counts.get(pair, -1) + 1"},
+        edit("BPE-29 counts begin at zero", {COUNT: "counts[pair] = counts.get(pair, -1) + 1"},
              "Each of your counts is one too low.", "What is the count of a pair that was seen once?"),
         edit("BPE-31 pairs that come once are left out",
              {LAST: "return {pair: n for pair, n in counts.items() if n > 1}"},

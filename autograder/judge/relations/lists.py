@@ -19,17 +19,30 @@ def lists(cases: list[Case], expected: list[Record], records: list[Record], wron
     both = list(_both(cases, expected, records, wrong))
     if len(both) < len(wrong) or not both:
         return None
+    if any(isinstance(one, dict) for _, *results in both for one in results):
+        return OTHER_NUMBERS if all(_other_numbers(*results) for _, *results in both) else None
     return next((words for holds, words in RELATIONS if all(holds(*one) for one in both)), None)
+
+
+OTHER_NUMBERS = (
+    "Your dict has the right keys, but gives them other numbers.",
+    "In which order do the keys get their numbers, and does what you go through keep an order at all?",
+)
+
+
+def _other_numbers(expected: Any, actual: Any) -> bool:
+    dicts = isinstance(expected, dict) and isinstance(actual, dict)
+    return dicts and expected.keys() == actual.keys()
 
 
 def _both(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Iterator[Both]:
     for number in sorted(wrong):
         outputs = [one[number].get("steps", {}).get("output", {"kind": ""}) for one in (expected, records)]
         kinds = {output["kind"] for output in outputs}
-        if cases[number].family == TWICE:
-            outputs = [output["items"][0] for output in outputs if output["kind"] == "dict"]
+        if cases[number].family == TWICE and kinds == {"dict"}:
+            outputs = [output["items"][0] for output in outputs]
             kinds = {output["kind"] for output in outputs}
-        if len(outputs) == 2 and kinds in ({"list"}, {"str"}):
+        if len(outputs) == 2 and kinds in ({"list"}, {"str"}, {"dict"}):
             yield cases[number], plain(outputs[0]), plain(outputs[1])
 
 
@@ -38,6 +51,8 @@ def plain(value: Encoded) -> Any:
     if value["kind"] in ("list", "tuple"):
         items = [plain(item) for item in items_of(value)]
         return items if value["kind"] == "list" else tuple(items)
+    if value["kind"] == "dict":
+        return dict(zip(value["keys"], map(plain, value["items"]), strict=True))
     return value.get("value", object())
 
 
