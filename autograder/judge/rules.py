@@ -228,7 +228,7 @@ def _bulk_product(exercise: Exercise, case: Case, usage: Usage) -> bool:
         if made <= row or name.rpartition(":")[2] in HARMLESS:
             continue
         # subtle: three tensors of the same size may be read entry by entry, as in torch.where and addcmul.
-        # What reads single numbers alone multiplies none of a table: `max` of one gives it and its place, which are two.
+        # What reads single numbers alone is no product of tables: `max` of one gives it and its place, which are two.
         if read > 3 * made or (read and made > largest):
             return True
     return False
