@@ -31,9 +31,9 @@ with quick_imports():
 main(told)
 """
 KEPT = ("HOME", "PATH", "LANG", "VIRTUAL_ENV", "CONDA_PREFIX")
-# Variables that only count when a program starts: where its libraries are, and large pages (inside/warm_up.py).
+# Variables that only count when a program starts: where its libraries are.
 NEEDED_TO_START = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-FROM_THE_START = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
+FROM_THE_START = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
 
 
