@@ -44,7 +44,8 @@ NOTHING_LIVE = (
     "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
 )
-PAGE_DPI = 76  # the size of pictures: three matrices of five columns fit the page, wider ones can be scrolled
+PAGE_DPI, SMALLEST = 76, 0.8  # the size of pictures, and how far a wider one shrinks; beyond that it can be scrolled
+PAGE_WIDTH = 840  # pixels: three matrices of five columns as they are, of six when they shrink
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
 SECONDS, MEMORY = 10, 1024**3  # for one picture, which takes a tenth of a second and a few megabytes
 TOO_LARGE = "<p>A picture is left out here: it is too large to be drawn.</p>"
@@ -125,7 +126,8 @@ def _expected_and_yours(data: str) -> str:
     given = checked(Picture, json.loads(data))
     picture = expected_and_yours(given.expected, given.actual, given.worst, given.title)
     code = base64.b64encode(picture.png()).decode()
-    width = round(PAGE_DPI * picture.figure.get_size_inches()[0])
+    full = PAGE_DPI * picture.figure.get_size_inches()[0]
+    width = round(max(min(full, PAGE_WIDTH), SMALLEST * full))
     image = f'<img alt="{escape(picture.alt)}" width="{width}" src="data:image/png;base64,{code}">'
     return f'<div class="wide" tabindex="0">{image}</div>'
 
