@@ -82,7 +82,7 @@ lock: $(STAMP) ## Renew requirements.lock (ARGS=--upgrade: newest versions)
 		stop "pip chose a PyTorch for GPUs; run make lock with TORCH_INDEX (see make help)."
 	@sed 's/^\(torch==[^+]*\)+.*/\1/' $(VENV)/lock.txt > $(VENV)/requirements.lock
 	@mv $(VENV)/requirements.lock requirements.lock
-	@echo "requirements.lock is renewed; bring environment.yml into line where make test says so."
+	@echo "requirements.lock is renewed; call python tests/wheels.py, and bring environment.yml into line where make test says so."
 
 clean: ## Remove .venv and caches; notebooks and DIR stay
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
