@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test trial demo build book bench lint lock clean FORCE
+.PHONY: help lab model test trial demo build book bench lint lock clean FORCE
 
 help: ## Print this help
 	@echo "Attention by Hand. Every command does the set-up that it needs, once, in $(VENV)."
@@ -40,6 +40,9 @@ help: ## Print this help
 
 lab: $(STAMP) ## Open JupyterLab at your next lesson
 	@$(ACTIVATE) python -m autograder lab $(ARGS)
+
+model: $(STAMP) ## Fetch the real model of lessons 20 to 22 (98 MB, once)
+	@$(ACTIVATE) python -m autograder model $(ARGS)
 
 PYTEST := python -m pytest -q --numprocesses logical --dist loadgroup
 
@@ -60,9 +63,10 @@ book: $(STAMP) ## Make the website of the worked lessons, for reading
 	@$(ACTIVATE) python -m sphinx -W --keep-going -q $(ARGS) book book/_build/html
 	@echo "Open book/_build/html/index.html in a browser."
 
-bench: $(STAMP) ## Time the grading of a class against nbgrader's, and every check
+bench: $(STAMP) ## Time the grading of a class, every check, and the real model
 	@$(ACTIVATE) python tests/bench_grading.py
 	@$(ACTIVATE) python tests/bench.py
+	@$(ACTIVATE) python tests/bench_model.py
 
 lint: $(STAMP) ## Check the style and the types of the code
 	@$(ACTIVATE) python -m ruff check $(ARGS)

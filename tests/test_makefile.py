@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text()
 PYTEST = "pytest -q --numprocesses logical --dist loadgroup -m not trial"
-TARGETS = {"help", "lab", "test", "demo", "build", "bench", "lint", "lock", "clean"}
+TARGETS = {"help", "lab", "model", "test", "demo", "build", "bench", "lint", "lock", "clean"}
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed (apt install make)")
 

