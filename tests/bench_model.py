@@ -8,11 +8,10 @@ import statistics
 import time
 
 import torch
-from notebook.test_lesson_20 import model_of
+from judged import worked_answer
 from plain_llama import Fast
-from worked import answer_in, worked_file
+from worked_llama import model_of
 
-from autograder.exercises import find
 from autograder.notebook import real_model
 
 TOKENS, TURNS = 32, 7
@@ -22,8 +21,7 @@ def main() -> None:
     if not real_model.is_there():
         print(real_model.MISSING)
         return
-    exercise = find("llama.generate_cached")
-    generate = answer_in(worked_file(exercise), exercise.name)
+    generate = worked_answer("llama.generate_cached")
     file = real_model.open_file()
     models = {"the lesson's": model_of(file), "plain PyTorch": Fast(file.state_dict(), file.sizes)}
     prompt = torch.tensor([file.tokenizer.encode("Once upon a time there was a model that learned to read.")])
