@@ -183,6 +183,36 @@ def one_token_a_call() -> Picture:
     )
 
 
+@styled
+def evening_chat() -> Picture:
+    """The conversation of lesson 20: the first two sentences that the model answers there."""
+    figure = card(6.4, 2.6, "In lesson 20: a real language model, on your code")
+    ax = canvas(figure, 0, 0, 6.4, 2.6)
+    answer = (
+        "Attention is a fundamental concept in machine learning and\ndeep learning. It refers to the "
+        "ability of a neural "
+        "network\nto focus on one aspect of a problem at a time, \u2026"
+    )
+    for y, height, who, said, fill, colour in (
+        (1.62, 0.4, "You", "What is attention in a Transformer?", HEADS[1], INK),
+        (0.6, 0.85, "SmolLM", answer, HEADS[0], BLUE),
+    ):
+        cells(ax, 1.05, y + height, [[""]], [[fill]], 5.05, height)
+        ax.text(0.92, y + height / 2, who, ha="right", va="center", fontweight="bold", color=colour)
+        ax.text(1.2, y + height / 2, said, va="center", fontsize=10, color=INK)
+    ax.text(1.05, 0.3, "written token by token, on your own attention, cache, norms and sampling",
+        va="center",
+            fontsize=9, color=GREY)
+    return Picture(
+        figure,
+        "A conversation. You: What is attention in a Transformer? SmolLM: Attention is a fundamental "
+        "concept in machine "
+        "learning and deep learning. It refers to the ability of a neural network to focus on one aspect of "
+        "a problem "
+        "at a time.",
+    )
+
+
 def pictures() -> dict[str, Picture]:
     """Name -> picture."""
     return {
@@ -192,4 +222,5 @@ def pictures() -> dict[str, Picture]:
         "llama_flow": llama_flow(),
         "text_or_ids": text_or_ids(),
         "one_token_a_call": one_token_a_call(),
+        "evening_chat": evening_chat(),
     }

@@ -19,6 +19,9 @@ call:
 
 At the end we try it on *saw*. It will fail, in a way that tells us what lesson 02 has to add.
 
+And this is where the road leads: in lesson 20 a real language model, trained by others, answers you on code that
+you wrote, part by part, from today's four functions on.
+
 **You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
 
 **You spend** about N minutes, more than half of them on the exercises.

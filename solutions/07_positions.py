@@ -1210,6 +1210,8 @@ r"""
   [arXiv:2211.05100](https://arxiv.org/abs/2211.05100) (BLOOM).
 
 **Next:** lesson 08 looks at the norm, which every layer of section 7 used twice.
+
+Keep this notebook: in lesson 20 a real language model turns its queries and keys with your `apply_rope`.
 """
 
 # %%

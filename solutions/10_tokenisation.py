@@ -1018,6 +1018,9 @@ r"""
 
 **You have built it.** Any text, in any language, becomes a list of ids, and comes back. In lesson 11 a model
 learns to predict the next one.
+
+Keep this notebook: in lesson 20 a real language model reads through your `bpe_encode` and speaks through your
+`bpe_decode`.
 """
 
 # %%

@@ -1302,6 +1302,8 @@ r"""
 - Karpathy: [*nanoGPT*](https://github.com/karpathy/nanoGPT). A GPT and its training in two short files.
 
 **Next:** in lesson 12 the model learns to write faster, and you choose how bold it may be.
+
+Keep this notebook: in lesson 20 your `next_token_loss` says how well a real language model predicts a text.
 """
 
 # %%

@@ -1128,6 +1128,9 @@ r"""
 **You have built it.** A model writes, each token is computed once, several come per call, and the text is
 distributed as if nothing had been done. In lesson 13 the cache becomes smaller still: one short vector for
 all heads.
+
+Keep this notebook: in lesson 20 a real language model draws its words with your `top_k_logits`, `top_p_logits` and
+`sample`, and your cache becomes part of it.
 """
 
 # %%

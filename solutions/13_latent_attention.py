@@ -1061,6 +1061,8 @@ r"""
 
 **You have built it.** A token leaves one small vector behind, and all heads still see it in their own way.
 **Next:** in lesson 14 a token chooses the layers that it goes through.
+
+In lesson 20 you build a real language model: try there what its cache would cost with latents.
 """
 
 # %%

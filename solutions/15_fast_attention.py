@@ -1206,6 +1206,8 @@ r"""
 
 **You have built it.** The table never has to exist, and you know what you give up if you leave parts of it
 out. **Next:** in lesson 16 attention is put to work on tasks of its own.
+
+In lesson 20 you build a real language model: try there what a window does to its answers.
 """
 
 # %%

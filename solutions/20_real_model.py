@@ -907,9 +907,8 @@ else:
 
 # %% [markdown]
 r"""
-Eight bits cost almost nothing. Four bits with one scale for a whole row ruin the model, although the file
-itself has
-four-bit codes: what saves it there is that 32 weights share a ruler, not hundreds.
+Eight bits cost almost nothing. Four bits with one scale for a whole row cost a lot, although the file itself has
+four-bit codes: what saves them there is that 32 weights share a ruler, not hundreds.
 
 **The ids.** Somebody lets the model answer strangers. One of them knows the form of a conversation and types the
 marks. First the prompt is built as one text, then by your `chat_ids`:
