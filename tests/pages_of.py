@@ -7,7 +7,7 @@ import nbgrader
 from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from traitlets.config import Config
+from traitlets.config import Config, Configurable
 
 from autograder.grading.course.settings import configure
 from autograder.grading.gradebook.graded_notebook import show_mark_schemes
@@ -70,7 +70,7 @@ def formgrader_page(notebook, folder: Path) -> str:
 def feedback_page(notebook, folder: Path) -> str:
     """The student's feedback."""
     config = _config(folder)
-    exporter = FeedbackExporter(config=config)
+    exporter = FeedbackExporter(parent=Configurable(config=config), config=config)
     for one in (CSSHTMLHeaderPreprocessor, FitForStudents):
         exporter.register_preprocessor(one, enabled=True)
     known = {"notebook": "the_lesson", "score": 0.0, "max_score": 4.0, "late_penalty": 0.0}
