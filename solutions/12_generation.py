@@ -357,7 +357,9 @@ def top_k_logits(logits, k):
 r"""
 ### Exercise: `top_p_logits`
 
-Sorting tells you the order; the mask has to find its way back to where the tokens were.
+Sorting tells you the order; the mask has to find its way back to where the tokens were. Two
+helpers: a `sort` that is `stable=True` keeps the order of equal entries, and `y.scatter(1, places, x)` writes
+each entry of `x` to the place of its row that `places` names.
 """
 
 # %% exercise: generation.top_p_logits
