@@ -61,9 +61,15 @@ def format_value(value: Any) -> str:
         return "nn.Linear" if value.kind == "Linear" else value.kind
     if isinstance(value, Given):
         return f"= {value.name}"
-    if isinstance(value, (tuple, list)) and any(isinstance(item, torch.Tensor) for item in value):
+    if isinstance(value, (tuple, list)) and _holds_tensors(value):
         return f"({', '.join(format_value(item) for item in value)})"
     return f"= {shorten(repr(value))}"
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_holds_tensors, value))
+    return isinstance(value, torch.Tensor)
 
 
 def format_shape(shape: Iterable[int]) -> str:

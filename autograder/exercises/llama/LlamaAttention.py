@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.exercises._shared import attention
 from autograder.schema import (
-    DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, STABILITY, VALUES, Call, Case, Exercise, Kept, edit, fitting,
+    DTYPES, FROM_TABLES, GRADIENTS, REFUSALS, SIDE_EFFECTS, STABILITY, VALUES, Call, Case, Exercise, Kept, edit, fitting,
 )
 
 
@@ -119,7 +119,7 @@ def cases(draw):
         gradients=False,
                 needs=cached)
     yield from _extreme(draw, needs=cached)
-    yield _case(draw, "float64 and a cache", (2, 4, 2, 4), (3, 2), dtype=torch.float64, aspect=DTYPES,
+    yield _case(draw, "float64 and a cache", (2, 4, 2, 4), (3, 2), dtype=torch.float64,
         needs=cached)
     named = {"init": {"d_model": 16, "n_heads": 4, "n_kv_heads": 2, "base": 500.0}, "gradients": False}
     yield _case(draw, "a cache and a base by name", (2, 4, 2, 4), (2,), 3, by_name=True, **base | named)
@@ -200,7 +200,7 @@ EXERCISE = Exercise(
     worked=LlamaAttention,
     reference=Reference,
     cases=cases,
-    standard=("float64", "transposed", "by name", "new"),
+    standard=(FROM_TABLES, "transposed", "by name", "new"),
     aspects={VALUES: 5, BASE: 1, REFUSALS: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"x": "B N d_model"},
     mistakes=(
