@@ -9,7 +9,8 @@ from torch import nn
 
 from autograder.exercises._shared import attention
 from autograder.schema import (
-    DTYPES, FROM_TABLES, GRADIENTS, REFUSALS, SIDE_EFFECTS, STABILITY, VALUES, Call, Case, Exercise, Kept, edit, fitting,
+    DTYPES, FROM_TABLES, GRADIENTS, REFUSALS, SIDE_EFFECTS, STABILITY, VALUES, Call,
+    Case, Exercise, Kept, edit, fitting,
 )
 
 
