@@ -62,12 +62,14 @@ def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
     return None
 
 
+DECIMALS = ("whole numbers", "one decimal", "two decimals", "three decimals", "four decimals")
+
+
 def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
     """The expected numbers with a few decimals."""
-    for decimals in range(5):
+    for decimals, told in enumerate(DECIMALS):
         if all(bool(((p.actual - p.expected.round(decimals=decimals)).abs() < 1e-5).all()) for p in wrong):
-            told = f"{decimals} decimals" if decimals != 1 else "one decimal"
-            return f"Your numbers are the right ones, rounded to {told if decimals else 'whole numbers'}.", (
+            return f"Your numbers are the right ones, rounded to {told}.", (
                 "Which line rounds, and who needs the decimals after it?"
             )
     return None
