@@ -37,7 +37,7 @@ CASES = [
     ("heads.SelfAttentionHead", "forward without self, but a mask", "is `self` there?",
      HEAD.format(forward="    def forward(x, mask=None):\n        return x.shape")),
     ("loops.softmax", "rounded", "rounded to two decimals", SHARES.format("return shares.round(decimals=2)")),
-    ("loops.softmax", "rounded to three", "rounded to three decimals", SHARES.format("return shares.round(decimals=3)")),
+    ("loops.softmax", "to three decimals", "to three decimals", SHARES.format("return shares.round(decimals=3)")),
     ("loops.softmax", "max of Python", "Python's own `max`",
      "def softmax(scores):\n    return torch.exp(scores - max(scores))\n"),
     ("loops.softmax", "asks the keyboard", "keyboard", "def softmax(scores):\n    n = input()\n    return scores\n"),
