@@ -30,7 +30,7 @@ def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str
 
 def _can_follow(first: Case, second: Case) -> bool:
     differ = repr((first.args, first.kwargs)) != repr((second.args, second.kwargs))
-    return _is_plain(first) and _is_plain(second) and first.init == second.init and differ
+    return _is_plain(first) and _is_plain(second) and repr(first.init) == repr(second.init) and differ
 
 
 def _alike(pair: tuple[Case, Case]) -> list[bool]:

@@ -1,0 +1,215 @@
+"""A frozen linear layer and a small update beside it, which is all that learns (Hu et al. 2021)."""
+
+import torch
+from torch import nn
+
+from autograder.schema import (
+    DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit,
+)
+
+
+class LoRALinear(nn.Module):
+    def __init__(self, linear, rank, alpha=16.0):
+        super().__init__()
+        if rank < 1:
+            raise ValueError(f"a rank of {rank} leaves nothing to learn")
+        self.linear = linear
+        self.linear.requires_grad_(False)
+        like = {"dtype": linear.weight.dtype, "device": linear.weight.device}
+        self.down = nn.Linear(linear.in_features, rank, bias=False, **like)
+        self.up = nn.Linear(rank, linear.out_features, bias=False, **like)
+        nn.init.zeros_(self.up.weight)
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        update = self.up(self.down(x))
+        return self.linear(x) + self.scale * update
+
+
+class Reference(nn.Module):
+    def __init__(self, linear, rank, alpha=16.0):
+        super().__init__()
+        if rank < 1:
+            raise ValueError("there must be a rank")
+        kind, place = linear.weight.dtype, linear.weight.device
+        self.linear, self.alpha = linear, alpha
+        self.down = nn.Linear(linear.in_features, rank, False, place, kind)
+        self.up = nn.Linear(rank, linear.out_features, False, place, kind)
+        with torch.no_grad():
+            self.up.weight.zero_()
+        for parameter in linear.parameters():
+            parameter.requires_grad = False
+
+    def forward(self, x):
+        # One matrix for both: the frozen weight, and the update in its full size.
+        update = torch.einsum("or,ri->oi", self.up.weight, self.down.weight)
+        weight = self.linear.weight + self.alpha * update / len(self.down.weight)
+        return nn.functional.linear(x, weight, self.linear.bias)
+
+
+START, FROZEN = "how it starts", "what learns"
+# What a new module is, before anything is learned.
+LOOK = """
+def look(new, linear, x):
+    parameters = dict(new.named_parameters())
+    down, up = new.down.weight.detach(), new.up.weight.detach()
+    return {
+        "learns": {name: p.requires_grad for name, p in parameters.items()},
+        "shapes": {name: list(p.shape) for name, p in parameters.items()},
+        "of the layer's type": {name: p.dtype == linear.weight.dtype for name, p in parameters.items()},
+        "state dict": sorted(new.state_dict()),
+        "the layer that was given": new.linear is linear,
+        "up is zero": not bool(up.any()),
+        "down is random": bool(down.numel() == 1 or (down[0, 0] != down).any()) and bool(down.any()),
+        "the same output as before": bool(torch.equal(new(x), linear(x))),
+    }
+"""
+MAKE = "def make(kind, linear, rank, *alpha):\n    return kind(linear, rank, *alpha)\n"
+
+
+def cases(draw):
+    d_in, d_out, rank = draw.sizes(3, 2, 6)
+    yield _case(draw, "all sizes different", d_in, d_out, rank, alpha=5.0)
+    yield _case(draw, "the usual alpha", d_in, d_out, rank, needs=("alpha",))
+    yield _case(draw, "as many outputs as inputs", 4, 4, 2, alpha=3.0)
+    yield _case(draw, "rank one", 5, 3, 1, alpha=4.0, needs=())
+    yield _case(draw, "a rank above both widths", 3, 2, 7, alpha=2.0)
+    yield _case(draw, "rank and alpha alike", 5, 4, 2, alpha=2.0, needs=("rank",))
+    yield _case(draw, "an alpha of zero", 4, 3, 2, alpha=0.0)
+    yield _case(draw, "a whole number as alpha", 4, 3, 2, alpha=8)
+    yield _case(draw, "one of everything", 1, 1, 1, alpha=1.0, needs=())
+    yield _case(draw, "no bias", 4, 3, 2, alpha=3.0, bias=False)
+    yield _case(draw, "a batch of texts", 4, 3, 2, alpha=3.0, shape=(2, 5))
+    yield _case(draw, "a single vector", 4, 3, 2, alpha=3.0, shape=())
+    yield _case(draw, "float64", 5, 3, 2, alpha=3.0, dtype=torch.float64, aspect=DTYPES)
+    named = _case(draw, "all by name", 5, 3, 2, alpha=3.0)
+    linear, rank, alpha = named.init
+    yield Case(named.family, (), {"x": named.args[0]}, init={"linear": linear, "rank": rank, "alpha": alpha},
+               weights=named.weights, gradients=False, needs=named.needs)
+    for family, more in (("a new module", {}), ("a new module without a bias", {"bias": False}),
+                         ("a new module in float64", {"dtype": torch.float64})):
+        yield _look(draw, family, **more)
+    refused = {"aspect": REFUSALS, "raises": "ValueError", "gradients": False}
+    for rank in (0, -1):
+        yield Case(f"a rank of {rank}", (draw.normal(2, 4),), init=(_linear(draw, 4, 3), rank), **refused)
+
+
+def _linear(draw, d_in, d_out, bias=True, dtype=torch.float32):
+    weights = {"weight": draw.normal(d_out, d_in)} | ({"bias": draw.normal(d_out)} if bias else {})
+    sizes = {"in_features": d_in, "out_features": d_out, "bias": bias}
+    return Module("Linear", sizes, {name: value.to(dtype) for name, value in weights.items()})
+
+
+def _case(draw, family, d_in, d_out, rank, alpha=None, bias=True, shape=(3,), dtype=torch.float32,
+          needs=("rank", "alpha"), **more):
+    linear = _linear(draw, d_in, d_out, bias, dtype)
+    weights = {f"linear.{name}": value for name, value in linear.weights.items()}
+    weights |= {"down.weight": draw.normal(rank, d_in).to(dtype), "up.weight": draw.normal(d_out, rank).to(dtype)}
+    init = (linear, rank) + (() if alpha is None else (alpha,))
+    x = draw.normal(*shape, d_in).to(dtype)
+    return Case(family, (x,), init=init, weights=weights, exact_state_dict=True, needs=needs, **more)
+
+
+def _look(draw, family, **more):
+    """A new module is made by the case, so that it can be compared with the layer that it was made of."""
+    linear, x = _linear(draw, 5, 4, **more), draw.normal(3, 5).to(more.get("dtype", torch.float32))
+    first = _case(draw, family, 5, 4, 2, **more)
+    given = {"old": linear, "rank": 3, "y": x, "make": Given("make", MAKE), "look": Given("look", LOOK),
+             "type": Given("kind", "kind = type\n")}
+    script = (Call((Kept("answer"),), to="type", keep="class", shown=False),
+              Call((Kept("class"), Kept("old"), Kept("rank")), to="make", keep="new", shown=False),
+              Call((Kept("new"), Kept("old"), Kept("y")), to="look", keep="a new module"))
+    return Case(family, (), given, init=first.init, weights=first.weights, script=script, changes=("old",),
+                gradients=False, repeats=False, aspect=START, needs=("start",))
+
+
+SCALE, OUT, UP = "alpha / rank", "self.linear(x) + self.scale * update", "nn.init.zeros_(self.up.weight)"
+FREEZE, LIKE = "        self.linear.requires_grad_(False)\n", "bias=False, **like"
+UPDATE = "self.up(self.down(x))"
+
+EXERCISE = Exercise(
+    number=3, minutes=15, difficulty=2,
+    worked=LoRALinear,
+    reference=Reference,
+    cases=cases,
+    standard=("transposed",),
+    aspects={VALUES: 3, START: 2, GRADIENTS: 1, REFUSALS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    mistakes=(
+        edit("LORA-01 the scale is alpha", {SCALE: "alpha"},
+             "Your update becomes too large as the rank grows.", "By what is alpha divided?"),
+        edit("LORA-03 the scale is left out", {SCALE: "1.0"},
+             "Another alpha changes nothing in yours.", "Which factor stands before the update?"),
+        edit("LORA-05 one over the rank", {SCALE: "1 / rank"},
+             "Another alpha changes nothing in yours.", "Which two numbers make the factor before the update?"),
+        edit("LORA-07 the rank over alpha", {SCALE: "rank / alpha if alpha else 0.0"},
+             "Your update shrinks as alpha grows.", "Which of the two is divided by the other?"),
+        edit("LORA-09 the root of the rank", {SCALE: "alpha / rank**0.5"},
+             "Your update is divided by the root of the rank.", "What does the exercise divide alpha by?"),
+        edit("LORA-11 everything is scaled", {OUT: "self.scale * (self.linear(x) + update)"},
+             "Your scale also stands before the frozen layer.", "Which of the two terms has the scale?"),
+        edit("LORA-13 the update alone", {OUT: "self.scale * update"},
+             "Your output does not know the layer that was given.", "Which two terms does the output have?"),
+        edit("LORA-15 the update is taken away", {OUT: "self.linear(x) - self.scale * update"},
+             "You take the update away.", "Is what is learned added to the output, or taken away?"),
+        edit("LORA-17 nothing is frozen", {FREEZE: ""},
+             "The layer that was given still asks for gradients.", "Which of the three parts should learn?"),
+        edit("LORA-19 the bias is not frozen", {FREEZE: "        self.linear.weight.requires_grad_(False)\n"},
+             "The bias of the layer that was given still asks for gradients.",
+             "Which parameters has a linear layer besides its weight?"),
+        edit("LORA-21 nothing learns", {"        self.scale": "        self.requires_grad_(False)\n        self.scale"},
+             "Your two small layers do not ask for gradients either.", "Which of the three parts should learn?"),
+        edit("LORA-23 no gradient for the input", {"self.linear(x) +": "self.linear(x.detach()) +"},
+             "The values are right, but the frozen layer lets no gradient through to its input.",
+             "A layer further down learns, too: along which way does its gradient come?"),
+        edit("LORA-23", {OUT: "torch.no_grad()(self.linear)(x) + self.scale * update"}),
+        edit("LORA-25 both start as zeros", {UP: UP + "\n        nn.init.zeros_(self.down.weight)"},
+             "Both of your small layers start as zeros.",
+             "What is the gradient of a product whose two factors are 0?"),
+        edit("LORA-27 the wrong one starts as zeros", {UP: "nn.init.zeros_(self.down.weight)"},
+             "`down` starts as zeros in yours, and `up` does not.",
+             "Which of the two does the exercise start at zero?"),
+        edit("LORA-29 both start at random", {UP: "pass"},
+             "A new module does not compute what the layer did.",
+             "What should the update be before anything is learned?"),
+        edit("LORA-69 a bias in the small layers", {LIKE: "bias=True, **like"},
+             "Your small layers have biases.", "Which parameters does the exercise name?"),
+        edit("LORA-71 a rank of zero is taken", {"if rank < 1:": "if False:"},
+             "A rank below 1 is not refused with a ValueError.", "What can be learned with a rank of 0?"),
+        edit("LORA-71", {"if rank < 1:": "if rank < 0:"}),
+        edit("LORA-73 a layer of its own", {"self.linear = linear": "self.linear = nn.Linear(linear.in_features, "
+             "linear.out_features, bias=linear.bias is not None, dtype=linear.weight.dtype)\n"
+             "        self.linear.load_state_dict(linear.state_dict())"},
+             "Your module holds a copy of the layer.", "Which layer should live on inside your module?"),
+        edit("LORA-75 float32 whatever was given", {"**like)": "dtype=torch.float32)",
+             UPDATE: "self.up(self.down(x.float())).to(x.dtype)"},
+             "Your small layers are float32 beside a float64 layer.",
+             "Whose type and device should they have?"),
+        edit("LORA-77 a nonlinear update", {UPDATE: "self.up(torch.relu(self.down(x)))"},
+             "There is something between your two small layers.",
+             "Could the two still be put together into one matrix?"),
+        edit("LORA-79 another default", {"alpha=16.0": "alpha=1.0"},
+             "If no alpha is given, your update is another.", "Which default does the exercise give?"),
+        edit("LORA-79", {"alpha=16.0": "alpha=32.0"}),
+        edit("LORA-81 the update reads the output", {OUT: "self.linear(x + 0 * x) + self.scale * update.detach()"},
+             "The values are right, but no gradient reaches the small layers.",
+             "Which step cuts them off from the output?"),
+    ),
+    combinable=("LORA-01", "LORA-15", "LORA-17", "LORA-29"),
+    needs={
+        "alpha": ("You are right where the factor is 1; with another alpha you are not.",
+                  "Which two numbers make the factor before the update?"),
+        "rank": ("With rank 1 you are right; with a higher one you are not.",
+                 "What is alpha divided by, and which sizes do the two small layers have?"),
+        "start": ("What you compute is right; how a new module starts is not.",
+                  "Which part is zero, which is random, and which of them learn?"),
+        "": ("Even with rank 1 the output is another.", "Which two terms does the output have?"),
+    },
+    hints=(
+        "The layer has 5 inputs and 4 outputs, the rank is 2. Which sizes have `down` and `up`, and what do they make "
+        "of x together?",
+        "Two things happen once, when the module is made: the old layer is frozen, and one of the two new ones starts "
+        "at zero. Which one, and what is the output then?",
+        "The shape of it: (..., d_in) to (..., rank) to (..., d_out), times alpha/rank, added to what the frozen layer "
+        "gives.",
+    ),
+)

@@ -1,0 +1,209 @@
+"""One step on several batches whose targets differ in number: every target counts alike."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, Optimizer, edit
+
+
+def accumulated_step(model, optimizer, batches, ignore=-100):
+    count = sum(int((targets != ignore).sum()) for _, targets in batches)
+    optimizer.zero_grad()
+    total = 0.0
+    for inputs, targets in batches:
+        logits = model(inputs).flatten(0, 1)
+        loss = F.cross_entropy(logits, targets.flatten(), ignore_index=ignore, reduction="sum")
+        loss = loss / count
+        loss.backward()
+        total += loss.item()
+    optimizer.step()
+    return total
+
+
+def reference(model, optimizer, batches, ignore=-100):
+    logits = torch.cat([model(inputs).flatten(0, 1) for inputs, _ in batches])
+    targets = torch.cat([targets.flatten() for _, targets in batches])
+    optimizer.zero_grad()
+    loss = F.cross_entropy(logits, targets, ignore_index=ignore)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+# Every token knows those before it, and in training mode the model is another: who changes the mode is seen.
+MODEL = """
+class Tiny(nn.Module):
+    def __init__(self, n_words, width, training=True, frozen=False):
+        super().__init__()
+        self.embedding = nn.Embedding(n_words, width)
+        self.head = nn.Linear(width, n_words)
+        self.embedding.requires_grad_(not frozen)
+        self.calls = []
+        self.train(training)
+
+    def forward(self, ids):
+        self.calls.append(list(ids.shape))
+        hidden = torch.tanh(self.embedding(ids).cumsum(1))
+        return self.head(hidden * 0.5 if self.training else hidden)
+"""
+CALLS = "def calls(model):\n    return model.calls\n"
+EARLIER = "def earlier(model):\n    sum(p.square().sum() for p in model.parameters()).backward()\n"
+OTHERS = "old gradients, frozen parameters and the mode"
+IGNORE = "another value to ignore"
+
+
+def cases(draw):
+    short, long = draw.sizes(2, 2, 6)
+    unequal = ("batches", "unequal")
+    yield _case(draw, "batches of different lengths", [(2, short, 2), (3, long, 7)], needs=unequal)
+    yield _case(draw, "one batch", [(2, 3, 4)])
+    yield _case(draw, "one target", [(1, 1, 1)])
+    yield _case(draw, "equal batches", [(2, 3, 4), (2, 3, 4)], needs=("batches",))
+    yield _case(draw, "one target beside many", [(1, 2, 1), (3, 5, 14), (2, 4, 5)], needs=unequal)
+    yield _case(draw, "a batch without targets", [(2, 3, 0), (2, 4, 6)], needs=(*unequal, "empty"))
+    yield _case(draw, "the last batch without targets", [(2, 3, 5), (1, 2, 0)], needs=(*unequal, "empty"))
+    yield _case(draw, "every token is a target", [(2, 2, 4), (1, 5, 5)], needs=unequal)
+    yield _case(draw, "two steps with a memory", [(2, 3, 2), (2, 2, 3)], steps=2, kind="AdamW",
+                options={"lr": 0.05, "weight_decay": 0.1}, needs=unequal)
+    yield _case(draw, "momentum", [(1, 3, 1), (2, 3, 5)], steps=2, options={"lr": 0.3, "momentum": 0.9}, needs=unequal)
+    yield _case(draw, "another value to ignore", [(2, 3, 2), (2, 4, 5)], ignore=-1, aspect=IGNORE, needs=("ignore",))
+    yield _case(draw, "an id to ignore", [(2, 3, 2), (2, 4, 5)], ignore=0, aspect=IGNORE, needs=("ignore",))
+    others = {"aspect": OTHERS, "needs": unequal}
+    yield _case(draw, "gradients from before", [(2, 3, 2), (3, 2, 5)], earlier=True, **others)
+    yield _case(draw, "a frozen part", [(2, 3, 2), (3, 2, 5)], frozen=True, **others)
+    yield _case(draw, "a model in evaluation mode", [(2, 3, 2), (3, 2, 5)], training=False, **others)
+
+
+def _case(draw, family, batches, words=6, width=4, steps=1, kind="SGD", options=None, ignore=None, training=True,
+          frozen=False, earlier=False, **more):
+    """In float64, because a step goes on from what the step before has left. A batch: samples, tokens, targets."""
+    weights = {"embedding.weight": (words, width), "head.weight": (words, width), "head.bias": (words,)}
+    weights = {name: draw.normal(*shape).double() for name, shape in weights.items()}
+    init = {"n_words": words, "width": width, "training": training, "frozen": frozen}
+    given = {
+        "model": Module("Tiny", init, weights, MODEL),
+        "optimizer": Optimizer(kind, options or {"lr": 1.0}, "model"),
+        "batches": [_batch(draw, *sizes, words, -100 if ignore is None else ignore) for sizes in batches],
+    }
+    named = {name: Kept(name) for name in given} | ({} if ignore is None else {"ignore": ignore})
+    places = tuple(named.values()) if steps == 1 else ()
+    script = [Call(places, {} if places else named, keep=f"loss {i}") for i in range(steps)]
+    if earlier:
+        given["earlier"] = Given("earlier", EARLIER)
+        script.insert(0, Call((Kept("model"),), to="earlier"))
+    given["calls"] = Given("calls", CALLS)
+    script.append(Call((Kept("model"),), to="calls", keep="what the model was called with"))
+    return Case(family, (), given, script=tuple(script), changes=("model",), modes=True, gradients=False,
+                repeats=False, **more)
+
+
+def _batch(draw, samples, tokens, count, words, ignore):
+    """Inputs, and targets of which `count` count."""
+    targets = draw.integers(1, words - 1, samples * tokens)
+    hidden = torch.argsort(draw.normal(samples * tokens))[count:]
+    targets[hidden] = ignore
+    return draw.integers(0, words - 1, samples, tokens), targets.reshape(samples, tokens)
+
+
+COUNT = "sum(int((targets != ignore).sum()) for _, targets in batches)"
+ZERO, BACK, STEP = "    optimizer.zero_grad()\n", "        loss.backward()\n", "    optimizer.step()\n"
+MEAN, LAST, LOOP = "        loss = loss / count\n", "return total", "    for inputs, targets in batches:\n"
+LOSS = 'F.cross_entropy(logits, targets.flatten(), ignore_index=ignore, reduction="sum")'
+NO_TARGETS = "        if bool((targets == ignore).all()):\n            continue\n"
+MEANS = {LOSS: "F.cross_entropy(logits, targets.flatten(), ignore_index=ignore).nan_to_num()"}
+
+EXERCISE = Exercise(
+    number=7, minutes=15, difficulty=3,
+    worked=accumulated_step,
+    reference=reference,
+    cases=cases,
+    aspects={VALUES: 5, IGNORE: 1, OTHERS: 2, SIDE_EFFECTS: 1},
+    mistakes=(
+        edit("ACC-01 a mean of means", MEANS | {MEAN: "        loss = loss / len(batches)\n"},
+             "Each of your batches counts alike, however many targets it has.",
+             "One batch has 1 target, the other 99: how much should the first target count?"),
+        edit("ACC-01", MEANS | {MEAN: "        loss = loss / sum(bool((t != ignore).any()) for _, t in batches)\n"}),
+        edit("ACC-03 a sum of means", MEANS | {MEAN: ""},
+             "The means of your batches are added up.",
+             "What happens to the step if the same targets come in twice as many batches?"),
+        edit("ACC-05 a sum instead of a mean", {MEAN: ""},
+             "Your loss grows with the number of targets.", "By how many is the sum of all losses divided?"),
+        edit("ACC-07 targets that do not count are counted", {COUNT: "sum(targets.numel() for _, targets in batches)"},
+             "Your sum is divided by all tokens, also by those without a target.",
+             "How many terms does the sum of losses have?"),
+        edit("ACC-09 divided by the number of batches", {MEAN: "        loss = loss / len(batches)\n"},
+             "Your sum is divided by the number of batches.", "How many terms does the sum of losses have?"),
+        edit("ACC-11 a step for each batch", {STEP: "", BACK: BACK + "    " + STEP},
+             "You take a step after every batch.", "How often does the optimiser move for all batches together?"),
+        edit("ACC-11", {STEP: "", BACK: BACK + "    " + STEP + "    " + ZERO}),
+        edit("ACC-13 only the last batch is learned", {ZERO: "", LOOP: LOOP + "    " + ZERO},
+             "Only the gradient of your last batch is left when the step is made.",
+             "When are old gradients thrown away, and how often?"),
+        edit("ACC-15 old gradients count", {ZERO: ""},
+             "Your step still holds a gradient from before.", "What is in .grad before the first batch?"),
+        edit("ACC-15", {ZERO: "", STEP: STEP + ZERO}),
+        edit("ACC-17 the value to ignore is fixed", {"(targets != ignore)": "(targets != -100)",
+             "ignore_index=ignore": "ignore_index=-100"},
+             "Another value to ignore changes nothing in yours.", "Which lines use `ignore`?"),
+        edit("ACC-17", {"(targets != ignore)": "(targets >= 0)", "ignore_index=ignore": "ignore_index=-100"}),
+        edit("ACC-17", {"(targets != ignore)": "(targets >= 0)"}),
+        edit("ACC-19 the last loss alone is returned", {"total += loss": "total = loss"},
+             "You return the share of the last batch.", "Which batches does the loss that is asked for speak of?"),
+        edit("ACC-19", {LAST: "return loss.item() * count / max(1, int((targets != ignore).sum()))"}),
+        edit("ACC-21 the loss after the step", {LAST: 'with torch.no_grad():\n        return sum(F.cross_entropy('
+             'model(inputs).flatten(0, 1), targets.flatten(), ignore_index=ignore, reduction="sum").item() '
+             'for inputs, targets in batches) / count'},
+             "The loss that you return is that after the step.", "Which loss does the exercise ask for?"),
+        edit("ACC-23 a tensor", {"total += loss.item()": "total = total + loss.detach()"},
+             "You return a tensor.", "What kind of number did the signature promise?"),
+        edit("ACC-25 batches without targets are left out", {LOOP: LOOP + NO_TARGETS},
+             "The model never reads a batch without targets in yours.",
+             "How often should the model be called for three batches?"),
+        edit("ACC-27 no step", {STEP: ""},
+             "The parameters stay as they were.", "Which line changes them?"),
+        edit("ACC-29 the mode is changed", {ZERO: "    model.train()\n" + ZERO},
+             "A model in evaluation mode is in training mode after your step.",
+             "In which mode was the model, and in which is it now?"),
+        edit("ACC-29", {ZERO: "    model.eval()\n" + ZERO}),
+        edit("ACC-31 the model reads every batch twice", {LOOP: LOOP + "        model(inputs)\n"},
+             "Your model is called more than once for a batch.", "How often must a batch be read for one step?"),
+        edit("ACC-33 a step by hand", {STEP: "    for one in model.parameters():\n        if one.grad is not None:\n"
+             "            one.data -= optimizer.param_groups[0]['lr'] * one.grad\n"},
+             "Your step is that of plain gradient descent, whatever the optimiser.",
+             "Who knows how a step is made of a gradient?"),
+        edit("ACC-35 rows and targets do not belong together",
+             {"model(inputs).flatten(0, 1)": "model(inputs).transpose(0, 1).flatten(0, 1)"},
+             "Your logits come from another position than their target.",
+             "After the axes are put together: do rows and targets still belong together?"),
+        edit("ACC-37 each sample counts alike",
+             {LOSS: 'F.cross_entropy(logits, targets.flatten(), ignore_index=ignore, reduction="none").view_as(targets)'
+              '.sum(1).div((targets != ignore).sum(1).clamp(min=1)).sum()',
+              MEAN: "        loss = loss / sum(len(targets) for _, targets in batches)\n"},
+             "Each of your samples counts alike, however many targets it has.",
+             "A sample has 1 target, the next one 9: how much should the first target count?"),
+        edit("ACC-39 targets are shifted once more", {"targets.flatten(), ignore":
+             "targets.roll(-1, 1).flatten(), ignore"},
+             "Your targets are shifted.", "To which position do the targets belong as they are given?"),
+        edit("ACC-39", {"targets.flatten(), ignore": "targets.roll(1, 1).flatten(), ignore"}),
+    ),
+    combinable=("ACC-05", "ACC-15", "ACC-17", "ACC-19"),
+    needs={
+        "empty": ("You are right while each batch has targets; a batch without any changes your step.",
+                  "What is the mean of no numbers, and what does such a batch add to a sum?"),
+        "ignore": ("With -100 you are right; with another value you are not.", "Which lines use `ignore`?"),
+        "unequal": ("If all batches have as many targets you are right; if they differ you are not.",
+                    "One batch has 1 target, the other 99: how much should the first target count?"),
+        "batches": ("One batch is right in yours; several are not.",
+                    "What is collected over the batches, and by how many is it divided?"),
+        "": ("Even one batch leaves other parameters, or another loss.",
+             "Which four things happen in a step, and in which order?"),
+    },
+    hints=(
+        "Two batches: one target with loss 4, three targets with loss 2 each. What is the mean over all four, and what "
+        "is the mean of the two means?",
+        "Gradients add up in .grad, so each batch may go backwards on its own. By what must its *sum* of losses be "
+        "divided, and when is that number known?",
+        "The shape of it: count first; old gradients away; for each batch (B, N, V) logits, a sum, a division, "
+        "backward; one step; a float.",
+    ),
+)

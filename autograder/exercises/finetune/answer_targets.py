@@ -1,0 +1,129 @@
+"""Targets for the tokens of an answer only: what was asked is read, not learned."""
+
+import torch
+
+from autograder.schema import SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+IGNORE = "another value to ignore"
+
+
+def answer_targets(ids, answer, ignore=-100):
+    targets = torch.full_like(ids, ignore)
+    following = ids[:, 1:]
+    counts = answer[:, 1:]
+    targets[:, :-1] = torch.where(counts, following, ignore)
+    return targets
+
+
+def reference(ids, answer, ignore=-100):
+    known = ids.masked_fill(answer.logical_not(), ignore)
+    return torch.cat((known[:, 1:], known.new_full((len(known), 1), ignore)), dim=1)
+
+
+def cases(draw):
+    batch, tokens = draw.sizes(2, 4, 8)
+    several = ("tokens", "question")
+    yield _case(draw, "a question, then an answer", batch, tokens, [(tokens // 2, tokens)], needs=several)
+    yield _case(draw, "an answer in the middle", 2, 7, [(2, 5)], needs=several)
+    yield _case(draw, "two answers", 3, 9, [(2, 4), (6, 8)], needs=several)
+    yield _case(draw, "no answer", 2, 5, [], needs=several)
+    yield _case(draw, "answer only", 2, 4, [(0, 4)], needs=("tokens",))
+    yield _case(draw, "an answer of one token at the start", 2, 4, [(0, 1)], needs=several)
+    yield _case(draw, "an answer of one token at the end", 2, 4, [(3, 4)], needs=several)
+    yield _case(draw, "one token", 3, 1, [(0, 1)])
+    yield _case(draw, "four of everything", 4, 4, [(1, 3)], needs=several)
+    ids, answer = draw.integers(0, 2, 5, 8), draw.integers(0, 1, 5, 8).bool()
+    ids[0, :5] = 0
+    yield Case("answers anywhere, and the id 0", (ids, answer), gradients=False, needs=several)
+    other = {"aspect": IGNORE, "needs": (*several, "ignore")}
+    yield _case(draw, "another value to ignore", 2, 6, [(3, 5)], ignore=-1, **other)
+    yield _case(draw, "an id to ignore", 2, 6, [(1, 5)], ignore=0, **other)
+
+
+def _case(draw, family, batch, tokens, spans, ignore=None, **more):
+    """Ids and answers; each sample's answer begins and ends a little elsewhere if there is room."""
+    answer = torch.zeros(batch, tokens, dtype=torch.bool)
+    for row in range(batch):
+        for start, end in spans:
+            answer[row, start + (row % 2 if end - start > 1 else 0) : end] = True
+    given = (draw.integers(0, 20, batch, tokens), answer) + (() if ignore is None else (ignore,))
+    return Case(family, given, gradients=False, **more)
+
+
+NEXT, COUNTS, LAST = "ids[:, 1:]", "answer[:, 1:]", "return targets"
+PUT = "targets[:, :-1] = torch.where(counts, following, ignore)"
+
+EXERCISE = Exercise(
+    number=6, minutes=8, difficulty=2,
+    worked=answer_targets,
+    reference=reference,
+    cases=cases,
+    standard=("transposed", "by name"),
+    aspects={VALUES: 4, IGNORE: 1, SIDE_EFFECTS: 1},
+    shapes={"ids": "B N", "answer": "B N", "return": "B N"},
+    mistakes=(
+        edit("ANS-01 no shift", {PUT: "targets[:] = torch.where(answer, ids, ignore)"},
+             "Each of your targets is the token that the model reads at that place.",
+             "After reading token t, which token is the model asked for?"),
+        edit("ANS-03 shifted the other way", {PUT: "targets[:, 1:] = torch.where(answer[:, :-1], ids[:, :-1], ignore)"},
+             "Your targets are the tokens before.", "Which token should be predicted at t: the one before, or after?"),
+        edit("ANS-05 the mask is not shifted", {COUNTS: "answer[:, :-1]"},
+             "The first token of an answer is no target in yours; the one after the answer is.",
+             "Which of the two must belong to the answer: the token that is read, or the one that is asked for?"),
+        edit("ANS-05", {PUT: "targets[:, :-1] = following\n    targets = targets.masked_fill(~answer, ignore)"}),
+        edit("ANS-07 the question is learned", {"(counts, following": "(~counts, following"},
+             "Your targets are the tokens of the question.", "Which tokens does True stand for in `answer`?"),
+        edit("ANS-09 everything is learned", {"torch.where(counts, following, ignore)": "following"},
+             "Tokens of the question are targets in yours.", "Should a model learn to write questions?"),
+        edit("ANS-11 the first token follows the last",
+             {PUT: "targets[:] = torch.where(answer.roll(-1, 1), ids.roll(-1, 1), ignore)"},
+             "Your last target is the first token.", "Which token comes after the last?"),
+        edit("ANS-13 the last token is its own target",
+             {LAST: "targets[:, -1] = torch.where(answer[:, -1], ids[:, -1], ignore)\n    return targets"},
+             "Your last target is the last token itself.", "Which token comes after the last, and what stands there?"),
+        edit("ANS-15 one target too few", {LAST: "return targets[:, :-1]"},
+             "You return one target less than there are tokens.", "Which shape does the exercise promise?"),
+        edit("ANS-17 the value to ignore is fixed", {"full_like(ids, ignore)": "full_like(ids, -100)",
+             "following, ignore)": "following, -100)"},
+             "Another value to ignore changes nothing in yours.", "Which lines use `ignore`?"),
+        edit("ANS-17", {"following, ignore)": "following, -100)"}),
+        edit("ANS-17", {"full_like(ids, ignore)": "full_like(ids, -100)"}),
+        edit("ANS-19 another default", {"ignore=-100": "ignore=-1"},
+             "Unless the caller says something else, you ignore by another value.",
+             "Which default does the exercise give?"),
+        edit("ANS-21 the id 0 is no target", {"(counts, following": "(counts & (following != 0), following"},
+             "The id 0 is never a target in yours.", "Is 0 a token like every other?"),
+        edit("ANS-23 from the first answer on", {COUNTS: "answer.cummax(dim=1).values[:, 1:]"},
+             "Everything after an answer has begun is a target in yours.",
+             "A talk has several turns: what comes after the first answer?"),
+        edit("ANS-25 the first answer token is left out", {COUNTS: "(answer[:, 1:] & answer[:, :-1])"},
+             "The first token of an answer is no target in yours.",
+             "Which token must the model write right after the question?"),
+        edit("ANS-27 the ids that were given are changed", {"torch.full_like(ids, ignore)": "ids",
+             "following = ids[:, 1:]": "following = ids[:, 1:].clone()",
+             LAST: "targets[:, -1] = ignore\n    return targets"},
+             "After the call the caller's ids hold other numbers than before.",
+             "Which line writes into a tensor that it was given?"),
+        edit("ANS-29 floats", {LAST: "return targets.float()"},
+             "Your targets are floats.", "Which type does a loss ask of its targets?"),
+        edit("ANS-31 two steps ahead", {PUT: "targets[:, :-2] = torch.where(answer[:, 2:], ids[:, 2:], ignore)"},
+             "Your targets are two tokens ahead.", "After reading token t, which token is the model asked for?"),
+    ),
+    combinable=("ANS-07", "ANS-13", "ANS-15", "ANS-21"),
+    needs={
+        "ignore": ("With -100 you are right; with another value you are not.", "Which lines use `ignore`?"),
+        "question": ("If everything is the answer you are right; beside a question you are not.",
+                     "Of which token does it depend whether it counts: the one that is read, or the one asked for?"),
+        "tokens": ("A single token is right in yours; several are not.",
+                   "After reading token t, which token is the model asked for?"),
+        "": ("Even a single token has a target in yours.", "Which token comes after the last?"),
+    },
+    hints=(
+        "Write the tokens in a row, mark those of the answer, and write under each the token that comes next. Which of "
+        "these next tokens count?",
+        "Two things move by one place: the ids, and the mask that says which of them count. What is left for the last "
+        "place?",
+        "The shape of it: (B, N) full of `ignore`; all but its last column take the ids from the second on, where the "
+        "mask from the second on allows it.",
+    ),
+)

@@ -1,0 +1,141 @@
+"""A layer without some of its heads: they add nothing, or the same for every token."""
+
+import torch
+
+from autograder.schema import DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+MEAN = "a mean in their place"
+
+
+def ablate_heads(mixed, heads, n_heads, mean=None):
+    for head in heads:
+        if not 0 <= head < n_heads:
+            raise ValueError(f"there is no head {head} of {n_heads}")
+    gone = torch.zeros(n_heads, dtype=torch.bool, device=mixed.device)
+    gone[list(heads)] = True
+    d_head = mixed.shape[-1] // n_heads
+    gone = gone.repeat_interleave(d_head)
+    instead = torch.zeros_like(mixed) if mean is None else mean
+    return torch.where(gone, instead, mixed)
+
+
+def reference(mixed, heads, n_heads, mean=None):
+    if any(head not in range(n_heads) for head in heads):
+        raise ValueError("there is no such head")
+    parts = list(mixed.chunk(n_heads, dim=-1))
+    means = None if mean is None else mean.chunk(n_heads)
+    for head in heads:
+        parts[head] = torch.zeros_like(parts[head]) if means is None else means[head].expand_as(parts[head])
+    return torch.cat(parts, dim=-1)
+
+
+def cases(draw):
+    batch, tokens, heads, d_head = draw.sizes(4, 3, 7)
+    wide = ("heads", "width")
+    yield _case(draw, "two heads of several", batch, tokens, heads, d_head, [heads - 1, 1], needs=wide)
+    yield _case(draw, "the first head", 2, 3, 4, 3, [0], needs=wide)
+    yield _case(draw, "the last head", 2, 3, 4, 3, [3], needs=wide)
+    yield _case(draw, "no head", 2, 3, 3, 2, [], needs=("none",))
+    yield _case(draw, "all heads", 2, 3, 3, 2, [2, 0, 1])
+    yield _case(draw, "a head twice", 2, 3, 3, 2, [1, 1], needs=wide)
+    yield _case(draw, "one head of one", 2, 3, 1, 4, [0])
+    yield _case(draw, "heads of one feature", 2, 3, 4, 1, [2], needs=("heads",))
+    yield _case(draw, "as many heads as features in each", 2, 3, 3, 3, [1], needs=wide)
+    yield _case(draw, "one token, one sample", 1, 1, 3, 2, [2], needs=wide)
+    yield _case(draw, "four of everything", 4, 4, 4, 4, [2], needs=wide)
+    mean = {"aspect": MEAN, "mean": True}
+    yield _case(draw, "a mean for one head", 2, 3, 4, 3, [2], needs=(*wide, "mean"), **mean)
+    yield _case(draw, "a mean for two heads", 3, 4, 4, 2, [3, 0], needs=(*wide, "mean"), **mean)
+    yield _case(draw, "a mean for a head twice", 2, 3, 3, 2, [1, 1], needs=(*wide, "mean"), **mean)
+    yield _case(draw, "a mean for all heads", 2, 3, 2, 3, [0, 1], needs=("mean",), **mean)
+    yield _case(draw, "a mean and no head", 2, 3, 2, 3, [], needs=("none", "mean"), **mean)
+    refused = {"aspect": REFUSALS, "raises": "ValueError", "gradients": False, "needs": ("refused",)}
+    for family, named in (("a head too high", [1, 4]), ("a head below zero", [-1]), ("far too high", [40])):
+        yield _case(draw, family, 2, 3, 4, 2, named, **refused)
+
+
+def _case(draw, family, batch, tokens, heads, d_head, named, mean=False, **more):
+    width = heads * d_head
+    kwargs = {"mean": draw.normal(width)} if mean else {}
+    return Case(family, (draw.normal(batch, tokens, width), named, heads), kwargs, **more)
+
+
+GONE, EACH = "gone[list(heads)] = True", "gone.repeat_interleave(d_head)"
+INSTEAD, LAST = "torch.zeros_like(mixed) if mean is None else mean", "torch.where(gone, instead, mixed)"
+INSIDE = "if not 0 <= head < n_heads:"
+
+EXERCISE = Exercise(
+    number=4, minutes=10, difficulty=2,
+    worked=ablate_heads,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 3, MEAN: 1, REFUSALS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"mixed": "B N n_heads*d_head", "mean": "n_heads*d_head", "return": "B N n_heads*d_head"},
+    mistakes=(
+        edit("ABL-01 every n-th feature", {EACH: "gone.repeat(d_head)"},
+             "The features that you take away do not stand beside each other.",
+             "With 2 heads and 6 features: which features are head 0?"),
+        edit("ABL-03 the other heads", {GONE: "gone[:] = True\n    gone[list(heads)] = False"},
+             "You take away the heads that should stay.", "Which heads does the list name?"),
+        edit("ABL-05 features instead of heads", {EACH: "torch.zeros(mixed.shape[-1], dtype=torch.bool)\n"
+             "    gone[list(heads)] = True"},
+             "You take away single features.", "How many features does a head have?"),
+        edit("ABL-07 the input is changed", {LAST: "mixed.data.copy_(torch.where(gone, instead, mixed))"},
+             "After the call the caller's tensor holds other numbers than before.",
+             "Which line writes into a tensor that it was given?"),
+        edit("ABL-09 only the first head", {GONE: "gone[list(heads)[:1]] = True"},
+             "Only the first head of the list is taken away.", "How many heads does the list name?"),
+        edit("ABL-09", {GONE: "gone[list(heads)[-1:]] = True"}),
+        edit("ABL-11 heads are counted from one", {GONE: "gone[[head - 1 for head in heads]] = True"},
+             "You take away the head before.", "Which number does the first head have?"),
+        edit("ABL-13 the mean is not used", {INSTEAD: "torch.zeros_like(mixed)"},
+             "A mean changes nothing in yours.", "Which line uses `mean`?"),
+        edit("ABL-15 the mean is added", {INSTEAD: "torch.zeros_like(mixed) if mean is None else mixed + mean"},
+             "Your mean is added to the head's features.", "What should be left of the head?"),
+        edit("ABL-17 a mean of your own", {INSTEAD: "torch.zeros_like(mixed) if mean is None else mixed.mean((0, 1))"},
+             "You take the mean of these tokens, not the one that is given.", "Whose mean is `mean`?"),
+        edit("ABL-17", {INSTEAD: "mixed.mean((0, 1)).expand_as(mixed)"},
+             "Without a mean, yours takes that of these tokens.", "What becomes of a head if no mean is given?"),
+        edit("ABL-19 the mean of another head",
+             {INSTEAD: "torch.zeros_like(mixed) if mean is None else mean[:d_head].repeat(n_heads)"},
+             "Every head gets the mean of the first one.", "Which features of `mean` belong to head 2?"),
+        edit("ABL-19", {INSTEAD: "torch.zeros_like(mixed) if mean is None else mean.mean().expand_as(mixed)"},
+             "All features get one and the same mean.", "Which feature of `mean` belongs to feature 5?"),
+        edit("ABL-21 every head gets the mean", {LAST: LAST + " if mean is None else mean.expand_as(mixed)"},
+             "With a mean, heads that should stay are gone, too.", "Which heads does the list name?"),
+        edit("ABL-23 heads below zero are taken", {INSIDE: "if head >= n_heads:"},
+             "A head below zero is not refused.", "Which head is number -1?"),
+        edit("ABL-25 heads that are not there are taken", {INSIDE: "if False:", GONE:
+             "gone[[head for head in heads if 0 <= head < n_heads]] = True"},
+             "A head that is not there is passed over.", "What happens to somebody who mistypes a number?"),
+        edit("ABL-25", {INSIDE: "if False:"}, "A head that is not there is not refused with a ValueError.",
+             "Which error does the exercise ask for?"),
+        edit("ABL-25", {INSIDE: "if not 0 <= head <= n_heads:"}),
+        edit("ABL-27 taken out of the result", {LAST: "mixed[..., ~gone] if mean is None else " + LAST},
+             "Your result has fewer features.", "Which shape does the exercise promise?"),
+        edit("ABL-29 halved", {INSTEAD: "mixed / 2 if mean is None else mean"},
+             "Something of the heads is left.", "What should the features of these heads become?"),
+        edit("ABL-31 no gradient for the mean", {INSTEAD: "torch.zeros_like(mixed) if mean is None else mean.detach()"},
+             "The values are right, but no gradient reaches the mean.", "Which step cuts it off?"),
+        edit("ABL-33 ones instead of zeros", {"torch.zeros_like(mixed)": "torch.ones_like(mixed)"},
+             "The features of these heads become 1.", "What does a head add that is not there?"),
+    ),
+    combinable=("ABL-01", "ABL-03", "ABL-13"),
+    needs={
+        "mean": ("Without a mean you are right; with one you are not.",
+                 "Which features of `mean` belong to which of `mixed`?"),
+        "none": ("You are right while there is a head to take away.", "What is left if no head is named?"),
+        "width": ("Heads of one feature are right in yours; wider ones are not.", "Which features are one head?"),
+        "heads": ("If all heads go you are right; if some stay you are not.", "Which features are one head?"),
+        "refused": ("Heads that are there come out right; others are not refused.",
+                    "Which numbers may a head have?"),
+        "": ("Even without any head left the result is another.", "What should the features of a head become?"),
+    },
+    hints=(
+        "With 3 heads of 2 features: which features does [2] name, and what becomes of the others?",
+        "Make one True or False for each head, then one for each feature. What stands where it is True? And check the "
+        "list before you use it.",
+        "The shape of it: (n_heads,) to (n_heads * d_head,), which chooses between two tensors of (B, N, width).",
+    ),
+)

@@ -1,0 +1,99 @@
+"""By how much a model prefers one word to another, at the end of each text (Wang et al. 2023)."""
+
+import torch
+
+from autograder.schema import DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, edit
+
+
+def logit_difference(logits, lengths, right, wrong):
+    rows = torch.arange(len(logits), device=logits.device)
+    last = logits[rows, lengths - 1]
+    return last[rows, right] - last[rows, wrong]
+
+
+def reference(logits, lengths, right, wrong):
+    picked = torch.stack((right, wrong), dim=1)
+    differences = []
+    for text, length, pair in zip(logits, lengths.tolist(), picked, strict=True):
+        good, bad = text[length - 1].index_select(0, pair)
+        differences.append(good - bad)
+    return torch.stack(differences)
+
+
+def cases(draw):
+    batch, tokens, words = draw.sizes(3, 3, 7)
+    lengths = ("samples", "lengths")
+    yield _case(draw, "all lengths different", 4, 5, 7, [3, 5, 1, 2], needs=lengths)
+    yield _case(draw, "all as long as can be", batch, tokens, words, needs=("samples",))
+    yield _case(draw, "one text", 1, 4, 5, [2], needs=("lengths",))
+    yield _case(draw, "texts of one token", 3, 4, 5, [1, 1, 1], needs=lengths)
+    yield _case(draw, "one token", 1, 1, 3)
+    yield _case(draw, "two words", 3, 2, 2, [1, 2, 1], needs=lengths)
+    yield _case(draw, "four of everything", 4, 4, 4, [4, 1, 3, 2], needs=lengths)
+    logits, _, right, _ = _case(draw, "", 3, 4, 5).args
+    yield Case("the same word twice", (logits, torch.tensor([2, 4, 1]), right, right.clone()), needs=lengths)
+    yield _case(draw, "large logits", 3, 4, 5, [2, 4, 1], scale=300.0, needs=lengths)
+
+
+def _case(draw, family, batch, tokens, words, lengths=None, scale=1.0, **more):
+    right = draw.integers(0, words - 1, batch)
+    wrong = (right + draw.integers(1, words - 1, batch)) % words
+    lengths = torch.tensor(lengths or [tokens] * batch)
+    return Case(family, (draw.normal(batch, tokens, words, scale=scale), lengths, right, wrong), **more)
+
+
+LAST, OUT = "logits[rows, lengths - 1]", "last[rows, right] - last[rows, wrong]"
+
+EXERCISE = Exercise(
+    number=6, minutes=6, difficulty=1,
+    worked=logit_difference,
+    reference=reference,
+    cases=cases,
+    standard=("float64", "transposed", "by name"),
+    aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    shapes={"logits": "B N V", "return": "B"},
+    mistakes=(
+        edit("LDIF-01 the last column", {LAST: "logits[:, -1]"},
+             "You read the last position of the batch, which is padding in shorter texts.",
+             "Where does a text of length 3 end in a batch of five?"),
+        edit("LDIF-03 one position too far", {LAST: "logits[rows, lengths.clamp(max=logits.shape[1] - 1)]"},
+             "You read the position after the last token.", "At which index does a text of length 3 end?"),
+        edit("LDIF-05 one position too early", {LAST: "logits[rows, (lengths - 2).clamp(min=0)]"},
+             "You read the position before the last token.", "At which index does a text of length 3 end?"),
+        edit("LDIF-07 wrong minus right", {OUT: "last[rows, wrong] - last[rows, right]"},
+             "Your differences have the other sign.", "What should come out if the right word is preferred?"),
+        edit("LDIF-09 probabilities", {OUT: "last.softmax(-1)[rows, right] - last.softmax(-1)[rows, wrong]"},
+             "You take the difference of probabilities.", "Of which two numbers does the exercise ask the difference?"),
+        edit("LDIF-11 a mean over the texts", {OUT: f"({OUT}).mean()"},
+             "You return one number for all texts.", "How many texts are there?"),
+        edit("LDIF-13 a ratio", {OUT: "last[rows, right] / last[rows, wrong]"},
+             "You divide one logit by the other.", "Does a logit have a natural zero?"),
+        edit("LDIF-15 the logit of the right word alone", {OUT: "last[rows, right]"},
+             "Your numbers do not know the wrong word.", "What is preferred to what?"),
+        edit("LDIF-17 against the best of the others",
+             {OUT: "last[rows, right] - last.scatter(1, right[:, None], -torch.inf).amax(1)"},
+             "You compare with the strongest other word.", "Which word is the right one compared with?"),
+        edit("LDIF-19 the words of the first text", {OUT: "last[:, right[0]] - last[:, wrong[0]]"},
+             "All your texts use the words of the first.", "Which pair of words belongs to the second text?"),
+        edit("LDIF-21 every pair of texts", {OUT: "last[:, right] - last[:, wrong]"},
+             "You have a number for each pair of texts.", "Which word belongs to which text?"),
+        edit("LDIF-23 a mean over the positions", {LAST: "logits.mean(dim=1)"},
+             "Every position counts in yours.", "Which position speaks about the next word?"),
+        edit("LDIF-25 the first position", {LAST: "logits[:, 0]"},
+             "You read the first position.", "Which position has read the whole text?"),
+        edit("LDIF-27 the size of it", {OUT: f"({OUT}).abs()"},
+             "None of your numbers is below zero.", "What should come out if the wrong word is preferred?"),
+    ),
+    combinable=("LDIF-01", "LDIF-03", "LDIF-07"),
+    needs={
+        "lengths": ("If all texts fill the batch you are right; for shorter ones you are not.",
+                    "Where does a text of length 3 end in a batch of five?"),
+        "samples": ("One text is right in yours; several are not.", "Which pair of words belongs to which text?"),
+        "": ("Even one text of one token gives another number.", "Which logit is taken from which?"),
+    },
+    hints=(
+        "A text has 3 tokens and is padded to 5. Which row of its logits speaks about the next word?",
+        "One row for each text first, (B, V). Then one entry of each for the right word, and one for the wrong.",
+        "The shape of it: (B, N, V), one position a text, (B, V), two words a text, (B,) minus (B,).",
+    ),
+)

@@ -1,0 +1,207 @@
+"""A model of which some parts say something else (Meng et al. 2022; Wang et al. 2023)."""
+
+from autograder.exercises._shared.inner_parts import whole, with_looks
+from autograder.schema import GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, edit
+
+CLEAN = "nothing is left behind"
+
+
+def run_patched(model, replacements, *inputs):
+    parts = dict(model.named_modules())
+    for name in replacements:
+        if name not in parts:
+            raise ValueError(f"the model has no part called {name!r}")
+
+    def say(tensor):
+        def hook(part, args, output):
+            return tensor
+
+        return hook
+
+    hooks = []
+    try:
+        for name, tensor in replacements.items():
+            hooks.append(parts[name].register_forward_hook(say(tensor)))
+        return model(*inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def reference(model, replacements, *inputs):
+    found = {}
+    for name in replacements:
+        try:
+            found[model.get_submodule(name)] = replacements[name]
+        except AttributeError:
+            raise ValueError("there is no such part") from None
+    hooks = [part.register_forward_hook(lambda part, args, output: found[part]) for part in found]
+    try:
+        return model(*inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+# The model of the other exercise reads the first of two things; here the part gives way to a pair made of a tensor.
+TRY = """
+def attempt(answer, model, name, tensor, x):
+    try:
+        answer(model, {"start": tensor, name: tensor}, x)
+    except Exception as error:
+        return [type(error).__name__, "the model's own" in str(error)]
+    return ["none", False]
+"""
+
+
+def cases(draw):
+    yield _plain(draw, "one part at the top", ["start"])
+    several = {"needs": ("several",)}
+    yield _plain(draw, "a part inside a part", ["blocks.1.mlp"], **several)
+    yield _plain(draw, "several parts", ["blocks.0.mlp", "blocks.1.mlp", "start"], **several)
+    yield _plain(draw, "a whole block", ["blocks.0"], needs=("several",))
+    yield _plain(draw, "a part inside a part that is replaced", ["blocks.1", "blocks.1.mlp"], **several)
+    yield _plain(draw, "a part that is called twice", ["again"])
+    yield _plain(draw, "a part that returns two things", ["blocks.0.attention"], pair=True, needs=("several", "pairs"))
+    yield _plain(draw, "the model itself", [""], needs=("itself",))
+    yield _plain(draw, "a part that is not called", ["blocks.0.unused", "start"], needs=("several", "unused"))
+    yield _plain(draw, "nothing to replace", [], needs=("none",))
+    yield _plain(draw, "two inputs", ["blocks.0.mlp"], inputs=2, needs=("several", "inputs"))
+    yield _plain(draw, "one layer, one sample", ["blocks.0.mlp"], n_layers=1, samples=1, **several)
+    clean = {"aspect": CLEAN, "needs": ("several", "clean")}
+    yield _clean(draw, "hooks of others", ["blocks.0.mlp", "again"], marked=True, **clean)
+    yield _clean(draw, "evaluation mode", ["start", "blocks.1.mlp"], training=False, **clean)
+    yield _raising(draw, "a model that raises", "blocks.0.mlp", raises=True, aspect=CLEAN, needs=("raises",))
+    yield _raising(draw, "a name that is not there", "blocks.2", aspect=REFUSALS, needs=("refused",))
+    yield _raising(draw, "a name of no part", "blocks.0.mlp.linear.bias", aspect=REFUSALS, needs=("refused",))
+
+
+def _given(draw, names, inputs=1, samples=2, n_layers=2, training=True, pair=False):
+    # A part of which the first item is read gives way to a tensor with an axis more: its first item is that of rows.
+    shape = (1, samples, 4, 3) if pair else (samples, 4, 3)
+    replacements = {name: draw.normal(*shape) for name in names}
+    given = {"model": whole(draw, n_layers=n_layers, training=training), "replacements": replacements}
+    return given | {f"x{i}": draw.normal(samples, 4, 3) for i in range(inputs)}
+
+
+def _plain(draw, family, names, **more):
+    sizes = {key: more.pop(key) for key in ("inputs", "samples", "n_layers", "pair") if key in more}
+    return Case(family, tuple(_given(draw, names, **sizes).values()), modes=True, **more)
+
+
+def _clean(draw, family, names, marked=False, training=True, **more):
+    given = _given(draw, names, training=training)
+    call = Call((Kept("model"), Kept("replacements"), Kept("x0")), keep="output")
+    return with_looks(family, given, call, (), marked, gradients=False, repeats=False, **more)
+
+
+def _raising(draw, family, name, raises=False, **more):
+    given = {"model": whole(draw, raises=raises), "name": name, "tensor": draw.normal(2, 4, 3),
+             "x": draw.normal(2, 4, 3), "attempt": Given("attempt", TRY)}
+    call = Call((Kept("answer"), *map(Kept, ("model", "name", "tensor", "x"))), to="attempt", keep="error")
+    return with_looks(family, given, call, gradients=False, repeats=False, **more)
+
+
+SAY, RUN = "return tensor\n", "        return model(*inputs)\n"
+REMOVE = "        for hook in hooks:\n            hook.remove()\n"
+MISSING = "if name not in parts:"
+REFUSE = MISSING + '\n            raise ValueError(f"the model has no part called {name!r}")'
+TO_EACH = "register_forward_hook(say(tensor))"
+
+EXERCISE = Exercise(
+    number=7, minutes=12, difficulty=3,
+    worked=run_patched,
+    reference=reference,
+    cases=cases,
+    standard=("float64",),
+    aspects={VALUES: 3, CLEAN: 2, REFUSALS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1},
+    mistakes=(
+        edit("PATCH-01 nothing is replaced", {SAY: "pass\n"},
+             "The model runs as if nothing had been replaced.", "What does a hook have to return to be heard?"),
+        edit("PATCH-03 added instead of replaced",
+             {SAY: "return (output + tensor) if hasattr(output, 'shape') else output\n"},
+             "What you give is added to the part's own output.", "What should be left of the part's own output?"),
+        edit("PATCH-05 the input is replaced", {"def hook(part, args, output)": "def hook(part, args)",
+             "register_forward_hook": "register_forward_pre_hook"},
+             "You replace what the part is given.", "Which should be another: what goes in, or what comes out?"),
+        edit("PATCH-07 every hook says the last tensor", {TO_EACH: "register_forward_hook(lambda part, args, output: "
+             "tensor)"},
+             "All your parts say the last tensor.",
+             "When does a function look up the name that it uses: when it is made, or when it runs?"),
+        edit("PATCH-09 only the first part is replaced", {"in replacements.items():": "in "
+             "list(replacements.items())[:1]:"},
+             "Only one of the parts is replaced.", "How many names are there?"),
+        edit("PATCH-11 hooks stay", {REMOVE: "        pass\n"},
+             "After your call, the model still says what you told it.",
+             "What happens at the next call of the model?"),
+        edit("PATCH-13 hooks stay after an error", {RUN + "    finally:\n" + REMOVE:
+             "        result = model(*inputs)\n    finally:\n        pass\n    for hook in hooks:\n"
+             "        hook.remove()\n    return result\n"},
+             "If the model raises, hooks of yours stay on it.", "Which lines run after an error?"),
+        edit("PATCH-15 hooks of others are removed, too",
+             {REMOVE: "        for part in model.modules():\n            part._forward_hooks.clear()\n"
+              "            part._forward_pre_hooks.clear()\n"},
+             "Hooks that others have left on the model are gone.", "Whose hooks do you remove?"),
+        edit("PATCH-17 cut off from gradients", {SAY: "return tensor.detach()\n"},
+             "The output is right, but no gradient reaches what you put in.",
+             "What does detach take away from a tensor?"),
+        edit("PATCH-19 run without gradients", {RUN: "        with __import__('torch').no_grad():\n"
+             "            return model(*inputs)\n"},
+             "The output is right, but no gradient reaches anything.", "Who decides whether gradients are recorded?"),
+        edit("PATCH-21 pairs stay pairs",
+             {SAY: "return (tensor, *output[1:]) if isinstance(output, tuple) else tensor\n"},
+             "A part that returns two things says something else than the tensor.",
+             "What should come out of the part: the tensor, or a pair with it?"),
+        edit("PATCH-21", {SAY: "return output if isinstance(output, tuple) else tensor\n"}),
+        edit("PATCH-23 unknown names are left out", {REFUSE: MISSING + "\n            continue",
+             "in replacements.items():": "in [(n, t) for n, t in replacements.items() if n in parts]:"},
+             "A name that is not there is passed over.", "What happens to somebody who mistypes a name?"),
+        edit("PATCH-25 another error", {"raise ValueError(": "raise KeyError("},
+             "A name that is not there gives another error than a ValueError.",
+             "Which error does the exercise ask for?"),
+        edit("PATCH-27 the model runs before the names are looked at", {"    parts = dict": "    model(*inputs)\n"
+             "    parts = dict"},
+             "Your model is called more than once, or before the names are looked at.",
+             "How often may the model be called, and when is it known that a name is wrong?"),
+        edit("PATCH-29 evaluation mode", {"    hooks = []\n": "    hooks = []\n    model.eval()\n"},
+             "You put the model into evaluation mode.", "Who decides in which mode a model computes?"),
+        edit("PATCH-31 only the first input", {"model(*inputs)": "model(inputs[0])"},
+             "Your model gets its first input only.", "What does the star before `inputs` stand for?"),
+        edit("PATCH-33 only the top", {"model.named_modules()": "model.named_children()"},
+             "Parts inside parts are not found.", "How deep does named_children go?"),
+        edit("PATCH-35 the replacement is returned", {RUN: "        model(*inputs)\n"
+             "        return next(reversed(list(replacements.values())), None)\n"},
+             "You return what you put in.", "What is asked for: what the part says, or what the model makes of it?"),
+        edit("PATCH-37 a part that is not called is an error",
+             {"    hooks = []\n": "    hooks, said = [], []\n", SAY: "said.append(part)\n            return tensor\n",
+              RUN: "        result = model(*inputs)\n        if not set(said) >= {parts[n] for n in replacements}:\n"
+              "            raise ValueError('a part was not called')\n        return result\n"},
+             "A part that is not called is an error in yours.", "What changes if a part that nobody asks is replaced?"),
+    ),
+    combinable=("PATCH-03", "PATCH-09", "PATCH-11"),
+    needs={
+        "refused": ("Parts that are there come out right; a name that is not there does not.",
+                    "Which error should come, and has the model run by then?"),
+        "raises": ("While the model runs through you are right; if it raises you are not.",
+                   "Which lines run after an error?"),
+        "clean": ("The output is right; the model is another afterwards.",
+                  "What on the model have you changed, and who set it back?"),
+        "pairs": ("Parts that return a tensor are right; one that returns two things is not.",
+                  "What should come out of the part: the tensor, or a pair with it?"),
+        "unused": ("You are right while every part is called; with one that is not, you are not.",
+                   "What changes if a part that nobody asks is replaced?"),
+        "itself": ("Parts are right in yours; the model itself is not.", "Which name does named_modules give it?"),
+        "none": ("You are right while something is replaced.", "What does the model say if nothing is replaced?"),
+        "inputs": ("With one input you are right; with two you are not.",
+                   "What does the star before `inputs` stand for?"),
+        "several": ("One part at the top is right in yours; several, or deep ones, are not.",
+                    "Which tensor does each hook say, and which names does named_modules give?"),
+        "": ("Even one part at the top comes out wrong.", "What does a hook have to return to be heard?"),
+    },
+    hints=(
+        "What happens if a forward hook returns something? Try it with one part and a tensor of zeros.",
+        "Each name needs a hook that knows its own tensor. And all of them must go, also if the model raises.",
+        "The shape of it: check the names; a hook for each, which returns its tensor; the model's result from inside a "
+        "`try`; the handles removed in its `finally`.",
+    ),
+)

@@ -1,0 +1,1075 @@
+# %% [markdown]
+r"""
+# 21 Look inside: which part of a model knows what?
+
+Ask the model of lesson 20 for the capital of France, and it says *Paris*. Somewhere among 135 million numbers there
+must be something that knows it. Where? In which layer, at which token? And how would you *prove* it?
+
+Looking is not enough: a map of attention may show a head that looks at just the right token, and the model may do as
+well without it. In this lesson you look, and then you **intervene**: take a head away, or put another hidden state in
+its place, and measure what changes. Every claim is held against the same intervention somewhere else, chosen by
+chance. The field is called **mechanistic interpretability**.
+
+In this lesson you will **build**
+
+1. the tool that reads what any part of a model returned, a **forward hook**,
+2. the score that finds **induction heads**, the heads that copy,
+3. what every single head adds, and a layer without some of its heads,
+4. the **logit lens**: what the model would say after each layer,
+5. **activation patching**: one hidden state of another run, put into this one.
+
+First you grow two heads that work together in a small model of your own and watch them form; then you find the same
+heads in SmolLM2, and trace *Paris* through its layers.
+
+**You need** lesson 04 (heads), lesson 11 (a language model and its loss) and, for the real model, what `make model`
+has fetched for lesson 20. Without it the lesson works on the small model, and says what it leaves out.
+
+**You spend** about N minutes. Two evenings: section 4 ends the first.
+
+Write an answer, run the check below it, read what it says. When you are stuck, `hint("inside.outputs_of")`
+(and likewise for the others) gives one hint at a time.
+
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
+"""
+
+# %%
+import math
+from contextlib import contextmanager
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder import check, draw, explore, figures, hint, progress
+from autograder.notebook import real_model
+from autograder.notebook.experiment import train
+from autograder.notebook.lessons.inside import heat
+
+# %% [markdown]
+r"""
+## 1. What did this part return?
+
+**The question.** A model gives its logits, and nothing else. How do you get at what layer 3 returned, without
+rewriting the model?
+
+PyTorch lets you hang a function on any module, a **forward hook**. Each time the module has run, PyTorch calls
+`hook(part, args, output)`. If the hook returns something, that is used in place of the output, which is how you will
+intervene in section 7. Every part has a name, its path from the top: `named_modules` lists them.
+
+![Four parts in a row; a line leaves the exit of layer 0 and ends in a dictionary's entry](../images/forward_hook.svg)
+
+By hand, on a model of two parts: the first doubles, the second adds one.
+"""
+
+# %%
+class Double(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+
+class AddOne(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+tiny = nn.Sequential(Double(), AddOne())
+heard = []
+handle = tiny[0].register_forward_hook(lambda part, args, output: heard.append((args[0].item(), output.item())))
+print("the model says", tiny(torch.tensor(5.0)).item(), "and the hook heard (input, output) =", heard[0])
+handle.remove()
+tiny(torch.tensor(6.0))
+print("after remove() it hears nothing more:", heard)
+print("the names of the parts:", [name for name, _ in tiny.named_modules()], "('' is the model itself)")
+
+# %% [markdown]
+r"""
+`register_forward_hook` gives back a **handle**, and whoever hangs a hook must remove it: a hook that is left behind
+runs at every later call. Also if the model raises an error halfway.
+
+### Exercise: `outputs_of`
+
+Keep the very object that each part returned: a copy would lose its place in the graph, and with it the gradients.
+"""
+
+# %% exercise: inside.outputs_of
+def outputs_of(model, names, *inputs):
+    """What the parts of these names returned while model(*inputs) ran once.
+
+    Names are those of `named_modules`; '' is the model itself. Of a part that is called several times the last
+    output counts; a part that is not called has no entry. No hook stays on the model, also if it raises.
+
+    Shapes:
+        names: list of str
+        returns: dict, name -> the very object that the part returned
+    Raises ValueError for a name that is not there, before the model is called.
+
+    >>> outputs_of(nn.Sequential(nn.Identity(), nn.Flatten(0)), ["0"], torch.ones(1, 2))
+    {'0': tensor([[1., 1.]])}
+    """
+    ### BEGIN SOLUTION
+    parts = dict(model.named_modules())
+    for name in names:
+        if name not in parts:
+            raise ValueError(f"the model has no part called {name!r}")
+    found, hooks = {}, []
+
+    def keep(name):
+        def hook(part, args, output):
+            found[name] = output
+
+        return hook
+
+    try:
+        for name in names:
+            hooks.append(parts[name].register_forward_hook(keep(name)))
+        model(*inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Hooks that stay.* The model becomes slower with every call, and remembers what it should forget.
+- *One loop, one name.* `lambda part, args, output: found.update({name: output})` inside a loop looks up `name` when
+  it runs, and by then the loop is over: all hooks write under the last name. Each hook needs a name of its own.
+- *`remove()` after the call only.* If the model raises, that line is never reached. `finally` is.
+
+**See it run.** A model to look into: two layers of attention and nothing else, no feed-forward network and no norm,
+so that everything it can do is done by heads. Its parts `weights` and `mixed` compute nothing: they only pass on what
+they get, so that a hook can hang there.
+"""
+
+# %%
+vocabulary, width, n_heads, longest = 24, 64, 4, 32
+
+
+class Attention(nn.Module):
+    """Causal attention; positions enter queries and keys only."""
+
+    def __init__(self):
+        super().__init__()
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width, bias=False) for _ in range(4))
+        self.weights, self.mixed = nn.Identity(), nn.Identity()
+
+    def forward(self, x, places):
+        given = (self.q_proj, x + places), (self.k_proj, x + places), (self.v_proj, x)
+        q, k, v = (layer(one).unflatten(-1, (n_heads, -1)).transpose(1, 2) for layer, one in given)
+        past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
+        scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~past, -torch.inf)
+        weights = self.weights(torch.softmax(scores, dim=-1))
+        return self.out_proj(self.mixed((weights @ v).transpose(1, 2).flatten(2)))
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+
+    def forward(self, x, places):
+        return x + self.attention(x, places)
+
+
+class Copier(nn.Module):
+    """A language model of two layers that are attention only."""
+
+    def __init__(self):
+        super().__init__()
+        self.token_embedding, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(longest, width)
+        self.layers = nn.ModuleList(Layer() for _ in range(2))
+        self.norm, self.head = nn.Identity(), nn.Linear(width, vocabulary, bias=False)
+        for table in (self.token_embedding, self.positions):
+            nn.init.normal_(table.weight, std=0.3)
+
+    def forward(self, ids):
+        x, places = self.token_embedding(ids), self.positions.weight[: ids.shape[1]]
+        for layer in self.layers:
+            x = layer(x, places)
+        return self.head(self.norm(x))
+
+
+torch.manual_seed(0)
+fresh = Copier()
+for name, output in outputs_of(fresh, ["layers.0", "layers.1.attention.weights"], torch.tensor([[3, 1, 4, 1]])).items():
+    print(f"{name}: {tuple(output.shape)}")
+
+# %% [markdown]
+r"""
+## 2. Who copies?
+
+**The question.** A text of random letters, *Q K B X*, comes a second time: *Q K B X Q K B ...* Nobody can guess the
+first block. The second can be known letter by letter, by anyone who looks up what came after the same letter before.
+How would attention do that?
+
+One head cannot. The second *Q* would have to find the letter *after* the first *Q*, and that letter, *K*, does not
+say that it comes after a *Q*: a key knows its own token only. It takes two heads in two layers. The first lets every
+letter learn what stood before it. The second can then look for "a letter that stands after *Q*", and copy it. The
+second is called an **induction head** (Elhage et al. 2021; Olsson et al. 2022), the first a **previous-token head**.
+
+![Tokens A B C D A. B learns that A stood before it; the second A looks for a token after A, finds B and copies
+it](../images/induction.svg)
+
+By hand, for a block of three letters twice, A B C A B C at the places 0 to 5. The letter at place 3 is A; it was at
+place 0 before, and after it came place 1. So query 3 should look at key 1, query 4 at key 2, query 5 at key 3:
+"""
+
+# %%
+period = 3
+for query in range(period, 2 * period):
+    print(f"query {query} ({'ABCABC'[query]}) should look at key {query - period + 1} ({'ABCABC'[query - period + 1]})")
+
+# %% [markdown]
+r"""
+**The formula** (after Olsson et al. 2022). For the weights $w$ of a head on a text whose block of $P$ tokens repeats:
+
+$$\text{score} = \operatorname{mean}_{i \ge P}\; w_{i,\; i - P + 1}$$
+
+- $w$, shape $(B, H, N, N)$: weight of query $i$ on key $j$; the mean runs over the samples, too
+- only queries from $P$ on: the earlier ones have not seen their token before
+
+A head that does nothing else has the score 1; one that looks everywhere alike, about $1/N$.
+
+### Exercise: `induction_score`
+
+One weight for each query, then a mean. Count the places on your fingers once more.
+"""
+
+# %% exercise: inside.induction_score
+def induction_score(weights, period):
+    """How much each head looks at the token after the last occurrence of the query's own.
+
+    The mean over samples and over the queries i >= period of the weight on key i - period + 1.
+
+    Shapes:
+        weights: (B, H, N, N), of a text in which a block of `period` tokens repeats, N > period >= 2
+        returns: (H,)
+
+    >>> weights = torch.zeros(1, 1, 4, 4)
+    >>> weights[0, 0, 2, 1] = weights[0, 0, 3, 2] = 0.5
+    >>> induction_score(weights, 2)
+    tensor([0.5000])
+
+    Olsson et al. 2022.
+    """
+    ### BEGIN SOLUTION
+    queries = torch.arange(period, weights.shape[-1], device=weights.device)
+    keys = queries - period + 1
+    return weights[:, :, queries, keys].mean(dim=(0, 2))
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Key $i - P$.* There stands the *same* letter. It is what comes after it that is wanted.
+- *The whole diagonal.* `weights.diagonal(offset=1 - period)` begins with query $P - 1$, whose letter has not been
+  seen before. One entry too many, and the score of a perfect head is below 1.
+- *A score of attention proves a habit, not a use.* Section 3 takes the head away.
+
+**See it run.** Train the copier on blocks of 5 to 14 random letters that repeat until the text has 32. The block's
+length changes from sample to sample, so that no head can do it by counting places. Three seeds; every 50 steps, the
+loss on letters that can be known, and the scores of the best heads:
+"""
+
+# %%
+def repeated(count, generator, period=None):
+    """(count, 32) ids: a block of random letters again and again; and the lengths of the blocks, (count, 1)."""
+    low, high = (5, 14) if period is None else (period, period)
+    periods = torch.randint(low, high + 1, (count, 1), generator=generator)
+    blocks = torch.randint(vocabulary, (count, longest), generator=generator)
+    return blocks.gather(1, torch.arange(longest)[None] % periods), periods
+
+
+def losses_of(logits, ids):
+    """(B, N - 1): the loss of each next token."""
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), reduction="none").view(len(ids), -1)
+
+
+probe, PERIOD = repeated(16, torch.Generator().manual_seed(99), period=14)[0][:, :28], 14
+
+
+def look(model):
+    """The loss in the second block; (layers, heads) of induction scores, and of weights on the token before."""
+    names = [f"layers.{layer}.attention.weights" for layer in range(2)]
+    with torch.no_grad():
+        found = outputs_of(model, ["", *names], probe)
+        known = losses_of(found[""], probe)[:, PERIOD:].mean().item()
+    inductions = torch.stack([induction_score(found[name], PERIOD) for name in names])
+    previous = torch.stack([found[name].diagonal(-1, -2, -1).mean(dim=(0, 2)) for name in names])
+    return known, inductions, previous
+
+
+def grown(seed, steps=1800):
+    """A trained copier, and what `look` saw of it every 50 steps."""
+    torch.manual_seed(seed)
+    model, generator, seen = Copier(), torch.Generator().manual_seed(seed), []
+
+    def loss_of(model, batch):
+        if loss_of.step % 50 == 0:
+            seen.append(look(model))
+        loss_of.step += 1
+        return losses_of(model(batch), batch).mean()
+
+    loss_of.step = 0
+    train(model, (repeated(32, generator)[0] for _ in range(steps)), loss_of, lr=3e-3)
+    return model, [*seen, look(model)]
+
+
+# %%
+runs = [grown(seed) for seed in range(3)]
+for seed, (_, seen) in enumerate(runs):
+    for at in (0, 6, 12, 36):
+        known, inductions, previous = seen[at]
+        best = f"induction {inductions[1].max():.2f} in layer 1 and {inductions[0].max():.2f} in layer 0"
+        print(f"seed {seed}, step {50 * at:4d}: loss {known:.2f}, {best}, previous token {previous[0].max():.2f}")
+steps = list(range(0, 1801, 50))
+charts = {
+    "loss in the second block": {"copier": [[one[0] for one in seen] for _, seen in runs]},
+    "score of the best head": {
+        "induction, layer 1": [[one[1][1].max().item() for one in seen] for _, seen in runs],
+        "induction, layer 0": [[one[1][0].max().item() for one in seen] for _, seen in runs],
+        "previous token, layer 0": [[one[2][0].max().item() for one in seen] for _, seen in runs],
+    },
+}
+figures.panels(charts, steps, title="Two heads form, and the loss falls (three seeds)")
+
+# %% [markdown]
+r"""
+On all three seeds the same story. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as a head of
+layer 0 turns to the token before and heads of layer 1 begin to copy. Most of it has happened after 600 steps; three
+times as many make both habits purer. Layer 0 has no induction head on any seed: it cannot have one, because there is
+no layer below it to tell a key what stood before. Nobody asked for these heads. They are what gradient descent finds
+for texts that repeat.
+
+## 3. Who is needed?
+
+**The question.** A head has a high score. Does the model *use* it? Take it away and see. But what is "a head" in a
+layer that multiplies all heads by one matrix at the end?
+
+The output projection sums over all features of all heads. Cut that sum by heads, and each head has an output of its
+own, and what the layer adds is their sum (Elhage et al. 2021):
+
+![Each head's features pass the columns of out_proj.weight that belong to it; the outputs of the heads are added
+up](../images/heads_add_up.svg)
+
+By hand, with two heads of one feature and an output of two: the features are 3 and 5, the weight's columns (1, 0) and
+(2, 1). Head 0 adds $3 \cdot (1, 0) = (3, 0)$, head 1 adds $5 \cdot (2, 1) = (10, 5)$; together (13, 5).
+"""
+
+# %%
+out = nn.Linear(2, 2, bias=False)
+out.weight.data = torch.tensor([[1.0, 2.0], [0.0, 1.0]])
+features = torch.tensor([3.0, 5.0])
+by_hand = [(features[h] * out.weight[:, h]).tolist() for h in range(2)]
+print("head 0 adds", by_hand[0], "and head 1 adds", by_hand[1], "together", out(features).tolist())
+
+# %% [markdown]
+r"""
+**The formula.** With $m_h$ the features of head $h$ and $W_h$ the columns of the projection's weight that belong to
+it:
+
+$$W m = \sum_h W_h\, m_h$$
+
+- $m$, shape $(B, N, H \cdot d_{\text{head}})$: the heads side by side; $W$, shape $(d_{\text{out}}, H \cdot
+  d_{\text{head}})$
+
+### Exercise: `head_outputs`
+
+The projection has no bias here: it would belong to no head.
+"""
+
+# %% exercise: inside.head_outputs
+def head_outputs(mixed, out_proj, n_heads):
+    """What each head adds: its features times its columns of out_proj.weight. Their sum is out_proj(mixed).
+
+    Shapes:
+        mixed: (B, N, n_heads * d_head); head h is features h * d_head ... (h + 1) * d_head
+        out_proj: nn.Linear(n_heads * d_head, d_out) without bias
+        returns: (B, N, n_heads, d_out)
+
+    >>> out_proj = nn.Linear(4, 3, bias=False)
+    >>> head_outputs(torch.ones(1, 2, 4), out_proj, 2).shape
+    torch.Size([1, 2, 2, 3])
+
+    Elhage et al. 2021.
+    """
+    ### BEGIN SOLUTION
+    parts = mixed.unflatten(-1, (n_heads, -1))  # (B, N, H, d_head)
+    columns = out_proj.weight.unflatten(1, (n_heads, -1))  # (d_out, H, d_head)
+    return torch.einsum("bnhd,ohd->bnho", parts, columns)
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.** *Rows instead of columns*: in the weight of an `nn.Linear`, the second axis is the input, where
+the heads are. If input and output are equally wide, nothing warns you.
+
+Now take heads away. To **ablate** a head means to replace its features, by zeros, or better by their mean over many
+texts: a head that always says the same carries no information, but the layers above may count on what it says.
+
+### Exercise: `ablate_heads`
+
+A new tensor: the one that is given belongs to somebody else. A head that is not there is an error, -1 included.
+"""
+
+# %% exercise: inside.ablate_heads
+def ablate_heads(mixed, heads, n_heads, mean=None):
+    """The features of all heads side by side, with those of `heads` replaced by 0, or by those of `mean`.
+
+    Shapes:
+        mixed: (B, N, n_heads * d_head)
+        heads: list of int; it may be empty, and a head may be named twice
+        mean: (n_heads * d_head,) or None
+        returns: (B, N, n_heads * d_head)
+    Raises ValueError for a head that is not there.
+
+    >>> ablate_heads(torch.ones(1, 1, 4), [1], 2)
+    tensor([[[1., 1., 0., 0.]]])
+    """
+    ### BEGIN SOLUTION
+    for head in heads:
+        if not 0 <= head < n_heads:
+            raise ValueError(f"there is no head {head} of {n_heads}")
+    gone = torch.tensor([head in heads for head in range(n_heads)], device=mixed.device)
+    gone = gone.repeat_interleave(mixed.shape[-1] // n_heads)
+    return torch.where(gone, torch.zeros_like(mixed) if mean is None else mean, mixed)
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *In place.* `mixed[..., a:b] = 0` changes the tensor of the model's own run, and breaks its gradients.
+- *Every n-th feature.* A head's features stand beside each other.
+- *A mean added.* The mean takes the place of the features; it is not added to them.
+
+**See it run.** First, who adds how much? The size of what each head of the copier adds, at the queries that can know.
+Then the proof: a hook on `mixed` takes heads away while the model runs. The loss in the second block, without each of
+the eight heads in turn, on three seeds:
+"""
+
+# %%
+@contextmanager
+def without(model, heads, n_heads):
+    """Within the block the model runs without these heads, a list of (layer, head)."""
+    hooks = []
+    for layer in {layer for layer, _ in heads}:
+        named = [head for at, head in heads if at == layer]
+        part = model.get_submodule(f"layers.{layer}.attention.mixed")
+        hooks.append(part.register_forward_hook(lambda part, args, out, named=named: ablate_heads(out, named, n_heads)))
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def loss_without(model, heads, ids, period, n_heads):
+    """The mean loss of the tokens that can be known."""
+    with torch.no_grad(), without(model, heads, n_heads):
+        return losses_of(model(ids), ids)[:, period:].mean().item()
+
+
+for seed, (model, seen) in enumerate(runs):
+    _, inductions, previous = seen[-1]
+    with torch.no_grad():
+        mixed = outputs_of(model, ["layers.1.attention.mixed"], probe)["layers.1.attention.mixed"]
+        added = head_outputs(mixed, model.layers[1].attention.out_proj, n_heads)[:, PERIOD:]
+        sizes = added.norm(dim=-1).mean(dim=(0, 1))
+    print(f"seed {seed}, layer 1: size of what each head adds {[round(size, 1) for size in sizes.tolist()]},",
+          f"induction {[round(score, 2) for score in inductions[1].tolist()]}")
+
+# %%
+each = [(layer, head) for layer in range(2) for head in range(4)]
+costs = [[loss_without(model, [one], probe, PERIOD, n_heads) for one in each] for model, _ in runs]
+for seed, (model, _) in enumerate(runs):
+    whole = loss_without(model, [], probe, PERIOD, n_heads)
+    rows = [f"{cost:.2f}" for cost in costs[seed]]
+    print(f"seed {seed}: whole {whole:.2f}, without each head of layer 0", *rows[:4], "of layer 1", *rows[4:])
+charts = {f"seed {seed}": [round(cost, 1) for cost in costs[seed]] for seed in range(3)}
+figures.bars(charts, [f"{layer}.{head}" for layer, head in each], "Loss without one head (layer.head)", top=3.2)
+
+# %% [markdown]
+r"""
+Two different pictures, on every seed. In layer 1 all four heads have become induction heads, all add about as much,
+and none is indispensable: without one of them the other three go on, and the loss rises a little. In layer 0 one
+single head looks at the token before. Without it the loss jumps most of the way back to guessing; without any other
+head of layer 0 it hardly moves. So a high score did not tell what a head is worth: four heads with the same score
+share the work, and the loss of one is small.
+
+And layer 1 needs layer 0. Without its previous-token head, the induction heads look for something that nobody has
+written down. Watch the best induction score fall, and compare with the other heads of layer 0:
+"""
+
+# %%
+for seed, (model, seen) in enumerate(runs):
+    first = int(seen[-1][2][0].argmax())
+    others = [head for head in range(4) if head != first]
+    with without(model, [(0, first)], n_heads):
+        cut = look(model)[1][1].max().item()
+    rivals = []
+    for head in others:
+        with without(model, [(0, head)], n_heads):
+            rivals.append(look(model)[1][1].max().item())
+    print(f"seed {seed}: best induction score {seen[-1][1][1].max():.2f}; without the previous-token head {cut:.2f};",
+          "without another of layer 0", *(f"{rival:.2f}" for rival in rivals))
+
+# %% [markdown]
+r"""
+This is what an explanation of a model looks like: *two* parts, what each does, what passes between them, and a rival
+for every cut.
+
+## 4. The same heads in a real model
+
+**The question.** All this was a toy that was trained to copy. Does a language model that has read half the internet
+have such heads? Here is SmolLM2, in PyTorch's own functions: the model of lesson 20, without a cache, so that each
+part takes and gives one tensor. It has 30 layers of 9 heads, 270 in all.
+
+The text is a block of 32 random tokens, twice. The score of every head:
+"""
+
+# %%
+real, tokenizer = None, None
+if real_model.is_there():
+    from autograder.notebook.real_model.plain import plain_model
+
+    file = real_model.open_file()
+    real, tokenizer = plain_model(file), file.tokenizer
+else:
+    print(real_model.MISSING)
+
+
+def weights_of(model, layer, ids):
+    """(B, H, N, N): the attention weights of a layer of the real model, from what q_proj and k_proj returned."""
+    names = [f"layers.{layer}.attention.{part}_proj" for part in "qk"]
+    q, k = model.layers[layer].attention.queries_and_keys(*outputs_of(model, names, ids).values())
+    past = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~past, -torch.inf).softmax(dim=-1)
+
+
+def random_blocks(seed, count=4, period=32):
+    """(count, 2 * period): random tokens, and the same again."""
+    block = torch.randint(1000, 40000, (count, period), generator=torch.Generator().manual_seed(seed))
+    return torch.cat((block, block), dim=1)
+
+
+# %%
+if real is not None:
+    ids = random_blocks(0, count=2)
+    with torch.no_grad():
+        tables = [weights_of(real, layer, ids) for layer in range(30)]
+    induction = torch.stack([induction_score(table, 32) for table in tables], dim=1)  # (heads, layers)
+    previous = torch.stack([table.diagonal(-1, -2, -1).mean(dim=(0, 2)) for table in tables], dim=1)
+    first = torch.stack([table[..., 0].mean(dim=(0, 2)) for table in tables], dim=1)
+    order = induction.T.flatten().argsort(descending=True)[:8].tolist()
+    strongest = [(place // 9, place % 9) for place in order]
+    print("eight strongest induction heads (layer.head):",
+          ", ".join(f"{layer}.{head} {induction[head, layer]:.2f}" for layer, head in strongest))
+    names = {"induction": induction, "the token before": previous, "the very first token": first}
+    picture = heat(names, [str(head) for head in range(9)], "What the 270 heads of SmolLM2 look at",
+                   note="mean weight on a repeated block of random tokens")
+else:
+    picture = None
+picture
+
+# %% [markdown]
+r"""
+The first map is nearly white. A few heads in layers 17 to 24 are induction heads, one of them almost a pure one. The
+second map shows the previous-token heads, most of them in *earlier* layers, as it must be. The third is a surprise
+that every large model has: many heads give most of their weight to the first token, whatever it is. It is called an
+**attention sink** (Xiao et al. 2024; see lesson 15): a head that has nothing to do must still give its weight to
+something, since softmax makes it sum to one.
+
+Are the induction heads used? Take the eight away, on three fresh texts. The rivals: eight other heads by chance,
+three times, and eight other heads of the same layers:
+"""
+
+# %%
+def chosen_by_chance(generator, layers=None):
+    """Eight heads that are not among the strongest; one of each of these layers if they are given."""
+    if layers is None:
+        pool = [(layer, head) for layer in range(30) for head in range(9) if (layer, head) not in strongest]
+        return [pool[at] for at in torch.randperm(len(pool), generator=generator)[:8].tolist()]
+    picked = []
+    for layer in layers:
+        free = [(layer, head) for head in range(9) if (layer, head) not in [*strongest, *picked]]
+        picked.append(free[int(torch.randint(len(free), (1,), generator=generator))])
+    return picked
+
+
+if real is not None:
+    for seed in (1, 2, 3):
+        chance = torch.Generator().manual_seed(seed)
+        rivals = [chosen_by_chance(chance) for _ in range(3)]
+        near = chosen_by_chance(chance, [layer for layer, _ in strongest])
+        tried = [[], strongest, *rivals, near]
+        whole, cut, *by_chance, same = (loss_without(real, heads, random_blocks(seed, 2), 32, 9) for heads in tried)
+        print(f"text {seed}: whole {whole:.1f}; without the eight induction heads {cut:.1f};",
+              "without eight others", *(f"{loss:.1f}" for loss in by_chance), f"and of the same layers {same:.1f}")
+    print(f"guessing one of {real.sizes.vocab_size:,} tokens costs {math.log(real.sizes.vocab_size):.1f}")
+else:
+    print(real_model.MISSING)
+
+# %% [markdown]
+r"""
+Eight heads of 270, three per cent, and the model has lost the ability to copy: its loss on tokens that it has just
+read goes up to about that of a blind guess. Eight other heads cost little, in the same layers too. All but one draw
+of nine: on text 2 the third draw costs nearly as much. Has chance hit something? Take its eight heads away one by
+one:
+"""
+
+# %%
+if real is not None:
+    generator = torch.Generator().manual_seed(2)
+    third = [chosen_by_chance(generator) for _ in range(3)][2]
+    for layer, head in third:
+        alone = loss_without(real, [(layer, head)], random_blocks(2, 2), 32, 9)
+        print(f"without head {layer}.{head} alone: loss {alone:.1f}; its weight on the token before:",
+              f"{previous[head, layer]:.2f}")
+else:
+    print(real_model.MISSING)
+
+# %% [markdown]
+r"""
+It is one head, 16.0: the strongest *previous-token head* of the whole model, one layer below the first induction
+heads. The very same pair of habits as in your copier, in the same order, and the same bottleneck. Two lessons: a
+rival chosen by chance can surprise you, so take several; and what you learned on a toy told you where to look.
+
+Nobody built these heads in. They form early in training, in every Transformer that was looked at, and their forming
+goes together with a sudden gain in learning from examples in the prompt (Olsson et al. 2022).
+
+This is a good place to stop for today.
+
+## 5. What would the model say after each layer?
+
+**The question.** The hidden state of a token passes 30 layers. Each only *adds* to it. So every hidden state is of
+the same kind as the last one, which becomes logits. What if we make logits of all of them?
+
+**The formula** (nostalgebraist 2020, the **logit lens**). With the hidden state $h_l$ after layer $l$, the model's
+last norm and its table $U$:
+
+$$\text{logits}_l = \operatorname{norm}(h_l)\; U^\top$$
+
+- $h_l$, shape $(B, N, D)$; $U$, shape $(V, D)$: one row for each word of the vocabulary
+
+By hand, with two words and no norm: the table's rows are (1, 0) for *yes* and (0, 1) for *no*. A state (0.2, 0.5)
+says *no*; the next layer adds (0.9, 0), and the state (1.1, 0.5) says *yes*.
+"""
+
+# %%
+table = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+for state in ([0.2, 0.5], [1.1, 0.5]):
+    logits = torch.tensor(state) @ table.T
+    said = ["yes", "no"][int(logits.argmax())]
+    print(f"state {state}: logits {[round(one, 1) for one in logits.tolist()]}, says {said}")
+
+# %% [markdown]
+r"""
+### Exercise: `logit_lens`
+
+Use the norm that is given, by calling it: it has weights of its own.
+"""
+
+# %% exercise: inside.logit_lens
+def logit_lens(hiddens, norm, unembedding):
+    """The logits that each hidden state would give if it were the last: norm(hidden) times the table, transposed.
+
+    Shapes:
+        hiddens: list of L tensors, (B, N, D)
+        norm: a module
+        unembedding: (V, D)
+        returns: (L, B, N, V)
+
+    >>> logit_lens([torch.ones(1, 1, 2), torch.zeros(1, 1, 2)], nn.Identity(), torch.eye(2)).flatten().tolist()
+    [1.0, 1.0, 0.0, 0.0]
+
+    nostalgebraist 2020.
+    """
+    ### BEGIN SOLUTION
+    return torch.stack([norm(hidden) @ unembedding.T for hidden in hiddens])
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.** *No norm*: the early states are small and the late ones large, and without the norm the
+comparison is one of sizes.
+
+**See it run.** What the model would say after each layer, at the last token of *The capital of France is*, and the
+rank of the right word (0 is the first) among all 49,152:
+"""
+
+# %%
+def rank_of(logits, word):
+    """How many words are more likely; the last axis is the vocabulary."""
+    return (logits > logits[..., word, None]).sum(dim=-1)
+
+
+if real is not None:
+    ranks = {}
+    for prompt, answer in (("The capital of France is", " Paris"), ("The capital of Japan is", " Tokyo"),
+                           ("The opposite of hot is", " cold")):
+        ids = torch.tensor([tokenizer.encode(prompt)])
+        with torch.no_grad():
+            states = list(outputs_of(real, [f"layers.{layer}" for layer in range(30)], ids).values())
+            said = logit_lens(states, real.norm, real.token_embedding.weight)[:, 0, -1]
+        ranks[answer.strip()] = (1 + rank_of(said, tokenizer.encode(answer)[0])).tolist()
+        words = [tokenizer.decode([word]) for word in said.argmax(dim=-1)[[0, 9, 19, 24, 27, 28, 29]].tolist()]
+        print(f"{prompt}: after layers 0, 9, 19, 24, 27, 28, 29 it would say {words}")
+    picture = figures.curves(ranks, title="Where the right word stands among 49,152, after each layer", xlabel="layer",
+                             ylabel="place (1 is first)", log_y=True)
+else:
+    print(real_model.MISSING)
+    picture = None
+picture
+
+# %% [markdown]
+r"""
+For more than twenty layers the right word is nowhere, some thousands of places down. Around layer 23 it climbs by a
+factor of ten or more, and only the last layers put it first. Read it with care: the lens shows what the state looks
+like to the *last* layer's eyes. A state may hold *Paris* long before, in a form that only a later layer can read.
+Which of the two is it? The lens cannot tell. The next section can.
+
+## 6. By how much?
+
+**The question.** To measure what an intervention does, one number is needed that says how much the model prefers the
+right answer to another.
+
+The **logit difference** (Wang et al. 2023): the logit of one word minus that of another, at the last token of each
+text. It is the logarithm of how many times likelier the one is, and the softmax's common part cancels:
+$\log p_a - \log p_b = \ell_a - \ell_b$.
+
+By hand, logits 3 and 1: the difference is 2, and the first word is $e^2 = 7.4$ times as likely, whatever the other
+48,000 words have.
+"""
+
+# %%
+for others in ([], [0.5, 2.0, 2.5]):
+    p = torch.tensor([3.0, 1.0, *others]).softmax(dim=0)
+    print(f"{len(others)} other words: {p[0]:.2f} and {p[1]:.2f}, {p[0] / p[1]:.1f} times as likely")
+
+# %% [markdown]
+r"""
+### Exercise: `logit_difference`
+
+Texts in a batch have different lengths: the last token of each is at `lengths - 1`.
+"""
+
+# %% exercise: inside.logit_difference
+def logit_difference(logits, lengths, right, wrong):
+    """The logit of `right` minus that of `wrong`, at the last token of each text.
+
+    Shapes:
+        logits: (B, N, V)
+        lengths: (B,), from 1 to N
+        right, wrong: (B,) ids
+        returns: (B,)
+
+    >>> logits = torch.tensor([[[1.0, 5.0], [9.0, 9.0]]])
+    >>> logit_difference(logits, torch.tensor([1]), torch.tensor([1]), torch.tensor([0]))
+    tensor([4.])
+
+    Wang et al. 2023, section 2.2.
+    """
+    ### BEGIN SOLUTION
+    rows = torch.arange(len(logits), device=logits.device)
+    last = logits[rows, lengths - 1]
+    return last[rows, right] - last[rows, wrong]
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.** *`logits[:, -1]`*: in a batch of texts of different lengths, the last column is padding for most.
+
+## 7. Where does the answer pass?
+
+**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden state
+from that run and put it into the run on *France*. If the answer turns to *Tokyo*, what was needed of "Japan" was in
+this state. If nothing changes, it was not, or not any more. This is **activation patching**, or causal tracing (Meng
+et al. 2022).
+
+![Two runs; a hidden state above Japan is put in the place of the one above France](../images/patching.svg)
+
+By hand, on the model of section 1, which doubles and adds one: 5 gives 11. Now the first part is made to say 100,
+whatever it computes, and the model gives 101.
+
+### Exercise: `run_patched`
+
+A hook that returns something replaces the output. And again, nothing stays behind.
+"""
+
+# %% exercise: inside.run_patched
+def run_patched(model, replacements, *inputs):
+    """What model(*inputs) returns if each part named gives this tensor in place of its own output.
+
+    Names are those of `named_modules`; a part that is not called changes nothing. No hook stays on the model, also if
+    it raises; gradients reach the replacements.
+
+    Shapes:
+        replacements: dict, name -> tensor
+    Raises ValueError for a name that is not there, before the model is called.
+
+    >>> run_patched(nn.Sequential(nn.Identity(), nn.Flatten(0)), {"0": torch.tensor([[7.0]])}, torch.ones(1, 2))
+    tensor([7.])
+
+    Meng et al. 2022, section 2; Wang et al. 2023.
+    """
+    ### BEGIN SOLUTION
+    parts = dict(model.named_modules())
+    for name in replacements:
+        if name not in parts:
+            raise ValueError(f"the model has no part called {name!r}")
+
+    def say(tensor):
+        return lambda part, args, output: tensor
+
+    hooks = []
+    try:
+        for name, tensor in replacements.items():
+            hooks.append(parts[name].register_forward_hook(say(tensor)))
+        return model(*inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**See it run.** For each token and each layer: put that one hidden state of the other run in, and measure how far the
+logit difference has moved, from 0 (as before) to 1 (all the way to the other answer). Four pairs of countries; the
+picture is that of the first:
+"""
+
+# %%
+print("double, then add one:", run_patched(tiny, {"0": torch.tensor(100.0)}, torch.tensor(5.0)).item())
+
+
+def moved(countries, answers):
+    """(tokens, layers): how far one hidden state of the second country's run moves the answer of the first's."""
+    ids, other = (torch.tensor([tokenizer.encode(f"The capital of {country} is")]) for country in countries)
+    assert ids.shape == other.shape, "patching needs texts of equal length"
+    words = [torch.tensor(tokenizer.encode(answer)[:1]) for answer in answers]
+    lengths, names = torch.tensor([ids.shape[1]]), [f"layers.{layer}" for layer in range(30)]
+    with torch.no_grad():
+        mine, theirs = outputs_of(real, names, ids), outputs_of(real, names, other)
+        before, after = (logit_difference(real(text), lengths, *words).item() for text in (ids, other))
+        table = torch.zeros(ids.shape[1], 30)
+        for layer, name in enumerate(names):
+            for token in range(ids.shape[1]):
+                state = mine[name].clone()
+                state[:, token] = theirs[name][:, token]
+                patched = run_patched(real, {name: state}, ids)
+                table[token, layer] = (before - logit_difference(patched, lengths, *words).item()) / (before - after)
+    return table
+
+
+if real is not None:
+    pairs = {("France", "Japan"): (" Paris", " Tokyo"), ("Italy", "Egypt"): (" Rome", " Cairo"),
+             ("Germany", "Spain"): (" Berlin", " Madrid"), ("Greece", "Cuba"): (" Athens", " Havana")}
+    tables = {pair: moved(pair, answers) for pair, answers in pairs.items()}
+    for (mine, theirs), table in tables.items():
+        at = [f"{table[token, layer]:.2f}" for layer in (0, 10, 20, 22, 23, 24, 29) for token in (3, 4)]
+        print(f"{mine} with one state of {theirs}, at layers 0, 10, 20, 22, 23, 24, 29:")
+        print("    at the country's token", *at[::2], " at 'is'", *at[1::2])
+    mine, theirs = next(iter(tables))
+    picture = heat({f"{mine}, with one state of {theirs}": tables[mine, theirs].clamp(0, 1)},
+                   ["The", "capital", "of", mine, "is"], "Where the answer passes",
+                   note="0: the answer stays; 1: it is the other country's", ylabel="token")
+else:
+    print(real_model.MISSING)
+    picture = None
+picture
+
+# %% [markdown]
+r"""
+Nothing is blurred here. Up to layer 22 everything about the country sits at the country's own token, and a state
+taken from *is* changes nothing. After layer 23 everything is at *is*, and the country's token no longer matters. One
+layer, and the same one for all four pairs: it is where the lens began to see something. There attention carries what
+is known of the country over to the place where the answer is said. So *Paris* was not computed in layer 23. It was
+*fetched* there.
+
+One more question can be asked now: which heads fetch? `On your own` below.
+
+## Explore
+
+Any head of any layer, on a text that repeats. Can you find the induction head at once? And a head that you would not
+dare to name?
+"""
+
+# %% explore
+if real is not None:
+    shown = torch.tensor([tokenizer.encode(2 * " apple river seven cloud paper horse")])
+    pieces = [tokenizer.decode([one]).strip() for one in shown[0].tolist()]
+else:
+    shown, pieces = probe[:1], [chr(97 + one) for one in probe[0].tolist()]
+
+
+def show(layer, head):
+    with torch.no_grad():
+        if real is not None:
+            table = weights_of(real, int(layer), shown)[0, int(head)]
+        else:
+            name = f"layers.{int(layer)}.attention.weights"
+            table = outputs_of(runs[0][0], [name], shown)[name][0, int(head)]
+    return figures.attention_maps({f"layer {int(layer)}, head {int(head)}": table}, pieces, title="One head")
+
+
+if real is not None:
+    explorer = explore(show, layer=(0, 29, 1, 18), head=(0, 8, 1, 6))
+else:
+    explorer = explore(show, layer=(0, 1, 1, 1), head=(0, 3, 1, 0))
+explorer
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+Head 6 of layer 18: in the second half words look at the word *after* their first occurrence. Head 0 of layer 16 and
+head 1 of layer 11 look at the word before. Most others look at the first token, with some colour here and there that
+no short sentence describes. That is the honest state of the art: some heads have a name, most have none.
+
+</details>
+
+## See the whole computation
+
+What each head adds, and that the sum is what the layer adds:
+"""
+
+# %%
+torch.manual_seed(0)
+projection = nn.Linear(4, 4, bias=False)
+draw(lambda mixed: head_outputs(mixed, projection, 2).sum(dim=2), torch.randn(1, 3, 4))
+
+# %% [markdown]
+r"""
+## Explain it
+
+In your own words.
+"""
+
+# %% [markdown] written: inside.what_is_proved (3 points, 8 minutes)
+r"""
+### What does an intervention prove?
+
+A friend shows you an attention map in which head 7 of layer 5 looks from *she* to *Maria*, and says: "This head finds
+out whom a pronoun means."
+
+1. What does the map show, and what does it not show?
+2. Name an experiment that could support the claim, and its rival.
+3. Your friend ablates the head, and the model still gets pronouns right. Does it follow that the head does nothing?
+
+Four to eight sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** The map shows where the head looks, in one text. It does not show what the head writes into the
+residual stream, nor whether any later layer uses it, nor that it is the same in other texts.
+
+Take many texts with pronouns and measure the logit difference of the right and the wrong name, with the head and
+without it (or with its mean). The rival: the same with as many other heads, chosen by chance, and of the same layer;
+only if this head costs much more is it special.
+
+No. Other heads may do the same work (there may be several such heads, and some models have heads that step in when
+another fails), or its work may show only in texts that were not tried. It follows that the model does not depend on
+this head alone.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for: a map shows where a head looks, not what it adds nor whether that is used.
+
+**1 point** for: an intervention with a measure, and other heads as a rival. Half without the rival.
+
+**1 point** for: no, other heads may do the same work (redundancy, backup), or other texts.
+
+**Sample answers.**
+
+*3 points.* "Attention = where it reads, not what it writes or who uses it. Ablate it on 100 pronoun sentences,
+compare logit diff (Maria vs. other name) to ablating random heads in layer 5. No, there could be backup heads."
+
+*One and a half points.* "It only shows one example. I would remove the head and look whether the loss goes up. No,
+because maybe it is needed for other sentences." (Half: no rival. Half for the first: nothing on use.)
+
+*0 points.* "If the map shows it, the head does it; maps are computed from the weights."
+### END MARK SCHEME
+"""
+
+# %% [markdown]
+r"""
+## On your own
+
+Not graded, and harder than they look.
+
+**Who fetches Paris?** Some head of layer 23 carries the answer to *is*. Ablate one head of the layers 22, 23 and 24
+at a time on *The capital of France is*, and look at the logit difference of Paris and Tokyo. Which head costs most?
+Then hold it against the other three pairs of countries.
+
+<details><summary>An answer</summary>
+
+```python
+france = torch.tensor([tokenizer.encode("The capital of France is")])
+words = [torch.tensor(tokenizer.encode(word)) for word in (" Paris", " Tokyo")]
+with torch.no_grad():
+    for layer in (22, 23, 24):
+        row = []
+        for head in range(9):
+            with without(real, [(layer, head)], 9):
+                row.append(logit_difference(real(france), torch.tensor([5]), *words).item())
+        print(layer, [round(one, 1) for one in row])
+```
+
+A head that costs much in one pair and nothing in the others has told you something about the pair, not about
+capitals.
+
+</details>
+
+**Zeros or means?** Repeat section 3 with the mean of `mixed` over the probe texts in place of zeros. Which heads
+looked important only because zeros are something the model has never seen?
+
+**Path patching.** Patch only what the previous-token head adds to the *keys* of layer 1, not to its queries and
+values (Goldowsky-Dill et al. 2023). Which of the three does the induction head read?
+
+## In practice
+
+- **Circuits.** Wang et al. (2023) traced 26 heads of GPT-2 that together find the indirect object of a sentence, with
+  ablations and patches like yours.
+- **Features instead of heads.** Most single neurons and many heads mean several things at once. **Sparse
+  autoencoders** (Bricken et al. 2023) split hidden states into thousands of directions that mean one thing each,
+  more often than not.
+- **Editing.** Meng et al. (2022) found by patching where a fact passes, and rewrote it there. It works for the
+  sentence, and less well for what follows from it.
+- **Libraries.** TransformerLens and nnsight offer hooks for every part under fixed names; what is below them is
+  `register_forward_hook`.
+
+## Read more
+
+- Elhage et al.: *A Mathematical Framework for Transformer Circuits*, 2021,
+  [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html). Sections 2 and 3 of this
+  lesson, with the algebra.
+- Olsson et al.: *In-context Learning and Induction Heads*, 2022, [arXiv:2209.11895](https://arxiv.org/abs/2209.11895).
+  When these heads form, and what forms with them.
+- nostalgebraist: *interpreting GPT: the logit lens*, 2020. The idea of section 5, with many pictures.
+- Meng et al.: *Locating and Editing Factual Associations in GPT*, 2022,
+  [arXiv:2202.05262](https://arxiv.org/abs/2202.05262). Causal tracing.
+- Wang et al.: *Interpretability in the Wild*, 2023, [arXiv:2211.00593](https://arxiv.org/abs/2211.00593). A whole
+  circuit, and how to argue for it.
+- Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2024,
+  [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why the first token gets so much weight.
+- Goldowsky-Dill et al.: *Localizing Model Behavior with Path Patching*, 2023,
+  [arXiv:2304.05969](https://arxiv.org/abs/2304.05969). Which way a piece of information takes.
+
+**You have built it.** You can take any model apart, and say of its parts what you can prove.
+**Next:** in lesson 22 you teach the model something that it does not know.
+"""
+
+# %%
+progress()

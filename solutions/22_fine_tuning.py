@@ -1,0 +1,902 @@
+# %% [markdown]
+r"""
+# 22 Teach a real model something new: what does it take, and what is lost?
+
+SmolLM2 answers questions in whole sentences. You want it to answer in a form of your own, in all cases, and it has
+never seen one example. Training all of its 135 million numbers would take the memory of four such models (the
+weights, their gradients, and two running means of Adam), and might ruin what it knows.
+
+**LoRA** trains less than one per cent of that: it leaves every weight as it is, and learns a small update beside it.
+Together with weights in four bits (**QLoRA**) it is how people adapt large models on a single GPU, or on a laptop.
+
+In this lesson you will **build**
+
+1. quantisation: weights as integers of four bits, and the way back,
+2. `LoRALinear`, a frozen layer with a small update beside it,
+3. the function that puts it into a model, however deep,
+4. the merge, after which nothing is left to compute beside the layer,
+5. the targets that make a model learn the answer and not the question,
+6. one training step over several batches in which every target counts alike. A famous library got it wrong for years.
+
+Then you teach a small model on three seeds, where everything can be measured, and the real one, whose answers you
+read.
+
+**You need** lesson 11 (a language model and its loss), lesson 20 (the real model), and 21 if you want to look into
+what you have trained. Without the real model the lesson works on a small one, and says what it leaves out.
+
+**You spend** about N minutes. Two evenings: section 4 ends the first.
+
+Write an answer, run the check below it, read what it says. When you are stuck, `hint("finetune.quantise")`
+(and likewise for the others) gives one hint at a time.
+
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
+course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
+"""
+
+# %%
+import copy
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder import check, draw, explore, figures, hint, progress
+from autograder.notebook import real_model
+from autograder.notebook.experiment import limited_threads, track, train
+from autograder.notebook.real_model.plain import Model, Sizes, plain_model
+
+# %% [markdown]
+r"""
+## 1. How many bits does a weight need?
+
+**The question.** A weight in float32 takes 32 bits. Most of them say nothing that matters. Can a weight be an integer
+from -7 to 7, which fits into four?
+
+With a common scale for all weights, one large weight would push all small ones to 0. So a row is cut into
+**blocks**, and each block has a **scale** of its own: its largest magnitude divided by 7.
+
+![A row of eight weights in two blocks of four. Each block is divided by its own scale and rounded; the codes times the
+scale come close to the weights](../images/quantise_blocks.svg)
+
+By hand, for the block 2, -14, 6, 1: the largest magnitude is 14, the scale 14/7 = 2, and the codes are the weights
+divided by 2, rounded: 1, -7, 3, 0 (0.5 is a tie; PyTorch rounds it to the even 0). Back: 2, -14, 6, 0.
+"""
+
+# %%
+block = torch.tensor([2.0, -14.0, 6.0, 1.0])
+scale = block.abs().max() / 7
+codes = torch.round(block / scale)
+print(f"scale {scale.item():g}, codes {codes.int().tolist()}, back {(codes * scale).tolist()}")
+
+# %% [markdown]
+r"""
+**The formula** (absmax quantisation in blocks; Dettmers et al. 2022). For each block $b$ of a row:
+
+$$s_b = \frac{\max_{i \in b} |w_i|}{7}, \qquad c_i = \operatorname{round}\!\left(\frac{w_i}{s_b}\right), \qquad
+\hat w_i = s_b\, c_i$$
+
+- $w$, shape $(O, I)$; $c$, shape $(O, I)$, integers from -7 to 7; $s$, shape $(O, I / \text{block})$
+
+### Exercise: `quantise`
+
+Two cases ask for care: a block of zeros, and weights so small that a "safety" constant is larger than they are.
+"""
+
+# %% exercise: finetune.quantise
+def quantise(weight, block):
+    """Codes from -7 to 7 and a scale for each run of `block` entries of a row: max|w| / 7.
+
+    A block of zeros has the scale 0 and the codes 0.
+
+    Shapes:
+        weight: (O, I), also an nn.Parameter
+        returns: (codes, scales), int8 (O, I) and (O, I / block) of the weight's dtype
+    Raises ValueError if block does not divide I.
+
+    >>> codes, scales = quantise(torch.tensor([[2.0, -14.0, 6.2, 0.0]]), 4)
+    >>> codes.tolist(), scales.tolist()
+    ([[1, -7, 3, 0]], [[2.0]])
+
+    Dettmers et al. 2022, section 2.
+    """
+    ### BEGIN SOLUTION
+    if weight.shape[1] % block:
+        raise ValueError(f"blocks of {block} do not fit a row of {weight.shape[1]}")
+    runs = weight.detach().unflatten(1, (-1, block))  # (O, I / block, block)
+    scales = runs.abs().amax(dim=2) / 7
+    divisors = scales.where(scales > 0, 1.0)
+    codes = torch.round(runs / divisors[:, :, None])
+    return codes.flatten(1).to(torch.int8), scales
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The largest instead of the largest magnitude.* In 1, 2, -9 it is the -9 that must fit.
+- *`+ 1e-8` against dividing by zero.* It changes the scale of small weights. Ask whether the scale is 0 instead.
+- *Cutting off instead of rounding.* `.to(torch.int8)` alone cuts 2.8 to 2.
+
+### Exercise: `dequantise`
+
+The way back, for the numbers as they are stored.
+"""
+
+# %% exercise: finetune.dequantise
+def dequantise(codes, scales):
+    """Each code times the scale of its block.
+
+    Shapes:
+        codes: (O, I) int8
+        scales: (O, I / block)
+        returns: (O, I), of the scales' dtype
+
+    >>> dequantise(torch.tensor([[1, -7, 3, 0]], dtype=torch.int8), torch.tensor([[2.0, 0.5]])).tolist()
+    [[2.0, -14.0, 1.5, 0.0]]
+    """
+    ### BEGIN SOLUTION
+    block = codes.shape[1] // scales.shape[1]
+    return codes * scales.repeat_interleave(block, dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.** *`repeat` for `repeat_interleave`*: s t s t instead of s s t t. Neighbours share a scale.
+
+**See it run.** A matrix of normal weights, of which three are outliers thirty times as large, as real models have
+them. The error of a block's weights, and the bits that a weight takes with its share of a scale of 16 bits:
+"""
+
+# %%
+torch.manual_seed(0)
+weight = torch.randn(256, 1024)
+weight[[3, 70, 200], [10, 500, 900]] = 30.0
+sizes = [8, 32, 128, 1024]
+errors, bits = [], []
+for size in sizes:
+    back = dequantise(*quantise(weight, size))
+    errors.append(((back - weight).square().mean().sqrt() / weight.square().mean().sqrt()).item())
+    bits.append(4 + 16 / size)
+    print(f"blocks of {size:4d}: {bits[-1]:.2f} bits a weight, error {errors[-1]:.1%} of a weight's size")
+title = "Small blocks cost bits, large ones lose weights"
+figures.curves({"error": errors}, sizes, title=title, xlabel="entries in a block", ylabel="error", log_x=True)
+
+# %% [markdown]
+r"""
+Blocks of 32 are what the file of lesson 20 has (it stores a minimum beside each scale as well). In a block of 1024 an
+outlier takes the resolution away from a thousand neighbours; in a block of 32 from 31.
+
+## 2. What learns?
+
+**The question.** Fine-tuning changes a weight $W$ into $W + \Delta W$. As many numbers as the weight has: for one
+layer of width 4096, 17 million. Does the *change* need so many?
+
+Hu et al. (2021) found that it does not. They let the change be a product of two thin matrices, $\Delta W = U D$, of
+**rank** $r$: first down to $r$ numbers, then up again. The frozen layer keeps its work:
+
+![The input goes two ways: through the frozen layer, and through down and up, whose result is scaled by alpha over
+rank and added](../images/lora_layer.svg)
+
+By hand: a layer with 3 inputs and 2 outputs, rank 1. `down` is (1, 0, 2), `up` is (0.5, -1), and alpha/rank is 2.
+For $x = (1, 1, 1)$, `down` gives 3, `up` gives (1.5, -3), and 2 times that is added: (3, -6).
+"""
+
+# %%
+x, down, up = torch.ones(3), torch.tensor([1.0, 0.0, 2.0]), torch.tensor([0.5, -1.0])
+print("down gives", (down @ x).item(), "and the update is", (2 * up * (down @ x)).tolist())
+for width in (576, 4096):
+    print(f"width {width}: {width * width:,} weights, and {2 * 8 * width:,} in an update of rank 8",
+          f"({2 * 8 / width:.1%})")
+
+# %% [markdown]
+r"""
+**The formula** (Hu et al. 2021, equation 3, with $\alpha / r$ from section 4.1):
+
+$$y = W x + b + \frac{\alpha}{r}\, U (D x)$$
+
+- $D$ (`down`), shape $(r, d_{\text{in}})$, random at first; $U$ (`up`), shape $(d_{\text{out}}, r)$, zeros at first,
+  so that nothing changes before the first step
+- dividing by $r$ keeps the update's size about the same if you try another rank
+
+### Exercise: `LoRALinear`
+
+The layer that you are given lives on inside, frozen: no gradient for its weights, but the gradient of $x$ must still
+pass through it, because layers below learn, too.
+"""
+
+# %% exercise: finetune.LoRALinear
+class LoRALinear(nn.Module):
+    """linear(x) + alpha / rank * up(down(x)), of which only down and up learn.
+
+    Parts:
+        linear: the nn.Linear that was given, frozen
+        down: nn.Linear(d_in, rank) without bias, random
+        up: nn.Linear(rank, d_out) without bias, zeros
+    All of the dtype and the device of `linear`.
+    Shapes:
+        x: (..., d_in)
+        returns: (..., d_out)
+    Raises ValueError for a rank below 1.
+
+    >>> linear = nn.Linear(4, 3)
+    >>> lora = LoRALinear(linear, 2)
+    >>> torch.equal(lora(torch.ones(4)), linear(torch.ones(4)))
+    True
+
+    Hu et al. 2021, section 4.1.
+    """
+
+    def __init__(self, linear, rank, alpha=16.0):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if rank < 1:
+            raise ValueError(f"a rank of {rank} leaves nothing to learn")
+        self.linear = linear.requires_grad_(False)
+        like = {"dtype": linear.weight.dtype, "device": linear.weight.device}
+        self.down = nn.Linear(linear.in_features, rank, bias=False, **like)
+        self.up = nn.Linear(rank, linear.out_features, bias=False, **like)
+        nn.init.zeros_(self.up.weight)
+        self.scale = alpha / rank
+        ### END SOLUTION
+
+    def forward(self, x):
+        ### BEGIN SOLUTION
+        return self.linear(x) + self.scale * self.up(self.down(x))
+        ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Both start at zero.* Then the gradient of each is zero, because it is a product with the other: nothing ever moves.
+- *Neither starts at zero.* The model is disturbed before it has learned anything.
+- *`torch.no_grad()` around the frozen layer.* It also stops the gradient of $x$, and the layers below learn nothing.
+
+## 3. Into a model, and out again
+
+**The question.** A model has its linear layers deep inside. How do you exchange them all, without rewriting its code?
+
+`named_modules` gives each part with its path, such as `layers.1.attention.q_proj`. What stands before the last dot is
+the **parent**, whose attribute has to become the new layer.
+
+By hand, in the real model: the paths that end in `q_proj` or `v_proj`, and what remains to be trained with rank 8.
+"""
+
+# %%
+sizes = Sizes(vocab_size=28, d_model=64, d_ff=128, n_layers=2, n_heads=4, n_kv_heads=2, base=10000.0, eps=1e-5)
+torch.manual_seed(0)
+small = Model(sizes)
+print("in a small model:", [path for path, _ in small.named_modules() if path.endswith(("q_proj", "v_proj"))])
+per_layer = 8 * (576 + 576) + 8 * (576 + 192)
+print(f"in SmolLM2, with rank 8 beside q_proj and v_proj: 30 times {per_layer:,} = {30 * per_layer:,} of 134,515,008,",
+      f"{30 * per_layer / 134_515_008:.2%}")
+
+# %% [markdown]
+r"""
+### Exercise: `replace_linears`
+
+First make the list, then change the model: what you put in has linear layers of its own. And think about when to
+freeze.
+"""
+
+# %% exercise: finetune.replace_linears
+def replace_linears(model, names, make):
+    """Replaces every nn.Linear whose last name is in `names`, however deep, by make(linear); returns how many.
+
+    All parameters that the model had before stop asking for gradients; those that `make` adds go on.
+
+    Shapes:
+        names: list of str, such as ["q_proj", "v_proj"]; one without a layer is no error beside others
+        make: function, linear -> module, called once for each
+        returns: int
+    Raises ValueError if no layer has one of the names; then nothing has changed.
+
+    >>> replace_linears(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), ["0"], lambda linear: LoRALinear(linear, 1))
+    1
+    """
+    ### BEGIN SOLUTION
+    layers = [
+        (path, part)
+        for path, part in model.named_modules()
+        if path and isinstance(part, nn.Linear) and path.split(".")[-1] in names
+    ]
+    if not layers:
+        raise ValueError(f"no linear layer is called {names}")
+    model.requires_grad_(False)
+    for path, part in layers:
+        parent, _, name = path.rpartition(".")
+        setattr(model.get_submodule(parent), name, make(part))
+    return len(layers)
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Freezing at the end.* By then the new layers are in the model, and are frozen with it.
+- *Freezing only what is replaced.* The embedding, the norms and all other layers would still be trained.
+- *`endswith("proj")`*: also `my_proj`. Compare the whole last name.
+
+When training is done, the update can be added into the weight. Then the layer is an ordinary one again, and costs
+what it did before:
+
+$$W x + \tfrac{\alpha}{r} U D x = \left(W + \tfrac{\alpha}{r} U D\right) x$$
+
+### Exercise: `merge_lora`
+
+A new layer: the three that you are given stay as they are.
+"""
+
+# %% exercise: finetune.merge_lora
+def merge_lora(linear, down, up, scale):
+    """A new nn.Linear that gives linear(x) + scale * up(down(x)).
+
+    It has the dtype and device of `linear`, a bias if `linear` has one, can be trained, and shares nothing.
+
+    Shapes:
+        linear: nn.Linear(d_in, d_out); down: nn.Linear(d_in, rank), up: nn.Linear(rank, d_out), both without bias
+        scale: float
+        returns: nn.Linear(d_in, d_out)
+
+    >>> linear, down, up = nn.Linear(3, 2), nn.Linear(3, 1, bias=False), nn.Linear(1, 2, bias=False)
+    >>> x = torch.ones(3)
+    >>> torch.allclose(merge_lora(linear, down, up, 0.5)(x), linear(x) + 0.5 * up(down(x)), atol=1e-5)
+    True
+    """
+    ### BEGIN SOLUTION
+    weight = linear.weight.detach()
+    merged = nn.Linear(linear.in_features, linear.out_features, bias=linear.bias is not None,
+                       dtype=weight.dtype, device=weight.device)
+    merged.weight.data = weight + scale * up.weight.detach() @ down.weight.detach()
+    if linear.bias is not None:
+        merged.bias.data = linear.bias.detach().clone()
+    return merged
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.** *`down @ up`*: x meets `down` first, so its weight stands on the right.
+
+**See it run.** A small model of the same kind as SmolLM2, whose updates are set to random numbers: merged and
+unmerged give the same logits.
+"""
+
+# %%
+def with_lora(model, rank, alpha=16.0, names=("q_proj", "k_proj", "v_proj", "out_proj")):
+    """The model with an update beside each of these layers."""
+    replace_linears(model, list(names), lambda linear: LoRALinear(linear, rank, alpha))
+    return model
+
+
+def merged(model):
+    """A copy of the model in which each update is part of its layer."""
+    model = copy.deepcopy(model)
+    for path, part in [*model.named_modules()]:
+        if isinstance(part, LoRALinear):
+            parent, _, name = path.rpartition(".")
+            setattr(model.get_submodule(parent), name, merge_lora(part.linear, part.down, part.up, part.scale))
+    return model
+
+
+lora = with_lora(copy.deepcopy(small), 4)
+for part in lora.modules():
+    if isinstance(part, LoRALinear):
+        nn.init.normal_(part.up.weight, std=0.1)
+ids = torch.arange(12).view(2, 6)
+with torch.no_grad():
+    far = (lora(ids) - small(ids)).abs().max()
+    near = (lora(ids) - merged(lora)(ids)).abs().max()
+print(f"logits with the update and without: {far:.2f} apart; with it and merged: {near:.0e} apart")
+print("parameters that learn:", sum(p.numel() for p in lora.parameters() if p.requires_grad), "of",
+      sum(p.numel() for p in lora.parameters()))
+
+# %% [markdown]
+r"""
+This is a good place to stop for today.
+
+## 4. Which tokens should be learned?
+
+**The question.** A training text is a question and its answer. The model should learn to answer, not to ask. What
+does the loss run over?
+
+Over the tokens of the answer only. All others are *read*, as before, and have no target: -100 is the id that
+`F.cross_entropy` leaves out.
+
+![Tokens of a question and an answer, and below them the targets: ignored under the question but for its last token,
+which has the answer's first token as its target](../images/answer_targets.svg)
+
+By hand, for the tokens q1 q2 a1 a2, of which the last two are the answer. The target of each place is the token that
+comes *next*, if that is of the answer: none, a1, a2, none. So the last token of the question does have a target.
+
+### Exercise: `answer_targets`
+
+Two things move by one place, and the last place has no next token.
+"""
+
+# %% exercise: finetune.answer_targets
+def answer_targets(ids, answer, ignore=-100):
+    """At place t the token t + 1 if that is of the answer, else `ignore`; the last is `ignore`.
+
+    Shapes:
+        ids: (B, N)
+        answer: (B, N) bool, True = a token of the answer
+        returns: (B, N)
+
+    >>> answer_targets(torch.tensor([[5, 6, 7, 8]]), torch.tensor([[False, False, True, True]])).tolist()
+    [[-100, 7, 8, -100]]
+    """
+    ### BEGIN SOLUTION
+    targets = torch.full_like(ids, ignore)
+    targets[:, :-1] = torch.where(answer[:, 1:], ids[:, 1:], ignore)
+    return targets
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.** *The mask does not move.* Then the first token of the answer is never learned, and the token
+after the answer is. The model learns to go on with answers that somebody else has begun.
+
+## 5. The mean of means
+
+**The question.** A batch does not fit into memory, so it is cut into small ones, their gradients are added up, and
+only then a step is made (**gradient accumulation**). Each small batch gives its mean loss. Is the mean of these
+means the mean loss of all?
+
+By hand: one batch has a single target, with a loss of 4. The other has three, with losses of 2, 2 and 2. The mean
+over all four is $(4 + 2 + 2 + 2) / 4 = 2.5$. The means are 4 and 2, and their mean is 3.
+"""
+
+# %%
+batches = [[4.0], [2.0, 2.0, 2.0]]
+means = [sum(batch) / len(batch) for batch in batches]
+flat = [loss for batch in batches for loss in batch]
+print("mean of all:", sum(flat) / len(flat), "; mean of the means:", sum(means) / len(means))
+
+# %% [markdown]
+r"""
+In the mean of means a target in a short answer counts more than one in a long answer, here three times as much. In
+October 2024 it was found that the best-known training libraries had done just that for years.
+
+**The formula.** With $T$ the number of all targets that count, in all batches together:
+
+$$L = \frac{1}{T} \sum_{\text{batches}} \sum_{t} -\log p(\text{target}_t)$$
+
+### Exercise: `accumulated_step`
+
+Count first. Then each batch may go backwards on its own: gradients add up in `.grad` by themselves.
+"""
+
+# %% exercise: finetune.accumulated_step
+def accumulated_step(model, optimizer, batches, ignore=-100):
+    """One step on the mean cross-entropy of all targets that count, in all batches together; returns that mean.
+
+    The model is called once for each batch. Gradients from before do not count; the mode stays as it is.
+
+    Shapes:
+        batches: list of (inputs, targets), each (B, N); sizes may differ from batch to batch, and a batch may have no
+            target, but not all of them
+        model: inputs -> (B, N, V)
+        returns: float, the loss before the step
+    """
+    ### BEGIN SOLUTION
+    count = sum(int((targets != ignore).sum()) for _, targets in batches)
+    optimizer.zero_grad()
+    total = 0.0
+    for inputs, targets in batches:
+        logits = model(inputs).flatten(0, 1)
+        loss = F.cross_entropy(logits, targets.flatten(), ignore_index=ignore, reduction="sum") / count
+        loss.backward()
+        total += loss.item()
+    optimizer.step()
+    return total
+    ### END SOLUTION
+
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *The mean of means*, and the sum of sums without a division.
+- *`zero_grad` in the loop.* Only the last batch is left.
+- *A batch without targets.* Its mean is 0/0. Its sum is 0, and does no harm.
+
+**See it run.** A small model learns two tasks at once: after one kind of question the answer is 1 letter, after the
+other
+9. Each batch holds one kind, as batches sorted by length do. After each of the two ways to take the mean, the loss
+   of a target in short and in long answers, on three seeds and at three times the steps:
+"""
+
+# %%
+LETTERS = 26
+ASK, STOP = 26, 27
+
+
+def counting(count, generator, step=1, long=4, asked=3):
+    """(ids, answer): `asked` letters that count on by `step`, then ASK, then `long` more letters and STOP."""
+    start = torch.randint(LETTERS, (count, 1), generator=generator)
+    letters = (start + step * torch.arange(asked + long)) % LETTERS
+    ask, stop = torch.full((count, 1), ASK), torch.full((count, 1), STOP)
+    ids = torch.cat((letters[:, :asked], ask, letters[:, asked:], stop), dim=1)
+    return ids, (torch.arange(ids.shape[1]) > asked).expand(ids.shape)
+
+
+def batch_of(*given, **more):
+    ids, answer = counting(*given, **more)
+    return ids, answer_targets(ids, answer)
+
+
+def mean_of_means(model, optimizer, batches):
+    """The famous mistake: each batch counts alike."""
+    optimizer.zero_grad()
+    for inputs, targets in batches:
+        (F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()) / len(batches)).backward()
+    optimizer.step()
+
+
+def loss_on(model, batch):
+    with torch.no_grad():
+        return F.cross_entropy(model(batch[0]).flatten(0, 1), batch[1].flatten()).item()
+
+
+def short_and_long(step_of, seed, steps):
+    """Loss of a target in answers of 1 letter, which count by 3, and of 9, which count by 5."""
+    torch.manual_seed(seed)
+    model, generator = Model(sizes), torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    unseen, kinds = torch.Generator().manual_seed(99), ({"step": 3, "long": 1}, {"step": 5, "long": 9})
+    with limited_threads():
+        for _ in track(range(steps)):
+            step_of(model, optimizer, [batch_of(8, generator, **kind) for kind in kinds])
+    return [loss_on(model, batch_of(200, unseen, **kind)) for kind in kinds]
+
+
+# %%
+for steps in (60, 180):
+    for seed in range(3):
+        right, wrong = (short_and_long(way, seed, steps) for way in (accumulated_step, mean_of_means))
+        print(f"{steps:3d} steps, seed {seed}: every target alike: short {right[0]:.2f} long {right[1]:.2f};",
+              f"mean of means: short {wrong[0]:.2f} long {wrong[1]:.2f}")
+
+# %% [markdown]
+r"""
+The mean of means is better at the short answers and worse at the long ones, at the same number of steps: it has spent
+its attention where few tokens are. Neither is a crime; but you asked for one and got the other, and nothing told you.
+
+## 6. Rank 1, 4, 16, or everything?
+
+**The question.** How many numbers does a change need, and what does the change destroy?
+
+The small model first learns to count on: *a b c ?* gives *d e f g*. Then it is taught to count **backwards** after a
+question that counts backwards, with LoRA of rank 1, 4 and 16, and with all weights. Two losses on fresh samples: the
+new task, and the old one, which nobody trains any more. The plainest rivals: to stop earlier, and to mix examples of
+the old task in (**rehearsal**):
+"""
+
+# %%
+def grown_up(seed, steps=400):
+    """A model that counts on."""
+    torch.manual_seed(seed)
+    model, generator = Model(sizes), torch.Generator().manual_seed(seed)
+
+    def loss_of(model, batch):
+        return F.cross_entropy(model(batch[0]).flatten(0, 1), batch[1].flatten())
+
+    train(model, (batch_of(32, generator) for _ in range(steps)), loss_of, lr=2e-3)
+    return model
+
+
+def taught(base, rank, seed, marks, lr, rehearse=False):
+    """(loss on the new task, loss on the old one) after each of these numbers of steps."""
+    torch.manual_seed(seed)
+    model = copy.deepcopy(base)
+    model = model if rank is None else with_lora(model, rank)
+    generator, unseen = torch.Generator().manual_seed(seed), torch.Generator().manual_seed(99)
+    new, old = batch_of(200, unseen, step=-1), batch_of(200, unseen)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=lr)
+    losses = []
+    with limited_threads():
+        for step in track(range(1, marks[-1] + 1)):
+            batches = [batch_of(16, generator, step=-1)] + [batch_of(16, generator)] * rehearse
+            accumulated_step(model, optimizer, batches)
+            if step in marks:
+                losses.append((loss_on(model, new), loss_on(model, old)))
+    return losses
+
+
+# %%
+bases, marks = [grown_up(seed) for seed in range(3)], (50, 150, 450)
+variants = {"rank 1": (1, 3e-3), "rank 4": (4, 3e-3), "rank 16": (16, 3e-3), "all weights": (None, 1e-3),
+            "rank 4, rehearsed": (4, 3e-3, True)}
+results = {name: [taught(base, rank, seed, marks, lr, *more) for seed, base in enumerate(bases)]
+           for name, (rank, lr, *more) in variants.items()}
+print("loss on the new task / on the old one, three seeds")
+for name, runs in results.items():
+    cells = ["  ".join(f"{new:5.2f}/{old:5.2f}" for new, old in (run[at] for run in runs)) for at in range(3)]
+    for steps, cell in zip(marks, cells, strict=True):
+        print(f"{name:18s} after {steps:3d} steps:  {cell}")
+
+# %% [markdown]
+r"""
+Read the first numbers: every rank learns the new task. Rank 1 needs three times the steps of rank 4, and rank 16
+gains little more. So the change does need few numbers.
+
+Now the second ones. Each way destroys the old task, and the longer it goes on, the more thoroughly. With LoRA it is
+no better than with all weights; here it is worse. "LoRA forgets less" is often said, and was measured on large
+models that learned program code and mathematics (Biderman et al. 2024). It is no law: that the old weights are
+*kept* does not mean that the model still *uses* them, as long as the update is switched on. To stop earlier helps a
+little. What really helps is the last row, which shows the old task beside the new one: both are kept, with the same
+rank and the same steps.
+
+And one thing LoRA has in any case: take the update away, and the old model is back, to the last bit.
+
+## 7. The real model
+
+Now the model of lesson 20. It has four-bit weights; here they are packed once more by *your* `quantise`, in blocks of
+32, and unpacked by your `dequantise`, so that what is trained on is a **QLoRA** base. (On a GPU the codes stay
+packed, and are unpacked layer by layer while it computes: a quarter of a byte per weight and step. Here a CPU keeps
+the unpacked weights.)
+
+What shall it learn? To answer a question about opposites in a form that you can see at a glance, `hot | cold`, where
+it now writes a sentence. Forty examples of our own; twelve words are held out.
+"""
+
+# %%
+PAIRS = ("hot cold, big small, fast slow, day night, open closed, happy sad, high low, hard soft, rich poor, "
+         "old young, full empty, wet dry, early late, strong weak, light dark, near far, clean dirty, up down, "
+         "loud quiet, begin end, win lose, buy sell, give take, push pull, love hate, true false, first last, "
+         "left right, long short, thick thin, wide narrow, deep shallow, sweet sour, sharp dull, smooth rough, "
+         "brave afraid, laugh cry, come go, ask answer, remember forget")
+HELD_OUT = ("tall short, black white, good bad, heavy light, inside outside, before after, always never, wild tame, "
+            "north south, summer winter, peace war, easy difficult")
+ELSEWHERE = ("The train stopped between two fields. Nobody knew why, and for a while nobody asked. A woman opened the "
+             "window, and the smell of wet grass came in. Then somebody laughed, and everyone began to talk at once.")
+real = None
+if real_model.is_there():
+    file = real_model.open_file()
+    real, tokenizer = plain_model(file), file.tokenizer
+    with torch.no_grad():
+        for part in real.layers.modules():
+            if isinstance(part, nn.Linear):
+                part.weight.copy_(dequantise(*quantise(part.weight, 32)))
+else:
+    print(real_model.MISSING)
+
+
+def prompt_of(word):
+    """The ids of a question in the model's own chat form; special tokens by their ids."""
+    question = tokenizer.encode(f"user\nWhat is the opposite of {word}?")
+    return [tokenizer.start, *question, tokenizer.end, *tokenizer.encode("\n"), tokenizer.start,
+            *tokenizer.encode("assistant\n")]
+
+
+def example_of(pair):
+    """(ids, answer) of one question and its answer in the new form."""
+    word, opposite = pair.split()
+    prompt, answer = prompt_of(word), [*tokenizer.encode(f"{word} | {opposite}"), tokenizer.end]
+    return prompt + answer, [False] * len(prompt) + [True] * len(answer)
+
+
+def batch_from(pairs):
+    """(inputs, targets) of several examples, padded at the right by tokens without a target."""
+    rows = [example_of(pair) for pair in pairs]
+    longest = max(len(ids) for ids, _ in rows)
+    ids = torch.tensor([ids + [0] * (longest - len(ids)) for ids, _ in rows])
+    answer = torch.tensor([mask + [False] * (longest - len(mask)) for _, mask in rows])
+    return ids, answer_targets(ids, answer)
+
+
+def says(model, word, most=16):
+    """What the model answers, always its likeliest token."""
+    ids = prompt_of(word)
+    for _ in range(most):
+        with torch.no_grad():
+            token = int(model(torch.tensor([ids]))[0, -1].argmax())
+        if token == tokenizer.end:
+            break
+        ids.append(token)
+    return tokenizer.decode(ids[len(prompt_of(word)):])
+
+
+def loss_of_text(model, text):
+    """The mean loss of a text's tokens."""
+    ids = torch.tensor([tokenizer.encode(text)])
+    with torch.no_grad():
+        return F.cross_entropy(model(ids)[0, :-1], ids[0, 1:]).item()
+
+
+# %%
+if real is not None:
+    known, held_out = PAIRS.split(", "), HELD_OUT.split(", ")
+    asked = [pair.split()[0] for pair in held_out[:4]]
+    before = {word: says(real, word) for word in asked}
+    loss_before, elsewhere_before = loss_on(real, batch_from(held_out)), loss_of_text(real, ELSEWHERE)
+    torch.manual_seed(0)
+    with_lora(real, 8, names=("q_proj", "v_proj"))
+    learning = [p for p in real.parameters() if p.requires_grad]
+    print(f"{sum(p.numel() for p in learning):,} numbers learn, of {sum(p.numel() for p in real.parameters()):,}")
+    optimizer, generator, losses = torch.optim.AdamW(learning, lr=2e-3), torch.Generator().manual_seed(0), []
+    for _ in track(range(20)):
+        order = torch.randperm(len(known), generator=generator)[:8].tolist()
+        halves = [batch_from([known[at] for at in order[half::2]]) for half in range(2)]
+        losses.append(accumulated_step(real, optimizer, halves))
+    title = "SmolLM2 learns to answer in a form of yours"
+    picture = figures.curves({"loss": losses}, title=title, ylabel="loss of a target")
+else:
+    print(real_model.MISSING)
+    picture = None
+picture
+
+# %%
+if real is not None:
+    for word in asked:
+        print(f"opposite of {word}?  before: {before[word]!r}\n    after: {says(real, word)!r}")
+    print(f"loss of a target in held-out answers: {loss_before:.2f} before,",
+          f"{loss_on(real, batch_from(held_out)):.2f} after")
+    print(f"loss of a text that has nothing to do with it: {elsewhere_before:.3f} before,",
+          f"{loss_of_text(real, ELSEWHERE):.3f} after")
+    plain = merged(real)
+    ids = torch.tensor([prompt_of("tall")])
+    with torch.no_grad():
+        told, same = real(ids), plain(ids)
+    print(f"merged and unmerged logits differ by {(same - told).abs().max() / told.abs().max():.0e} of the largest")
+else:
+    print(real_model.MISSING)
+
+# %% [markdown]
+r"""
+Twenty steps on forty examples, of which it saw each four times, and the model answers in the new form, about words
+that it was never trained on. What it *knew* about opposites is still there; only the manner is new. That is what
+fine-tuning is good at. And it has a price: a text that has nothing to do with it has become a little less likely.
+Section 6 has the remedy.
+
+## Explore
+
+How much error do four bits cost, for which block, if a few weights are far larger than the rest? Take the outliers
+away, and the size of a block hardly matters.
+"""
+
+# %% explore
+def show(outlier, log_block):
+    torch.manual_seed(1)
+    weight = torch.randn(64, 1024)
+    weight[:, ::128] = outlier
+    size = 2 ** int(log_block)
+    back = dequantise(*quantise(weight, size))
+    small_ones = weight.abs() < 4
+    error = ((back - weight)[small_ones].square().mean().sqrt() / weight[small_ones].square().mean().sqrt()).item()
+    lost = (back[small_ones] == 0).float().mean().item()
+    charts = {"error of ordinary weights": [error], "share of them that become 0": [lost]}
+    return figures.bars(charts, [f"blocks of {size}"], f"Outliers of {outlier:g}, {4 + 16 / size:.2f} bits", top=1)
+
+
+explore(show, outlier=(1.0, 60.0, 1.0, 20.0), log_block=(3, 10, 1, 5))
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+With outliers of 20 and blocks of 1024, most ordinary weights become 0. In blocks of 32, three quarters of the blocks
+have no outlier, and their weights keep their precision. That is why real formats use small blocks, and why some keep
+outliers apart in full precision (Dettmers et al. 2022).
+
+</details>
+
+## See the whole computation
+
+Your layer: two ways, and where they meet.
+"""
+
+# %%
+torch.manual_seed(0)
+draw(LoRALinear(nn.Linear(4, 3), 2), torch.randn(2, 4))
+
+# %% [markdown]
+r"""
+## Explain it
+
+In your own words.
+"""
+
+# %% [markdown] written: finetune.what_it_costs (3 points, 8 minutes)
+r"""
+### What does LoRA save, and what not?
+
+1. A model of 7 billion parameters is trained with Adam in float32. How much memory do weights, gradients and Adam's
+   two means take, and which of these does LoRA make small?
+2. Why does one of the two small matrices start at zero, and why only one?
+3. Does LoRA make a training step much faster, if the gradient must still pass through every layer?
+
+Four to eight sentences are enough.
+
+### BEGIN SOLUTION
+**A worked answer.** Four numbers of 4 bytes for each parameter, 112 GB: weights, gradients, and two means, 28 GB
+each. With LoRA gradients and means exist for the small matrices only, less than one per cent, so that 28 GB of
+weights remain, and these can be quantised because nobody changes them (four bits: 3.5 GB).
+
+With `up` at zero the update is zero, so that training starts from the model as it is. If both were zero, the
+gradient of each, a product with the other, would be zero as well, and nothing would ever move.
+
+Not much. The forward pass is as long as before, and the gradient of the activations must pass through all layers;
+only the gradients of the weights are saved, about a third of a step.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for: weights, gradients and two means (four times the parameters); all but the weights become small. Half
+without the count.
+
+**1 point** for: the update starts at zero; if both were zero there would be no gradient. Half for one of the two.
+
+**1 point** for: no, forward and the gradient of the activations remain; only weight gradients are saved.
+
+**Sample answers.**
+
+*3 points.* "4 x 28 GB; grads and optimizer state become tiny, the weights stay (but can be 4-bit). B=0 so the model
+is unchanged at the start; if A=0 too both gradients vanish. Step time is only somewhat lower, you still backprop
+through all layers."
+
+*One and a half points.* "It saves the optimizer states. One is zero so it starts from the original. Yes it's faster
+because fewer parameters." (Half, half, and half a point for naming that fewer gradients are computed.)
+
+*0 points.* "LoRA compresses the model to a low rank."
+### END MARK SCHEME
+"""
+
+# %% [markdown]
+r"""
+## On your own
+
+Not graded, and harder than they look.
+
+**Something else to learn.** Write twenty questions and answers of your own, in a manner that one can see at a glance,
+and train on them. How few examples are enough? What does the model do with a question of another kind?
+
+**Where to put it.** Rank 8 beside `q_proj` and `v_proj`, or rank 2 beside all seven linear layers of each layer:
+about as many numbers. Which learns faster?
+
+**Look inside.** With `outputs_of` of lesson 21, compare the hidden states before and after, layer by layer. Where
+does the change begin?
+
+## In practice
+
+- **Today's habit.** Updates beside *all* linear layers, rank 8 to 64, a learning rate about ten times that of full
+  training (Schulman et al. 2025).
+- **QLoRA** (Dettmers et al. 2023): four bits whose 16 values lie where a normal distribution has its weights, scales
+  that are quantised again, and LoRA in 16 bits on top: 65 billion parameters on one GPU of 48 GB.
+- **Many adapters, one model.** A server keeps one base and hundreds of updates, and applies the right one to each
+  request.
+- **Forgetting.** Biderman et al. (2024) measured it: LoRA learns less than full fine-tuning, and forgets less.
+
+## Read more
+
+- Hu et al.: *LoRA*, 2021, [arXiv:2106.09685](https://arxiv.org/abs/2106.09685). Sections 4 and 7: the idea, and why a
+  small rank is enough.
+- Dettmers et al.: *LLM.int8()*, 2022, [arXiv:2208.07339](https://arxiv.org/abs/2208.07339). Blocks, and what
+  outliers do.
+- Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Training on four-bit weights.
+- Biderman et al.: *LoRA Learns Less and Forgets Less*, 2024, [arXiv:2405.09673](https://arxiv.org/abs/2405.09673).
+- Schulman and Thinking Machines Lab: *LoRA Without Regret*, 2025. When LoRA equals full fine-tuning.
+
+## What you have built
+
+Twenty-two lessons ago there were two loops. Look at what has become of them:
+
+- **attention**, from `dot_product_scores` to heads, groups, latents and tiles (01 to 05, 13, 15);
+- **a layer and a model** around it, with positions and norms (06 to 09), and its text as tokens (10);
+- **a language model** that is trained, that writes, with a cache, and that is corrected by preferences (11, 12, 18);
+- **the same blocks elsewhere**: series, decisions, images, experts (14, 16, 17, 19);
+- **a real model** that runs on your own parts (20), that you can open (21) and teach (22).
+
+What to build next? Train the model of lesson 11 on a text you love. Read the code of a model that came out last week:
+you know all of its parts. Or find a claim about one in a paper, and hold it against a rival.
+"""
+
+# %%
+progress()
