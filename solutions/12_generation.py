@@ -26,8 +26,9 @@ start.
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("generation.sample")`
 (and likewise for the others) gives one hint at a time.
 
-Run this cell first. If it does not find `torch` or `autograder`, start the notebook with `make lab` in the
-course's folder, or with a Python that the course is installed in. On Colab, before this cell,
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with
+`python -m autograder lab` (the README has the exact line for your system), or choose a kernel whose Python has
+the course installed. On Colab, before this cell,
 upload the course's zip and run `%pip install --no-deps attention*.zip pygraphviz torchview`.
 """
 

@@ -53,7 +53,7 @@ def test_first_cells_print_nothing(tmp_path):
 @every_lesson
 def test_students_get_the_first_cell_and_advice_for_a_module_that_is_missing(lesson):
     opening, first = student_notebook(Lesson(lesson)).cells[:2]
-    advice = ("`torch`", "`autograder`", "`make lab`", with_address(BY_HAND, repository(ROOT)))
+    advice = ("`torch`", "`autograder`", "`python -m autograder lab`", with_address(BY_HAND, repository(ROOT)))
     assert first.source == first_code(lesson) and all(text in opening.source for text in advice)
 
 
