@@ -2,9 +2,9 @@
 
     explore(lambda scale, word: figures.one_query(...), scale=(0.0, 4.0, 0.1, 0.5), word=["dog", "saw"])
 
-A tuple (lowest, highest, step, start) makes a slider, a list a menu that starts at its first entry. The cell's output
-holds the live widget and a PNG of the start, so that a stored notebook, or one without live widgets, still shows the
-figure. Without ipywidgets there is the figure and one line.
+A tuple (lowest, highest, step, start) makes a field and a slider, a list a menu that starts at its first entry. The
+cell's output holds the live widget and a PNG of the start, so that a stored notebook, or one without live widgets,
+still shows the figure. Without ipywidgets there is the figure and one line.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class Explorer:
         import ipywidgets
 
         controls = {name: _control(ipywidgets, name, choice) for name, choice in self.choices.items()}
+        rows = [_row(ipywidgets, control) for control in controls.values()]
         figure = ipywidgets.HTML(self.start.html(), layout={"max_width": "98%"})
 
         def follow(_change):
@@ -95,7 +96,7 @@ class Explorer:
 
         for control in controls.values():
             control.observe(follow, names="value")
-        return ipywidgets.VBox([*controls.values(), figure], layout={"align_items": "flex-start"})
+        return ipywidgets.VBox([*rows, figure], layout={"align_items": "flex-start"})
 
     @entry_point
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -115,13 +116,25 @@ class Explorer:
 
 
 def _control(ipywidgets, name: str, choice: Choice):
-    label = {
-        "description": name.replace("_", " "),
-        "style": {"description_width": "140px"},
-        "layout": {"width": "480px"},
-    }
+    """A menu, or a field for a number."""
+    label = {"description": name.replace("_", " "), "style": {"description_width": "140px"}}
     if isinstance(choice, list):
-        return ipywidgets.Dropdown(options=choice, value=choice[0], **label)
+        return ipywidgets.Dropdown(options=choice, value=choice[0], layout={"width": "480px"}, **label)
     low, high, step, start = choice
-    kind = ipywidgets.IntSlider if all(isinstance(value, int) for value in choice) else ipywidgets.FloatSlider
-    return kind(min=low, max=high, step=step, value=start, **label)
+    whole = all(isinstance(value, int) for value in choice)
+    kind = ipywidgets.BoundedIntText if whole else ipywidgets.BoundedFloatText
+    return kind(min=low, max=high, step=step, value=start, layout={"width": "230px"}, **label)
+
+
+def _row(ipywidgets, control):
+    """The control; beside a field the slider that moves with it.
+
+    A slider of ipywidgets alone would not do: it has no name for a screen reader, as the field and the menu have.
+    """
+    if isinstance(control, ipywidgets.Dropdown):
+        return control
+    kind = ipywidgets.IntSlider if isinstance(control, ipywidgets.BoundedIntText) else ipywidgets.FloatSlider
+    limits = {name: getattr(control, name) for name in ("min", "max", "step", "value")}
+    slider = kind(**limits, readout=False, layout={"width": "240px"})
+    ipywidgets.link((control, "value"), (slider, "value"))
+    return ipywidgets.HBox([control, slider])
