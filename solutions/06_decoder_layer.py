@@ -1087,6 +1087,9 @@ r"""
 
 **You have built it.** Stack these layers, put embeddings below and logits on top, and it is a GPT: lesson 11 does
 that. **Next:** in lesson 07 a token learns where in the sentence it stands.
+
+Keep this notebook: in lesson 11 your `TransformerDecoderLayer` is part of a model that writes, and in lesson 12 it
+gets a cache.
 """
 
 # %%

@@ -1005,6 +1005,35 @@ which is why some models learn a weight there.)
 
 </details>
 
+Inside attention the norm comes after the split into heads: each head's query and key is normed by itself, the
+values are not. Here are the sentence's tokens in two heads of width 2, once small and once ten times as large, as
+if a stream had grown. The five numbers are the weights of *dog* in the first head, where *dog* and *cat* are
+alike:
+"""
+
+# %%
+def attention_weights(x, n_heads, normed):
+    """The scores and the weights of self-attention without projections, (H, N, N) each."""
+    heads = x.unflatten(-1, (n_heads, -1)).transpose(0, 1)  # queries and keys
+    if normed:
+        heads = rms_norm(heads, torch.ones(heads.shape[-1]))
+    scores = heads @ heads.mT / heads.shape[-1] ** 0.5
+    return scores, scores.softmax(dim=-1)
+
+
+for normed in (False, True):
+    for times in (0.5, 5):
+        scores, weights = attention_weights(times * x, 2, normed)
+        name = f"{'normed' if normed else 'plain '} queries and keys, x times {times}:"
+        of_dog = (f"{weight:.2f}" for weight in weights[0, 1].tolist())
+        print(f"{name:41s} largest score {scores.max():5.2f}, weights", *of_dog)
+print(f"the bound, sqrt(2): {2**0.5:.2f}")
+
+# %% [markdown]
+r"""
+Tokens ten times as large have scores a hundred times as large, and nothing is left of the smaller weights, nor of
+their gradients. With the norm the size does not matter, and no score passes the bound.
+
 **How gentle must the first steps be?** Twelve post-norm layers learned with a warm-up over 60 steps to
 0.005. Try the constant rate 0.005, on at least three seeds. Then warm-ups over 20 and 40 steps, and to
 0.01. What would you tell a colleague who had tried one seed?

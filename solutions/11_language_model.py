@@ -41,7 +41,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder import check, compare, draw, explore, figures, hint, mine, progress
 from autograder.notebook.experiment import compare_runs, limited_threads, track
 from autograder.notebook.lessons.lm import fetch_shakespeare, loss_between, read_text
 
@@ -503,7 +503,7 @@ def descend(steps, lr):
     return torch.stack(path)
 
 
-mine, theirs = descend(100, 0.05), nn.Parameter(torch.ones(2))
+ours, theirs = descend(100, 0.05), nn.Parameter(torch.ones(2))
 optimizer = torch.optim.AdamW([theirs], lr=0.05, weight_decay=0.0)
 for _ in range(100):
     theirs.grad = torch.tensor([1000.0, 1.0]) * theirs.detach()
@@ -511,8 +511,8 @@ for _ in range(100):
 plain = torch.ones(2)
 for _ in range(100):
     plain = plain - 0.0019 * torch.tensor([1000.0, 1.0]) * plain  # from 0.002 on it diverges
-print("the same as PyTorch:", torch.allclose(mine[-1], theirs.detach(), atol=1e-5))
-for name, end in (("gradient descent", plain), ("AdamW", mine[-1])):
+print("the same as PyTorch:", torch.allclose(ours[-1], theirs.detach(), atol=1e-5))
+for name, end in (("gradient descent", plain), ("AdamW", ours[-1])):
     print(f"{name:16s} after 100 steps: x {end[0]:+.3f}, y {end[1]:+.3f}")
 
 # %% [markdown]
@@ -895,7 +895,39 @@ One character of context halves the number of characters to choose among. That i
 Now the GPT: two layers, 96 features, windows of 32 characters. Each pass over the text, called an **epoch**,
 cuts the windows at a different position, so that a character is not always at the same distance from the
 start of its window.
+
+Its two layers may be your own. If your `TransformerDecoderLayer` of lesson 06 passes its check in the notebook
+beside this one, it takes the place of PyTorch's, with the same weights: their parts have the same names.
 """
+
+# %%
+OwnLayer = mine("decoder.TransformerDecoderLayer", None)
+
+
+class Adapter(nn.Module):
+    """Your layer where a GPT expects PyTorch's: it makes its own causal mask and needs no other."""
+
+    def __init__(self, layer):
+        super().__init__()
+        packed = layer.self_attn
+        self.own = OwnLayer(packed.embed_dim, packed.num_heads, layer.linear1.out_features)
+        self.own.load_state_dict(layer.state_dict())
+
+    def forward(self, x, *mask, **named):
+        return self.own(x)
+
+
+def with_own_layers(model):
+    """The same GPT, with your layers if you have built them."""
+    if OwnLayer is not None:
+        model.layers = nn.ModuleList(Adapter(layer) for layer in model.layers)
+    return model
+
+
+ids, before = noise[:4, :32], fresh(100, 32, 64, 4, 128, 2, seed=0)
+after = with_own_layers(fresh(100, 32, 64, 4, 128, 2, seed=0))
+print("layers:", "PyTorch's" if OwnLayer is None else "yours, from lesson 06")
+print("the same logits as with PyTorch's:", torch.allclose(before(ids), after(ids), atol=1e-4))
 
 # %%
 from textwrap import fill
@@ -950,7 +982,7 @@ def as_model(table):
 
 STEPS, unseen_losses = 1500, []
 start = "\n" if "\n" in number_of else text[0]
-gpt = fresh(size, 32, 96, 4, 384, 2, seed=0).to(device)
+gpt = with_own_layers(fresh(size, 32, 96, 4, 384, 2, seed=0)).to(device)
 for name in ("unigrams", "bigrams"):
     told(f"the table of {name}", as_model(tables[name]), seed=1)
 told("a fresh GPT", gpt, seed=1)
@@ -1304,7 +1336,8 @@ r"""
 
 **Next:** in lesson 12 the model learns to write faster, and you choose how bold it may be.
 
-Keep this notebook: in lesson 20 your `next_token_loss` says how well a real language model predicts a text.
+Keep this notebook: in lesson 15 your `GPT` gets a window, and in lesson 20 your `next_token_loss` says how well a
+real language model predicts a text.
 """
 
 # %%

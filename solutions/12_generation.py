@@ -37,7 +37,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder import check, compare, draw, explore, figures, hint, mine, progress
 from autograder.notebook.experiment import seconds, track, train
 from autograder.notebook.lessons.generation import WORDS, as_text, is_good, sentences, what_is_left
 
@@ -927,6 +927,54 @@ words. p = 0.9 keeps the same three while it is not too hot. As the others gain,
 needed to reach 0.9: the same p means a different cut.
 
 </details>
+
+## Put it into your model
+
+Your layer of lesson 06 has no cache: for each new token it computes all the others again. Its weights fit into
+the block of section 1, whose attention is yours too. If the notebook of lesson 06 is beside this one and the
+layer passes its check there, this cell takes it; otherwise it takes PyTorch's.
+"""
+
+# %%
+class PyTorchs(nn.TransformerEncoderLayer):
+    """PyTorch's layer under a causal mask."""
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__(d_model, n_heads, d_ff, 0.0, F.gelu, batch_first=True, norm_first=True)
+
+    def forward(self, x):
+        return super().forward(x, torch.ones(x.shape[1], x.shape[1]).triu(1).bool())
+
+
+def with_cache(layer):
+    """The layer as a Block, which keeps a cache: the same weights."""
+    packed, norms = layer.self_attn, {"norm1": layer.norm1, "norm2": layer.norm2}
+    block = Block(packed.embed_dim, packed.num_heads)
+    copies = norms | {"attention.out_proj": packed.out_proj}
+    copies |= {"network.0": layer.linear1, "network.2": layer.linear2}
+    weights = {f"{to}.{name}": p for to, part in copies.items() for name, p in part.state_dict().items()}
+    for k, part in enumerate(("q_proj", "k_proj", "v_proj")):
+        weights[f"attention.{part}.weight"] = packed.in_proj_weight.chunk(3)[k]
+        weights[f"attention.{part}.bias"] = packed.in_proj_bias.chunk(3)[k]
+    block.load_state_dict(weights)
+    return block
+
+
+torch.manual_seed(0)
+Layer = mine("decoder.TransformerDecoderLayer", PyTorchs)
+layer, x, cache, outputs = Layer(32, 4, 128), torch.randn(2, 9, 32), None, []
+block = with_cache(layer)
+with torch.no_grad():
+    for new in x.split(1, dim=1):
+        output, cache = block(new, cache)
+        outputs.append(output)
+    same = torch.allclose(torch.cat(outputs, dim=1), layer(x), atol=1e-5)
+print("the layer:", "PyTorch's" if Layer is PyTorchs else "yours, from lesson 06")
+print("token by token with a cache = all tokens at once:", same)
+
+# %% [markdown]
+r"""
+So a model that was trained without a cache can write with one: nothing has to be learned again.
 
 ## Explain it
 

@@ -867,6 +867,74 @@ two
 
 # %% [markdown]
 r"""
+## Put it into your model
+
+Now the parts become one layer, as DeepSeek has it: your latent attention, with a position part for each query
+and one rotated key per token. It takes x and gives a result of the same shape, so it fits where `self_attn` is in
+your layer of lesson 06. (A mask is not needed, because it hides the future by itself.)
+"""
+
+# %%
+class LatentAttentionWithPositions(MultiheadLatentAttention):
+    """Causal latent attention whose heads see positions through one rotated key that they share."""
+
+    def __init__(self, d_model, n_heads, d_latent, d_rope):
+        super().__init__(d_model, n_heads, d_latent)
+        self.n_heads = n_heads
+        self.q_rope_proj = nn.Linear(d_model, n_heads * d_rope, bias=False)
+        self.k_rope_proj = nn.Linear(d_model, d_rope, bias=False)
+
+    def heads(self, y):
+        return y.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def rotated(self, x, at):
+        """The position parts of the queries, (B, H, N, R), and the position keys, (B, N, R)."""
+        return turned(self.heads(self.q_rope_proj(x)), at), turned(self.k_rope_proj(x), at)
+
+    def forward(self, x):
+        latents, at = self.kv_down(x), torch.arange(x.shape[1])
+        q, k, v = map(self.heads, (self.q_proj(x), self.k_up(latents), self.v_up(latents)))
+        scores = rope_scores(q, k, *self.rotated(x, at))
+        weights = scores.masked_fill(at > at[:, None], -math.inf).softmax(dim=-1)
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(2))
+
+
+def write_with_positions(module, sentence):
+    """The outputs token by token, and the cache: a latent and a rotated key of each token."""
+    keys, values = absorbed_parts(module, module.n_heads)
+    latents, k_ropes, outputs = module.kv_down(sentence[:, :0]), module.k_rope_proj(sentence[:, :0]), []
+    for position, new in enumerate(sentence.split(1, dim=1)):
+        q_rope, k_rope = module.rotated(new, torch.tensor([position]))
+        latents = torch.cat((latents, module.kv_down(new)), dim=1)
+        k_ropes = torch.cat((k_ropes, k_rope), dim=1)
+        content = new[:, None] @ keys @ latents[:, None].mT
+        width = sentence.shape[-1] // module.n_heads + k_rope.shape[-1]
+        weights = ((content + q_rope @ k_ropes[:, None].mT) / math.sqrt(width)).softmax(dim=-1)
+        outputs.append((weights @ latents[:, None] @ values).sum(dim=1))
+    return torch.cat(outputs, dim=1), (latents, k_ropes)
+
+
+apart, moved = [], []
+for seed in range(3):
+    torch.manual_seed(seed)
+    module, sentence = LatentAttentionWithPositions(64, 8, 16, 4), torch.randn(2, 12, 64)
+    with torch.no_grad():
+        at_once = module(sentence)
+        written, cache = write_with_positions(module, sentence)
+        other_order = module(sentence[:, [1, 0, *range(2, 12)]])
+    apart.append((written - at_once).abs().max().item())
+    moved.append((other_order - at_once)[:, -1].abs().max().item())
+print("absorbed, token by token = not absorbed, all at once:", [gap < 1e-5 for gap in apart])
+print("the order of the first two tokens changes the last output:", [gap > 1e-4 for gap in moved])
+kept = sum(part.numel() * part.element_size() for part in cache)
+print(f"cache: {kept} bytes, by your formula {latent_cache_bytes(2, 12, 1, 16, 4, 4)}")
+
+# %% [markdown]
+r"""
+Neither keys nor values of any head are made while it writes: the queries come down through `keys`, the mixed
+latents go up through `values`, and only the small position key is rotated. One detail is easy to miss: the
+root is that of $d_{\text{head}} + R$, although the absorbed query is as wide as a latent.
+
 ## Explain it
 
 In your own words.

@@ -41,7 +41,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, compare, draw, explore, figures, hint, progress
+from autograder import check, compare, draw, explore, figures, hint, mine, progress
 from autograder.notebook.experiment import limited_threads, peak_memory, seconds, train
 from autograder.notebook.sentence import FEATURES, TOKENS, embed
 
@@ -963,6 +963,49 @@ other
 
 # %% [markdown]
 r"""
+## Put it into your model
+
+A window needs no new weights. Every layer of your GPT of lesson 11 is called with a mask, so yours can take its
+place. (If your `GPT` passes its check in the notebook beside this one, the cell takes it; otherwise it takes a
+ready-made one.)
+"""
+
+# %%
+def ready_made(vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
+    how = {"dropout": 0.0, "batch_first": True, "norm_first": True}
+    layers = [nn.TransformerEncoderLayer(d_model, n_heads, d_ff, **how) for _ in range(n_layers)]
+    return nn.Sequential(nn.Embedding(vocab_size, d_model), *layers)
+
+
+def under_window(model, window):
+    """The same model; each of its layers attends to the last `window` tokens only."""
+
+    def narrowed(layer, args, named):
+        return args[:1], {"src_mask": ~sliding_window_mask(args[0].shape[1], window)}
+
+    for part in model.modules():
+        if isinstance(part, nn.TransformerEncoderLayer):
+            part.register_forward_pre_hook(narrowed, with_kwargs=True)
+    return model
+
+
+GPT = mine("lm.GPT", ready_made)
+print("the model:", "ready-made" if GPT is ready_made else "yours, from lesson 11")
+ids = torch.arange(12)[None]
+other = ids.clone()
+other[0, 0] = 12  # only the first token is another
+for n_layers in (1, 2, 3):
+    torch.manual_seed(0)
+    model = under_window(GPT(13, 12, 16, 2, 32, n_layers), 3)
+    with torch.no_grad():
+        moved = (model(ids) - model(other)).abs().amax(dim=-1)[0] > 1e-6
+    farthest = max(n for n, has in enumerate(moved.tolist()) if has)
+    print(f"{n_layers} layer{'s' * (n_layers > 1)}: felt up to position {farthest}; L (w - 1) = {2 * n_layers}")
+
+# %% [markdown]
+r"""
+The first token is felt as far as section 3 says and no farther, in a real model too.
+
 ## Explain it
 
 In your own words.
@@ -1039,8 +1082,8 @@ def try_backward(backward_in_tiles):
     lse = (q @ k.T / math.sqrt(8)).logsumexp(dim=-1)
     with torch.no_grad():
         found = backward_in_tiles(q, k, v, out.detach(), lse, gradient, 16)
-    for name, mine, theirs in zip("qkv", found, expected):
-        assert torch.allclose(mine, theirs, atol=1e-4), f"the gradient of {name} is not right"
+    for name, own, theirs in zip("qkv", found, expected):
+        assert torch.allclose(own, theirs, atol=1e-4), f"the gradient of {name} is not right"
     return "right: the gradients of attention without a table"
 
 

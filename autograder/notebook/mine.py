@@ -169,7 +169,7 @@ def _checked(exercise: Exercise, file: Path) -> Callable | None:
         _say(exercise, f"it does not run there ({failed['type'] if failed else 'it is no function'})")
         return None
     cases = cases_of(exercise)
-    if not judge(exercise, cases, probe(answer, cases)).passed:
+    if not judge(exercise, cases, probe(answer, cases, exercise.procedure)).passed:
         _say(exercise, "it does not pass its check yet")
         return None
     return answer

@@ -1,10 +1,12 @@
 """mine: a learner's own answers of other lessons, if they are right, and never where something is graded."""
 
 import json
+import shutil
 
 import pytest
 
 from autograder import check
+from autograder.build.lesson import ROOT
 from autograder.judge import Verdict
 from autograder.judge.verdict import Aspect
 from autograder.notebook import mine as module
@@ -43,6 +45,11 @@ def test_an_answer_that_passes_its_check_is_used_with_what_it_names(own, capsys)
     found = own(EXERCISE, None)
     assert found.__name__ == "masked_mean" and check(found, EXERCISE) > 0
     assert "not run" not in capsys.readouterr().out
+
+
+def test_a_class_is_checked_as_its_exercise_asks(own, tmp_path):
+    shutil.copy(f"{ROOT}/solutions/06_decoder_layer.ipynb", tmp_path)
+    assert own("decoder.TransformerDecoderLayer", None)(8, 2, 32).linear1.out_features == 32
 
 
 @pytest.mark.parametrize(
