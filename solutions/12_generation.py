@@ -952,7 +952,8 @@ def with_cache(layer):
     block = Block(packed.embed_dim, packed.num_heads)
     copies = norms | {"attention.out_proj": packed.out_proj}
     copies |= {"network.0": layer.linear1, "network.2": layer.linear2}
-    weights = {f"{to}.{name}": p for to, part in copies.items() for name, p in part.state_dict().items()}
+    states = {to: part.state_dict().items() for to, part in copies.items()}
+    weights = {f"{to}.{name}": p for to, state in states.items() for name, p in state}
     for k, part in enumerate(("q_proj", "k_proj", "v_proj")):
         weights[f"attention.{part}.weight"] = packed.in_proj_weight.chunk(3)[k]
         weights[f"attention.{part}.bias"] = packed.in_proj_bias.chunk(3)[k]

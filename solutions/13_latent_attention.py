@@ -902,7 +902,8 @@ class LatentAttentionWithPositions(MultiheadLatentAttention):
 def write_with_positions(module, sentence):
     """The outputs token by token, and the cache: a latent and a rotated key of each token."""
     keys, values = absorbed_parts(module, module.n_heads)
-    latents, k_ropes, outputs = module.kv_down(sentence[:, :0]), module.k_rope_proj(sentence[:, :0]), []
+    nothing, outputs = sentence[:, :0], []
+    latents, k_ropes = module.kv_down(nothing), module.k_rope_proj(nothing)
     for position, new in enumerate(sentence.split(1, dim=1)):
         q_rope, k_rope = module.rotated(new, torch.tensor([position]))
         latents = torch.cat((latents, module.kv_down(new)), dim=1)

@@ -1000,7 +1000,8 @@ for n_layers in (1, 2, 3):
     with torch.no_grad():
         moved = (model(ids) - model(other)).abs().amax(dim=-1)[0] > 1e-6
     farthest = max(n for n, has in enumerate(moved.tolist()) if has)
-    print(f"{n_layers} layer{'s' * (n_layers > 1)}: felt up to position {farthest}; L (w - 1) = {2 * n_layers}")
+    name = f"{n_layers} layer{'s' * (n_layers > 1)}"
+    print(f"{name}: felt up to position {farthest}; L (w - 1) = {2 * n_layers}")
 
 # %% [markdown]
 r"""
