@@ -4,11 +4,11 @@
 numbers of the same sizes. What comes out there is right only if the program computes it: a number from anywhere else
 than the program's inputs and constants is not that of the new inputs.
 
-A program is JSON, compressed: {"steps": [[kernel, arguments, results], ...], "output": ..., "backward": more steps,
-"gradients": {...}}. Tensors have numbers, the inputs first; a constant is a step without a kernel.
+A program is JSON, compressed: {"steps": [[kernel, arguments, results], ...], "output": ...}. Tensors have numbers, the
+inputs first; a constant is a step without a kernel. Of the backward pass nothing is recorded, which would take three
+times as long.
 """
 
-import contextlib
 import json
 import re
 import zlib
@@ -46,13 +46,15 @@ class Recorder(TorchDispatchMode):
     def __init__(self, inputs: Iterable[torch.Tensor]):
         super().__init__()
         self._steps: list[list] = []
+        self._reads: list[list[int]] = []  # of each step, the tensors that it reads
+        self._reading: list[int] = []
         self._kept: list[torch.Tensor] = []  # subtle: while a tensor lives, no other has its id or its memory
         self._memory: list[int] = []  # where each lies
         self._by_id: dict[int, int] = {}
         self._by_place: dict[tuple, int] = {}
         self._constants = 0
         self._why_not = ""
-        self._program: dict[str, Any] = {}
+        self._output: Any = None
         for tensor in inputs:
             self._new(tensor)
 
@@ -61,57 +63,49 @@ class Recorder(TorchDispatchMode):
         kwargs = kwargs or {}
         if self._why_not:
             return kernel(*args, **kwargs)
-        read = self._plain([list(args), kwargs])
+        self._reading = []
+        read = self._recorded([list(args), kwargs])
         made = kernel(*args, **kwargs)
-        with self._safely():
-            self._steps.append([kernel.name(), read, [self._made(one) for one in _tensors(made)]])
-        if len(self._kept) > MOST_TENSORS:
-            self._why_not = "too many tensors"
-        return made
-
-    @contextlib.contextmanager
-    def _safely(self) -> Iterator[None]:
-        """What cannot be recorded never disturbs the call."""
         try:
-            yield
+            self._step(kernel.name(), read, [self._made(one) for one in _tensors(made)])
         except Exception as error:
             self._why_not = type(error).__name__
+        return made
+
+    def _recorded(self, value: object) -> Any:
+        """`_plain`; what cannot be recorded never disturbs the call."""
+        try:
+            return self._plain(value)
+        except Exception as error:
+            self._why_not = type(error).__name__
+            return None
+
+    def _step(self, name: str, read: Any, made: list[int]) -> None:
+        self._steps.append([name, read, made])
+        self._reads.append(self._reading)
+        if len(self._kept) > MOST_TENSORS:
+            self._why_not = "too many tensors"
 
     def returned(self, output: object) -> None:
-        """What the call returned; the steps from here on are those of the backward pass."""
-        self._program = {"output": self._plain(output), "steps": self._steps}
-        self._steps = []
+        """Keeps what the call returned."""
+        self._reading = []
+        self._output = self._recorded(output)
 
-    def data(self, gradients: Mapping[str, torch.Tensor | None]) -> bytes:
+    def data(self) -> bytes:
         """The program; nothing if there is none."""
-        program = self._program | {"gradients": self._plain(dict(gradients)), "backward": self._steps}
         if self._why_not:
             return b""
-        needed = self._memory_of([program["output"], program["gradients"]])
-        for part in ("backward", "steps"):
-            program[part] = self._needed(program[part], needed)
-        return zlib.compress(json.dumps(program).encode(), FAST)
+        return zlib.compress(json.dumps({"steps": self._needed(), "output": self._output}).encode(), FAST)
 
-    def _needed(self, steps: list[list], needed: set[int]) -> list[list]:
-        """The steps without those that no result needs; `needed` is the memory that the steps after them read."""
-        kept = []
-        for step in reversed(steps):
-            _, read, made = step
-            if any(self._memory[number] in needed for number in made):
-                needed |= self._memory_of(read)
+    def _needed(self) -> list[list]:
+        """The steps without those that the output does not need."""
+        memory, kept = self._memory, []
+        needed = {memory[number] for number in self._reading}
+        for step, read in zip(reversed(self._steps), reversed(self._reads), strict=True):
+            if any(memory[number] in needed for number in step[2]):
+                needed.update([memory[number] for number in read])
                 kept.append(step)
         return kept[::-1]
-
-    def _memory_of(self, value: Any) -> set[int]:
-        """The memory of the tensors in plain data."""
-        if isinstance(value, list):
-            return set().union(*map(self._memory_of, value))
-        if not isinstance(value, dict):
-            return set()
-        [(kind, held)] = value.items()
-        if kind == "tensor":
-            return {self._memory[held]}
-        return self._memory_of(list(held.values()) if isinstance(held, dict) else held)
 
     def _made(self, tensor: torch.Tensor) -> int:
         number = self._by_id.get(id(tensor))
@@ -130,22 +124,24 @@ class Recorder(TorchDispatchMode):
         number = self._by_id.get(id(tensor))
         if number is None:
             number = self._by_place.get(_place(tensor))
-        return self._constant(tensor) if number is None else number
+        if number is None:
+            number = self._constant(tensor)
+        self._reading.append(number)
+        return number
 
     def _constant(self, tensor: torch.Tensor) -> int:
         self._constants += tensor.numel()
         if self._constants > MOST_CONSTANTS:
-            self._why_not = "too many constants"
-            return 0
+            raise NoProgram("too many constants")
         number, dtype = self._new(tensor), str(tensor.dtype).removeprefix("torch.")
-        self._steps.append(["", [torch.Tensor.detach(tensor).tolist(), dtype, list(tensor.shape)], [number]])
+        reading, self._reading = self._reading, []
+        self._step("", [torch.Tensor.detach(tensor).tolist(), dtype, list(tensor.shape)], [number])
+        self._reading = reading
         return number
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            with self._safely():
-                return {"tensor": self._number(value)}
-            return None
+            return {"tensor": self._number(value)}
         if value is None or type(value) in (bool, int, float, str):
             return value
         if isinstance(value, (list, tuple)):
@@ -158,8 +154,7 @@ class Recorder(TorchDispatchMode):
                 return {name: str(value).removeprefix("torch.")}
         if isinstance(value, torch.device):
             return None
-        self._why_not = f"an argument of {type(value).__name__}"
-        return None
+        raise NoProgram(type(value).__name__)
 
 
 def _place(tensor: torch.Tensor) -> tuple:
@@ -175,22 +170,16 @@ def _tensors(made: Any) -> Iterator[torch.Tensor]:
             yield from _tensors(item)
 
 
-def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> dict[str, Encoded]:
-    """The output and the gradients of a program on these inputs; its operations are added to `usage`, those of the
-    backward pass by their names alone.
+def run_program(data: bytes, inputs: Iterable[torch.Tensor], usage: Usage) -> Encoded:
+    """The output of a program on these inputs; its operations are added to `usage`.
 
     Raises NoProgram, or whatever a kernel raises, if the data is no program for them.
     """
     program = json.loads(zlib.decompress(data))
-    tensors, backward = dict(enumerate(inputs)), Usage()
-    with torch.no_grad():
-        with kernels_observed(usage):
-            _run(program["steps"], tensors)
-        output = encode(_live(program["output"], tensors))
-        with kernels_observed(backward):
-            _run(program["backward"], tensors)
-    usage.names |= backward.names
-    return {"output": output, "gradients": encode(_live(program["gradients"], tensors))}
+    tensors = dict(enumerate(inputs))
+    with torch.no_grad(), kernels_observed(usage):
+        _run(program["steps"], tensors)
+    return encode(_live(program["output"], tensors))
 
 
 def _run(steps: list[list], tensors: dict[int, torch.Tensor]) -> None:

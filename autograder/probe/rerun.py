@@ -21,5 +21,5 @@ def _results(program: bytes, case: Question) -> dict[str, Encoded]:
     args, kwargs = arguments(case)
     inputs = inputs_of_program(args, kwargs, None, ()) + [live(value) for value in case.weights.values()]
     usage = Usage()
-    steps, _ = guarded(lambda: run_program(program, inputs, usage), SECONDS)
-    return {} if steps is None else steps | {"usage": usage.as_data()}
+    output, _ = guarded(lambda: run_program(program, inputs, usage), SECONDS)
+    return {} if output is None else {"output": output, "usage": usage.as_data()}

@@ -164,8 +164,6 @@ class _Probe:
             self._repeat(call)
         if self.case.gradients:
             self._step("gradients", lambda: self._gradients(call))
-        elif self.has_program:
-            self._guarded(lambda: self._recorded(call))
         if self.has_program:
             self.steps["program"] = encode(self.program)
         if self.usage is not None:
@@ -186,7 +184,8 @@ class _Probe:
 
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()
-        self._step("again", lambda: run_case(self.case, call, args, kwargs), self._observed_again())
+        # subtle: its program is recorded in this call, in which no tracer slows that down.
+        self._step("again", lambda: self._recorded(call, args, kwargs), self._observed_again())
         if self.is_class:
             args, kwargs = self._arguments()
             self._step("evaluated", lambda: self._evaluated(call, args, kwargs), self._observed_again())
@@ -208,18 +207,12 @@ class _Probe:
             call.zero_grad(set_to_none=True)
             parts = dict(call.named_parameters(remove_duplicate=False))
             inputs |= {name: parts[name] for name in self.case.weights}
-        recorder = self._recorder(call, args, kwargs) if self.has_program else None
-        with self._observed_again(), recorder or contextlib.nullcontext():
-            result = run_case(self.case, call, args, kwargs)
-            if recorder is not None:
-                recorder.returned(result)
-            total = _weighted_sum(result)
+        with self._observed_again():
+            total = _weighted_sum(run_case(self.case, call, args, kwargs))
             if total is None or not total.requires_grad:
                 return dict.fromkeys(inputs)
             # subtle: not total.backward(), within which the hooks would see nothing.
             torch.autograd.backward([total])
-        if recorder is not None:
-            self.program = recorder.data({name: value.grad for name, value in inputs.items()})
         # A layer with sparse gradients is right as well.
         return {name: None if value.grad is None else value.grad.to_dense() for name, value in inputs.items()}
 
@@ -227,15 +220,15 @@ class _Probe:
     def has_program(self) -> bool:
         return self.case.program and self.usage is not None
 
-    def _recorder(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Recorder:
-        return Recorder(inputs_of_program(args, kwargs, call, self.case.weights))
-
-    @door
-    def _recorded(self, call: Any) -> None:
-        args, kwargs = self._arguments()
-        with self._recorder(call, args, kwargs) as recorder:
-            recorder.returned(run_case(self.case, call, args, kwargs))
-        self.program = recorder.data({})
+    def _recorded(self, call: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The result of a call, whose program is kept if the case asks for it."""
+        if not self.has_program:
+            return run_case(self.case, call, args, kwargs)
+        with Recorder(inputs_of_program(args, kwargs, call, self.case.weights)) as recorder:
+            result = run_case(self.case, call, args, kwargs)
+            recorder.returned(result)
+        self.program = recorder.data()
+        return result
 
     def _step(
         self, name: str, call: Callable[[], object], hooks: AbstractContextManager | None = None
