@@ -28,6 +28,8 @@ FAST = 1  # zlib's
 MOST_CONSTANTS = 100_000  # entries
 # Settings of PyTorch that are an argument of a kernel, by the name of their type.
 SETTINGS = {"dtype": torch.dtype, "layout": torch.layout, "memory_format": torch.memory_format}
+# subtle: what the recorder itself asks a tensor must not count among the functions that the answer uses.
+unobserved = torch._C.DisableTorchFunction
 # Kernels that read files, or memory that is not a tensor's, or that other memory is put in the place of.
 REFUSED = re.compile(r"from_file|set_|resize.*|.*pin_memory|.*unsafe_index.*|.*_storage.*")
 
@@ -54,7 +56,6 @@ class Recorder(TorchDispatchMode):
         self._by_place: dict[tuple, int] = {}
         self._constants = 0
         self._why_not = ""
-        self._output: Any = None
         for tensor in inputs:
             self._new(tensor)
 
@@ -86,16 +87,13 @@ class Recorder(TorchDispatchMode):
         if len(self._kept) > MOST_TENSORS:
             self._why_not = "too many tensors"
 
-    def returned(self, output: object) -> None:
-        """Keeps what the call returned."""
+    def data(self, output: object) -> bytes:
+        """The program of a call that returned `output`; nothing if there is none."""
         self._reading = []
-        self._output = self._recorded(output)
-
-    def data(self) -> bytes:
-        """The program; nothing if there is none."""
+        returned = self._recorded(output)
         if self._why_not:
             return b""
-        return zlib.compress(json.dumps({"steps": self._needed(), "output": self._output}).encode(), FAST)
+        return zlib.compress(json.dumps({"steps": self._needed(), "output": returned}).encode(), FAST)
 
     def _needed(self) -> list[list]:
         """The steps without those that the output does not need."""
@@ -135,7 +133,9 @@ class Recorder(TorchDispatchMode):
             raise NoProgram("too many constants")
         number, dtype = self._new(tensor), str(tensor.dtype).removeprefix("torch.")
         reading, self._reading = self._reading, []
-        self._step("", [torch.Tensor.detach(tensor).tolist(), dtype, list(tensor.shape)], [number])
+        with unobserved():
+            numbers = torch.Tensor.detach(tensor).tolist()
+        self._step("", [numbers, dtype, list(tensor.shape)], [number])
         self._reading = reading
         return number
 
@@ -158,8 +158,9 @@ class Recorder(TorchDispatchMode):
 
 
 def _place(tensor: torch.Tensor) -> tuple:
-    storage = tensor.untyped_storage()
-    return storage.data_ptr(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
+    with unobserved():
+        storage = tensor.untyped_storage()
+        return storage.data_ptr(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
 
 
 def _tensors(made: Any) -> Iterator[torch.Tensor]:

@@ -226,8 +226,7 @@ class _Probe:
             return run_case(self.case, call, args, kwargs)
         with Recorder(inputs_of_program(args, kwargs, call, self.case.weights)) as recorder:
             result = run_case(self.case, call, args, kwargs)
-            recorder.returned(result)
-        self.program = recorder.data()
+        self.program = recorder.data(result)
         return result
 
     def _step(

@@ -43,7 +43,7 @@ class Rerun:
 
     def request(self, reply: Reply | ProcessEnded | None) -> dict | None:
         """What to ask of a process for the programs in a reply; None if a rerun tells nothing of this exercise."""
-        if not self._numbers or not isinstance(reply, Reply):
+        if not self._numbers or not isinstance(reply, Reply) or not reply.callable:
             return None
         programs = [reply.records[number]["steps"].get("program", {}).get("value") for number in self._numbers]
         return {"cases": self._packed, "programs": [one if isinstance(one, bytes) else b"" for one in programs]}

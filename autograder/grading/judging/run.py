@@ -75,8 +75,8 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
     """The result of one submission. `hidden` are folders that its code must not see. Raises ForkServerDied or OSError.
 
     subtle: it is run twice, each time in a sandbox of its own. Hidden cases go into the first, of which nothing is
-    shown; all that is shown comes out of the second.
-    What an answer saw of a hidden case has no way out but time and the kernel's counters.
+    shown; all that is shown comes out of the second. What an answer saw of a hidden case has no way out but its
+    verdict, the time that it takes, and counters of the kernel.
     """
     run, until = _Run(unit, how), time.monotonic() + how.allowance.whole
     for part in (run.judge_hidden_cases, run.judge_visible_cases):

@@ -3,6 +3,7 @@
 import functools
 import json
 import zlib
+from dataclasses import replace
 
 import pytest
 import torch
@@ -83,6 +84,23 @@ def test_numbers_from_elsewhere_are_wrong_on_other_inputs():
     verdict = verdict_on_programs("loops.softmax", not_from_the_input)
     assert not verdict.passed
     assert verdict.mistake != RULE
+
+
+def test_recording_adds_nothing_to_what_is_observed():
+    exercise = find("loops.softmax")
+    cases = [case for case in asked(exercise.id)[0].cases if case.program]
+    unrecorded = [replace(case, program=False) for case in cases]
+
+    def functions(answer, cases):
+        usages = [record["steps"]["usage"] for record in probe(answer, cases, exercise.procedure)]
+        return [(one["calls"], [name for name in one["names"] if name.startswith("torch:")]) for one in usages]
+
+    for name, answer in answers(exercise)[0].items():
+        assert functions(answer, cases) == functions(answer, unrecorded), name
+
+
+def test_what_cannot_be_called_has_no_program():
+    assert asked("loops.softmax")[1].request(Reply(False, False, "NoneType", [])) is None
 
 
 def test_a_forged_program_runs_nothing_but_kernels():
