@@ -65,8 +65,8 @@ book: $(STAMP) ## Make the website of the worked lessons, for reading
 
 bench: $(STAMP) ## Time the grading of a class, every check, and the real model
 	@$(ACTIVATE) python tests/bench_grading.py
-	@$(ACTIVATE) python tests/bench.py
-	@$(ACTIVATE) python tests/bench_model.py
+	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench.py
+	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench_model.py
 
 lint: $(STAMP) ## Check the style and the types of the code
 	@$(ACTIVATE) python -m ruff check $(ARGS)

@@ -6,6 +6,9 @@ A metric, not a test: a family that shows nothing alone may still say where an a
 
 import sys
 from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).with_name("support")))
 
 from answers import answers
 from judged import IDS, PUBLIC, expected_of, results_of

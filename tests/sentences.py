@@ -7,9 +7,9 @@ each with the names of the answers that still get it.
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).with_name("support")))
 
-from judged import IDS, wrong_verdicts  # noqa: E402
+from judged import IDS, wrong_verdicts
 
 # What these ask can be asked of any answer: nobody learns from it where to look.
 GENERIC = (

@@ -9,10 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).with_name("support")))
 
-from answers import answers  # noqa: E402
-from judged import (  # noqa: E402
+from answers import answers
+from judged import (
     HIDDEN,
     IDS,
     PUBLIC,
@@ -23,11 +23,11 @@ from judged import (  # noqa: E402
     worked_answer,
     wrong_verdicts,
 )
-from survivors import is_listed, tried  # noqa: E402
+from survivors import is_listed, tried
 
-from autograder.exercises import find  # noqa: E402
-from autograder.judge import cases_of, judge  # noqa: E402
-from autograder.probe import probe  # noqa: E402
+from autograder.exercises import find
+from autograder.judge import cases_of, judge
+from autograder.probe import probe
 
 TIMES = 7
 COLUMNS = ("exercise", "right", "caught", "named", "others", "named", "mutants", "visible", "hidden")

@@ -125,7 +125,7 @@ def answering_one(exercise_id: str) -> list[str]:
 @pytest.mark.trial
 def test_no_function_of_it_answers_an_exercise(tmp_path):
     question = "import test_bundle_answers; found = test_bundle_answers.answering(); print('\\nanswering:', *found)"
-    folders = (ROOT, ROOT / "tests", ROOT / "tests/bundle")
+    folders = (ROOT, ROOT / "tests", ROOT / "tests/support", ROOT / "tests/bundle")
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders)), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", question], cwd=tmp_path, env=paths, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["answering:"], done.stdout[-500:] + done.stderr[-2000:]
