@@ -84,6 +84,28 @@ def heads_add_up() -> Picture:
 
 
 @styled
+def lens() -> Picture:
+    """Every hidden state is sent through the last norm and the table."""
+    figure = card(6.0, 3.0, "The logit lens: every state as if it were the last")
+    ax = canvas(figure, 0, 0, 6.0, 3.0)
+    for k in range(3):
+        y = 0.62 + 0.72 * k
+        last = k == 2
+        cells(ax, 0.4, y + 0.17, [[f"after layer {(0, 20, 29)[k]}"]], [[HEADS[0]]], 1.5, 0.34)
+        box(ax, 2.75, y, "norm", "", BLUE if last else GREY, 0.8, 0.42)
+        box(ax, 3.85, y, "table", "", BLUE if last else GREY, 0.8, 0.42)
+        arrow(ax, (1.92, y), (2.33, y), BLUE if last else VERMILLION)
+        arrow(ax, (3.17, y), (3.43, y), BLUE if last else VERMILLION)
+        arrow(ax, (4.27, y), (4.6, y), BLUE if last else VERMILLION)
+        ax.text(4.68, y, "what it says" if last else "what it would say", va="center", fontsize=9.5, color=INK)
+    return Picture(
+        figure,
+        "Three hidden states of one token, after layers 0, 20 and 29. The last goes through the norm and the table to "
+        "what the model says. The lens sends the other two the same way, to what it would say.",
+    )
+
+
+@styled
 def patching() -> Picture:
     """Two runs, and one hidden state carried from one to the other."""
     figure = card(6.0, 3.4, "One hidden state of the other run")
@@ -111,7 +133,7 @@ def patching() -> Picture:
 
 def pictures() -> dict[str, Picture]:
     """The pictures of the lesson, by name."""
-    drawn = (forward_hook, induction, heads_add_up, patching)
+    drawn = (forward_hook, induction, heads_add_up, lens, patching)
     return {one.__name__: one() for one in drawn}
 
 

@@ -37,16 +37,15 @@ upload the course's zip and run `%pip install --no-deps attention*.zip pygraphvi
 
 # %%
 import math
-from contextlib import contextmanager
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, draw, explore, figures, hint, progress
-from autograder.notebook import real_model
+from autograder import check, compare, draw, explore, figures, hint, progress
 from autograder.notebook.experiment import train
 from autograder.notebook.lessons.inside import heat
+from autograder.notebook.real_model import MISSING, is_there, open_file
 
 # %% [markdown]
 r"""
@@ -57,12 +56,13 @@ rewriting the model?
 
 PyTorch lets you hang a function on any module, a **forward hook**. Each time the module has run, PyTorch calls
 `hook(part, args, output)`. If the hook returns something, that is used in place of the output, which is how you will
-intervene in section 7. Every part has a name, its path from the top: `named_modules` lists them.
+intervene in section 6. Every part has a name, its path from the top: `named_modules` lists them.
 
 ![Four parts in a row; a line leaves the exit of layer 0 and ends in a dictionary's entry](../images/forward_hook.svg)
 
 By hand, on a model of two parts: the first doubles, the second adds one.
 """
+
 
 # %%
 class Double(nn.Module):
@@ -77,29 +77,48 @@ class AddOne(nn.Module):
 
 tiny = nn.Sequential(Double(), AddOne())
 heard = []
-handle = tiny[0].register_forward_hook(lambda part, args, output: heard.append((args[0].item(), output.item())))
-print("the model says", tiny(torch.tensor(5.0)).item(), "and the hook heard (input, output) =", heard[0])
+handle = tiny[0].register_forward_hook(
+    lambda part, args, output: heard.append((args[0].item(), output.item()))
+)
+print(
+    "the model says",
+    tiny(torch.tensor(5.0)).item(),
+    "and the hook heard (input, output) =",
+    heard[0],
+)
 handle.remove()
 tiny(torch.tensor(6.0))
 print("after remove() it hears nothing more:", heard)
-print("the names of the parts:", [name for name, _ in tiny.named_modules()], "('' is the model itself)")
+print(
+    "the names of the parts:",
+    [name for name, _ in tiny.named_modules()],
+    "('' is the model itself)",
+)
 
 # %% [markdown]
 r"""
-`register_forward_hook` gives back a **handle**, and whoever hangs a hook must remove it: a hook that is left behind
-runs at every later call. Also if the model raises an error halfway.
+**The formula.** With a hook $h$ on a part $p$, PyTorch runs
+
+$$y = p(x), \qquad z = h(p, x, y), \qquad \text{and goes on with } z \text{ unless it is None, else with } y$$
+
+- $p$ the module, $x$ its arguments as a tuple, $y$ what it returned, of any kind
+
+`register_forward_hook` gives back a **handle**, and whoever hangs a hook must remove it, also if the model raises an
+error halfway: a hook that is left behind runs at every later call.
 
 ### Exercise: `outputs_of`
 
 Keep the very object that each part returned: a copy would lose its place in the graph, and with it the gradients.
 """
 
+
 # %% exercise: inside.outputs_of
 def outputs_of(model, names, *inputs):
     """What the parts of these names returned while model(*inputs) ran once.
 
-    Names are those of `named_modules`; '' is the model itself. Of a part that is called several times the last
-    output counts; a part that is not called has no entry. No hook stays on the model, also if it raises.
+    Names are those of `named_modules`; '' is the model itself. Of a part that is called several
+    times the last output counts; a part that is not called has no entry. No hook stays on the
+    model, also if it raises.
 
     Shapes:
         names: list of str
@@ -111,20 +130,14 @@ def outputs_of(model, names, *inputs):
     """
     ### BEGIN SOLUTION
     parts = dict(model.named_modules())
-    for name in names:
-        if name not in parts:
-            raise ValueError(f"the model has no part called {name!r}")
+    unknown = set(names) - parts.keys()
+    if unknown:
+        raise ValueError(f"the model has no parts called {sorted(unknown)}")
     found, hooks = {}, []
-
-    def keep(name):
-        def hook(part, args, output):
-            found[name] = output
-
-        return hook
-
     try:
         for name in names:
-            hooks.append(parts[name].register_forward_hook(keep(name)))
+            keep = lambda part, args, output, name=name: found.update({name: output})
+            hooks.append(parts[name].register_forward_hook(keep))
         model(*inputs)
     finally:
         for hook in hooks:
@@ -156,7 +169,9 @@ class Attention(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width, bias=False) for _ in range(4))
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (
+            nn.Linear(width, width, bias=False) for _ in range(4)
+        )
         self.weights, self.mixed = nn.Identity(), nn.Identity()
 
     def forward(self, x, places):
@@ -182,7 +197,10 @@ class Copier(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.token_embedding, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(longest, width)
+        self.token_embedding, self.positions = (
+            nn.Embedding(vocabulary, width),
+            nn.Embedding(longest, width),
+        )
         self.layers = nn.ModuleList(Layer() for _ in range(2))
         self.norm, self.head = nn.Identity(), nn.Linear(width, vocabulary, bias=False)
         for table in (self.token_embedding, self.positions):
@@ -197,7 +215,9 @@ class Copier(nn.Module):
 
 torch.manual_seed(0)
 fresh = Copier()
-for name, output in outputs_of(fresh, ["layers.0", "layers.1.attention.weights"], torch.tensor([[3, 1, 4, 1]])).items():
+for name, output in outputs_of(
+    fresh, ["layers.0", "layers.1.attention.weights"], torch.tensor([[3, 1, 4, 1]])
+).items():
     print(f"{name}: {tuple(output.shape)}")
 
 # %% [markdown]
@@ -223,7 +243,10 @@ place 0 before, and after it came place 1. So query 3 should look at key 1, quer
 # %%
 period = 3
 for query in range(period, 2 * period):
-    print(f"query {query} ({'ABCABC'[query]}) should look at key {query - period + 1} ({'ABCABC'[query - period + 1]})")
+    print(
+        f"query {query} ({'ABCABC'[query]}) should look at key {query - period + 1}",
+        f"({'ABCABC'[query - period + 1]})",
+    )
 
 # %% [markdown]
 r"""
@@ -241,6 +264,7 @@ A head that does nothing else has the score 1; one that looks everywhere alike, 
 One weight for each query, then a mean. Count the places on your fingers once more.
 """
 
+
 # %% exercise: inside.induction_score
 def induction_score(weights, period):
     """How much each head looks at the token after the last occurrence of the query's own.
@@ -248,7 +272,7 @@ def induction_score(weights, period):
     The mean over samples and over the queries i >= period of the weight on key i - period + 1.
 
     Shapes:
-        weights: (B, H, N, N), of a text in which a block of `period` tokens repeats, N > period >= 2
+        weights: (B, H, N, N), of a text in which a block of `period` tokens repeats; N > period > 1
         returns: (H,)
 
     >>> weights = torch.zeros(1, 1, 4, 4)
@@ -279,9 +303,10 @@ length changes from sample to sample, so that no head can do it by counting plac
 loss on letters that can be known, and the scores of the best heads:
 """
 
+
 # %%
 def repeated(count, generator, period=None):
-    """(count, 32) ids: a block of random letters again and again; and the lengths of the blocks, (count, 1)."""
+    """(count, 32) ids: blocks of random letters that repeat; and their lengths, (count, 1)."""
     low, high = (5, 14) if period is None else (period, period)
     periods = torch.randint(low, high + 1, (count, 1), generator=generator)
     blocks = torch.randint(vocabulary, (count, longest), generator=generator)
@@ -290,14 +315,16 @@ def repeated(count, generator, period=None):
 
 def losses_of(logits, ids):
     """(B, N - 1): the loss of each next token."""
-    return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), reduction="none").view(len(ids), -1)
+    return F.cross_entropy(
+        logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
+    ).view(len(ids), -1)
 
 
 probe, PERIOD = repeated(16, torch.Generator().manual_seed(99), period=14)[0][:, :28], 14
 
 
 def look(model):
-    """The loss in the second block; (layers, heads) of induction scores, and of weights on the token before."""
+    """The loss in the second block; (layers, heads): scores of induction, of the token before."""
     names = [f"layers.{layer}.attention.weights" for layer in range(2)]
     with torch.no_grad():
         found = outputs_of(model, ["", *names], probe)
@@ -328,8 +355,13 @@ runs = [grown(seed) for seed in range(3)]
 for seed, (_, seen) in enumerate(runs):
     for at in (0, 6, 12, 36):
         known, inductions, previous = seen[at]
-        best = f"induction {inductions[1].max():.2f} in layer 1 and {inductions[0].max():.2f} in layer 0"
-        print(f"seed {seed}, step {50 * at:4d}: loss {known:.2f}, {best}, previous token {previous[0].max():.2f}")
+        best = (
+            f"induction {inductions[1].max():.2f} in layer 1, {inductions[0].max():.2f} in layer 0"
+        )
+        print(
+            f"seed {seed}, step {50 * at:4d}: loss {known:.2f}, {best},",
+            f"previous token {previous[0].max():.2f}",
+        )
 steps = list(range(0, 1801, 50))
 charts = {
     "loss in the second block": {"copier": [[one[0] for one in seen] for _, seen in runs]},
@@ -386,9 +418,12 @@ $$W m = \sum_h W_h\, m_h$$
 The projection has no bias here: it would belong to no head.
 """
 
+
 # %% exercise: inside.head_outputs
 def head_outputs(mixed, out_proj, n_heads):
-    """What each head adds: its features times its columns of out_proj.weight. Their sum is out_proj(mixed).
+    """What each head adds: its features times its columns of out_proj.weight.
+
+    The sum over the heads is out_proj(mixed).
 
     Shapes:
         mixed: (B, N, n_heads * d_head); head h is features h * d_head ... (h + 1) * d_head
@@ -421,9 +456,10 @@ texts: a head that always says the same carries no information, but the layers a
 A new tensor: the one that is given belongs to somebody else. A head that is not there is an error, -1 included.
 """
 
+
 # %% exercise: inside.ablate_heads
 def ablate_heads(mixed, heads, n_heads, mean=None):
-    """The features of all heads side by side, with those of `heads` replaced by 0, or by those of `mean`.
+    """The features of all heads, with those of `heads` replaced by 0, or by those of `mean`.
 
     Shapes:
         mixed: (B, N, n_heads * d_head)
@@ -459,19 +495,19 @@ the eight heads in turn, on three seeds:
 """
 
 # %%
+from contextlib import ExitStack, contextmanager
+
+
 @contextmanager
 def without(model, heads, n_heads):
     """Within the block the model runs without these heads, a list of (layer, head)."""
-    hooks = []
-    for layer in {layer for layer, _ in heads}:
-        named = [head for at, head in heads if at == layer]
-        part = model.get_submodule(f"layers.{layer}.attention.mixed")
-        hooks.append(part.register_forward_hook(lambda part, args, out, named=named: ablate_heads(out, named, n_heads)))
-    try:
+    with ExitStack() as stack:
+        for layer in {layer for layer, _ in heads}:
+            named = [head for at, head in heads if at == layer]
+            cut = lambda part, args, out, named=named: ablate_heads(out, named, n_heads)
+            part = model.get_submodule(f"layers.{layer}.attention.mixed")
+            stack.callback(part.register_forward_hook(cut).remove)
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def loss_without(model, heads, ids, period, n_heads):
@@ -486,8 +522,10 @@ for seed, (model, seen) in enumerate(runs):
         mixed = outputs_of(model, ["layers.1.attention.mixed"], probe)["layers.1.attention.mixed"]
         added = head_outputs(mixed, model.layers[1].attention.out_proj, n_heads)[:, PERIOD:]
         sizes = added.norm(dim=-1).mean(dim=(0, 1))
-    print(f"seed {seed}, layer 1: size of what each head adds {[round(size, 1) for size in sizes.tolist()]},",
-          f"induction {[round(score, 2) for score in inductions[1].tolist()]}")
+    print(
+        f"seed {seed}, layer 1: each head adds {[round(size, 1) for size in sizes.tolist()]},",
+        f"induction {[round(score, 2) for score in inductions[1].tolist()]}",
+    )
 
 # %%
 each = [(layer, head) for layer in range(2) for head in range(4)]
@@ -495,9 +533,19 @@ costs = [[loss_without(model, [one], probe, PERIOD, n_heads) for one in each] fo
 for seed, (model, _) in enumerate(runs):
     whole = loss_without(model, [], probe, PERIOD, n_heads)
     rows = [f"{cost:.2f}" for cost in costs[seed]]
-    print(f"seed {seed}: whole {whole:.2f}, without each head of layer 0", *rows[:4], "of layer 1", *rows[4:])
+    print(
+        f"seed {seed}: whole {whole:.2f}, without each head of layer 0",
+        *rows[:4],
+        "of layer 1",
+        *rows[4:],
+    )
 charts = {f"seed {seed}": [round(cost, 1) for cost in costs[seed]] for seed in range(3)}
-figures.bars(charts, [f"{layer}.{head}" for layer, head in each], "Loss without one head (layer.head)", top=3.2)
+figures.bars(
+    charts,
+    [f"{layer}.{head}" for layer, head in each],
+    "Loss without one head (layer.head)",
+    top=3.2,
+)
 
 # %% [markdown]
 r"""
@@ -521,8 +569,12 @@ for seed, (model, seen) in enumerate(runs):
     for head in others:
         with without(model, [(0, head)], n_heads):
             rivals.append(look(model)[1][1].max().item())
-    print(f"seed {seed}: best induction score {seen[-1][1][1].max():.2f}; without the previous-token head {cut:.2f};",
-          "without another of layer 0", *(f"{rival:.2f}" for rival in rivals))
+    print(
+        f"seed {seed}: best induction score {seen[-1][1][1].max():.2f};",
+        f"without the previous-token head {cut:.2f};",
+        "without another of layer 0",
+        *(f"{rival:.2f}" for rival in rivals),
+    )
 
 # %% [markdown]
 r"""
@@ -540,17 +592,17 @@ The text is a block of 32 random tokens, twice. The score of every head:
 
 # %%
 real, tokenizer = None, None
-if real_model.is_there():
+if is_there():
     from autograder.notebook.real_model.plain import plain_model
 
-    file = real_model.open_file()
+    file = open_file()
     real, tokenizer = plain_model(file), file.tokenizer
 else:
-    print(real_model.MISSING)
+    print(MISSING)
 
 
 def weights_of(model, layer, ids):
-    """(B, H, N, N): the attention weights of a layer of the real model, from what q_proj and k_proj returned."""
+    """(B, H, N, N): the attention weights of a layer, from what q_proj and k_proj returned."""
     names = [f"layers.{layer}.attention.{part}_proj" for part in "qk"]
     q, k = model.layers[layer].attention.queries_and_keys(*outputs_of(model, names, ids).values())
     past = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
@@ -559,7 +611,9 @@ def weights_of(model, layer, ids):
 
 def random_blocks(seed, count=4, period=32):
     """(count, 2 * period): random tokens, and the same again."""
-    block = torch.randint(1000, 40000, (count, period), generator=torch.Generator().manual_seed(seed))
+    block = torch.randint(
+        1000, 40000, (count, period), generator=torch.Generator().manual_seed(seed)
+    )
     return torch.cat((block, block), dim=1)
 
 
@@ -568,16 +622,24 @@ if real is not None:
     ids = random_blocks(0, count=2)
     with torch.no_grad():
         tables = [weights_of(real, layer, ids) for layer in range(30)]
-    induction = torch.stack([induction_score(table, 32) for table in tables], dim=1)  # (heads, layers)
+    induction = torch.stack(
+        [induction_score(table, 32) for table in tables], dim=1
+    )  # (heads, layers)
     previous = torch.stack([table.diagonal(-1, -2, -1).mean(dim=(0, 2)) for table in tables], dim=1)
     first = torch.stack([table[..., 0].mean(dim=(0, 2)) for table in tables], dim=1)
     order = induction.T.flatten().argsort(descending=True)[:8].tolist()
     strongest = [(place // 9, place % 9) for place in order]
-    print("eight strongest induction heads (layer.head):",
-          ", ".join(f"{layer}.{head} {induction[head, layer]:.2f}" for layer, head in strongest))
+    print(
+        "eight strongest induction heads (layer.head):",
+        ", ".join(f"{layer}.{head} {induction[head, layer]:.2f}" for layer, head in strongest),
+    )
     names = {"induction": induction, "the token before": previous, "the very first token": first}
-    picture = heat(names, [str(head) for head in range(9)], "What the 270 heads of SmolLM2 look at",
-                   note="mean weight on a repeated block of random tokens")
+    picture = heat(
+        names,
+        [str(head) for head in range(9)],
+        "What the 270 heads of SmolLM2 look at",
+        note="mean weight on a repeated block of random tokens",
+    )
 else:
     picture = None
 picture
@@ -594,11 +656,17 @@ Are the induction heads used? Take the eight away, on three fresh texts. The riv
 three times, and eight other heads of the same layers:
 """
 
+
 # %%
 def chosen_by_chance(generator, layers=None):
-    """Eight heads that are not among the strongest; one of each of these layers if they are given."""
+    """Eight heads that are not among the strongest; one of each of `layers` if they are given."""
     if layers is None:
-        pool = [(layer, head) for layer in range(30) for head in range(9) if (layer, head) not in strongest]
+        pool = [
+            (layer, head)
+            for layer in range(30)
+            for head in range(9)
+            if (layer, head) not in strongest
+        ]
         return [pool[at] for at in torch.randperm(len(pool), generator=generator)[:8].tolist()]
     picked = []
     for layer in layers:
@@ -613,12 +681,21 @@ if real is not None:
         rivals = [chosen_by_chance(chance) for _ in range(3)]
         near = chosen_by_chance(chance, [layer for layer, _ in strongest])
         tried = [[], strongest, *rivals, near]
-        whole, cut, *by_chance, same = (loss_without(real, heads, random_blocks(seed, 2), 32, 9) for heads in tried)
-        print(f"text {seed}: whole {whole:.1f}; without the eight induction heads {cut:.1f};",
-              "without eight others", *(f"{loss:.1f}" for loss in by_chance), f"and of the same layers {same:.1f}")
-    print(f"guessing one of {real.sizes.vocab_size:,} tokens costs {math.log(real.sizes.vocab_size):.1f}")
+        whole, cut, *by_chance, same = (
+            loss_without(real, heads, random_blocks(seed, 2), 32, 9) for heads in tried
+        )
+        print(
+            f"text {seed}: whole {whole:.1f}; without the eight induction heads {cut:.1f};",
+            "without eight others",
+            *(f"{loss:.1f}" for loss in by_chance),
+            f"and of the same layers {same:.1f}",
+        )
+    print(
+        f"guessing one of {real.sizes.vocab_size:,} tokens costs",
+        f"{math.log(real.sizes.vocab_size):.1f}",
+    )
 else:
-    print(real_model.MISSING)
+    print(MISSING)
 
 # %% [markdown]
 r"""
@@ -634,10 +711,12 @@ if real is not None:
     third = [chosen_by_chance(generator) for _ in range(3)][2]
     for layer, head in third:
         alone = loss_without(real, [(layer, head)], random_blocks(2, 2), 32, 9)
-        print(f"without head {layer}.{head} alone: loss {alone:.1f}; its weight on the token before:",
-              f"{previous[head, layer]:.2f}")
+        print(
+            f"without head {layer}.{head} alone: loss {alone:.1f}; its weight on the token before:",
+            f"{previous[head, layer]:.2f}",
+        )
 else:
-    print(real_model.MISSING)
+    print(MISSING)
 
 # %% [markdown]
 r"""
@@ -654,6 +733,9 @@ This is a good place to stop for today.
 
 **The question.** The hidden state of a token passes 30 layers. Each only *adds* to it. So every hidden state is of
 the same kind as the last one, which becomes logits. What if we make logits of all of them?
+
+![Three hidden states of one token. The last goes through the norm and the table to logits; the lens sends the others
+the same way](../images/lens.svg)
 
 **The formula** (nostalgebraist 2020, the **logit lens**). With the hidden state $h_l$ after layer $l$, the model's
 last norm and its table $U$:
@@ -680,9 +762,10 @@ r"""
 Use the norm that is given, by calling it: it has weights of its own.
 """
 
+
 # %% exercise: inside.logit_lens
 def logit_lens(hiddens, norm, unembedding):
-    """The logits that each hidden state would give if it were the last: norm(hidden) times the table, transposed.
+    """The logits of each hidden state, as if it were the last: the norm, then the table.
 
     Shapes:
         hiddens: list of L tensors, (B, N, D)
@@ -690,7 +773,8 @@ def logit_lens(hiddens, norm, unembedding):
         unembedding: (V, D)
         returns: (L, B, N, V)
 
-    >>> logit_lens([torch.ones(1, 1, 2), torch.zeros(1, 1, 2)], nn.Identity(), torch.eye(2)).flatten().tolist()
+    >>> hiddens = [torch.ones(1, 1, 2), torch.zeros(1, 1, 2)]
+    >>> logit_lens(hiddens, nn.Identity(), torch.eye(2)).flatten().tolist()
     [1.0, 1.0, 0.0, 0.0]
 
     nostalgebraist 2020.
@@ -709,6 +793,7 @@ comparison is one of sizes.
 rank of the right word (0 is the first) among all 49,152:
 """
 
+
 # %%
 def rank_of(logits, word):
     """How many words are more likely; the last axis is the vocabulary."""
@@ -717,19 +802,32 @@ def rank_of(logits, word):
 
 if real is not None:
     ranks = {}
-    for prompt, answer in (("The capital of France is", " Paris"), ("The capital of Japan is", " Tokyo"),
-                           ("The opposite of hot is", " cold")):
+    for prompt, answer in (
+        ("The capital of France is", " Paris"),
+        ("The capital of Japan is", " Tokyo"),
+        ("The opposite of hot is", " cold"),
+    ):
         ids = torch.tensor([tokenizer.encode(prompt)])
         with torch.no_grad():
-            states = list(outputs_of(real, [f"layers.{layer}" for layer in range(30)], ids).values())
+            states = list(
+                outputs_of(real, [f"layers.{layer}" for layer in range(30)], ids).values()
+            )
             said = logit_lens(states, real.norm, real.token_embedding.weight)[:, 0, -1]
         ranks[answer.strip()] = (1 + rank_of(said, tokenizer.encode(answer)[0])).tolist()
-        words = [tokenizer.decode([word]) for word in said.argmax(dim=-1)[[0, 9, 19, 24, 27, 28, 29]].tolist()]
+        words = [
+            tokenizer.decode([word])
+            for word in said.argmax(dim=-1)[[0, 9, 19, 24, 27, 28, 29]].tolist()
+        ]
         print(f"{prompt}: after layers 0, 9, 19, 24, 27, 28, 29 it would say {words}")
-    picture = figures.curves(ranks, title="Where the right word stands among 49,152, after each layer", xlabel="layer",
-                             ylabel="place (1 is first)", log_y=True)
+    picture = figures.curves(
+        ranks,
+        title="Where the right word stands among 49,152, after each layer",
+        xlabel="layer",
+        ylabel="place (1 is first)",
+        log_y=True,
+    )
 else:
-    print(real_model.MISSING)
+    print(MISSING)
     picture = None
 picture
 
@@ -740,30 +838,45 @@ factor of ten or more, and only the last layers put it first. Read it with care:
 like to the *last* layer's eyes. A state may hold *Paris* long before, in a form that only a later layer can read.
 Which of the two is it? The lens cannot tell. The next section can.
 
-## 6. By how much?
+## 6. Where does the answer pass?
 
-**The question.** To measure what an intervention does, one number is needed that says how much the model prefers the
-right answer to another.
+**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden state
+from that run and put it into the run on *France*. If the answer turns to *Tokyo*, what was needed of "Japan" was in
+this state. If nothing changes, it was not, or not any more. This is **activation patching**, or causal tracing (Meng
+et al. 2022).
 
-The **logit difference** (Wang et al. 2023): the logit of one word minus that of another, at the last token of each
-text. It is the logarithm of how many times likelier the one is, and the softmax's common part cancels:
-$\log p_a - \log p_b = \ell_a - \ell_b$.
+![Two runs; a hidden state above Japan is put in the place of the one above France](../images/patching.svg)
+
+To say *how far* the answer has turned, one number is needed: the **logit difference** (Wang et al. 2023), the logit
+of one word minus that of another, at the last token of each text. It is the logarithm of how many times likelier the
+one is: the softmax's common part cancels.
 
 By hand, logits 3 and 1: the difference is 2, and the first word is $e^2 = 7.4$ times as likely, whatever the other
-48,000 words have.
+words have.
 """
 
 # %%
 for others in ([], [0.5, 2.0, 2.5]):
     p = torch.tensor([3.0, 1.0, *others]).softmax(dim=0)
-    print(f"{len(others)} other words: {p[0]:.2f} and {p[1]:.2f}, {p[0] / p[1]:.1f} times as likely")
+    print(
+        f"{len(others)} other words: {p[0]:.2f} and {p[1]:.2f}, {p[0] / p[1]:.1f} times as likely"
+    )
 
 # %% [markdown]
 r"""
+**The formula.** With the logits $\ell$ of the last token, two words $a$ and $b$, and a run in which a part gives
+$h'$ in place of its own output $h$:
+
+$$d(x) = \ell_a - \ell_b = \log p_a - \log p_b, \qquad
+\text{moved} = \frac{d(x) - d(x \mid h := h')}{d(x) - d(x')}$$
+
+- $x$ the one text, $x'$ the other, $h'$ the hidden state of the run on $x'$; 0: nothing has moved, 1: all of it
+
 ### Exercise: `logit_difference`
 
 Texts in a batch have different lengths: the last token of each is at `lengths - 1`.
 """
+
 
 # %% exercise: inside.logit_difference
 def logit_difference(logits, lengths, right, wrong):
@@ -792,52 +905,39 @@ def logit_difference(logits, lengths, right, wrong):
 r"""
 **What goes wrong.** *`logits[:, -1]`*: in a batch of texts of different lengths, the last column is padding for most.
 
-## 7. Where does the answer pass?
-
-**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden state
-from that run and put it into the run on *France*. If the answer turns to *Tokyo*, what was needed of "Japan" was in
-this state. If nothing changes, it was not, or not any more. This is **activation patching**, or causal tracing (Meng
-et al. 2022).
-
-![Two runs; a hidden state above Japan is put in the place of the one above France](../images/patching.svg)
-
-By hand, on the model of section 1, which doubles and adds one: 5 gives 11. Now the first part is made to say 100,
-whatever it computes, and the model gives 101.
-
 ### Exercise: `run_patched`
 
 A hook that returns something replaces the output. And again, nothing stays behind.
 """
 
+
 # %% exercise: inside.run_patched
 def run_patched(model, replacements, *inputs):
     """What model(*inputs) returns if each part named gives this tensor in place of its own output.
 
-    Names are those of `named_modules`; a part that is not called changes nothing. No hook stays on the model, also if
-    it raises; gradients reach the replacements.
+    Names are those of `named_modules`; a part that is not called changes nothing. No hook stays on
+    the model, also if it raises; gradients reach the replacements.
 
     Shapes:
         replacements: dict, name -> tensor
     Raises ValueError for a name that is not there, before the model is called.
 
-    >>> run_patched(nn.Sequential(nn.Identity(), nn.Flatten(0)), {"0": torch.tensor([[7.0]])}, torch.ones(1, 2))
+    >>> model = nn.Sequential(nn.Identity(), nn.Flatten(0))
+    >>> run_patched(model, {"0": torch.tensor([[7.0]])}, torch.ones(1, 2))
     tensor([7.])
 
     Meng et al. 2022, section 2; Wang et al. 2023.
     """
     ### BEGIN SOLUTION
     parts = dict(model.named_modules())
-    for name in replacements:
-        if name not in parts:
-            raise ValueError(f"the model has no part called {name!r}")
-
-    def say(tensor):
-        return lambda part, args, output: tensor
-
+    unknown = replacements.keys() - parts.keys()
+    if unknown:
+        raise ValueError(f"the model has no parts called {sorted(unknown)}")
     hooks = []
     try:
         for name, tensor in replacements.items():
-            hooks.append(parts[name].register_forward_hook(say(tensor)))
+            say = lambda part, args, output, tensor=tensor: tensor
+            hooks.append(parts[name].register_forward_hook(say))
         return model(*inputs)
     finally:
         for hook in hooks:
@@ -853,42 +953,62 @@ picture is that of the first:
 """
 
 # %%
-print("double, then add one:", run_patched(tiny, {"0": torch.tensor(100.0)}, torch.tensor(5.0)).item())
+print(
+    "double, then add one:", run_patched(tiny, {"0": torch.tensor(100.0)}, torch.tensor(5.0)).item()
+)
 
 
 def moved(countries, answers):
-    """(tokens, layers): how far one hidden state of the second country's run moves the answer of the first's."""
-    ids, other = (torch.tensor([tokenizer.encode(f"The capital of {country} is")]) for country in countries)
+    """(tokens, layers): how far one hidden state of the second country moves the first's answer."""
+    ids, other = (
+        torch.tensor([tokenizer.encode(f"The capital of {country} is")]) for country in countries
+    )
     assert ids.shape == other.shape, "patching needs texts of equal length"
     words = [torch.tensor(tokenizer.encode(answer)[:1]) for answer in answers]
     lengths, names = torch.tensor([ids.shape[1]]), [f"layers.{layer}" for layer in range(30)]
     with torch.no_grad():
         mine, theirs = outputs_of(real, names, ids), outputs_of(real, names, other)
-        before, after = (logit_difference(real(text), lengths, *words).item() for text in (ids, other))
+        before, after = (
+            logit_difference(real(text), lengths, *words).item() for text in (ids, other)
+        )
         table = torch.zeros(ids.shape[1], 30)
         for layer, name in enumerate(names):
             for token in range(ids.shape[1]):
                 state = mine[name].clone()
                 state[:, token] = theirs[name][:, token]
                 patched = run_patched(real, {name: state}, ids)
-                table[token, layer] = (before - logit_difference(patched, lengths, *words).item()) / (before - after)
+                table[token, layer] = (
+                    before - logit_difference(patched, lengths, *words).item()
+                ) / (before - after)
     return table
 
 
 if real is not None:
-    pairs = {("France", "Japan"): (" Paris", " Tokyo"), ("Italy", "Egypt"): (" Rome", " Cairo"),
-             ("Germany", "Spain"): (" Berlin", " Madrid"), ("Greece", "Cuba"): (" Athens", " Havana")}
+    pairs = {
+        ("France", "Japan"): (" Paris", " Tokyo"),
+        ("Italy", "Egypt"): (" Rome", " Cairo"),
+        ("Germany", "Spain"): (" Berlin", " Madrid"),
+        ("Greece", "Cuba"): (" Athens", " Havana"),
+    }
     tables = {pair: moved(pair, answers) for pair, answers in pairs.items()}
     for (mine, theirs), table in tables.items():
-        at = [f"{table[token, layer]:.2f}" for layer in (0, 10, 20, 22, 23, 24, 29) for token in (3, 4)]
+        at = [
+            f"{table[token, layer]:.2f}"
+            for layer in (0, 10, 20, 22, 23, 24, 29)
+            for token in (3, 4)
+        ]
         print(f"{mine} with one state of {theirs}, at layers 0, 10, 20, 22, 23, 24, 29:")
         print("    at the country's token", *at[::2], " at 'is'", *at[1::2])
     mine, theirs = next(iter(tables))
-    picture = heat({f"{mine}, with one state of {theirs}": tables[mine, theirs].clamp(0, 1)},
-                   ["The", "capital", "of", mine, "is"], "Where the answer passes",
-                   note="0: the answer stays; 1: it is the other country's", ylabel="token")
+    picture = heat(
+        {f"{mine}, with one state of {theirs}": tables[mine, theirs].clamp(0, 1)},
+        ["The", "capital", "of", mine, "is"],
+        "Where the answer passes",
+        note="0: the answer stays; 1: it is the other country's",
+        ylabel="token",
+    )
 else:
-    print(real_model.MISSING)
+    print(MISSING)
     picture = None
 picture
 
@@ -923,7 +1043,9 @@ def show(layer, head):
         else:
             name = f"layers.{int(layer)}.attention.weights"
             table = outputs_of(runs[0][0], [name], shown)[name][0, int(head)]
-    return figures.attention_maps({f"layer {int(layer)}, head {int(head)}": table}, pieces, title="One head")
+    return figures.attention_maps(
+        {f"layer {int(layer)}, head {int(head)}": table}, pieces, title="One head"
+    )
 
 
 if real is not None:
@@ -1058,9 +1180,11 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
   lesson, with the algebra.
 - Olsson et al.: *In-context Learning and Induction Heads*, 2022, [arXiv:2209.11895](https://arxiv.org/abs/2209.11895).
   When these heads form, and what forms with them.
-- nostalgebraist: *interpreting GPT: the logit lens*, 2020. The idea of section 5, with many pictures.
+- nostalgebraist: *interpreting GPT: the logit lens*, 2020,
+  [lesswrong.com](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens). The idea of
+  section 5, with many pictures.
 - Meng et al.: *Locating and Editing Factual Associations in GPT*, 2022,
-  [arXiv:2202.05262](https://arxiv.org/abs/2202.05262). Causal tracing.
+  [arXiv:2202.05262](https://arxiv.org/abs/2202.05262). Where causal tracing comes from.
 - Wang et al.: *Interpretability in the Wild*, 2023, [arXiv:2211.00593](https://arxiv.org/abs/2211.00593). A whole
   circuit, and how to argue for it.
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2024,

@@ -36,16 +36,15 @@ upload the course's zip and run `%pip install --no-deps attention*.zip pygraphvi
 """
 
 # %%
-import copy
 import math
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, draw, explore, figures, hint, progress
-from autograder.notebook import real_model
+from autograder import check, compare, draw, explore, figures, hint, progress
 from autograder.notebook.experiment import limited_threads, track, train
+from autograder.notebook.real_model import MISSING, is_there, open_file
 from autograder.notebook.real_model.plain import Model, Sizes, plain_model
 
 # %% [markdown]
@@ -84,6 +83,7 @@ $$s_b = \frac{\max_{i \in b} |w_i|}{7}, \qquad c_i = \operatorname{round}\!\left
 
 Two cases ask for care: a block of zeros, and weights so small that a "safety" constant is larger than they are.
 """
+
 
 # %% exercise: finetune.quantise
 def quantise(weight, block):
@@ -126,6 +126,7 @@ r"""
 The way back, for the numbers as they are stored.
 """
 
+
 # %% exercise: finetune.dequantise
 def dequantise(codes, scales):
     """Each code times the scale of its block.
@@ -135,7 +136,8 @@ def dequantise(codes, scales):
         scales: (O, I / block)
         returns: (O, I), of the scales' dtype
 
-    >>> dequantise(torch.tensor([[1, -7, 3, 0]], dtype=torch.int8), torch.tensor([[2.0, 0.5]])).tolist()
+    >>> codes = torch.tensor([[1, -7, 3, 0]], dtype=torch.int8)
+    >>> dequantise(codes, torch.tensor([[2.0, 0.5]])).tolist()
     [[2.0, -14.0, 1.5, 0.0]]
     """
     ### BEGIN SOLUTION
@@ -162,9 +164,14 @@ for size in sizes:
     back = dequantise(*quantise(weight, size))
     errors.append(((back - weight).square().mean().sqrt() / weight.square().mean().sqrt()).item())
     bits.append(4 + 16 / size)
-    print(f"blocks of {size:4d}: {bits[-1]:.2f} bits a weight, error {errors[-1]:.1%} of a weight's size")
+    print(
+        f"blocks of {size:4d}: {bits[-1]:.2f} bits a weight,",
+        f"error {errors[-1]:.1%} of a weight's size",
+    )
 title = "Small blocks cost bits, large ones lose weights"
-figures.curves({"error": errors}, sizes, title=title, xlabel="entries in a block", ylabel="error", log_x=True)
+figures.curves(
+    {"error": errors}, sizes, title=title, xlabel="entries in a block", ylabel="error", log_x=True
+)
 
 # %% [markdown]
 r"""
@@ -190,8 +197,10 @@ For $x = (1, 1, 1)$, `down` gives 3, `up` gives (1.5, -3), and 2 times that is a
 x, down, up = torch.ones(3), torch.tensor([1.0, 0.0, 2.0]), torch.tensor([0.5, -1.0])
 print("down gives", (down @ x).item(), "and the update is", (2 * up * (down @ x)).tolist())
 for width in (576, 4096):
-    print(f"width {width}: {width * width:,} weights, and {2 * 8 * width:,} in an update of rank 8",
-          f"({2 * 8 / width:.1%})")
+    print(
+        f"width {width}: {width * width:,} weights, and {2 * 8 * width:,} in an update of rank 8",
+        f"({2 * 8 / width:.1%})",
+    )
 
 # %% [markdown]
 r"""
@@ -208,6 +217,7 @@ $$y = W x + b + \frac{\alpha}{r}\, U (D x)$$
 The layer that you are given lives on inside, frozen: no gradient for its weights, but the gradient of $x$ must still
 pass through it, because layers below learn, too.
 """
+
 
 # %% exercise: finetune.LoRALinear
 class LoRALinear(nn.Module):
@@ -258,6 +268,26 @@ r"""
 - *Neither starts at zero.* The model is disturbed before it has learned anything.
 - *`torch.no_grad()` around the frozen layer.* It also stops the gradient of $x$, and the layers below learn nothing.
 
+**See it run.** A fresh module gives just what its layer gave, and the gradient of its first step reaches `up` only:
+that of `down` is a product with zeros. From the second step on both learn:
+"""
+
+# %%
+torch.manual_seed(0)
+lora, x = LoRALinear(nn.Linear(6, 4), 2), torch.randn(5, 6)
+print("the same as before:", torch.equal(lora(x), lora.linear(x)))
+optimizer = torch.optim.SGD([lora.down.weight, lora.up.weight], lr=0.1)
+for step in range(2):
+    optimizer.zero_grad()
+    lora(x).square().mean().backward()
+    grads = {
+        name: round(getattr(lora, name).weight.grad.norm().item(), 3) for name in ("down", "up")
+    }
+    print(f"step {step}: size of the gradient of each", grads)
+    optimizer.step()
+
+# %% [markdown]
+r"""
 ## 3. Into a model, and out again
 
 **The question.** A model has its linear layers deep inside. How do you exchange them all, without rewriting its code?
@@ -269,35 +299,56 @@ By hand, in the real model: the paths that end in `q_proj` or `v_proj`, and what
 """
 
 # %%
-sizes = Sizes(vocab_size=28, d_model=64, d_ff=128, n_layers=2, n_heads=4, n_kv_heads=2, base=10000.0, eps=1e-5)
+sizes = Sizes(
+    vocab_size=28, d_model=64, d_ff=128, n_layers=2, n_heads=4, n_kv_heads=2, base=10000.0, eps=1e-5
+)
 torch.manual_seed(0)
 small = Model(sizes)
-print("in a small model:", [path for path, _ in small.named_modules() if path.endswith(("q_proj", "v_proj"))])
+print(
+    "in a small model:",
+    [path for path, _ in small.named_modules() if path.endswith(("q_proj", "v_proj"))],
+)
 per_layer = 8 * (576 + 576) + 8 * (576 + 192)
-print(f"in SmolLM2, with rank 8 beside q_proj and v_proj: 30 times {per_layer:,} = {30 * per_layer:,} of 134,515,008,",
-      f"{30 * per_layer / 134_515_008:.2%}")
+print(
+    f"in SmolLM2, rank 8 beside q_proj and v_proj: {30 * per_layer:,} of 134,515,008 numbers,",
+    f"{30 * per_layer / 134_515_008:.2%}",
+)
+shares = {"million numbers": [134.5, 30 * per_layer / 1e6]}
+figures.bars(shares, ["all weights", "an update of rank 8"], "What is trained", top=140)
 
 # %% [markdown]
 r"""
+And out again: when training is done, the update can be added into the weight. Then the layer is an ordinary one, and
+costs what it did before.
+
+**The formula** (Hu et al. 2021, section 4.1):
+
+$$W x + \tfrac{\alpha}{r}\, U D x = \left(W + \tfrac{\alpha}{r}\, U D\right) x$$
+
+- $W$, shape $(d_{\text{out}}, d_{\text{in}})$; $U$ and $D$ as above; their product has the shape of $W$
+
 ### Exercise: `replace_linears`
 
 First make the list, then change the model: what you put in has linear layers of its own. And think about when to
 freeze.
 """
 
+
 # %% exercise: finetune.replace_linears
 def replace_linears(model, names, make):
-    """Replaces every nn.Linear whose last name is in `names`, however deep, by make(linear); returns how many.
+    """Replaces every nn.Linear whose last name is in `names`, however deep, by make(linear).
 
-    All parameters that the model had before stop asking for gradients; those that `make` adds go on.
+    All parameters that the model had before stop asking for gradients; those that `make` adds
+    go on. Returns how many layers were replaced.
 
     Shapes:
-        names: list of str, such as ["q_proj", "v_proj"]; one without a layer is no error beside others
+        names: list of str, as ["q_proj", "v_proj"]; one without a layer is no error beside others
         make: function, linear -> module, called once for each
         returns: int
     Raises ValueError if no layer has one of the names; then nothing has changed.
 
-    >>> replace_linears(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), ["0"], lambda linear: LoRALinear(linear, 1))
+    >>> model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+    >>> replace_linears(model, ["0"], lambda linear: LoRALinear(linear, 1))
     1
     """
     ### BEGIN SOLUTION
@@ -324,36 +375,40 @@ r"""
 - *Freezing only what is replaced.* The embedding, the norms and all other layers would still be trained.
 - *`endswith("proj")`*: also `my_proj`. Compare the whole last name.
 
-When training is done, the update can be added into the weight. Then the layer is an ordinary one again, and costs
-what it did before:
-
-$$W x + \tfrac{\alpha}{r} U D x = \left(W + \tfrac{\alpha}{r} U D\right) x$$
-
 ### Exercise: `merge_lora`
 
 A new layer: the three that you are given stay as they are.
 """
 
+
 # %% exercise: finetune.merge_lora
 def merge_lora(linear, down, up, scale):
     """A new nn.Linear that gives linear(x) + scale * up(down(x)).
 
-    It has the dtype and device of `linear`, a bias if `linear` has one, can be trained, and shares nothing.
+    It has the dtype and device of `linear`, a bias if `linear` has one, can be trained, and shares
+    nothing.
 
     Shapes:
-        linear: nn.Linear(d_in, d_out); down: nn.Linear(d_in, rank), up: nn.Linear(rank, d_out), both without bias
+        linear: nn.Linear(d_in, d_out)
+        down, up: nn.Linear(d_in, rank), nn.Linear(rank, d_out), both without bias
         scale: float
         returns: nn.Linear(d_in, d_out)
 
     >>> linear, down, up = nn.Linear(3, 2), nn.Linear(3, 1, bias=False), nn.Linear(1, 2, bias=False)
     >>> x = torch.ones(3)
-    >>> torch.allclose(merge_lora(linear, down, up, 0.5)(x), linear(x) + 0.5 * up(down(x)), atol=1e-5)
+    >>> merged = merge_lora(linear, down, up, 0.5)
+    >>> torch.allclose(merged(x), linear(x) + 0.5 * up(down(x)), atol=1e-5)
     True
     """
     ### BEGIN SOLUTION
     weight = linear.weight.detach()
-    merged = nn.Linear(linear.in_features, linear.out_features, bias=linear.bias is not None,
-                       dtype=weight.dtype, device=weight.device)
+    merged = nn.Linear(
+        linear.in_features,
+        linear.out_features,
+        bias=linear.bias is not None,
+        dtype=weight.dtype,
+        device=weight.device,
+    )
     merged.weight.data = weight + scale * up.weight.detach() @ down.weight.detach()
     if linear.bias is not None:
         merged.bias.data = linear.bias.detach().clone()
@@ -370,6 +425,9 @@ unmerged give the same logits.
 """
 
 # %%
+import copy
+
+
 def with_lora(model, rank, alpha=16.0, names=("q_proj", "k_proj", "v_proj", "out_proj")):
     """The model with an update beside each of these layers."""
     replace_linears(model, list(names), lambda linear: LoRALinear(linear, rank, alpha))
@@ -381,8 +439,12 @@ def merged(model):
     model = copy.deepcopy(model)
     for path, part in [*model.named_modules()]:
         if isinstance(part, LoRALinear):
-            parent, _, name = path.rpartition(".")
-            setattr(model.get_submodule(parent), name, merge_lora(part.linear, part.down, part.up, part.scale))
+            owner, _, last = path.rpartition(".")
+            setattr(
+                model.get_submodule(owner),
+                last,
+                merge_lora(part.linear, part.down, part.up, part.scale),
+            )
     return model
 
 
@@ -395,8 +457,12 @@ with torch.no_grad():
     far = (lora(ids) - small(ids)).abs().max()
     near = (lora(ids) - merged(lora)(ids)).abs().max()
 print(f"logits with the update and without: {far:.2f} apart; with it and merged: {near:.0e} apart")
-print("parameters that learn:", sum(p.numel() for p in lora.parameters() if p.requires_grad), "of",
-      sum(p.numel() for p in lora.parameters()))
+print(
+    "parameters that learn:",
+    sum(p.numel() for p in lora.parameters() if p.requires_grad),
+    "of",
+    sum(p.numel() for p in lora.parameters()),
+)
 
 # %% [markdown]
 r"""
@@ -416,10 +482,15 @@ which has the answer's first token as its target](../images/answer_targets.svg)
 By hand, for the tokens q1 q2 a1 a2, of which the last two are the answer. The target of each place is the token that
 comes *next*, if that is of the answer: none, a1, a2, none. So the last token of the question does have a target.
 
+**The formula.** With the tokens $x$ and the set $A$ of the places of the answer:
+
+$$y_t = \begin{cases} x_{t+1} & \text{if } t + 1 \in A \\ -100 & \text{else} \end{cases}$$
+
 ### Exercise: `answer_targets`
 
 Two things move by one place, and the last place has no next token.
 """
+
 
 # %% exercise: finetune.answer_targets
 def answer_targets(ids, answer, ignore=-100):
@@ -430,7 +501,8 @@ def answer_targets(ids, answer, ignore=-100):
         answer: (B, N) bool, True = a token of the answer
         returns: (B, N)
 
-    >>> answer_targets(torch.tensor([[5, 6, 7, 8]]), torch.tensor([[False, False, True, True]])).tolist()
+    >>> answer = torch.tensor([[False, False, True, True]])
+    >>> answer_targets(torch.tensor([[5, 6, 7, 8]]), answer).tolist()
     [[-100, 7, 8, -100]]
     """
     ### BEGIN SOLUTION
@@ -445,6 +517,17 @@ r"""
 **What goes wrong.** *The mask does not move.* Then the first token of the answer is never learned, and the token
 after the answer is. The model learns to go on with answers that somebody else has begun.
 
+**See it run.** A question and an answer of numbers, and what is learned from them:
+"""
+
+# %%
+ids = torch.tensor([[11, 12, 13, 31, 32, 33]])
+targets = answer_targets(ids, torch.tensor([[False, False, False, True, True, True]]))
+for read, target in zip(ids[0].tolist(), targets[0].tolist()):
+    print(f"reads {read}, should say {target if target != -100 else 'nothing in particular'}")
+
+# %% [markdown]
+r"""
 ## 5. The mean of means
 
 **The question.** A batch does not fit into memory, so it is cut into small ones, their gradients are added up, and
@@ -460,6 +543,10 @@ batches = [[4.0], [2.0, 2.0, 2.0]]
 means = [sum(batch) / len(batch) for batch in batches]
 flat = [loss for batch in batches for loss in batch]
 print("mean of all:", sum(flat) / len(flat), "; mean of the means:", sum(means) / len(means))
+counts = {"the mean of all": [0.25] * 4, "the mean of means": [0.5] + [0.17] * 3}
+figures.bars(
+    counts, ["short", "long", "long", "long"], "How much each of four targets counts", top=0.55
+)
 
 # %% [markdown]
 r"""
@@ -475,15 +562,17 @@ $$L = \frac{1}{T} \sum_{\text{batches}} \sum_{t} -\log p(\text{target}_t)$$
 Count first. Then each batch may go backwards on its own: gradients add up in `.grad` by themselves.
 """
 
+
 # %% exercise: finetune.accumulated_step
 def accumulated_step(model, optimizer, batches, ignore=-100):
-    """One step on the mean cross-entropy of all targets that count, in all batches together; returns that mean.
+    """One step on the mean cross-entropy of all targets that count, in all batches together.
 
-    The model is called once for each batch. Gradients from before do not count; the mode stays as it is.
+    Returns that mean. The model is called once for each batch. Gradients from before do not count;
+    the mode stays as it is.
 
     Shapes:
-        batches: list of (inputs, targets), each (B, N); sizes may differ from batch to batch, and a batch may have no
-            target, but not all of them
+        batches: list of (inputs, targets), each (B, N); sizes may differ from batch to batch, and a
+            batch may have no target, but not all of them
         model: inputs -> (B, N, V)
         returns: float, the loss before the step
     """
@@ -493,7 +582,9 @@ def accumulated_step(model, optimizer, batches, ignore=-100):
     total = 0.0
     for inputs, targets in batches:
         logits = model(inputs).flatten(0, 1)
-        loss = F.cross_entropy(logits, targets.flatten(), ignore_index=ignore, reduction="sum") / count
+        loss = (
+            F.cross_entropy(logits, targets.flatten(), ignore_index=ignore, reduction="sum") / count
+        )
         loss.backward()
         total += loss.item()
     optimizer.step()
@@ -521,7 +612,7 @@ ASK, STOP = 26, 27
 
 
 def counting(count, generator, step=1, long=4, asked=3):
-    """(ids, answer): `asked` letters that count on by `step`, then ASK, then `long` more letters and STOP."""
+    """(ids, answer): `asked` letters that count on by `step`, ASK, `long` more letters, STOP."""
     start = torch.randint(LETTERS, (count, 1), generator=generator)
     letters = (start + step * torch.arange(asked + long)) % LETTERS
     ask, stop = torch.full((count, 1), ASK), torch.full((count, 1), STOP)
@@ -537,8 +628,8 @@ def batch_of(*given, **more):
 def mean_of_means(model, optimizer, batches):
     """The famous mistake: each batch counts alike."""
     optimizer.zero_grad()
-    for inputs, targets in batches:
-        (F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()) / len(batches)).backward()
+    for read, wanted in batches:
+        (F.cross_entropy(model(read).flatten(0, 1), wanted.flatten()) / len(batches)).backward()
     optimizer.step()
 
 
@@ -552,7 +643,10 @@ def short_and_long(step_of, seed, steps):
     torch.manual_seed(seed)
     model, generator = Model(sizes), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    unseen, kinds = torch.Generator().manual_seed(99), ({"step": 3, "long": 1}, {"step": 5, "long": 9})
+    unseen, kinds = (
+        torch.Generator().manual_seed(99),
+        ({"step": 3, "long": 1}, {"step": 5, "long": 9}),
+    )
     with limited_threads():
         for _ in track(range(steps)):
             step_of(model, optimizer, [batch_of(8, generator, **kind) for kind in kinds])
@@ -562,9 +656,14 @@ def short_and_long(step_of, seed, steps):
 # %%
 for steps in (60, 180):
     for seed in range(3):
-        right, wrong = (short_and_long(way, seed, steps) for way in (accumulated_step, mean_of_means))
-        print(f"{steps:3d} steps, seed {seed}: every target alike: short {right[0]:.2f} long {right[1]:.2f};",
-              f"mean of means: short {wrong[0]:.2f} long {wrong[1]:.2f}")
+        right, wrong = (
+            short_and_long(way, seed, steps) for way in (accumulated_step, mean_of_means)
+        )
+        print(
+            f"{steps:3d} steps, seed {seed}: every target alike:",
+            f"short {right[0]:.2f} long {right[1]:.2f};",
+            f"mean of means: short {wrong[0]:.2f} long {wrong[1]:.2f}",
+        )
 
 # %% [markdown]
 r"""
@@ -580,6 +679,7 @@ question that counts backwards, with LoRA of rank 1, 4 and 16, and with all weig
 new task, and the old one, which nobody trains any more. The plainest rivals: to stop earlier, and to mix examples of
 the old task in (**rehearsal**):
 """
+
 
 # %%
 def grown_up(seed, steps=400):
@@ -614,13 +714,23 @@ def taught(base, rank, seed, marks, lr, rehearse=False):
 
 # %%
 bases, marks = [grown_up(seed) for seed in range(3)], (50, 150, 450)
-variants = {"rank 1": (1, 3e-3), "rank 4": (4, 3e-3), "rank 16": (16, 3e-3), "all weights": (None, 1e-3),
-            "rank 4, rehearsed": (4, 3e-3, True)}
-results = {name: [taught(base, rank, seed, marks, lr, *more) for seed, base in enumerate(bases)]
-           for name, (rank, lr, *more) in variants.items()}
+variants = {
+    "rank 1": (1, 3e-3),
+    "rank 4": (4, 3e-3),
+    "rank 16": (16, 3e-3),
+    "all weights": (None, 1e-3),
+    "rank 4, rehearsed": (4, 3e-3, True),
+}
+results = {
+    name: [taught(base, rank, seed, marks, lr, *more) for seed, base in enumerate(bases)]
+    for name, (rank, lr, *more) in variants.items()
+}
 print("loss on the new task / on the old one, three seeds")
 for name, runs in results.items():
-    cells = ["  ".join(f"{new:5.2f}/{old:5.2f}" for new, old in (run[at] for run in runs)) for at in range(3)]
+    cells = [
+        "  ".join(f"{new:5.2f}/{old:5.2f}" for new, old in (run[at] for run in runs))
+        for at in range(3)
+    ]
     for steps, cell in zip(marks, cells, strict=True):
         print(f"{name:18s} after {steps:3d} steps:  {cell}")
 
@@ -650,32 +760,46 @@ it now writes a sentence. Forty examples of our own; twelve words are held out.
 """
 
 # %%
-PAIRS = ("hot cold, big small, fast slow, day night, open closed, happy sad, high low, hard soft, rich poor, "
-         "old young, full empty, wet dry, early late, strong weak, light dark, near far, clean dirty, up down, "
-         "loud quiet, begin end, win lose, buy sell, give take, push pull, love hate, true false, first last, "
-         "left right, long short, thick thin, wide narrow, deep shallow, sweet sour, sharp dull, smooth rough, "
-         "brave afraid, laugh cry, come go, ask answer, remember forget")
-HELD_OUT = ("tall short, black white, good bad, heavy light, inside outside, before after, always never, wild tame, "
-            "north south, summer winter, peace war, easy difficult")
-ELSEWHERE = ("The train stopped between two fields. Nobody knew why, and for a while nobody asked. A woman opened the "
-             "window, and the smell of wet grass came in. Then somebody laughed, and everyone began to talk at once.")
+PAIRS = (
+    "hot cold, big small, fast slow, day night, open closed, happy sad, high low, hard soft, "
+    "rich poor, old young, full empty, wet dry, early late, strong weak, light dark, near "
+    "far, clean dirty, up down, loud quiet, begin end, win lose, buy sell, give take, push "
+    "pull, love hate, true false, first last, left right, long short, thick thin, wide "
+    "narrow, deep shallow, sweet sour, sharp dull, smooth rough, brave afraid, laugh cry, "
+    "come go, ask answer, remember forget"
+)
+HELD_OUT = (
+    "tall short, black white, good bad, heavy light, inside outside, before after, always "
+    "never, wild tame, north south, summer winter, peace war, easy difficult"
+)
+ELSEWHERE = (
+    "The train stopped between two fields. Nobody knew why, and for a while nobody asked. A "
+    "woman opened the window, and the smell of wet grass came in. Then somebody laughed, and "
+    "everyone began to talk at once."
+)
 real = None
-if real_model.is_there():
-    file = real_model.open_file()
+if is_there():
+    file = open_file()
     real, tokenizer = plain_model(file), file.tokenizer
     with torch.no_grad():
         for part in real.layers.modules():
             if isinstance(part, nn.Linear):
                 part.weight.copy_(dequantise(*quantise(part.weight, 32)))
 else:
-    print(real_model.MISSING)
+    print(MISSING)
 
 
 def prompt_of(word):
     """The ids of a question in the model's own chat form; special tokens by their ids."""
     question = tokenizer.encode(f"user\nWhat is the opposite of {word}?")
-    return [tokenizer.start, *question, tokenizer.end, *tokenizer.encode("\n"), tokenizer.start,
-            *tokenizer.encode("assistant\n")]
+    return [
+        tokenizer.start,
+        *question,
+        tokenizer.end,
+        *tokenizer.encode("\n"),
+        tokenizer.start,
+        *tokenizer.encode("assistant\n"),
+    ]
 
 
 def example_of(pair):
@@ -703,7 +827,7 @@ def says(model, word, most=16):
         if token == tokenizer.end:
             break
         ids.append(token)
-    return tokenizer.decode(ids[len(prompt_of(word)):])
+    return tokenizer.decode(ids[len(prompt_of(word)) :])
 
 
 def loss_of_text(model, text):
@@ -718,12 +842,22 @@ if real is not None:
     known, held_out = PAIRS.split(", "), HELD_OUT.split(", ")
     asked = [pair.split()[0] for pair in held_out[:4]]
     before = {word: says(real, word) for word in asked}
-    loss_before, elsewhere_before = loss_on(real, batch_from(held_out)), loss_of_text(real, ELSEWHERE)
+    loss_before, elsewhere_before = (
+        loss_on(real, batch_from(held_out)),
+        loss_of_text(real, ELSEWHERE),
+    )
     torch.manual_seed(0)
     with_lora(real, 8, names=("q_proj", "v_proj"))
     learning = [p for p in real.parameters() if p.requires_grad]
-    print(f"{sum(p.numel() for p in learning):,} numbers learn, of {sum(p.numel() for p in real.parameters()):,}")
-    optimizer, generator, losses = torch.optim.AdamW(learning, lr=2e-3), torch.Generator().manual_seed(0), []
+    print(
+        f"{sum(p.numel() for p in learning):,} numbers learn,",
+        f"of {sum(p.numel() for p in real.parameters()):,}",
+    )
+    optimizer, generator, losses = (
+        torch.optim.AdamW(learning, lr=2e-3),
+        torch.Generator().manual_seed(0),
+        [],
+    )
     for _ in track(range(20)):
         order = torch.randperm(len(known), generator=generator)[:8].tolist()
         halves = [batch_from([known[at] for at in order[half::2]]) for half in range(2)]
@@ -731,7 +865,7 @@ if real is not None:
     title = "SmolLM2 learns to answer in a form of yours"
     picture = figures.curves({"loss": losses}, title=title, ylabel="loss of a target")
 else:
-    print(real_model.MISSING)
+    print(MISSING)
     picture = None
 picture
 
@@ -739,17 +873,24 @@ picture
 if real is not None:
     for word in asked:
         print(f"opposite of {word}?  before: {before[word]!r}\n    after: {says(real, word)!r}")
-    print(f"loss of a target in held-out answers: {loss_before:.2f} before,",
-          f"{loss_on(real, batch_from(held_out)):.2f} after")
-    print(f"loss of a text that has nothing to do with it: {elsewhere_before:.3f} before,",
-          f"{loss_of_text(real, ELSEWHERE):.3f} after")
+    print(
+        f"loss of a target in held-out answers: {loss_before:.2f} before,",
+        f"{loss_on(real, batch_from(held_out)):.2f} after",
+    )
+    print(
+        f"loss of a text that has nothing to do with it: {elsewhere_before:.3f} before,",
+        f"{loss_of_text(real, ELSEWHERE):.3f} after",
+    )
     plain = merged(real)
     ids = torch.tensor([prompt_of("tall")])
     with torch.no_grad():
         told, same = real(ids), plain(ids)
-    print(f"merged and unmerged logits differ by {(same - told).abs().max() / told.abs().max():.0e} of the largest")
+    print(
+        "merged and unmerged logits differ by",
+        f"{(same - told).abs().max() / told.abs().max():.0e} of the largest",
+    )
 else:
-    print(real_model.MISSING)
+    print(MISSING)
 
 # %% [markdown]
 r"""
@@ -764,6 +905,7 @@ How much error do four bits cost, for which block, if a few weights are far larg
 away, and the size of a block hardly matters.
 """
 
+
 # %% explore
 def show(outlier, log_block):
     torch.manual_seed(1)
@@ -772,10 +914,15 @@ def show(outlier, log_block):
     size = 2 ** int(log_block)
     back = dequantise(*quantise(weight, size))
     small_ones = weight.abs() < 4
-    error = ((back - weight)[small_ones].square().mean().sqrt() / weight[small_ones].square().mean().sqrt()).item()
+    error = (
+        (back - weight)[small_ones].square().mean().sqrt()
+        / weight[small_ones].square().mean().sqrt()
+    ).item()
     lost = (back[small_ones] == 0).float().mean().item()
     charts = {"error of ordinary weights": [error], "share of them that become 0": [lost]}
-    return figures.bars(charts, [f"blocks of {size}"], f"Outliers of {outlier:g}, {4 + 16 / size:.2f} bits", top=1)
+    return figures.bars(
+        charts, [f"blocks of {size}"], f"Outliers of {outlier:g}, {4 + 16 / size:.2f} bits", top=1
+    )
 
 
 explore(show, outlier=(1.0, 60.0, 1.0, 20.0), log_block=(3, 10, 1, 5))
@@ -801,6 +948,19 @@ draw(LoRALinear(nn.Linear(4, 3), 2), torch.randn(2, 4))
 
 # %% [markdown]
 r"""
+## 8. Looking back
+
+Twenty-two lessons ago there were two loops. Look at what has become of them:
+
+- **attention**, from `dot_product_scores` to heads, groups, latents and tiles (01 to 05, 13, 15);
+- **a layer and a model** around it, with positions and norms (06 to 09), and its text as tokens (10);
+- **a language model** that is trained, that writes, with a cache, and that is corrected by preferences (11, 12, 18);
+- **the same blocks elsewhere**: series, decisions, images, experts (14, 16, 17, 19);
+- **a real model** that runs on your own parts (20), that you can open (21) and teach (22).
+
+What to build next? Train the model of lesson 11 on a text you love. Read the code of a model that came out last week:
+you know all of its parts. Or find a claim about one in a paper, and hold it against a rival.
+
 ## Explain it
 
 In your own words.
@@ -883,20 +1043,9 @@ does the change begin?
   outliers do.
 - Dettmers et al.: *QLoRA*, 2023, [arXiv:2305.14314](https://arxiv.org/abs/2305.14314). Training on four-bit weights.
 - Biderman et al.: *LoRA Learns Less and Forgets Less*, 2024, [arXiv:2405.09673](https://arxiv.org/abs/2405.09673).
-- Schulman and Thinking Machines Lab: *LoRA Without Regret*, 2025. When LoRA equals full fine-tuning.
-
-## What you have built
-
-Twenty-two lessons ago there were two loops. Look at what has become of them:
-
-- **attention**, from `dot_product_scores` to heads, groups, latents and tiles (01 to 05, 13, 15);
-- **a layer and a model** around it, with positions and norms (06 to 09), and its text as tokens (10);
-- **a language model** that is trained, that writes, with a cache, and that is corrected by preferences (11, 12, 18);
-- **the same blocks elsewhere**: series, decisions, images, experts (14, 16, 17, 19);
-- **a real model** that runs on your own parts (20), that you can open (21) and teach (22).
-
-What to build next? Train the model of lesson 11 on a text you love. Read the code of a model that came out last week:
-you know all of its parts. Or find a claim about one in a paper, and hold it against a rival.
+  What section 6 asks, on large models.
+- Schulman and Thinking Machines Lab: *LoRA Without Regret*, 2025,
+  [thinkingmachines.ai](https://thinkingmachines.ai/blog/lora/). When LoRA equals full fine-tuning.
 """
 
 # %%
