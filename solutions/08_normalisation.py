@@ -565,7 +565,10 @@ title = "All weights nudged: how far does the output go?"
 figures.curves(nudged, depths, title=title, xlabel="layers", ylabel="moved by", log_x=True)
 
 # %%
-factors = [moved_by_a_nudge(post_norm, 48, s) / moved_by_a_nudge(pre_norm, 48, s) for s in range(12)]
+factors = [
+    moved_by_a_nudge(post_norm, 48, seed) / moved_by_a_nudge(pre_norm, 48, seed)
+    for seed in range(12)
+]
 print("48 layers, post-norm over pre-norm, twelve seeds:", *(f"{factor:.1f}" for factor in factors))
 print(f"mean {sum(factors) / 12:.1f}, above 1 on {sum(factor > 1 for factor in factors)} of 12")
 

@@ -391,8 +391,8 @@ One loop over the merges.
 
 # %% exercise: tokens.bpe_encode
 def bpe_encode(text, merges):
-    """The ids of a text: its UTF-8 bytes, to which the merges are applied in the order in which they
-    were learned.
+    """The ids of a text: its UTF-8 bytes, to which the merges are applied in the order in which
+    they were learned.
 
     Shapes:
         text: str
@@ -818,7 +818,7 @@ merges, bytes per token:
 
 # %%
 def words_with_space(text):
-    """Words with the space before them, punctuation likewise, and other white space (after GPT-2)."""
+    """Words and punctuation with the space before them, and other white space (after GPT-2)."""
     return re.findall(r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", text)
 
 
@@ -835,7 +835,11 @@ def compressed(pieces, n_merges=200):
     return n_bytes / sum(often[word] * len(ids) for word, ids in words.items())
 
 
-ways = {"not cut": lambda text: [text], "cut at every boundary": split_words, "space kept": words_with_space}
+ways = {
+    "not cut": lambda text: [text],
+    "cut at every boundary": split_words,
+    "space kept": words_with_space,
+}
 for name, cut in ways.items():
     print(f"{name:21s}", *(f"{compressed(cut(part)):.2f}" for part in parts), "bytes per token")
 
@@ -857,10 +861,13 @@ def try_encode_special(encode_special):
     """Raises AssertionError with a sentence if `encode_special` is not right."""
     merges, special = all_merges[0], ["<|end|>", "<|user|>"]
     end = 256 + len(merges)
-    assert encode_special("the dog", merges, special) == bpe_encode("the dog", merges), "plain text changes"
+    found = encode_special("the dog", merges, special)
+    assert found == bpe_encode("the dog", merges), "plain text changes"
     found = encode_special("the<|end|>dog", merges, special)
-    assert found == [*bpe_encode("the", merges), end, *bpe_encode("dog", merges)], f"the<|end|>dog is {found}"
-    assert encode_special("<|user|><|end|>", merges, special) == [end + 1, end], "two in a row, and no text"
+    expected = [*bpe_encode("the", merges), end, *bpe_encode("dog", merges)]
+    assert found == expected, f"the<|end|>dog is {found}"
+    found = encode_special("<|user|><|end|>", merges, special)
+    assert found == [end + 1, end], "two in a row, and no text"
     plain = encode_special("a.b", merges, ["."])
     assert plain == [ord("a"), end, ord("b")], "a dot is a dot, not a pattern"
     return "right: special tokens are cut out first"

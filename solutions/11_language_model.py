@@ -421,11 +421,16 @@ have been 1 as well:
 """
 
 # %%
-for gradient in (4.0, 0.004):
+gradients, first_steps = (4.0, 0.004), []
+for gradient in gradients:
     mean, square = 0.1 * gradient, 0.001 * gradient**2
     corrected = mean / (1 - 0.9), square / (1 - 0.999)
     step = corrected[0] / math.sqrt(corrected[1])
+    first_steps.append(step)
     print(f"gradient {gradient}: mean {mean:.4f}, corrected {corrected[0]:.3f}, step {step:.2f}")
+charts = {"plain gradient descent": gradients, "Adam": first_steps}
+names = [f"gradient {gradient:g}" for gradient in gradients]
+figures.bars(charts, names, "The first step, in learning rates", top=4)
 
 # %% [markdown]
 r"""

@@ -186,8 +186,9 @@ $$y = \sum_{i=1}^{k} w_i\, E_{e_i}(x), \qquad E(x) = W_2 \operatorname{GELU}(W_1
 - $x$, $y$, shape $(d_{\text{model}})$: one token; $W_1$, shape $(d_{\text{ff}}, d_{\text{model}})$ of each
   expert
 
-Two functions of PyTorch help. `token, choice = torch.where(experts == e)` gives the row and the column of
-every True. `output.index_add(0, token, rows)` adds each of `rows` to the row of `output` that `token` names.
+Two functions of PyTorch help. `torch.where(table)`, for a table of True and False, returns two tensors: the
+row and the column of every True. `output.index_add(0, token, rows)` adds each of `rows` to the row of
+`output` that `token` names.
 
 ### Exercise: `MixtureOfExperts`
 
@@ -411,7 +412,10 @@ runs = {}
 
 
 def learn(layer, name, seed, factor=0.0):
-    """Trains a layer; keeps it and the shares of its experts in `runs`; returns the losses of the task."""
+    """Trains a layer; keeps it and the shares of its experts in `runs`.
+
+    Returns the losses of the task.
+    """
     kinds, generator = kinds_of_tokens(seed), torch.Generator().manual_seed(seed)
     record, losses = [], []
 
@@ -447,10 +451,9 @@ expert_shares(charts, "The shares of eight experts in the first 150 steps")
 # %% [markdown]
 r"""
 Read the upper row of the picture first. Which experts a fresh router likes is chance, and without the loss a
-few go on taking nearly everything: on every seed the least busy expert ends with nothing, after 900 steps as
-after
-150. An expert without tokens gets no gradient, so nothing in the task can bring it back. In the rows below
-     the bands even out.
+few go on taking nearly everything: on every seed the least busy expert ends with nothing, and 900 steps do
+not change that. An expert without tokens gets no gradient, so nothing in the task can bring it back. In the
+rows below the bands even out.
 
 And does it help? Look at the table. With the small factor the task is learned better on every seed, however
 long you train: eight experts at work know more than a few. With the large factor the layer is hardly ahead of
@@ -487,12 +490,15 @@ scores, bias = torch.tensor([2.0, 0.0, -1.0]).sigmoid(), torch.tensor([-0.5, 0.0
 print("scores:", [f"{score:.2f}" for score in scores.tolist()])
 print("plus bias:", [f"{score:.2f}" for score in (scores + bias).tolist()])
 print("weights of experts 1 and 2:", [f"{w:.2f}" for w in (scores[1:] / scores[1:].sum()).tolist()])
+charts = {"score": scores, "score plus bias": scores + bias}
+names = ["expert 0", "expert 1", "expert 2"]
+figures.bars(charts, names, "The bias keeps expert 0 out", top=1)
 
 # %% [markdown]
 r"""
 **The formula** (DeepSeek-AI 2024, section 2.1.2). With the logits $\ell$ of a token and the biases $b$:
 
-$$s_e = \operatorname{sigmoid}(\ell_e), \qquad e_1, \dots, e_k: \text{ the $k$ largest } s_e + b_e, \qquad
+$$s_e = \operatorname{sigmoid}(\ell_e), \qquad e_1, \dots, e_k: \text{ the } k \text{ largest } s_e + b_e, \qquad
 w_i = \text{scale} \cdot \frac{s_{e_i}}{\sum_{j=1}^{k} s_{e_j}}$$
 
 - $\ell$, shape $(\ldots, E)$; $b$, shape $(E)$, the same for all tokens; $w$ and the ids $e$, shape $(\ldots,
@@ -506,11 +512,11 @@ Which of the two numbers, with the bias or without it, do you need at each step?
 
 # %% exercise: moe.sigmoid_gate
 def sigmoid_gate(logits, bias, k, scale=1.0):
-    """The k experts of each token, chosen by score plus bias, and their weights, made from the scores.
+    """The k experts of each token, chosen by score plus bias, and weights made from the scores.
 
-    The score of an expert is the sigmoid of its logit. Of the k experts with the largest score + bias, the
-    largest comes first; the weights are their scores, without the bias, divided by the sum of these k scores
-    (also for k = 1), times `scale`.
+    The score of an expert is the sigmoid of its logit. Of the k experts with the largest score +
+    bias, the largest comes first; the weights are their scores, without the bias, divided by the
+    sum of these k scores (also for k = 1), times `scale`.
 
     Shapes:
         logits: (..., E), bias: (E,)
@@ -547,7 +553,8 @@ stands the same gate without a bias, so that you can tell what the bias does fro
 
 # %%
 class SigmoidExperts(MixtureOfExperts):
-    """With the gate above; after each step the bias of a busy expert falls by `rate`, and of others rises."""
+    """With the gate above; after each step the bias of a busy expert falls by `rate`, and the bias
+    of the others rises."""
 
     def __init__(self, rate):
         super().__init__(16, 16, 8, 2)
@@ -832,7 +839,8 @@ def try_with_shared(with_shared):
     layer, shared, x = MixtureOfExperts(16, 16, 8, 2), nn.Linear(16, 16), torch.randn(1, 5, 16)
     found = with_shared(layer, shared, x)
     assert not torch.allclose(found, layer(x)), "the shared expert says nothing"
-    assert not torch.allclose(found, shared(layer(x))), "the shared expert reads what the others wrote"
+    in_a_row = shared(layer(x))
+    assert not torch.allclose(found, in_a_row), "the shared expert reads what the others wrote"
     assert torch.allclose(found, layer(x) + shared(x), atol=1e-6), "another sum than that of both"
     return "right: nine experts, three for each token"
 

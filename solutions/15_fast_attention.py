@@ -742,7 +742,10 @@ def loss_of_answer(model, batch):
 
 
 def share_right(attend, seed, counts, make=pairs, steps=200):
-    """Trains a fresh model on texts of `make`; returns the share of right answers for each of `counts`."""
+    """Trains a fresh model on texts of `make`.
+
+    Returns the share of right answers for each of `counts`.
+    """
     torch.manual_seed(seed)
     model, generator = LookUp(attend), torch.Generator().manual_seed(seed)
     train(model, batches(generator, make, steps), loss_of_answer, lr=0.02)
@@ -800,11 +803,14 @@ By hand, with one feature, the key 1 and the query 1: a plain sum goes from 7 to
 """
 
 # %%
+held = {"a sum": (7, 7 + 2)}
 for beta in (1.0, 0.5, 0.0):
     first = beta * (7 - 0)
     second = first + beta * (2 - first)
-    print(f"beta {beta}: after 7 the state holds {first:.2f}, after 2 it holds {second:.2f}")
-print("a sum holds", 7, "and then", 7 + 2)
+    held[f"delta rule, beta {beta:g}"] = first, second
+for rule, (first, second) in held.items():
+    print(f"{rule}: after 7 the state holds {first:.2f}, after 2 it holds {second:.2f}")
+figures.bars(held, ["after Bob 7", "after Bob 2"], "What Bob finds in the state", top=9)
 
 # %% [markdown]
 r"""
@@ -889,7 +895,7 @@ def by_sum(q, k, v):
 
 
 def rewritten(count, size, generator):
-    """`size` texts of `count` pairs with eight names, and the question for the latest number of one."""
+    """`size` texts of `count` pairs with eight names, each asking for the latest number of one."""
     eight = torch.rand(size, 64, generator=generator).argsort(dim=1)[:, :8]
     which = torch.randint(0, 8, (size, count), generator=generator)
     numbers = torch.randint(0, 8, (size, count), generator=generator)
@@ -901,7 +907,12 @@ def rewritten(count, size, generator):
 
 
 # %%
-states = {"softmax": softmax_attention, "linear": linear_attention, "sum": by_sum, "delta": by_delta}
+states = {
+    "softmax": softmax_attention,
+    "linear": linear_attention,
+    "sum": by_sum,
+    "delta": by_delta,
+}
 tasks = {"each name once": pairs, "names come again": rewritten}
 charts = {task: {} for task in tasks}
 for task, make in tasks.items():

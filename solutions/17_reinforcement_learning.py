@@ -700,7 +700,8 @@ the first and lowers the second. With $A = -1$ both signs turn. And with $A = 0$
 for advantage in (1.0, -1.0, 0.0):
     logits = torch.zeros(2, requires_grad=True)
     (-advantage * logits.log_softmax(-1)[0]).backward()
-    print(f"advantage {advantage:+.0f}: gradient of the two logits", *(f"{g:+.1f}" for g in logits.grad))
+    gradient = " ".join(f"{g:+.1f}" for g in logits.grad)
+    print(f"advantage {advantage:+.0f}: gradient of the two logits {gradient}")
 
 # %% [markdown]
 r"""

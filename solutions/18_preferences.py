@@ -223,8 +223,9 @@ for beta in (5.0, 1.0, 0.2):
     best = raised / raised.sum()
     gains = best.log() - reference_says.log()
     earned, drift = (best * points).sum(), (best * gains).sum()
-    print(f"beta {beta}: best policy {best[0]:.2f} and {best[1]:.2f}, earns {earned - beta * drift:.3f}", end="")
-    print(f" after the price; difference of the rewards {beta * (gains[0] - gains[1]):.2f}")
+    print(f"beta {beta}: best policy {best[0]:.2f} and {best[1]:.2f},", end=" ")
+    print(f"earns {earned - beta * drift:.3f} after the price;", end=" ")
+    print(f"difference of the rewards {beta * (gains[0] - gains[1]):.2f}")
 
 # %% [markdown]
 r"""
@@ -542,9 +543,9 @@ for chosen, rejected in list(zip(*pairs))[:3]:
 # %% [markdown]
 r"""
 What should be watched? The gains and the accuracy on the test pairs. And the **drift**: by how much the
-policy has become worse at *ordinary* texts, walks that nobody has chosen or rejected. It is the mean of $\rho
-- \pi$ per token, an estimate of the **Kullback-Leibler divergence** from the reference to the policy, which
-says how badly one distribution stands in for another. (Papers mostly measure the other direction, on texts
+policy has become worse at *ordinary* texts, walks that nobody has chosen or rejected. It is the mean of
+$\rho - \pi$ per token, an estimate of the **Kullback-Leibler divergence** from the reference to the policy,
+which says how badly one distribution stands in for another. (Papers mostly measure the other direction, on texts
 that the policy writes. Both are 0 if nothing has changed, and grow as the policy moves away.)
 
 By hand: if the policy goes up with probability 0.9 instead of 0.5, half of the ordinary tokens become
@@ -584,8 +585,8 @@ def up_share(texts):
 
 
 def measured(policy, reference):
-    """Of the test pairs: gains of both sides, accuracy; of ordinary texts: the drift per token; and how often
-    what the policy writes goes up."""
+    """Of the test pairs: gains of both sides, accuracy; of ordinary texts: the drift per token;
+    and how often what the policy writes goes up."""
     sides = [answers(model, texts) for model in (policy, reference) for texts in tests]
     drift = (answers(reference, ordinary) - answers(policy, ordinary)).mean().item() / 6
     gains = [(sides[k] - sides[k + 2]).mean().item() for k in (0, 1)]
@@ -716,7 +717,8 @@ paths = {
     name: [[(at["up"], at["drift"]) for at in seen[1:]] for _, seen in seeds]
     for name, seeds in runs.items()
 }
-for name, stop in (("just push", 1), ("beta 0.05", 1), ("beta 0.5", 1), ("beta 5", 1), ("beta 5", 10)):
+after_ten = [(name, 1) for name in ("just push", "beta 0.05", "beta 0.5", "beta 5")]
+for name, stop in [*after_ten, ("beta 5", 10)]:
     stops = [seen[stop] for _, seen in runs[name]]
     ups, drifts = (" ".join(f"{at[key]:.2f}" for at in stops) for key in ("up", "drift"))
     print(f"{name:9s} after {10 * stop:3d} steps: up {ups}, drift {drifts}")
@@ -777,7 +779,8 @@ def reward(texts):
 
 
 def learn_by_trying(policy, seed, rounds=15, steps=8):
-    """GRPO; after each round: share rewarded, share of legal steps, and share of the groups that taught."""
+    """GRPO; after each round: the shares of rewarded answers, of legal steps, and of groups that
+    taught."""
     generator = torch.Generator().manual_seed(seed)
     optimizer, told = torch.optim.Adam(policy.parameters(), lr=0.003), [report(policy)]
     everything = is_answer.expand(32 * 8, -1)
@@ -792,7 +795,8 @@ def learn_by_trying(policy, seed, rounds=15, steps=8):
             optimizer.zero_grad()
             (-gain.mean()).backward()
             optimizer.step()
-        told.append(report(policy) | {"taught": (advantages.view(32, 8) != 0).any(1).float().mean().item()})
+        taught = (advantages.view(32, 8) != 0).any(1).float().mean().item()
+        told.append(report(policy) | {"taught": taught})
     return told
 
 

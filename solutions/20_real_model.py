@@ -603,11 +603,11 @@ print("starts in the text:", as_text.count("<|im_start|>"), "- starts that were 
 r"""
 **The formula.** For messages $(r_1, t_1), \dots, (r_n, t_n)$, roles and texts, and $e$ the encoder:
 
-$$\text{S} \; e(r_1 \text{\textbackslash n} \, t_1) \; \text{E} \; e(\text{\textbackslash n}) \; \dots \;
-\text{S} \; e(r_n \text{\textbackslash n} \, t_n) \; \text{E} \; e(\text{\textbackslash n}) \; \text{S} \;
-e(\text{assistant\textbackslash n})$$
+$$\text{S} \; e(r_1 \hookleftarrow t_1) \; \text{E} \; e(\hookleftarrow) \; \dots \;
+\text{S} \; e(r_n \hookleftarrow t_n) \; \text{E} \; e(\hookleftarrow) \; \text{S} \;
+e(\text{assistant} \hookleftarrow)$$
 
-- role, line break and text go to the encoder as one text
+- $\hookleftarrow$: a line break; role, line break and text go to the encoder as one text
 - the encoder never gives S or E. Only you do
 
 ### Exercise: `chat_ids`
@@ -660,10 +660,9 @@ r"""
 def ids_of_text(text):
     """What most programs once did: one text, in which whatever looks like a mark is one."""
     special = {"<|im_start|>": file.tokenizer.start, "<|im_end|>": file.tokenizer.end}
-    ids = []
-    for piece in text.replace("<|", "\0<|").replace("|>", "|>\0").split("\0"):
-        ids += [special[piece]] if piece in special else encode(piece)
-    return ids
+    pieces = text.replace("<|", "\0<|").replace("|>", "|>\0").split("\0")
+    parts = [[special[piece]] if piece in special else encode(piece) for piece in pieces]
+    return [one for part in parts for one in part]
 
 
 if is_there():
@@ -959,7 +958,7 @@ upon a*, how sure is the model? At which temperature does a second token get a r
 """
 
 # %% explore
-BEGINNINGS = ["Once upon a", "The capital of Italy is", "My favourite colour is", "2 + 2 ="]
+OPENINGS = ["Once upon a", "The capital of Italy is", "My favourite colour is", "2 + 2 ="]
 
 
 def look(beginning, temperature):
@@ -974,7 +973,7 @@ def look(beginning, temperature):
     return figures.bars({f"temperature {temperature:.1f}": shares[best]}, names, title, 1.0)
 
 
-explore(look, beginning=BEGINNINGS, temperature=(0.2, 3.0, 0.2, 1.0))
+explore(look, beginning=OPENINGS, temperature=(0.2, 3.0, 0.2, 1.0))
 
 # %% [markdown]
 r"""

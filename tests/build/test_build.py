@@ -238,7 +238,7 @@ def test_the_committed_notebooks_are_current():
 # Lines that the lessons' own experiments need too, and that give nothing of an answer away.
 EVERYDAY = {"with torch.no_grad():", "loss.backward()", "x = layer(x)", "break"}
 EVERYDAY |= {"for layer in self.layers:", "for _ in range(n_new):", "optimizer.zero_grad()", "optimizer.step()"}
-EVERYDAY |= {"return ids", "return merges", "return loss.item()"}
+EVERYDAY |= {"return ids", "return merges", "return loss.item()", "self.n_heads = n_heads"}
 
 
 def test_students_get_no_answer_no_hidden_test_and_no_marking_scheme(lesson):
