@@ -114,7 +114,7 @@ Keep the very object that each part returned: a copy would lose its place in the
 
 # %% exercise: inside.outputs_of
 def outputs_of(model, names, *inputs):
-    """What the parts of these names returned while model(*inputs) ran once.
+    """What the parts of these names returned in one run of the model on these inputs.
 
     Names are those of `named_modules`; '' is the model itself. Of a part that is called several
     times the last output counts; a part that is not called has no entry. No hook stays on the
@@ -913,7 +913,7 @@ A hook that returns something replaces the output. And again, nothing stays behi
 
 # %% exercise: inside.run_patched
 def run_patched(model, replacements, *inputs):
-    """What model(*inputs) returns if each part named gives this tensor in place of its own output.
+    """What the model returns if each part named gives this tensor in place of its own output.
 
     Names are those of `named_modules`; a part that is not called changes nothing. No hook stays on
     the model, also if it raises; gradients reach the replacements.
