@@ -63,12 +63,14 @@ def format_value(value: Any) -> str:
         return f"= {value.name}"
     if isinstance(value, (tuple, list)) and _holds_tensors(value):
         return f"({', '.join(format_value(item) for item in value)})"
+    if isinstance(value, dict) and _holds_tensors(value):
+        return f"{{{', '.join(f'{key}: {format_value(item)}' for key, item in value.items())}}}"
     return f"= {shorten(repr(value))}"
 
 
 def _holds_tensors(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(map(_holds_tensors, value))
+    if isinstance(value, (tuple, list, dict)):
+        return any(map(_holds_tensors, value.values() if isinstance(value, dict) else value))
     return isinstance(value, torch.Tensor)
 
 

@@ -12,13 +12,13 @@ from worked import answer_in, worked_file
 
 from autograder.exercises import find
 from autograder.judge import cases_of
-from autograder.probe.build import arguments
+from autograder.probe.build import arguments, built
 
 # They read single numbers or choose rows by them, and "meta" has none. (nn.TransformerDecoder looks at its mask.)
 READ_NUMBERS = {
     "loops.dot_product_scores", "loops.weighted_sum", "loops.attention_from_loops", "encoder.EncoderDecoder",
     "encoder.greedy_decode", "generation.generate", "generation.speculate", "lm.next_token_loss",
-    "moe.MixtureOfExperts", "preferences.preference_accuracy",
+    "llama.generate_cached", "moe.MixtureOfExperts", "preferences.preference_accuracy",
 }
 
 
@@ -43,10 +43,7 @@ def test_an_answer_computes_where_its_inputs_are(name):
     exercise = find(name)
     answer = answer_in(worked_file(exercise), exercise.name)
     for case in calls_of(name):
-        init = case.init
-        call = answer
-        if exercise.procedure == "class":
-            call = moved(answer(**init) if isinstance(init, dict) else answer(*init))
+        call = moved(built(answer, case.init)) if exercise.procedure == "class" else answer
         args, kwargs = tree_map(moved, arguments(case))
         made = [leaf for leaf in tree_leaves(call(*args, **kwargs)) if isinstance(leaf, torch.Tensor)]
         assert made and all(tensor.device.type == "meta" for tensor in made), case.family

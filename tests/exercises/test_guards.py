@@ -16,7 +16,7 @@ from autograder.schema.mistake import own_id
 def own(tmp_path, monkeypatch):
     """Writes the stub of an exercise with some texts replaced, and returns the exercise as it is loaded."""
     new_exercise("guarded.twice", tmp_path)
-    file = tmp_path / "autograder/exercises/guarded/twice.py"
+    file = tmp_path / "exercises/guarded/twice.py"
     monkeypatch.setenv("AUTOGRADER_EXERCISES", str(file.parents[1]))
     stub = file.read_text(encoding="utf-8")
 

@@ -34,7 +34,7 @@ WORD = "the very error that we made"
 PLACES = {
     "reading": (reading, "with_course_metadata"),
     "judge": (questions, "judge"),
-    "rule": (judging, "broken_rule"),
+    "rule": (judging, "judged_by_rules"),
     "wire": (session, "pack"),
     "course": (run, "find"),
     "recording": (recorder, "fill_in"),

@@ -212,7 +212,9 @@ class {name}(_Right):
 CUT = """
 
 def _cut(value):
-    return tuple(map(_cut, value)) if isinstance(value, tuple) else value.detach()
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_cut, value))
+    return value.detach() if isinstance(value, torch.Tensor) else value
 """
 
 

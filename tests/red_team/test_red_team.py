@@ -317,7 +317,7 @@ def test_no_canary_is_in_any_result(graded):
 
 def test_hidden_inputs_are_not_told(graded):
     cases = cases_of(find(SOFTMAX), graded.canaries["secret"], hidden=True)
-    numbers = [str(case.args[0].flatten()[0].item()) for case in cases]
+    numbers = [str(scores.flatten()[0].item()) for case in cases for scores in (*case.args, *case.kwargs.values())]
     long = [number for number in numbers if len(number) > 12]
     assert len(long) > 5
     assert not files_with(long, [graded.course / name / "hidden_inputs" for name in ("autograded", "feedback")])

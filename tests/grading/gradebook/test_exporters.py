@@ -5,7 +5,7 @@ import io
 import re
 import subprocess
 import sys
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,15 @@ from autograder.grading.course.make import CONFIG
 from autograder.grading.gradebook.exporters import CanvasExporter, _quoted
 from autograder.grading.gradebook.open_course import open_course
 
-WORKS = (("ada", "one", 7.25, 0), ("ada", "two", 9, 2.5), ("@eve", "one", 1, 5))
+WORKS = (("ada", "one", 7.25, 0), ("ada", "two", 9, 1), ("@eve", "one", 1, 2))  # points, and days late
+RULE = """
+from nbgrader.plugins import LateSubmissionPlugin
+class PerDay(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 2.5 * total_seconds_late / 86400
+c.AssignLatePenalties.plugin_class = PerDay
+"""
+DUE = datetime(2026, 1, 1)
 HOSTILE = '=HYPERLINK("http://example.org","x")'
 
 
@@ -22,20 +30,19 @@ HOSTILE = '=HYPERLINK("http://example.org","x")'
 def folder(tmp_path_factory):
     """A gradebook with two lessons, hostile names, a late work, and one that waits for a grader."""
     folder = tmp_path_factory.mktemp("grades")
-    (folder / "nbgrader_config.py").write_text(CONFIG)
+    (folder / "nbgrader_config.py").write_text(CONFIG + RULE)
     with open_course(folder).gradebook as book:
         for lesson in ("one", "two", "nobody_did"):
-            book.add_assignment(lesson, duedate=datetime(2026, 1, 1))
+            book.add_assignment(lesson, duedate=DUE)
             book.add_notebook(lesson, lesson)
             book.add_grade_cell("g", lesson, lesson, max_score=10, cell_type="code")
         book.add_student("ada", first_name="Ada, the first", last_name='"Love"\nlace', email="ada@example.org")
         book.add_student("@eve", first_name=HOSTILE, last_name="\tTab", email="-1")
         book.add_student("nothing")
-        for student, lesson, points, penalty in WORKS:
-            work = book.add_submission(lesson, student, timestamp=datetime(2026, 1, 2))
+        for student, lesson, points, days_late in WORKS:
+            work = book.add_submission(lesson, student, timestamp=DUE + timedelta(days_late))
             grade = work.notebooks[0].grades[0]
             grade.auto_score, grade.needs_manual_grade = points, False
-            work.notebooks[0].late_submission_penalty = penalty
         grade.needs_manual_grade = True
         book.db.commit()
     return folder
