@@ -39,6 +39,7 @@ OTHER_STRUCTURE = {
     ("matmul.SelfAttention", "queries and keys in one matrix"),
     ("heads.SelfAttentionHead", "values projected last"),
     ("positions.LearnedPositions", "OneHot"),
+    ("llama.Llama", "one hot"),
     ("mla.MultiheadLatentAttention", "Absorbed"),
     ("tasks.SequenceRegressor", "OuterProduct"),
     ("tasks.SequenceRegressor", "Functional"),

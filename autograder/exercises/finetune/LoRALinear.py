@@ -1,5 +1,7 @@
 """A frozen linear layer and a small update beside it, which is all that learns (Hu et al. 2021)."""
 
+from dataclasses import replace
+
 import torch
 from torch import nn
 
@@ -69,7 +71,9 @@ MAKE = "def make(kind, linear, rank, *alpha):\n    return kind(linear, rank, *al
 
 def cases(draw):
     d_in, d_out, rank = draw.sizes(3, 2, 6)
-    yield _case(draw, "all sizes different", d_in, d_out, rank, alpha=5.0)
+    first = _case(draw, "all sizes different", d_in, d_out, rank, alpha=5.0)
+    yield first
+    yield replace(first, family="the same layer, other inputs", args=(draw.normal(3, d_in),))
     yield _case(draw, "the usual alpha", d_in, d_out, rank, needs=("alpha",))
     yield _case(draw, "as many outputs as inputs", 4, 4, 2, alpha=3.0)
     yield _case(draw, "rank one", 5, 3, 1, alpha=4.0, needs=())
