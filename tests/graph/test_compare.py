@@ -39,6 +39,8 @@ OTHER_STRUCTURE = {
     ("matmul.SelfAttention", "queries and keys in one matrix"),
     ("heads.SelfAttentionHead", "values projected last"),
     ("positions.LearnedPositions", "OneHot"),
+    ("llama.LlamaLayer", "norms of our own"),
+    ("llama.LlamaLayer", "added in its own memory"),
     ("llama.Llama", "one hot"),
     ("mla.MultiheadLatentAttention", "Absorbed"),
     ("tasks.SequenceRegressor", "OuterProduct"),

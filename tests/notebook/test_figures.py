@@ -18,6 +18,7 @@ from autograder.notebook import figures, lessons
 from autograder.notebook.explore import explore
 from autograder.notebook.lessons.generation import what_is_left
 from autograder.notebook.lessons.images import image_row
+from autograder.notebook.lessons.inside import heat
 from autograder.notebook.lessons.lm import loss_between
 from autograder.notebook.lessons.loops import meanings, weighted_average
 from autograder.notebook.lessons.masking import facts_about_masking
@@ -70,6 +71,7 @@ DRAWINGS = {
     "loss_between": lambda: loss_between(LOSSES, [50, 100, 150], {"bigrams": 1.5}, "Is it below the level?"),
     "what_is_left": lambda: what_is_left([0.5, 0.3, 0.2], [0.6, 0.4, 0], ["a", "b", "c"], "What a dial leaves"),
     "poles": lambda: poles(torch.linspace(-0.2, 0.2, 28).view(7, 4), "Seven steps with a pole"),
+    "heat": lambda: heat({"weights": WEIGHTS, "their change": WEIGHTS - WEIGHTS.T}, TOKENS, "Two maps", note="a note"),
 }
 OF_LESSONS = [
     name
