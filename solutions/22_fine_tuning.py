@@ -314,7 +314,7 @@ print(
     f"{30 * per_layer / 134_515_008:.2%}",
 )
 shares = {"million numbers": [134.5, 30 * per_layer / 1e6]}
-figures.bars(shares, ["all weights", "an update of rank 8"], "What is trained", top=140)
+figures.bars(shares, ["all", "rank 8"], "What is trained", top=140)
 
 # %% [markdown]
 r"""
