@@ -139,6 +139,52 @@ EQUIVALENT = {
             for other in (("1.0", "0.0"), ("0.0", "1.0"))
         },
     },
+    "llama.LlamaAttention": {
+        "seen = 0 if cache is None else cache[0].shape[2] -> seen = 0 if cache is None else cache[1].shape[2]": (
+            "a cache holds as many values as keys"
+        ),
+    },
+    "llama.generate_cached": {
+        "ids = token[:, None] -> ids = token[None, :]": "there is one token",
+        "if token.item() == stop: -> if token == stop:": "a tensor of one number compares as the number",
+    },
+    "llama.dequantise_q4": {
+        "halves = blocks[:, :4].contiguous().view(torch.float16) -> halves = blocks[:, :4].view(torch.float16)": (
+            "the bytes of a row lie side by side"
+        ),
+    },
+    "inside.outputs_of": {
+        "unknown = set(names) - parts.keys() -> unknown = names - parts.keys()": "keys are taken away from a list, too",
+    },
+    "inside.run_patched": {
+        f"unknown = replacements.keys() - parts.keys() -> unknown = {other}": "keys are taken away from a dict, too"
+        for other in ("replacements - parts.keys()", "replacements.keys() - parts")
+    },
+    "finetune.quantise": {
+        **{
+            f"divisors = scales.where(scales > 0, 1.0) -> divisors = scales{other}": "0/0 becomes the code 0"
+            for other in ("", ".where(scales >= 0, 1.0)")
+        },
+        "divisors = scales.where(scales > 0, 1.0) -> divisors = scales.where(scales > 0, 2.0)": "0/2 is 0, too",
+        "runs = weight.detach().unflatten(1, (-1, block)) -> runs = weight.unflatten(1, (-1, block))": (
+            "no gradient is asked for"
+        ),
+    },
+    "finetune.merge_lora": {
+        **{
+            f"merged.weight.data = weight + scale * up.weight.detach() @ down.weight.detach() -> "
+            f"merged.weight.data = weight + scale * {other}": "`.data` takes the numbers alone"
+            for other in ("up.weight.detach() @ down.weight", "up.weight @ down.weight.detach()")
+        },
+        "weight = linear.weight.detach() -> weight = linear.weight": "`.data` takes the numbers alone",
+        "merged.bias.data = linear.bias.detach().clone() -> merged.bias.data = linear.bias.clone()": (
+            "`.data` takes the numbers alone"
+        ),
+    },
+    "finetune.accumulated_step": {
+        "count = sum((int((targets != ignore).sum()) for _, targets in batches)) -> "
+        "count = sum(((targets != ignore).sum() for _, targets in batches))": "a tensor of one number divides as well",
+    },
 }
 
 

@@ -125,7 +125,8 @@ def cases(draw):
     named = {"init": {"d_model": 16, "n_heads": 4, "n_kv_heads": 2, "base": 500.0}, "gradients": False}
     yield _case(draw, "a cache and a base by name", (2, 4, 2, 4), (2,), 3, by_name=True, **base | named)
     for family, sizes in (
-        ("ten features, three heads", (10, 3, 1)), ("six heads over four key heads", (12, 6, 4)),
+        ("ten features, three heads", (10, 3, 1)), ("eighteen features, four heads", (18, 4, 2)),
+        ("six heads over four key heads", (12, 6, 4)),
         ("two heads over four key heads", (8, 2, 4)), ("heads of three features", (12, 4, 2)),
         ("heads of one feature", (4, 4, 2)),
     ):
