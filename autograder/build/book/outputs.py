@@ -17,6 +17,7 @@ from autograder.notebook.figures.style import SCREEN_DPI
 
 SVG, PNG, HTML, TEXT = "image/svg+xml", "image/png", "text/html", "text/plain"
 WIDTH = re.compile(r'<svg[^>]*? width="([0-9.]+)(pt|px|)"')
+NOTEBOOK = re.compile(r"(href='[0-9a-z_]+)\.ipynb\b")  # a lesson beside this one, in the table of `mine`
 WIDE = 560  # pixels: a wider picture scrolls on a phone, because scaled down it would be too small to read
 PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
@@ -44,6 +45,8 @@ def shown(outputs: list) -> tuple[list, dict]:
         elif PNG in data:
             kept.append(_only(output, PNG))
             settings = _settings(output, kept[-1], PNG)
+        elif HTML in data:
+            kept.append(new_output("display_data", data={HTML: NOTEBOOK.sub(r"\1.html", data[HTML])}))
         else:
             kept.append(output)
     return kept, settings
