@@ -46,6 +46,8 @@ LAYOUT = {
 LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor gives its shape alone
 # One number for several.
 REDUCTIONS = {"mean", "sum", "amax", "max", "median"}
+# An entry of the result is made of several entries: in products, softmaxes and norms by hand at least one of these.
+SUMS = {"sum", "mean", "cumsum", "var", "std", "var_mean", "norm", "vector_norm"}
 PRODUCT = {
     "matmul", "mm", "bmm", "mv", "dot", "inner", "einsum", "tensordot", "linear", "addmm", "baddbmm",
     "vdot", "outer", "conv1d", "ger", "kron", "chain_matmul", "multi_dot", "vecdot",

@@ -47,13 +47,15 @@ def _items(walk):
         kind = _kind(walk, node)
         depth[number] = max((depth[edge.source] for edge in walk.into[number]), default=0) + bool(kind)
         if kind:
-            found.setdefault((depth[number], kind, _name(node, kind)), []).append(number)
+            found.setdefault((depth[number], kind, _name(walk, node, kind)), []).append(number)
     return [Item(kind, name, tuple(ids)) for (_, kind, name), ids in sorted(found.items())]
 
 
-def _name(node, kind):
+def _name(walk, node, kind):
     if kind not in ("norm", "activation"):
         return ""
+    if walk.is_silu(node.id):
+        return "silu"
     return f"{node.op} ({node.detail})" if node.op == "gelu" and node.detail else node.op
 
 

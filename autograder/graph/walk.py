@@ -3,8 +3,10 @@
 from collections.abc import Collection
 
 from autograder.graph.model import Edge, Edges, Node, Nodes
+from autograder.graph.operations import SUMS
 
 _PASSED_ON = {"dropout", "nan_to_num"}
+_MORE_THAN_ARITHMETIC = {"product", "softmax", "norm", "activation", ""}  # roles
 
 
 class Walk:
@@ -94,12 +96,22 @@ class Walk:
             return None
         return (self.main(top.id), total.dim) if total.op in ("sum", "add", "cumsum") else None
 
+    def is_silu(self, number: int) -> bool:
+        """Is it the sigmoid in x * sigmoid(x), which is silu by hand?"""
+        users = [edge.target for edge in self.out[number]]
+        if self.nodes[number].op != "sigmoid" or len(users) != 1 or self.nodes[users[0]].role != "times":
+            return False
+        return set(self.data_inputs(users[0])) == {number, self.main(number)}
+
     def kept_by_sum(self, number: int) -> int | None:
-        """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic."""
+        """Which argument of a sum is a residual: the other one was computed from it by more than arithmetic.
+
+        x is one in x + norm(x), also if the norm is x / sqrt(mean(x * x)); in x + 0.04 * x**3 it is none.
+        """
         sides = self.data_inputs(number) if self.nodes[number].role == "add" else []
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
             start = self.back(side, {"layout", "scale"})
-            between = {n for n in self.above[other] | {other} if start in self.above[n]}
-            if any(self.nodes[n].role in ("product", "softmax", "norm", "activation", "") for n in between):
+            between = [self.nodes[n] for n in self.above[other] | {other} if start in self.above[n]]
+            if any(node.role in _MORE_THAN_ARITHMETIC or node.op in SUMS for node in between):
                 return side
         return None

@@ -39,7 +39,6 @@ OTHER_STRUCTURE = {
     ("matmul.SelfAttention", "queries and keys in one matrix"),
     ("heads.SelfAttentionHead", "values projected last"),
     ("positions.LearnedPositions", "OneHot"),
-    ("llama.LlamaLayer", "norms of our own"),
     ("llama.LlamaLayer", "added in its own memory"),
     ("llama.Llama", "one hot"),
     ("mla.MultiheadLatentAttention", "Absorbed"),
@@ -141,7 +140,8 @@ LAYERS = [
     ({"norm": nn.Identity()}, "Theirs normalises twice; yours once."),
     ({"act": lambda self, u: F.relu(u)}, "Theirs applies gelu, yours relu."),
     ({"act": lambda self, u: F.gelu(u, approximate="tanh")}, "Theirs applies gelu, yours gelu (tanh form)."),
-    ({"act": lambda self, u: u * torch.sigmoid(u)}, "Theirs applies gelu, yours sigmoid."),
+    ({"act": lambda self, u: u * torch.sigmoid(u)}, "Theirs applies gelu, yours silu."),
+    ({"act": lambda self, u: u * torch.sigmoid(1.702 * u)}, "Theirs applies gelu, yours sigmoid."),
     ({"act": lambda self, u: u}, "Theirs applies gelu once; yours not at all."),
     ({"feed": lambda self, x: F.gelu(self.linear2(self.linear1(x)))},
      "Theirs applies a learned projection after gelu; yours does not."),
@@ -154,6 +154,23 @@ def test_a_difference_in_a_layer_is_named(changes, sentence):
     if "norm" in changes:
         mine.norm2 = nn.Identity()
     assert told(mine, reference_layer(), X) == [sentence]
+
+
+def own_norm(x):
+    return x / (x * x).mean(-1, keepdim=True).sqrt()
+
+
+@pytest.mark.parametrize("mine", [lambda x: x + own_norm(x), lambda x: own_norm(x) * 3 + x])
+def test_what_is_added_back_to_a_norm_by_hand_is_a_residual(mine):
+    assert told(mine, lambda x: x + F.rms_norm(x, x.shape[-1:]), X) == []
+    assert told(mine, lambda x: F.rms_norm(x, x.shape[-1:]), X) == [
+        "Yours adds an input back to what was computed from it once; theirs not at all."
+    ]
+
+
+def test_a_sum_of_powers_has_no_residual():
+    """The inner part of gelu by hand."""
+    assert told(lambda x: (x + 0.044715 * x**3).tanh(), torch.tanh, X) == []
 
 
 def test_another_norm_is_named():
