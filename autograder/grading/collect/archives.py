@@ -7,6 +7,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from autograder.errors import UserError
 from autograder.grading.submission.files import MOST_BYTES, Refused, read_file
 
 MOST_FILES, MOST_IN_ALL = 100_000, 20 * 1024**3
+IS_UTF8 = 0x800  # the flag of a name in a zip archive
 NOBODYS = {"__MACOSX", ".DS_Store", ".ipynb_checkpoints", "Thumbs.db"}
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 
@@ -78,23 +80,33 @@ def _of_zip(archive: zipfile.ZipFile, before: str, budget: _Budget, nested: bool
     for info in archive.infolist():
         budget.count()
         if not info.is_dir():
-            path = before + info.filename.replace("\\", "/")
+            path = before + _name(info).replace("\\", "/")
             entry = Entry(path, partial(_content, archive, info, budget))
             yield from _with_nested(entry, budget, nested)
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """The name of a file. subtle: macOS and Canvas write UTF-8 without saying so, which is read as cp437."""
+    if info.flag_bits & IS_UTF8:
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
 
 
 def _with_nested(entry: Entry, budget: _Budget, nested: bool) -> Iterator[Entry]:
     """The entry, or what is in it if it is an archive itself."""
     if NOBODYS & set(entry.parts) or entry.parts[-1].startswith("._"):
         return
+    some = False
     if nested and entry.path.lower().endswith(".zip"):
-        try:
-            with zipfile.ZipFile(io.BytesIO(entry.read())) as inner:
-                yield from _of_zip(inner, f"{entry.path}/", budget, nested=False)
-            return
-        except (*DAMAGED, Refused):  # it stays one file, which is no notebook
-            pass
-    yield entry
+        with suppress(*DAMAGED, Refused), zipfile.ZipFile(io.BytesIO(entry.read())) as inner:
+            for one in _of_zip(inner, f"{entry.path}/", budget, nested=False):
+                some = True
+                yield one
+    if not some:  # an archive that is damaged or empty stays one file, which is no notebook
+        yield entry
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) -> bytes:

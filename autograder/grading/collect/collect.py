@@ -1,52 +1,34 @@
 """Puts what a learning-management system gives into DIR/submitted: of each student and lesson the last attempt."""
 
-import os
-import shutil
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
-
-from autograder.errors import UserError
-from autograder.files import write_whole
 from autograder.grading.collect.archives import Entry, entries_of
 from autograder.grading.collect.lessons import Lessons
-from autograder.grading.collect.names import METADATA, Origin, gradescope_metadata, origins_of
+from autograder.grading.collect.names import METADATA, Names, Origin, gradescope_metadata, names_of
+from autograder.grading.collect.place import Attempt, place
 from autograder.grading.collect.students import Class, id_of_stranger
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course
-from autograder.grading.submission.files import TIMESTAMP, Refused, read_time
+from autograder.grading.submission.files import Refused
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
-NOT_OF_STUDENTS = {METADATA, "index.html"}
-EARLIER = "earlier"  # the folder of attempts that were replaced
+OF_THE_SYSTEM = {METADATA, "index.html"}
+MOST_NAMED = 5  # of a student's files
 
 
 @dataclass
 class Found:
-    """What was found: the attempts of each submission, the files without a place, and what else a person has to know,
-    with the students whom it concerns."""
+    """What was found: the attempts of each submission, the files without a place, the kinds of those that are no
+    notebooks, and what else a person has to know, with the students whom it concerns."""
 
-    attempts: dict[Submission, list["Attempt"]] = field(default_factory=lambda: defaultdict(list))
+    attempts: dict[Submission, list[Attempt]] = field(default_factory=lambda: defaultdict(list))
     unplaced: list[str] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A notebook, kept under a name of ours until the last one is known."""
-
-    file: Path
-    origin: Origin
-
-    @property
-    def turn(self) -> tuple:
-        """What the last attempt has the most of."""
-        time = self.origin.time
-        return time.timestamp() if time else 0.0, self.origin.order, self.file.name
 
 
 def collect(folder: Path | str, archives: list[Path]) -> bool:
@@ -65,7 +47,7 @@ def collect(folder: Path | str, archives: list[Path]) -> bool:
             sorter.read(archive)
         found = sorter.found
         placed = [
-            _place(submission, tries, due, found)
+            (submission, place(submission, tries, due[submission.lesson], found.notes))
             for submission, tries in sorted(found.attempts.items(), key=_by)
         ]
     for lesson in lessons:
@@ -73,11 +55,14 @@ def collect(folder: Path | str, archives: list[Path]) -> bool:
         if words:
             print(f"{lesson}: {len(words)} students ({', '.join(_counted(words))})")
     notes = [f"{note}: {', '.join(dict.fromkeys(names))}" for note, names in found.notes.items()]
+    if found.others:
+        kinds = ", ".join(f"{number} {kind}" for kind, number in found.others.most_common())
+        notes.append(f"left in the archives, because they are no notebooks: {kinds}")
     for line in [*notes, *found.unplaced]:
         print(f"  {printable(line)}")
-    print(
-        f"{len(placed)} submissions are in {folder / 'submitted'}; {len(found.unplaced)} files have no place there."
-    )
+    lost = len(found.unplaced)
+    without = f"{lost} file{'s have' if lost != 1 else ' has'} no place there"
+    print(f"{len(placed)} submission{'s are' if len(placed) != 1 else ' is'} in {folder / 'submitted'}; {without}.")
     return not found.unplaced
 
 
@@ -99,19 +84,19 @@ class _Sorter:
 
     def read(self, archive: Path) -> None:
         """Keeps the notebooks of an archive. Raises UserError if it is none."""
-        metadata = self._metadata(archive)
+        names = _names_in(archive)
         owners: dict[str, str] = {}
-        without: dict[str, list[str]] = defaultdict(list)  # by student, files that are no notebooks
+        others: dict[str, list[str]] = defaultdict(list)  # by student, files that are no notebooks
         with_notebook: set[str] = set()
         unread: list[tuple[str, Origin, Path, str]] = []
         for entry in entries_of(archive):
-            if entry.parts[-1] in NOT_OF_STUDENTS:
+            students = [(self._student(origin, owners), origin) for origin in names.origins(entry.parts)]
+            if not students and entry.parts[-1] in OF_THE_SYSTEM:
                 continue
-            origins = origins_of(entry.parts, metadata)
-            students = [(self._student(origin, owners), origin) for origin in origins]
             if not entry.path.lower().endswith(".ipynb"):
+                self.found.others[Path(entry.path).suffix or "without an ending"] += 1
                 for student, _ in students:
-                    without[student].append(entry.parts[-1])
+                    others[student].append(entry.parts[-1])
                 continue
             with_notebook |= {student for student, _ in students}
             if (file := self._keep(entry)) is None:
@@ -126,19 +111,9 @@ class _Sorter:
                 else:
                     self._add(student, lesson, Attempt(file, origin))
         self._place_by_the_others(unread)
-        for student, names in without.items():
-            if student not in with_notebook and not all(name.endswith((".txt", ".html")) for name in names):
-                self._unplaced(", ".join(names), f"{student} handed in no notebook")
-
-    def _metadata(self, archive: Path) -> dict:
-        """Who is behind the folders of a Gradescope export; it may stand at the archive's end."""
-        for entry in entries_of(archive):
-            if entry.parts[-1] == METADATA:
-                try:
-                    return gradescope_metadata(entry.read())
-                except Refused:
-                    return {}
-        return {}
+        for student in sorted(others.keys() - with_notebook):
+            more = ["..."] if len(others[student]) > MOST_NAMED else []
+            self._unplaced(", ".join([*others[student][:MOST_NAMED], *more]), f"{student} handed in no notebook")
 
     def _student(self, origin: Origin, owners: dict[str, str]) -> str:
         """The student's id. Two strangers of one name are told apart by the system's own numbers."""
@@ -177,53 +152,15 @@ class _Sorter:
         self.found.unplaced.append(f"not placed: {path}: {why}.")
 
 
-def _place(
-    submission: Submission, attempts: list[Attempt], due: dict, found: Found
-) -> tuple[Submission, str]:
-    """Puts the last attempt in its place; returns what that was, in a word for the summary."""
-    last = max(attempts, key=lambda attempt: attempt.turn)
-    time = _time_of(submission, last.origin, due[submission.lesson], found)
-    target = submission.submitted / f"{submission.lesson}.ipynb"
-    before = _time_there(submission.submitted)
-    if before and time and before > time:
-        return submission, "older than what is there"
-    state = "new"
-    if target.is_file():
-        state = "as before" if target.read_bytes() == last.file.read_bytes() else "replaced"
-    if state == "replaced":
-        _move_away(submission, target)
-    try:
-        submission.submitted.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(last.file, target)
-        (submission.submitted / TIMESTAMP).unlink(missing_ok=True)
-        if time:
-            write_whole(submission.submitted / TIMESTAMP, f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC")
-    except OSError as error:
-        raise UserError(f"{target} cannot be written: {error.strerror}.") from None
-    return submission, state
-
-
-def _move_away(submission: Submission, target: Path) -> None:
-    """Keeps an attempt that is replaced."""
-    place = submission.folder / EARLIER / submission.student / submission.lesson
-    place.mkdir(parents=True, exist_ok=True)
-    os.replace(target, place / f"{len(list(place.iterdir())) + 1}.ipynb")
-
-
-def _time_there(folder: Path) -> datetime | None:
-    try:
-        return parse_utc(read_time(folder)).replace(tzinfo=UTC)
-    except Refused:
-        return None
-
-
-def _time_of(submission: Submission, origin: Origin, due: datetime | None, found: Found) -> datetime | None:
-    """When it was handed in. Canvas says "late" and not when: then a second after the due date."""
-    if origin.time or not origin.late:
-        return origin.time
-    if due is None:
-        note = f"late, but {submission.lesson} has no due date in the gradebook; collect again when it has one"
-    else:
-        note = f"{submission.lesson}, late by an unknown time, which counts as one second"
-    found.notes[note].append(submission.student)
-    return due.replace(tzinfo=UTC) + timedelta(seconds=1) if due else None
+def _names_in(archive: Path) -> Names:
+    """What reads the names in an archive. An export of Gradescope says beside its folders who is behind them; a file of
+    that name whose path tells a student is that student's."""
+    paths, exports = [], []
+    for entry in entries_of(archive):
+        paths.append(entry.parts)
+        if entry.parts[-1] == METADATA and len(entry.parts) <= 2:
+            with suppress(Refused):
+                exports.append((entry.parts, entry.read()))
+    names = names_of(paths, {})
+    of_the_system = [data for parts, data in exports if not names.origins(parts)]
+    return names_of(paths, gradescope_metadata(of_the_system[0])) if of_the_system else names

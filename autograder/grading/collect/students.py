@@ -30,6 +30,7 @@ class Class:
     def find(self, origin: Origin) -> str | None:
         """The id of the one student whom these ids or this name mean."""
         for given in (*origin.ids, origin.name):
+            given = unicodedata.normalize("NFC", given)
             if given.lower() in self._by_id:
                 return self._by_id[given.lower()]
             if len(found := self._by_name.get(_plain(given), set())) == 1:
@@ -39,7 +40,7 @@ class Class:
 
 def id_of_stranger(origin: Origin) -> str:
     """A new id for a student whom the gradebook does not know, which is good as the name of a folder."""
-    given = origin.ids[-1] if origin.ids else origin.name
+    given = unicodedata.normalize("NFC", origin.ids[-1] if origin.ids else origin.name)
     return re.sub(r"[^\w.@-]+", "_", given.strip())[:LONGEST_ID].lstrip(".").strip("_") or "unnamed"
 
 

@@ -22,8 +22,9 @@ from autograder.grading.judging.run import HowToRun, failure, run_here
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
 from autograder.grading.submission.files import TIMESTAMP, Refused, read_time, why_refused
 from autograder.grading.submission.limited import read_limited
-from autograder.grading.submission.read_submission import read_notebook
+from autograder.grading.submission.read_submission import notebook_in, read_notebook
 from autograder.grading.submission.unit import Unit, unit_of
+from autograder.printable import printable
 from autograder.untrusted import checked
 
 # Of the files beside a notebook those with no ending and texts are taken along, such as the time stamp.
@@ -75,7 +76,7 @@ class LimitedReading(NotebookExporter):
 
         def refuse_or_begin(assignment_id: str, student_id: str) -> bool:
             # nbgrader's converters run in the course's folder.
-            read_limited(_check_folder, Path("submitted", student_id, assignment_id))
+            read_limited(_check_folder, Path("submitted", student_id, assignment_id), assignment_id)
             return begin(assignment_id, student_id)
 
         self._converter.init_destination = refuse_or_begin
@@ -88,9 +89,14 @@ class LimitedReading(NotebookExporter):
         return self.from_notebook_node(notebook, resources, **more)
 
 
-def _check_folder(folder: Path) -> None:
+def _check_folder(folder: Path, lesson: str) -> None:
     if why := why_refused(folder):
         raise Refused(why)
+    if (name := notebook_in(folder, lesson).name) != f"{lesson}.ipynb":
+        raise Refused(
+            f"{printable(name)} is not named {lesson}.ipynb, and nbgrader's own command takes no other name; "
+            f"`python -m autograder grade . {lesson}` grades it"
+        )
     if (folder / TIMESTAMP).exists():
         # subtle: nbgrader reads the whole file, and if it holds no time, stops, and the whole class with it.
         read_time(folder)

@@ -2,6 +2,7 @@
 
 import shutil
 import stat
+import unicodedata
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -186,6 +187,53 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
         "3 files have no place",
     ):
         assert words in said
+
+
+# What a student hands in, as the files of their folder; the one that counts; what is said about it.
+ONE = "Sofya Kovalevskaya_5_assignsubmission_file"
+ODD = {
+    "folders in folders": ({"a/b/c/d/e.ipynb": "done"}, "done", ""),
+    "a zip with a folder": ({"homework.zip": {"week 1/e.ipynb": "done", "week 1/data.csv": "x"}}, "done", "1 .csv"),
+    "a zip in a zip": ({"homework.zip": {"more.zip": "x"}}, None, "more.zip: sofya handed in no notebook"),
+    "an empty zip": ({"homework.zip": {}}, None, "homework.zip: sofya handed in no notebook"),
+    "a damaged zip": ({"homework.zip": "PK"}, None, "homework.zip: sofya handed in no notebook"),
+    "a PDF beside it": ({"essay.pdf": "x", "e.ipynb": "done"}, "done", "no notebooks: 1 .pdf"),
+    "a text alone": ({"onlinetext.html": "x"}, None, "onlinetext.html: sofya handed in no notebook"),
+    "many files": ({f"{i}.py": "x" for i in range(9)}, None, "4.py, ...: sofya handed in no notebook"),
+    "two notebooks": ({"a.ipynb": "half", "b.ipynb": "done"}, "done", "more than one notebook: the last counts"),
+    "one notebook twice": ({"a.ipynb": "done", "b.ipynb": "done"}, "done", ""),
+    "checkpoints": ({".ipynb_checkpoints/a.ipynb": "half", "a.ipynb": "done"}, "done", ""),
+    "of macOS": ({"__MACOSX/._a.ipynb": "half", ".DS_Store": "x", "a.ipynb": "done"}, "done", ""),
+    "umlauts taken apart": ({"Au\u0308ßerung.ipynb": "done"}, "done", ""),
+    "an export of Gradescope": ({"submission_metadata.yml": YML, "submission_11/a.ipynb": "done"}, "done", "1 .yml"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_whatever_a_student_hands_in_is_accounted_for(course, texts, tmp_path, capsys, name):
+    files, counts, words = ODD[name]
+    packed = {}
+    for file, what in files.items():
+        if isinstance(what, dict):
+            inner = zipped(tmp_path / "inner.zip", {one: texts.get(text, text) for one, text in what.items()})
+            what = inner.read_bytes()
+        packed[f"{ONE}/{file}"] = texts.get(what, what) if isinstance(what, str) else what
+    assert collect(course, [zipped(tmp_path / "x.zip", packed)]) == (counts is not None)
+    assert placed(course) == ({"sofya 01": texts[counts]} if counts else {})
+    said = capsys.readouterr().out
+    assert words in said and (words or len(said.splitlines()) == 2), said
+    kept = [path.read_text(encoding="utf-8") for path in (course / "earlier").rglob("*.ipynb")]
+    assert kept == ([texts["half"]] if name == "two notebooks" else [])
+
+
+def test_names_that_do_not_say_how_they_are_written_are_read(course, texts, tmp_path):
+    with open_course(course).gradebook as book:
+        book.add_student("kaete", first_name="Käte", last_name="Müller")
+    name = unicodedata.normalize("NFD", f"Käte Müller_7_assignsubmission_file/{F}").encode()
+    archive = zipped(tmp_path / "x.zip", {"?" * len(name): texts["done"]})
+    archive.write_bytes(archive.read_bytes().replace(b"?" * len(name), name))
+    assert collect(course, [archive])
+    assert placed(course).keys() == {"kaete 01"}
 
 
 def test_a_damaged_notebook_is_of_the_lesson_of_the_others_so_that_it_gets_a_page(course, texts, tmp_path):

@@ -13,7 +13,7 @@ from autograder.exercises import find
 from autograder.grading.course.make import CONFIG
 from autograder.grading.gradebook.open_course import open_course
 from autograder.grading.gradebook.outcomes import Outcome, remember
-from autograder.grading.gradebook.table import Row
+from autograder.grading.gradebook.table import Row, short_name
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Result
 from autograder.grading.pages.report import report, summary
@@ -119,6 +119,22 @@ def test_points_lost_to_hidden_cases_alone_are_told():
     hidden = work("ada", verdict(SOFTMAX, WRONG, hidden=True))
     assert [(w.student, name) for w, name in summary.only_hidden(lesson(hidden))] == [("ada", "softmax")]
     assert "<li>softmax: ada</li>" in page_of("my course", [lesson(hidden)])
+
+
+def test_points_that_nobody_reached_are_told_too():
+    ranges = summary.distribution(ALL)
+    assert [least for least, _, _ in ranges] == [0, *(most + 1 for _, most, _ in ranges[:-1])]
+    assert ranges[-1][1] == sum(MAX.values()) and 0 in {number for _, _, number in ranges}
+    page = page_of("my course", [ALL])
+    assert all(f"{least} to {most} points" in page for least, most, _ in ranges if most > least)
+
+
+NAMES = {"check-loops-softmax": "softmax", "loops-why_scale": "why_scale", "my-written": "my-written"}
+NAMES |= {name: name for name in ("written", "check-my-own", "check-loops-mine", "test-1")}
+
+
+def test_a_teachers_own_name_stays_whole():
+    assert {name: short_name(name) for name in NAMES} == NAMES
 
 
 def test_the_page_says_it_all():

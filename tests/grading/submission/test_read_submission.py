@@ -185,13 +185,14 @@ def test_folders_that_cannot_be_entered_or_listed_stop_nobody(capfd):
 @needs_sandbox
 def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
     folder = course
-    for student in ("ada", "deep", "linked", "late", "zoe"):
+    for student in ("ada", "deep", "linked", "late", "renamed", "zoe"):
         hand_in(folder, SampleSubmission(student, STUB))
     place = folder / "submitted"
     os.makedirs(place / "deep" / FIRST / "/".join("d" * 150))
     (tmp_path / "diary").write_text("a secret")
     (place / "linked" / FIRST / "LICENSE").symlink_to(tmp_path / "diary")
     (place / "late" / FIRST / "timestamp.txt").write_text("never")
+    (place / "renamed" / FIRST / f"{FIRST}.ipynb").rename(place / "renamed" / FIRST / "mine.ipynb")
     notebook = place / "zoe" / FIRST / f"{FIRST}.ipynb"
     content = json.loads(notebook.read_text())
     content["cells"][1]["metadata"]["tags"] = ["7,000 tags"]
@@ -200,7 +201,7 @@ def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     done = open_course(folder).autograde(FIRST, "*")
     assert not done["success"]
-    for said in ("nested too deeply", "LICENSE is a link", "timestamp.txt holds no time"):
+    for said in ("nested too deeply", "LICENSE is a link", "timestamp.txt holds no time", "mine.ipynb is not named"):
         assert said in done["log"]
     graded = {path.parts[-3] for path in (folder / "autograded").rglob("*.ipynb")}
     assert graded == {"ada", "zoe"}

@@ -1,0 +1,141 @@
+"""The names that five systems give to files, in the forms in which instructors have met them."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.grading.collect.names import gradescope_metadata, names_of
+from autograder.grading.collect.students import Class, id_of_stranger
+
+CLASS = {
+    "ada": ("Ada", "Lovelace"),
+    "mary": ("Mary-Ann", "Smith"),
+    "jdoe3": ("John", "Doe"),
+    "17051339": ("Alan", "Turing"),
+    "wang": ("小明", "王"),
+    "bob": ("Bob", "Smith"),
+}
+STUDENTS = Class(SimpleNamespace(id=i, first_name=f, last_name=n, email=f"{i}@x.org") for i, (f, n) in CLASS.items())
+HUB = "https://github.com/"
+# The name, whose it is, its time or whether it is late, and where its form was seen. People are invented where they
+# were not; what they handed in is a notebook here.
+SEEN = {
+    "canvas": [
+        ("smithbob_340934_208490284_BobsWork.ipynb", "bob", None),  # HUB/mikewesthad/canvas-unzipper
+        ("doejohn_LATE_956227_46792176_project2-1.ipynb", "jdoe3", "late"),  # "grsdetools", canvas rename.py
+        ("doejohn_987122_46871556_Project 4.4 (1).ipynb", "jdoe3", None),  # the same
+        ("smithmaryann_123456_1234567_What They Called It.ipynb", "mary", None),  # a grader that reads the user id
+        ("王小明_4_7_01.ipynb", "wang", None),  # HUB/instructure/canvas-lms/blob/master/lib/content_zipper.rb
+        ("LATE_anon_x1Y2z_9_01.ipynb", "anon_x1Y2z", "late"),  # the same: without a name, LATE stands first
+        ("anon_x1Y2z_9_01.ipynb", "anon_x1Y2z", None),  # the same
+        ("lovelace--ada_8_9_01.ipynb", "ada", None),  # HUB/instructure/canvas-lms, its spec of 2013
+    ],
+    "moodle": [
+        # HUB/moodle/moodle/blob/main/mod/assign/classes/downloader.php: in folders, in one name, blind, by group
+        ("Ada Lovelace_1234_assignsubmission_file/01.ipynb", "ada", None),
+        ("Ada Lovelace_1234_assignsubmission_file_01.ipynb", "ada", None),
+        ("Participant_38950_assignsubmission_file/01.ipynb", "Participant", None),
+        ("C-grp-06-List-01_28387_assignsubmission_file/01.ipynb", "C-grp-06-List-01", None),
+        # courses' folders as their scripts name them
+        ("Lovelace Ada_101_assignsubmission_file/sub/01.ipynb", "ada", None),
+        ("Lovelace, Ada_101_assignsubmission_file_/01.ipynb", "ada", None),
+        ("ADA LOVELACE_11194447_assignsubmission_file_/01.ipynb", "ada", None),
+        ("Ada LOVELACE (countess)_1446817_assignsubmission_file_/lab/01.ipynb", "ada", None),
+        ("TURING,ALAN-17051339_6130510_assignsubmission_file_/17051339_1/01.ipynb", "17051339", None),
+    ],
+    "blackboard": [
+        # HUB/kwurst/bb-file-cleanup/blob/master/test_bbcleanup.py
+        ("Chapter 13 Problems_jdoe3_attempt_2014-04-30-21-02-38_chapter 13.ipynb", "jdoe3", "2014-04-30 21:02"),
+        # scripts that unpack it: a title of several words, with a number, with underscores; the id again in the file
+        ("Biostatica week 4_17051339_attempt_2017-12-09-13-41-31_B_17051339.ipynb", "17051339", "2017-12-09 13:41"),
+        ("HW 99_jdoe3_attempt_2017-07-13-20-41-16_HW1.ipynb", "jdoe3", "2017-07-13 20:41"),
+        ("Project1_17051339_attempt_2017-09-15-19-05-17_utilities.ipynb", "17051339", "2017-09-15 19:05"),
+        ("Coursework submission_jdoe3_attempt_2021-12-10-22-29-43_mips_cpu.ipynb", "jdoe3", "2021-12-10 22:29"),
+        ("CW_2_cw2 36_attempt_2019-12-18-02-05-21_x.ipynb", "cw2_36", "2019-12-18 02:05"),  # a group
+    ],
+    "brightspace": [
+        # HUB/saritonin/academic-shell-scripts/blob/main/rename_and_move.sh, which tells of groups as well
+        ("397063-2557369 - Mary-Ann Smith - Sep 24, 2024 926 PM/01.ipynb", "mary", "2024-09-24 21:26"),
+        ("397063-2557369 - Group 3 - John Doe - Sep 24, 2024 926 PM/01.ipynb", "jdoe3", "2024-09-24 21:26"),
+        # HUB/cschellenberger/brightspace-assessment-rename, renamer.py
+        ("104860-170649 - . Ada Lovelace - Nov 20, 2025 1059 PM/01.ipynb", "ada", "2025-11-20 22:59"),
+        # HUB/OfficeCoffee/GradingFileProject/blob/main/Grader.py
+        ("123456-123456 - Ada Lovelace - Dec 7, 2024 915 PM - Main.ipynb", "ada", "2024-12-07 21:15"),
+        ("123456-123456 - Lovelace, Ada - Dec 7, 2024 915 PM - Main.ipynb", "ada", "2024-12-07 21:15"),
+        # scripts of courses: a login before the name, a number before it, no AM or PM
+        ("202020-29393 - jdoe3 John Doe - Sep 20, 2024 1035 PM/01.ipynb", "jdoe3", "2024-09-20 22:35"),
+        ("12345-12345 - 17051339 - A Turing- Feb 11, 2016 205 AM - 01.ipynb", "17051339", "2016-02-11 02:05"),
+        ("12345-123456_A00123456_Ada Lovelace_Mar 5, 2024 1523_01.ipynb", "ada", "2024-03-05 15:23"),
+    ],
+}
+
+
+def origins(path: str, metadata: dict | None = None, *others: str) -> list:
+    return names_of([one.split("/") for one in (path, *others)], metadata or {}).origins(path.split("/"))
+
+
+def whose(path: str, metadata: dict | None = None) -> list[tuple]:
+    found = origins(path, metadata or {})
+    return [
+        (STUDENTS.find(one) or id_of_stranger(one), "late" if one.late else one.time and f"{one.time:%Y-%m-%d %H:%M}")
+        for one in found
+    ]
+
+
+@pytest.mark.parametrize("name, student, time", [one for names in SEEN.values() for one in names])
+def test_a_name_that_was_seen_tells_whose_it_is_and_when(name, student, time):
+    assert whose(name) == [(student, time)]
+
+
+# HUB/ucbds-infra/otter-grader, HUB/djhuffman/gradescope_renaming_files, and scripts of courses: an id or an address or
+# neither, several together, nobody; numbers that are no text; more keys than are asked for.
+EXPORT = b"""
+submission_11: {":submitters": [{":name": Ada Lovelace, ":sid": ada, ":email": a@b.org}], ":score": 1.0, ":history": []}
+submission_12: {":submitters": [{":name": John Doe, ":sid": "", ":email": JDoe3@x.org}], ":status": processed}
+submission_13: {":submitters": [{":name": Bob Smith, ":sid": "17051339"}, {":name": Mary-Ann Smith, ":sid": null}]}
+submission_14: {":submitters": [{":sid": 17051339}]}
+submission_15: {":submitters": []}
+submission_16: {":submitters": [{":name": Grace Hopper, ":sid": "901", ":email": g@h.org}], ":created_at": "x"}
+"""
+
+
+@pytest.mark.parametrize(
+    "number, students", [(11, "ada"), (12, "jdoe3"), (13, "17051339 mary"), (14, "17051339"), (15, ""), (16, "g@h.org")]
+)
+def test_an_export_of_gradescope_tells_whose_a_folder_is(number, students):
+    path = f"assignment_7023745_export/submission_{number}/src/01.ipynb"
+    assert [student for student, _ in whose(path, gradescope_metadata(EXPORT))] == students.split()
+
+
+def test_two_of_one_name_are_nobody_in_particular():
+    twins = Class(SimpleNamespace(id=i, first_name="Wei", last_name="Li", email="") for i in ("wei1", "wei2"))
+    (origin,) = origins("Wei Li_5_assignsubmission_file/01.ipynb")
+    assert twins.find(origin) is None and origin.user == "5"
+
+
+def test_a_name_is_known_however_its_letters_are_put_together():
+    author = Class([SimpleNamespace(id="k\u00e4te", first_name="K\u00e4te", last_name="M\u00fcller", email=None)])
+    (origin,) = origins("Ka\u0308te Mu\u0308ller_5_assignsubmission_file/01.ipynb")
+    assert author.find(origin) == "k\u00e4te"
+
+
+def test_no_time_is_made_up():
+    (origin,) = origins("HW_jdoe3_attempt_2014-13-30-21-02-38_x.ipynb")
+    assert origin.time is None
+
+
+OTHERS = {
+    "canvas": "doejohn_3_4_01.ipynb",
+    "moodle": "John Doe_3_assignsubmission_file_01.ipynb",
+    "blackboard": "HW_jdoe3_attempt_2026-01-01-20-00-00_01.ipynb",
+    "brightspace": "1-2 - John Doe - Jan 1, 2026 830 PM - 01.ipynb",
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("system", OTHERS)
+def test_nobody_hands_in_for_another_by_the_name_of_a_file(system, other):
+    mine = OTHERS[system].replace("John Doe", "Bob Smith").replace("doejohn", "smithbob").replace("jdoe3", "bob")
+    for path in (mine.replace("01.ipynb", OTHERS[other]), mine.replace("01.ipynb", f"x.zip/{OTHERS[other]}")):
+        (origin,) = origins(path, None, OTHERS[system])
+        assert STUDENTS.find(origin) == "bob"
