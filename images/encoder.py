@@ -7,7 +7,7 @@ from autograder.notebook.figures.palette import BLUE, GREEN, GREY, HEADS, ORANGE
 from autograder.notebook.figures.style import Picture, axes, canvas, card, styled
 from autograder.notebook.sentence import TOKENS
 
-TARGET = ("der", "Hund", "sah", "die", "Katze")
+TARGET = TOKENS[::-1]
 
 
 @styled
@@ -29,8 +29,8 @@ def shifted_target() -> Picture:
             color=GREY, va="center")
     return Picture(
         figure,
-        "Two lines of six cells. The decoder reads bos, der, Hund, sah, die, Katze. Below, at the same places, it "
-        "predicts der, Hund, sah, die, Katze, eos. Grey arrows lead from each predicted token to the place to its "
+        "Two lines of six cells. The decoder reads bos, cat, the, saw, dog, the. Below, at the same places, it "
+        "predicts cat, the, saw, dog, the, eos. Grey arrows lead from each predicted token to the place to its "
         "right in the upper line: there it is read.",
     )
 

@@ -8,7 +8,7 @@ from autograder.notebook.figures.palette import BLUE, GREY, HEADS, INK, ORANGE, 
 from autograder.notebook.figures.style import Picture, canvas, card, styled
 from autograder.notebook.figures.words import number
 from autograder.notebook.lessons.positions import dial
-from autograder.notebook.sentence import TOKENS
+from autograder.notebook.sentence import TOKENS, embed
 
 
 @styled
@@ -33,7 +33,7 @@ def position_clocks() -> Picture:
     """Each pair of features is a clock: its hand at positions 0 to 4."""
     figure = card(6.0, 3.9, "A position is read from several clocks")
     ax = canvas(figure, 0, 0, 6.0, 3.9)
-    for i, (rate, name) in enumerate(zip((1.0, 0.1), ("fast", "slow"), strict=True)):
+    for i, (rate, name) in enumerate(zip((1.0, 0.01), ("1 radian", "0.01 radian"), strict=True)):
         y = 2.45 - 1.4 * i
         ax.text(0.25, y + 0.12, f"pair {i}", va="center", fontweight="bold")
         ax.text(0.25, y - 0.14, name, va="center", fontsize=9.5, color=GREY)
@@ -44,8 +44,8 @@ def position_clocks() -> Picture:
         ax.text(1.45 + 0.95 * p, 0.27, f"position {p}", ha="center", va="center", fontsize=9, color=GREY)
     return Picture(
         figure,
-        "Two rows of five clocks, one clock for each of the positions 0 to 4. In the upper row the hand turns by 1 "
-        "radian from one position to the next, in the lower row by a tenth of that. Every column of two hands differs.",
+        "Two rows of five clocks, one clock for each of the positions 0 to 4. In the upper row the hand rotates by 1 "
+        "radian from one position to the next, in the lower row by a hundredth of that, which can hardly be seen.",
     )
 
 
@@ -54,39 +54,42 @@ def learned_rows() -> Picture:
     """A table with one row for each position; the rows of a short sentence are added to its tokens."""
     figure = card(6.0, 3.3, "One row for each position")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
-    for i in range(7):
+    x, learned = embed().tolist(), [[0.0] * 4 for _ in range(7)]
+    learned[0][0], learned[3][1] = 0.1, 0.2  # as in the lesson's example by hand
+    for i, line in enumerate(learned):
         y, used = 2.65 - 0.34 * i, i < len(TOKENS)
         if used:
-            cells(ax, 0.75, y, [["", "", "", ""]], [[PALE] * 4], 0.3, 0.32)
+            cells(ax, 0.75, y, [[number(value) for value in x[i]]], [[PALE] * 4], 0.38, 0.32)
             ax.text(0.68, y - 0.16, TOKENS[i], ha="right", va="center", fontsize=9.5)
-            ax.text(2.3, y - 0.16, "+", ha="center", va="center", fontsize=12)
-        cells(ax, 3.2, y, [["", "", "", ""]], [[HEADS[1] if used else "#F3F4F6"] * 4], 0.3, 0.32)
+            ax.text(2.6, y - 0.16, "+", ha="center", va="center", fontsize=12)
+        fills = [HEADS[1] if used else "#F3F4F6"] * 4
+        cells(ax, 3.2, y, [[number(value, 1) for value in line]], [fills], 0.38, 0.32)
         ax.text(3.13, y - 0.16, str(i), ha="right", va="center", fontsize=9.5)
-        ax.text(4.55, y - 0.16, "learned" if used else "not needed here", va="center", fontsize=9, color=GREY)
-    ax.text(1.35, 0.28, "x (5, 4)", ha="center", va="center", fontsize=9, color=GREY)
-    ax.text(3.8, 0.13, "table (7, 4)", ha="center", va="center", fontsize=9, color=GREY)
+        ax.text(4.82, y - 0.16, "" if used else "not needed", va="center", fontsize=9, color=GREY)
+    ax.text(1.51, 0.28, "x (5, 4)", ha="center", va="center", fontsize=9, color=GREY)
+    ax.text(3.96, 0.13, "table (7, 4)", ha="center", va="center", fontsize=9, color=GREY)
     return Picture(
         figure,
         "Left, the five tokens of the sentence, four features each. Right, a table of seven rows, numbered 0 to 6. "
-        "Rows 0 to 4 are added to the tokens, rows 5 and 6 are not needed for this sentence.",
+        "Rows 0 to 4 are added to the tokens, rows 5 and 6 are not needed for this sentence. Row 0 is 0.1, 0, 0, 0 and "
+        "row 3 is 0, 0.2, 0, 0; the others are zero.",
     )
 
 
 @styled
 def same_angle() -> Picture:
-    """A query and a key two positions apart, at positions 3 and 1 and at 5 and 3: turned, with the same angle."""
-    figure = card(6.0, 2.75, "Both turn; the angle between them stays")
+    """A query and a key two positions apart, at three places: the same angle between them."""
+    figure = card(6.0, 2.75, "Two positions apart: always the same angle")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
-    places = (("not turned", 0, 0), ("positions 3 and 1", 3, 1), ("positions 5 and 3", 5, 3))
-    for k, (name, query, key) in enumerate(places):
+    for k, (query, key) in enumerate(((2, 0), (3, 1), (5, 3))):
         hands = {"q": _hand(0.2 + 0.4 * query), "k": _hand(2.0 + 0.4 * key)}
         dial(ax, 1.1 + 1.9 * k, 1.4, hands)
-        ax.text(1.1 + 1.9 * k, 0.4, name, ha="center", va="center", fontsize=9.5, color=INK if k else GREY)
+        ax.text(1.1 + 1.9 * k, 0.4, f"positions {query} and {key}", ha="center", va="center", fontsize=9.5)
     return Picture(
         figure,
-        "Three dials, each with an arrow for a query and one for a key. Left, neither is turned. In the middle the "
-        "query stands at position 3 and the key at 1, right at 5 and 3: both arrows have turned on by the same "
-        "angle, and the angle between them is that of the middle.",
+        "Three dials, each with an arrow for a query and one for a key. Left, the query is at position 2 and the key "
+        "at 0, in the middle at 3 and 1, right at 5 and 3. From dial to dial both arrows rotate by the same angle, so "
+        "the angle between them stays the same.",
     )
 
 

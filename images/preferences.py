@@ -29,7 +29,7 @@ def two_ways() -> Picture:
     ax.text(0.25, 1.32, "DPO", fontweight="bold", va="center", fontsize=10)
     box(ax, 0.9, 2.28, "pairs", "A rather than B", GREY, width=1.3)
     box(ax, 2.42, 2.28, "reward model", "points", ORANGE, width=1.3)
-    box(ax, 3.94, 2.28, "write, learn", "points \u2212 drift", PURPLE, width=1.3)
+    box(ax, 3.94, 2.28, "write, learn", "points \u2212 price", PURPLE, width=1.3)
     box(ax, 0.9, 0.78, "pairs", "A rather than B", GREY, width=1.3)
     box(ax, 3.18, 0.78, "one loss", "two models, two answers", BLUE, width=2.0)
     for y in (2.28, 0.78):
@@ -44,7 +44,7 @@ def two_ways() -> Picture:
     return Picture(
         figure,
         "Two ways. Above, by reinforcement: pairs, then a reward model that gives points, then a model that writes and "
-        "learns from points minus drift, then the tuned policy. Below, DPO: pairs, one loss over two models and two "
+        "learns from points minus a price for moving away from the reference, then the tuned policy. Below, DPO: pairs, one loss over two models and two "
         "answers, the tuned policy. A frozen reference leads into both.",
     )
 

@@ -559,7 +559,12 @@ r"""
 
 Now the promise of lesson 01. The fair *saw*, $(1, 1, 0, 0)$, goes into *the dog saw the cat* and into *the old
 saw*. In the first, *saw* plus your module's output should be the verb $(-1, 2, 0, 0)$. In the second it should be
-a tool, $(2, -1, 0, 0)$. Train your own class for that, from three random starts:
+a tool, $(2, -1, 0, 0)$. Train your own class for that, from three random starts.
+
+**Training** repeats three steps. The module computes its outputs. A **loss** says in one number how far they are
+from what is wanted (here it is the mean of the squared differences), and `loss.backward()` computes its gradient
+with respect to every parameter. An **optimiser** then moves each parameter a little way against its gradient. The
+helper `train` repeats this 200 times; `lr`, the **learning rate**, sets the size of a step.
 """
 
 # %%

@@ -619,7 +619,8 @@ r"""
 
 **See it run.** Do both modules give the same outputs? First with the weights of a fresh module, then with
 random numbers in all its parameters, without and with a mask. Remember lesson 03: the two modules disagree
-about what True means.
+about what True means. PyTorch's module returns two results, the output and the weights; with
+`need_weights=False` the second one is None, and cheaper.
 """
 
 # %%
@@ -1248,7 +1249,8 @@ def try_as_list(as_list):
 r"""
 <details><summary>An answer</summary>
 
-Head $h$ has $d_{\text{head}}$ rows of each projection, from row $h \cdot d_{\text{head}}$ on:
+Head $h$ has $d_{\text{head}}$ rows of each projection, from row $h \cdot d_{\text{head}}$ on. (`.data` is the tensor
+inside a parameter: assigning to it is not recorded for gradients.)
 
 ```python
 def as_list(module, n_heads):

@@ -705,6 +705,7 @@ class CrossAttentionDecoderLayer(nn.Module):
         x: (B, N, d_model)
         memory: (B, M, d_model)
         memory_mask: (B, M) of Booleans, True = may be attended to; None hides nothing
+            (in the masks of nn.MultiheadAttention, True = hidden)
         returns: (B, N, d_model)
 
     >>> layer = CrossAttentionDecoderLayer(8, 2, 32)

@@ -148,12 +148,12 @@ A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 
 points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each is
 a *pair* of features, and each rotates more slowly than the one before.
 
-![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand turns by 1 radian
-per position, in the lower row by a tenth of that, so that every column of two hands
-differs](../images/position_clocks.svg)
+![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand rotates by 1 radian
+per position, in the lower row by a hundredth of that, which can hardly be
+seen](../images/position_clocks.svg)
 
 The sine is the height of the hand, the cosine how far it reaches to the right. By hand, for four features:
-pair 0 turns by $1$ per position, pair 1 by $1 / 10000^{2/4} = 0.01$. So position 3 reads:
+pair 0 rotates by $1$ radian per position, pair 1 by $1 / 10000^{2/4} = 0.01$. So position 3 reads:
 """
 
 # %%
@@ -217,7 +217,8 @@ r"""
 - *Whole numbers in the exponent.* `steps // d_model` is zero for every pair: all clocks run alike.
 
 **See it run.** Sixteen features of 24 positions. Read a column downwards: the left ones swing quickly, the
-right ones hardly move.
+right ones hardly move. Those at the far right look like constant stripes, a sine near 0 beside a cosine near 1,
+because 24 positions are too few to see their clocks move.
 """
 
 # %%
@@ -265,8 +266,8 @@ Why not, indeed. **Learned positions** are a table of parameters, one row for ea
 the first token of every sentence, row 1 to the second. BERT and GPT-2 do this.
 
 ![Left, the five tokens of the sentence, four features each. Right, a table of seven rows, numbered 0 to 6.
-Rows 0 to 4 are added to the tokens, rows 5 and 6 are not needed for this
-sentence](../images/learned_rows.svg)
+Rows 0 to 4 are added to the tokens, rows 5 and 6 are not needed for this sentence. Row 0 is 0.1, 0, 0, 0 and row 3
+is 0, 0.2, 0, 0; the others are zero](../images/learned_rows.svg)
 
 By hand: both *the* are $(0, 0, 0, 1)$. Let the table hold $(0.1, 0, 0, 0)$ in row 0 and $(0, 0.2, 0, 0)$ in
 row 3, and they differ:
@@ -370,9 +371,9 @@ Take a pair of features as an arrow in the plane. Turn the arrow of the query by
 position, and that of the key likewise. What remains of the two rotations is their difference. That is **RoPE**,
 rotary position embedding:
 
-![Three dials, each with an arrow for a query and one for a key. Left, neither is rotated. In the middle the
-query stands at position 3 and the key at 1, right at 5 and 3: both have moved on by the same angle, and the
-angle between them is that of the middle](../images/same_angle.svg)
+![Three dials, each with an arrow for a query and one for a key. Left, the query is at position 2 and the key at
+0, in the middle at 3 and 1, right at 5 and 3. From dial to dial both arrows rotate by the same angle, so the angle
+between them stays the same](../images/same_angle.svg)
 
 Nothing is added to the embeddings, and the values are left alone. By hand: *dog* is $(2, -1)$ in its first
 pair, $(1, 0)$ in its second; *cat* is $(2, -1)$ and $(-1, 0)$. Without rotation, their score is $5 - 1 = 4$, as in
@@ -733,7 +734,8 @@ is asked for its value. The answer is the *latest* one:
 | answer | | | | 5 | 7 |
 
 Without order, nobody could say whether `a` is 3 or 7. The model is a single decoder layer with four heads.
-Only its position encoding varies.
+Only its position encoding varies. Where there is no question, the answer is set to -100, the id that PyTorch's
+cross-entropy leaves out of the loss.
 """
 
 # %%

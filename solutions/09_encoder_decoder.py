@@ -76,8 +76,8 @@ No. While it learns, it reads the *right* target, whatever it would have written
 **teacher forcing**. At every position it predicts the next token; so what it reads is the target, moved one
 position to the right:
 
-![Two lines of six cells. The decoder reads bos, der, Hund, sah, die, Katze. Below, at the same positions, it
-predicts der, Hund, sah, die, Katze, eos. Grey arrows lead from each predicted token to the position to its
+![Two lines of six cells. The decoder reads bos, cat, the, saw, dog, the. Below, at the same positions, it
+predicts cat, the, saw, dog, the, eos. Grey arrows lead from each predicted token to the position to its
 right in the upper line, where it is read](../images/shifted_target.svg)
 
 Under a causal mask, all positions are predicted in a single call of the model: six questions, six answers,
@@ -211,6 +211,7 @@ class TransformerEncoderLayer(nn.Module):
     Shapes:
         x: (B, N, d_model)
         padding: (B, N) Booleans, True = a real token; None if all tokens are real
+            (in the masks of PyTorch's layers, True = hidden)
         returns: (B, N, d_model)
 
     >>> layer = TransformerEncoderLayer(8, 2, 32)
@@ -377,6 +378,7 @@ class EncoderDecoder(nn.Module):
     Shapes:
         src: (B, M) ids; tgt: (B, N) ids, shifted to the right already
         src_padding: (B, M) Booleans, True = a real token; None if all tokens are real
+            (in the masks of PyTorch's layers, True = hidden)
         returns: (B, N, tgt_vocab) logits; a position sees tgt up to itself, and all of src
 
     >>> model = EncoderDecoder(10, 12, d_model=8, n_heads=2, d_ff=16, n_layers=1)

@@ -166,7 +166,8 @@ class SequenceClassifier(nn.Module):
         norm: nn.LayerNorm(d_model); head: nn.Linear to n_classes
     Shapes:
         ids: (B, N)
-        padding: (B, N) bool, True = a real token, of which each text has one; None: all are real
+        padding: (B, N) bool, True = a real token; each text has at least one; None: all are real
+            (in the masks of PyTorch's layers, True = hidden)
         returns: (B, n_classes)
 
     >>> model = SequenceClassifier(9, 2, 8, 4, 1, 8, 1)

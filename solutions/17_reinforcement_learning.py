@@ -171,7 +171,7 @@ def interleave(returns, states, actions):
     """One sequence: return, state, action of step 0, then of step 1, ...
 
     Shapes:
-        returns, states, actions: (B, T, D)
+        the arguments `returns`, states and actions: (B, T, D)
         returns: (B, 3T, D)
 
     >>> r, s, a = (torch.tensor([[[i], [i + 3]]]) for i in range(3))

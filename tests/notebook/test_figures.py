@@ -116,8 +116,13 @@ def test_maps_are_told_by_their_numbers_masks_in_words_and_large_ones_by_the_str
     large = torch.eye(12).roll(1, dims=1)
     told = figures.attention_maps({"shifted": large}, "abcdefghijkl", framed={"shifted": large > 0}).alt
     assert (
-        "a looks most at b (1)" in told and "l looks most at a (1)" in told and "12 cells are framed" in told
+        "a attends most to b (1)" in told and "l attends most to a (1)" in told and "12 cells are framed" in told
     )
+
+
+def test_a_map_of_something_other_than_attention_is_not_told_as_attention():
+    told = figures.attention_maps({"m": torch.eye(12)}, "abcdefghijkl", note="row: position, column: feature").alt
+    assert "b is largest at b (1)" in told and "attend" not in told
 
 
 def test_infinity_is_written():

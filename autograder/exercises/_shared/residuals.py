@@ -6,7 +6,7 @@ from autograder.schema import (
 )
 
 CALLS = "each module called once"
-ASPECTS = {VALUES: 3, CALLS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
+ASPECTS = {VALUES: 1, CALLS: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1}
 CODE = """
 class Remembering(nn.Module):
     '''Without an argument it tells how often it was called, and its last result as it is now.'''

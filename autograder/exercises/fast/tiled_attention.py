@@ -122,7 +122,7 @@ EXERCISE = Exercise(
     reference=reference,
     cases=cases,
     standard=("float64", "transposed", "by name"),
-    aspects={VALUES: 4, CAUSAL: 1, STABILITY: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 2, CAUSAL: 1, STABILITY: 4, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
     rules=Rules(None, ("fused attention",), large=(
         "a table of all queries and all keys",

@@ -46,7 +46,7 @@ EXERCISE = Exercise(
     worked=latent_cache_bytes,
     reference=reference,
     cases=cases,
-    aspects={VALUES: 3},
+    aspects={VALUES: 2},
     mistakes=(
         edit("MLA-141 keys and values", {WIDTHS: f"2 * {WIDTHS}"},
              "Your number is twice what it should be.",

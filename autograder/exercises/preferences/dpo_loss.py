@@ -51,7 +51,7 @@ EXERCISE = Exercise(
     reference=reference,
     cases=cases,
     standard=("float64", "by name"),
-    aspects={VALUES: 3, BETA: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 1, BETA: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes=dict.fromkeys(("policy_chosen", "policy_rejected", "reference_chosen", "reference_rejected"), "B"),
     mistakes=(
         edit("DPO-01 chosen and rejected exchanged", {MARGIN: "beta * (rejected - chosen)"},

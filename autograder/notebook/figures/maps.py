@@ -1,4 +1,4 @@
-"""Several tables of attention side by side: small ones with their numbers, large ones in shades alone."""
+"""Several tables of attention side by side: small ones with their numbers, large ones only in shades."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,8 @@ def attention_maps(
     maps: name -> (N, M) weights from 0 to 1, one row for each query and one column for each key; the keys are the
         queries if none are given. With up to six keys every weight is written. If a number is negative (a position
         code, a bias), all tables are coloured by sign and size.
-    note: a line below the title that says what rows and columns are
+    note: a line below the title that says what rows and columns are; if it names keys or what attends, the
+        alternative text speaks of attention
     sums: the sums of rows and columns are written beside and below
     framed: name -> (N, M) Booleans, True for a cell that is framed
     """
@@ -47,10 +48,11 @@ def attention_maps(
     height = lines * line + 0.8
     figure = card(width, height, title, note)
     colours, told = _colours(tables), []
+    most = "attends most to" if "key" in note or "attend" in note else "is largest at"
     for k, (name, values) in enumerate(tables.items()):
         bottom = 0.45 + 0.3 * sums + (lines - 1 - k // across) * line
         ax = axes(figure, LEFT + k % across * panel, bottom, cell * len(keys), cell * len(queries))
-        told.append(f"{name}: {_draw(ax, values, queries, keys, sums, colours)}")
+        told.append(f"{name}: {_draw(ax, values, queries, keys, sums, colours, most)}")
         _label(ax, name, queries, keys, cell, 0.2 + 0.3 * sums, has_rows=k % across == 0)
         told += _frame(ax, rows(framed[name])) if framed and name in framed else []
     return Picture(figure, f"{sentence(title)} {sentence(note)} Darker is more. {'. '.join(told)}.")
@@ -82,9 +84,9 @@ def _colours(maps: Mapping[str, list]) -> tuple:
 
 
 def _draw(
-    ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple
+    ax: Axes, values: list, queries: Sequence[str], keys: Sequence[str], sums: bool, colours: tuple, most: str
 ) -> str:
-    """Draws one table, and returns it in words."""
+    """Draws one table, and returns it in words; `most` joins a row to its largest entry."""
     has_numbers, (cmap, low, high) = len(keys) <= FEW, colours
     if isinstance(values[0][0], bool):
         draw_mask(ax, values, queries, keys, ("True", "False") if has_numbers else None)
@@ -103,7 +105,7 @@ def _draw(
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.spines[["left", "bottom"]].set_visible(False)
-    return _strongest(values, queries, keys)
+    return _strongest(values, queries, keys, most)
 
 
 def _step(names: Sequence[str]) -> int:
@@ -120,10 +122,10 @@ def _frame(ax: Axes, chosen: list) -> list[str]:
     return [f"{len(places)} cells are framed"]
 
 
-def _strongest(values: list, queries: Sequence[str], keys: Sequence[str]) -> str:
-    """The key that each query attends to most, in words."""
+def _strongest(values: list, queries: Sequence[str], keys: Sequence[str], most: str) -> str:
+    """The column in which each row is largest, in words."""
     tops = [max(range(len(line)), key=line.__getitem__) for line in values]
     return "; ".join(
-        f"{query} looks most at {keys[top]} ({number(line[top])})"
+        f"{query} {most} {keys[top]} ({number(line[top])})"
         for query, top, line in zip(queries, tops, values, strict=True)
     )
