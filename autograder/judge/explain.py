@@ -5,7 +5,7 @@ reported is chosen before (see autograder.judge.judging).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from autograder.judge.findings.values import NEVER_WRITTEN
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
 from autograder.judge.localize import common_need, single_aspect, unused_input
-from autograder.judge.naming import Explanation, name_mistake
+from autograder.judge.naming import Explanation, Unnamed, name_mistake
 from autograder.judge.relations import Named, place, relation
 from autograder.judge.relations.lists import lists
 from autograder.judge.relations.pair import Pairs, Words, pairs_of
@@ -36,6 +36,7 @@ class WrongAnswer:
     records: list[Record]
     findings: list[Finding]
     reported: Finding
+    trail: list[str] = field(default_factory=list)  # how the message is chosen, line by line
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -52,12 +53,13 @@ class WrongAnswer:
         return any(finding.aspect == aspect for finding in self.findings)
 
 
-def explain(answer: WrongAnswer, trail: list[str] | None = None) -> Explanation | None:
-    """The explanation of the first explainer that has one. Into `trail` goes a line for each that is asked."""
+def explain(answer: WrongAnswer) -> Explanation | None:
+    """The explanation of the first explainer that has one. The trail gets a line for each that is asked, and below it
+    what was asked within."""
     for name, explainer in EXPLAINERS.items():
+        before = len(answer.trail)
         explanation = explainer(answer)
-        if trail is not None:
-            trail.append(f"{name}: {'nothing' if explanation is None else explanation.in_short}")
+        answer.trail.insert(before, f"{name}: {'nothing' if explanation is None else explanation.in_short}")
         if explanation is not None:
             return explanation
     return None
@@ -65,7 +67,8 @@ def explain(answer: WrongAnswer, trail: list[str] | None = None) -> Explanation 
 
 def _known_mistake(answer: WrongAnswer) -> Explanation | None:
     wrong = {finding.case for finding in answer.findings}
-    named = name_mistake(answer.cases, answer.expected, answer.records, wrong, answer.costs(VALUES))
+    unnamed = Unnamed(answer.cases, answer.expected, answer.records, wrong, answer.costs(VALUES))
+    named = name_mistake(unnamed, answer.trail)
     # Values come first: a mistake that explains only other faults is not what the learner needs to hear.
     values = {finding.case for finding in answer.findings if finding.aspect == VALUES}
     return None if named and named.cases and values and not values & named.cases else named
@@ -149,8 +152,8 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     "an unused input": _unused_input,
     "a broken invariant": _broken_invariant,
     "a single aspect": _of_numbers(lambda answer: single_aspect(answer.findings)),
-    "a relation": _of_numbers(lambda answer: relation(answer.pairs)),
+    "a relation": _of_numbers(lambda answer: relation(answer.pairs, answer.trail)),
     "lists": _of_numbers(lambda answer: lists(answer.cases, answer.expected.right, answer.records, answer.wrong)),
     "a common need": _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
-    "a place": _of_numbers(lambda answer: place(answer.pairs)),
+    "a place": _of_numbers(lambda answer: place(answer.pairs, answer.trail)),
 }

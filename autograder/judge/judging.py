@@ -76,10 +76,10 @@ def judge(
     if not in_words:
         return Verdict(exercise.id, state, aspects)
     reported = _most_telling(cases, faults)
-    if trail is not None:
-        wrong = dict.fromkeys(cases[fault.case].family for fault in faults)
-        trail += [f"wrong in: {', '.join(wrong)}", f"most telling: {reported.observation}"]
-    explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported), trail)
+    trail = [] if trail is None else trail
+    wrong = dict.fromkeys(cases[fault.case].family for fault in faults)
+    trail += [f"wrong in: {', '.join(wrong)}", f"most telling: {reported.observation}"]
+    explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported, trail))
     if explanation and explanation.cases:
         # The example must show the mistake that is named, not another fault of the answer.
         reported = _most_telling(cases, [finding for finding in faults if finding.case in explanation.cases] or faults)

@@ -4,20 +4,17 @@ An answer whose records equal a mistake's in every case has that mistake. Failin
 that it agrees with in most of the cases in which either is wrong. Failing that, it may have two mistakes at once.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+from autograder.judge.agreement import agreement, same_everywhere, same_output, same_record
 from autograder.judge.expected import Expected
-from autograder.judge.findings.finding import named_items
-from autograder.judge.sketch import sketch, sketch_of
 from autograder.schema.case import Case
 from autograder.schema.mistake import Mistake
-from autograder.values import Encoded, Record
-from autograder.values.compare import difference, same_value
+from autograder.values import Record
 
 MOST = 0.7
-FEWEST = 2
 SAMPLED = 3
 
 
@@ -38,30 +35,77 @@ class Explanation:
         return ", ".join(filter(None, (self.mistake, self.by))) or self.observation
 
 
-def name_mistake(
-    cases: list[Case], expected: Expected, records: list[Record], wrong: set[int], pairs: bool = True
-) -> Explanation | None:
-    """The mistake that explains `records`, which are wrong in the cases `wrong`, or None. `pairs` says whether to try
-    two at once."""
-    sampled = _sample(cases, wrong)
+@dataclass(frozen=True)
+class Agreement:
+    """How far the answer does the same as a known mistake."""
+
+    mistake: Mistake
+    share: float  # of the cases in which either is wrong, those in which both do the same
+    cases: frozenset[int]  # these
+    everywhere: bool  # whether they do the same in the right cases, too
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """The records of an answer, and the cases in which they are wrong."""
+
+    cases: list[Case]
+    expected: Expected
+    records: list[Record]
+    wrong: set[int]
+    costs_values: bool  # whether a value is wrong, and not only what surrounds it
+
+    @cached_property
+    def agreements(self) -> list[Agreement]:
+        """With the mistakes that are possible, in their order, up to the first that is the same everywhere."""
+        found: list[Agreement] = []
+        for number in _possible_mistakes(self):
+            found.append(_agreement_with(self, number))
+            if found[-1].everywhere:
+                break
+        return found
+
+
+def name_mistake(answer: Unnamed, trail: list[str]) -> Explanation | None:
+    """The mistake that explains the answer's records, or None. Into `trail` goes a line for each rank that is asked in
+    vain."""
+    for name, rank in RANKS.items():
+        if explanation := rank(answer):
+            return replace(explanation, by=explanation.by or name)
+        trail.append(f"  {name}: nothing")
+    return None
+
+
+def _possible_mistakes(answer: Unnamed) -> Iterator[int]:
+    cases, expected = answer.cases, answer.expected
+    sampled = _sample(cases, answer.wrong)
     short = [i for i in range(len(cases)) if not _is_apart(cases[i])]
-    long_only = wrong.isdisjoint(short)
-    best, best_share = None, MOST
-    for number, mistake in enumerate(expected.exercise.mistakes):
+    long_only = answer.wrong.isdisjoint(short)
+    for number in range(len(expected.exercise.mistakes)):
         # A mistake that a short case shows, too, needs no run of a long one to be ruled out.
         if long_only and any(expected.shows(i, number) for i in short):
             continue
-        if not any(_is_possible(cases[i], expected, records[i], number, i) for i in sampled):
-            continue
-        others, wrong_others = expected.run(number)
-        share, same = _agreement(cases, expected, records, others, wrong | wrong_others)
-        if share == 1.0 and _same_everywhere(cases, expected, records, others):
-            return _explanation(mistake, same, "the same in every case")
-        if share > best_share or (share == best_share == 1.0 and best is None):
-            best, best_share = _explanation(mistake, same, f"the same in {share:.0%} of the wrong cases"), share
-    if best is not None:
-        return best
-    return _two_at_once(cases, expected, records, wrong) if pairs else None
+        if any(_is_possible(cases[i], expected, answer.records[i], number, i) for i in sampled):
+            yield number
+
+
+def _agreement_with(answer: Unnamed, number: int) -> Agreement:
+    others, wrong_others = answer.expected.run(number)
+    four = answer.cases, answer.expected, answer.records, others
+    share, same = agreement(*four, answer.wrong | wrong_others)
+    everywhere = share == 1.0 and same_everywhere(*four)
+    return Agreement(answer.expected.exercise.mistakes[number], share, frozenset(same), everywhere)
+
+
+def _same_in_every_case(answer: Unnamed) -> Explanation | None:
+    return next((_explanation(one) for one in answer.agreements if one.everywhere), None)
+
+
+def _same_in_most(answer: Unnamed) -> Explanation | None:
+    best = max(answer.agreements, key=lambda one: one.share, default=None)
+    if best is None or best.share <= MOST:
+        return None
+    return replace(_explanation(best), by=f"the same in {best.share:.0%} of the wrong cases")
 
 
 def _sample(cases: list[Case], wrong: Iterable[int]) -> list[int]:
@@ -78,24 +122,31 @@ def _is_apart(case: Case) -> bool:
 
 def _is_possible(case: Case, expected: Expected, record: Record, number: int, i: int) -> bool:
     # The outputs of a few cases rule out most mistakes, their further steps some more; only the others are run whole.
-    return _same_output(case, record, expected.output(i, number)) and _same_record(
+    return same_output(case, record, expected.output(i, number)) and same_record(
         case, expected.right[i], record, expected.record(i, number)
     )
 
 
-def _two_at_once(
-    cases: list[Case], expected: Expected, records: list[Record], wrong: set[int]
-) -> Explanation | None:
-    answered = [i for i in sorted(wrong) if records[i]["status"] == "answered"]
+def _two_at_once(answer: Unnamed) -> Explanation | None:
+    cases, expected, records = answer.cases, answer.expected, answer.records
+    answered = [i for i in sorted(answer.wrong) if records[i]["status"] == "answered"]
     wrong_outputs = [i for i in answered if not expected.is_right(i, records[i])]
     # Two mistakes that can be made at once show in short cases, too.
-    if all(_is_apart(cases[i]) for i in wrong_outputs):
+    if not answer.costs_values or all(_is_apart(cases[i]) for i in wrong_outputs):
         return None
     for numbers in _possible_pairs(cases, expected, records, _sample(cases, wrong_outputs)):
         others, wrong_others = expected.run(*numbers)
-        if _agreement(cases, expected, records, others, wrong | wrong_others)[0] == 1.0:
+        if agreement(cases, expected, records, others, answer.wrong | wrong_others)[0] == 1.0:
             return _explanation_of_both(expected, numbers, wrong_outputs)
     return None
+
+
+# The first that has something to say names the mistake.
+RANKS: dict[str, Callable[[Unnamed], Explanation | None]] = {
+    "the same in every case": _same_in_every_case,
+    "the same in most of the wrong cases": _same_in_most,
+    "two at once": _two_at_once,
+}
 
 
 def _explanation_of_both(expected: Expected, numbers: tuple[int, int], wrong: list[int]) -> Explanation:
@@ -114,7 +165,7 @@ def _possible_pairs(
     """The pairs of mistakes that together give the answer's outputs in the sampled cases."""
 
     def same(i: int, other: Record) -> bool:
-        return _same_output(cases[i], records[i], other)
+        return same_output(cases[i], records[i], other)
 
     for first, second in expected.pairs:
         visible = [one for one in (first, second) if expected.shows(sampled[0], one)]
@@ -127,75 +178,5 @@ def _possible_pairs(
             yield first, second
 
 
-def _explanation(mistake: Mistake, same: list[int], by: str) -> Explanation:
-    return Explanation(mistake.id, mistake.observation, mistake.question, frozenset(same), by)
-
-
-def _agreement(
-    cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
-) -> tuple[float, list[int]]:
-    """Of the cases in which either answer is wrong, the share in which both give the same, and these cases."""
-    same = [i for i in sorted(either) if _same_record(cases[i], expected.right[i], records[i], others[i])]
-    # subtle: the tolerance of _same_record follows the largest number of a tensor, so that of two numbers within it one
-    # may be right and the other wrong.
-    same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
-    answered = [i for i in same if records[i]["status"] == "answered"]
-    if not answered and not all(_same_error(records[i], others[i]) for i in same):
-        return 0.0, []
-    if len(same) < min(FEWEST, len(either)) or (not answered and len(same) < len(either)):
-        return 0.0, []
-    return (len(same) / len(either) if either else 0.0), same
-
-
-def _same_error(a: Record, b: Record) -> bool:
-    # A RuntimeError may be anything: if nothing else is known, its text counts, but for numbers.
-    if a["status"] != "raised" or a["error"]["type"] != "RuntimeError":
-        return True
-    return _text_without_numbers(a["error"]) == _text_without_numbers(b["error"])
-
-
-def _text_without_numbers(error: Encoded) -> str:
-    return re.sub(r"\d+", "", error.get("text", "")).partition("\n")[0]
-
-
-def _same_everywhere(
-    cases: list[Case], expected: Expected, records: list[Record], others: list[Record]
-) -> bool:
-    return all(_same_record(*four) for four in zip(cases, expected.right, records, others, strict=True))
-
-
-def _same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
-    """Whether two answers did the same in a case: numbers within the tolerance, gradients as sketches."""
-    if not _same_output(case, a, b):
-        return False
-    if a["status"] != "answered":
-        return True
-    steps, others = a["steps"], b["steps"]
-    # subtle: the tolerance of same_value follows the largest number, and an answer may write -1e9 into its input.
-    after = [one["after"] for one in (steps, others) if "after" in one]
-    if len(after) == 1 or (after and difference(*after) is not None):
-        return False
-    for step in ("again", "evaluated"):
-        if not same_value(steps.get(step), others.get(step), case.scale):
-            return False
-    return same_value(_gradients(right["steps"], steps), _gradients(right["steps"], others), case.scale)
-
-
-def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
-    """The sketch of an answer's gradients, without those that the reference does not have: nobody asks for them."""
-    if "gradients" not in right:
-        return sketch(steps.get("gradients"))
-    asked = {key for key, item in named_items(right["gradients"]).items() if item["kind"] == "tensor"}
-    return sketch_of(steps.get("gradients"), asked)
-
-
-def _same_output(case: Case, a: Record, b: Record) -> bool:
-    if a["status"] != b["status"]:
-        return False
-    if a["status"] == "raised":
-        return a["error"]["type"] == b["error"]["type"]
-    if a["status"] == "parts":
-        return a["found"] == b["found"]
-    if a["status"] != "answered":
-        return True
-    return same_value(a["steps"]["output"], b["steps"]["output"], case.scale)
+def _explanation(found: Agreement) -> Explanation:
+    return Explanation(found.mistake.id, found.mistake.observation, found.mistake.question, found.cases)

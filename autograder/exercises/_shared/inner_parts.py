@@ -1,6 +1,6 @@
-"""A small model with parts inside parts, and what its callers look at, for the hooks of lesson 21."""
+"""A small model with parts inside parts, what its callers look at, and what goes wrong with hooks, for lesson 21."""
 
-from autograder.schema import Call, Case, Given, Kept, Module
+from autograder.schema import Call, Case, Given, Kept, Module, edit
 
 # It counts its calls, keeps what each part returned, and raises if it is asked to.
 MODEL = """
@@ -98,3 +98,41 @@ def with_looks(family, given, call, more=(), marked=False, **fields):
     given = given | {"look": Given("look", LOOK), "mark": Given("mark", MARK)}
     first = (Call((Kept("model"),), to="mark"),) if marked else ()
     return Case(family, (), given, script=(*first, call, *more, LOOKING), modes=True, **fields)
+
+
+# Of worked answers with these lines: the words about each, without its id, which differs from exercise to exercise.
+_REMOVE, _MISSING = "            hook.remove()\n", "if name not in parts:"
+_REFUSE = _MISSING + '\n            raise ValueError(f"the model has no part called {name!r}")'
+_HOOK_MISTAKES = (
+    ("hooks of others are removed, too",
+     {_REMOVE: "            pass\n        for part in model.modules():\n"
+      "            part._forward_hooks.clear()\n            part._forward_pre_hooks.clear()\n"},
+     "Hooks that others have left on the model are gone.", "Whose hooks do you remove?"),
+    ("unknown names are left out",
+     {_REFUSE: _MISSING + "\n            parts[name] = __import__('torch').nn.Identity()"},
+     "A name that is not there is passed over.", "What happens to somebody who mistypes a name?"),
+    ("another error", {"raise ValueError(": "raise KeyError("},
+     "A name that is not there gives another error than a ValueError.", "Which error does the exercise ask for?"),
+    ("the model runs before the names are looked at", {"    parts = dict": "    model(*inputs)\n    parts = dict"},
+     "Your model is called more than once, or before the names are looked at.",
+     "How often may the model be called, and when is it known that a name is wrong?"),
+    ("evaluation mode", {"    try:\n": "    model.eval()\n    try:\n"},
+     "You put the model into evaluation mode.", "Who decides in which mode a model computes?"),
+    ("only the first input", {"model(*inputs)": "model(inputs[0])"},
+     "Your model gets its first input only.", "What does the star before `inputs` stand for?"),
+    ("only the top", {"model.named_modules()": "model.named_children()"},
+     "Parts inside parts are not found.", "How deep does named_children go?"),
+)
+HOOK_NEEDS = {
+    "refused": ("Parts that are there come out right; a name that is not there does not.",
+                "Which error should come, and has the model run by then?"),
+    "raises": ("While the model runs through you are right; if it raises you are not.",
+               "Which lines run after an error?"),
+    "itself": ("Parts are right in yours; the model itself is not.", "Which name does named_modules give it?"),
+    "inputs": ("With one input you are right; with two you are not.", "What does the star before `inputs` stand for?"),
+}
+
+
+def hook_mistakes(*ids):
+    """These mistakes, each under the id that it has in an exercise."""
+    return tuple(edit(f"{one} {title}", *words) for one, (title, *words) in zip(ids, _HOOK_MISTAKES, strict=True))

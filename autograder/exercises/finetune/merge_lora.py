@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from autograder.exercises._shared.new_layers import FLAGS, LOOK, SPOIL, TRAIN
 from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
 
 
@@ -31,30 +32,7 @@ def reference(linear, down, up, scale):
 
 LEARNING = "learning"
 APPLY = "def apply(new, x):\n    return new(x)\n"
-LOOK = """
-def look(new):
-    names = ("weight", "bias")
-    kinds = {name: type(new._parameters.get(name)) is nn.Parameter for name in names}
-    learns = {f"{name} learns": new._parameters[name].requires_grad for name in names if kinds[name]}
-    sizes = [new.in_features, new.out_features, *new.weight.shape]
-    return kinds | learns | {"an nn.Linear": isinstance(new, nn.Linear), "sizes": sizes}
-"""
-FLAGS = """
-def flags(*modules):
-    return [(name, p.requires_grad, p.grad is None) for one in modules for name, p in one.named_parameters()]
-"""
 FREEZE = "def freeze(linear):\n    linear.requires_grad_(False)\n"
-SPOIL = "def spoil(*old):\n    with torch.no_grad():\n        [p.zero_() for one in old for p in one.parameters()]\n"
-TRAIN = """
-def train(new, x):
-    for _ in range(3):
-        parameters = list(new.parameters())
-        gradients = torch.autograd.grad((new(x) - 1).square().mean(), parameters)
-        with torch.no_grad():
-            for parameter, gradient in zip(parameters, gradients):
-                parameter -= 0.1 * gradient
-    return new(x).detach()
-"""
 PARTS = ("linear", "down", "up")
 MERGE = Call((*map(Kept, PARTS), Kept("scale")), keep="merged", shown=False)
 OUTPUT = Call((Kept("merged"), Kept("x")), to="apply", keep="output")

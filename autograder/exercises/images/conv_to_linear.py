@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from autograder.exercises._shared.new_layers import TRAIN
 from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
 
 
@@ -34,16 +35,6 @@ def look(layer):
     plain = {name: type(layer._parameters.get(name)) is nn.Parameter for name in ("weight", "bias")}
     learns = {f"{name} learns": layer._parameters[name].requires_grad for name, is_plain in plain.items() if is_plain}
     return plain | learns | {"an nn.Linear": isinstance(layer, nn.Linear), "sizes": list(layer.weight.shape)}
-"""
-TRAIN = """
-def train(layer, x):
-    for _ in range(3):
-        parameters = list(layer.parameters())
-        gradients = torch.autograd.grad((layer(x) - 1).square().mean(), parameters)
-        with torch.no_grad():
-            for parameter, gradient in zip(parameters, gradients):
-                parameter -= 0.1 * gradient
-    return layer(x).detach()
 """
 SPOIL = """
 def spoil(conv):

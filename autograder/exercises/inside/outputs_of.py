@@ -1,6 +1,6 @@
 """What parts of a model returned, read by hooks that do not stay."""
 
-from autograder.exercises._shared.inner_parts import whole, with_looks
+from autograder.exercises._shared.inner_parts import HOOK_NEEDS, hook_mistakes, whole, with_looks
 from autograder.schema import REFUSALS, SIDE_EFFECTS, VALUES, Call, Exercise, Given, Kept, edit
 
 CLEAN = "nothing is left behind"
@@ -115,9 +115,8 @@ def _raising(draw, family, names, raises=False, **more):
 
 
 KEEP, HOOK, REMOVE = "found[name] = output", "register_forward_hook(keep(name))", "            hook.remove()\n"
-MISSING = "if name not in parts:"
 FINALLY = "    finally:\n        for hook in hooks:\n            hook.remove()\n"
-REFUSE = MISSING + '\n            raise ValueError(f"the model has no part called {name!r}")'
+REFUSE = 'if name not in parts:\n            raise ValueError(f"the model has no part called {name!r}")'
 
 EXERCISE = Exercise(
     number=1, minutes=15, difficulty=3,
@@ -132,10 +131,6 @@ EXERCISE = Exercise(
         edit("HOOK-03 hooks stay after an error", {FINALLY: "    finally:\n        pass\n    for hook in hooks:\n"
              "        hook.remove()\n"},
              "If the model raises, hooks of yours stay on it.", "Which lines run after an error?"),
-        edit("HOOK-05 hooks of others are removed, too",
-             {REMOVE: "            pass\n        for part in model.modules():\n"
-              "            part._forward_hooks.clear()\n            part._forward_pre_hooks.clear()\n"},
-             "Hooks that others have left on the model are gone.", "Whose hooks do you remove?"),
         edit("HOOK-07 what goes in instead of what comes out", {KEEP: "found[name] = args[0]"},
              "You keep what the parts were given.", "Which of a hook's arguments is the output?"),
         edit("HOOK-09 the first call instead of the last", {KEEP: "found.setdefault(name, output)"},
@@ -156,27 +151,11 @@ EXERCISE = Exercise(
         edit("HOOK-21 an entry for a part that was not called",
              {"found, hooks = {}": "found, hooks = dict.fromkeys(names)"},
              "A part that was not called has an entry.", "Which names should be missing?"),
-        edit("HOOK-23 unknown names are left out", {REFUSE: MISSING + "\n            continue",
-             "        for name in names:\n            hooks": "        for name in filter(parts.__contains__, names):\n"
-             "            hooks"},
-             "A name that is not there is passed over.", "What happens to somebody who mistypes a name?"),
-        edit("HOOK-25 another error", {"raise ValueError(": "raise KeyError("},
-             "A name that is not there gives another error than a ValueError.",
-             "Which error does the exercise ask for?"),
-        edit("HOOK-25", {REFUSE: MISSING + "\n            break"}),
-        edit("HOOK-27 the model runs before the names are looked at", {"    parts = dict": "    model(*inputs)\n"
-             "    parts = dict"},
-             "Your model is called more than once, or before the names are looked at.",
-             "How often may the model be called, and when is it known that a name is wrong?"),
+        *hook_mistakes("HOOK-05", "HOOK-23", "HOOK-25", "HOOK-27", "HOOK-31", "HOOK-33", "HOOK-35"),
+        edit("HOOK-25", {REFUSE: "if name not in parts:\n            break"}),
         edit("HOOK-29 the model is called twice", {"        model(*inputs)\n": "        model(*inputs)\n"
              "        model(*inputs)\n"},
              "Your model is called twice.", "How often must it run for the hooks to see everything?"),
-        edit("HOOK-31 evaluation mode", {"    try:\n": "    model.eval()\n    try:\n"},
-             "You put the model into evaluation mode.", "Who decides in which mode a model computes?"),
-        edit("HOOK-33 only the first input", {"model(*inputs)": "model(inputs[0])"},
-             "Your model gets its first input only.", "What does the star before `inputs` stand for?"),
-        edit("HOOK-35 only the top", {"model.named_modules()": "model.named_children()"},
-             "Parts inside parts are not found.", "How deep does named_children go?"),
         edit("HOOK-37 every hook keeps the last name", {HOOK: "register_forward_hook(lambda part, args, output: "
              "found.__setitem__(name, output))"},
              "All your hooks write under the last name.",
@@ -188,11 +167,7 @@ EXERCISE = Exercise(
              "You return a list.", "How does the caller find the part that it asked for?"),
     ),
     combinable=("HOOK-01", "HOOK-07", "HOOK-13"),
-    needs={
-        "refused": ("Parts that are there come out right; a name that is not there does not.",
-                    "Which error should come, and has the model run by then?"),
-        "raises": ("While the model runs through you are right; if it raises you are not.",
-                   "Which lines run after an error?"),
+    needs=HOOK_NEEDS | {
         "clean": ("The outputs are right; the model is another afterwards.",
                   "What on the model have you changed, and who set it back?"),
         "flow": ("The outputs are right, but no gradient flows back through them.",
@@ -203,9 +178,6 @@ EXERCISE = Exercise(
                   "What did the part return?"),
         "unused": ("Parts that are called are right; with one that is not, you are not.",
                    "Which names should be missing?"),
-        "itself": ("Parts are right in yours; the model itself is not.", "Which name does named_modules give it?"),
-        "inputs": ("With one input you are right; with two you are not.",
-                   "What does the star before `inputs` stand for?"),
         "several": ("One part at the top is right in yours; several, or deep ones, are not.",
                     "Which name does each hook write under, and which names does named_modules give?"),
         "": ("Even one part at the top comes out wrong.", "Which of a hook's arguments is the output?"),

@@ -1,6 +1,6 @@
 """A model of which some parts say something else (Meng et al. 2022; Wang et al. 2023)."""
 
-from autograder.exercises._shared.inner_parts import whole, with_looks
+from autograder.exercises._shared.inner_parts import HOOK_NEEDS, hook_mistakes, whole, with_looks
 from autograder.schema import GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, edit
 
 CLEAN = "nothing is left behind"
@@ -104,8 +104,6 @@ def _raising(draw, family, name, raises=False, **more):
 
 SAY, RUN = "return tensor\n", "        return model(*inputs)\n"
 REMOVE = "        for hook in hooks:\n            hook.remove()\n"
-MISSING = "if name not in parts:"
-REFUSE = MISSING + '\n            raise ValueError(f"the model has no part called {name!r}")'
 TO_EACH = "register_forward_hook(say(tensor))"
 
 EXERCISE = Exercise(
@@ -138,10 +136,6 @@ EXERCISE = Exercise(
              "        result = model(*inputs)\n    finally:\n        pass\n    for hook in hooks:\n"
              "        hook.remove()\n    return result\n"},
              "If the model raises, hooks of yours stay on it.", "Which lines run after an error?"),
-        edit("PATCH-15 hooks of others are removed, too",
-             {REMOVE: "        for part in model.modules():\n            part._forward_hooks.clear()\n"
-              "            part._forward_pre_hooks.clear()\n"},
-             "Hooks that others have left on the model are gone.", "Whose hooks do you remove?"),
         edit("PATCH-17 cut off from gradients", {SAY: "return tensor.detach()\n"},
              "The output is right, but no gradient reaches what you put in.",
              "What does detach take away from a tensor?"),
@@ -153,22 +147,7 @@ EXERCISE = Exercise(
              "A part that returns two things says something else than the tensor.",
              "What should come out of the part: the tensor, or a pair with it?"),
         edit("PATCH-21", {SAY: "return output if isinstance(output, tuple) else tensor\n"}),
-        edit("PATCH-23 unknown names are left out", {REFUSE: MISSING + "\n            continue",
-             "in replacements.items():": "in [(n, t) for n, t in replacements.items() if n in parts]:"},
-             "A name that is not there is passed over.", "What happens to somebody who mistypes a name?"),
-        edit("PATCH-25 another error", {"raise ValueError(": "raise KeyError("},
-             "A name that is not there gives another error than a ValueError.",
-             "Which error does the exercise ask for?"),
-        edit("PATCH-27 the model runs before the names are looked at", {"    parts = dict": "    model(*inputs)\n"
-             "    parts = dict"},
-             "Your model is called more than once, or before the names are looked at.",
-             "How often may the model be called, and when is it known that a name is wrong?"),
-        edit("PATCH-29 evaluation mode", {"    hooks = []\n": "    hooks = []\n    model.eval()\n"},
-             "You put the model into evaluation mode.", "Who decides in which mode a model computes?"),
-        edit("PATCH-31 only the first input", {"model(*inputs)": "model(inputs[0])"},
-             "Your model gets its first input only.", "What does the star before `inputs` stand for?"),
-        edit("PATCH-33 only the top", {"model.named_modules()": "model.named_children()"},
-             "Parts inside parts are not found.", "How deep does named_children go?"),
+        *hook_mistakes("PATCH-15", "PATCH-23", "PATCH-25", "PATCH-27", "PATCH-29", "PATCH-31", "PATCH-33"),
         edit("PATCH-35 the replacement is returned", {RUN: "        model(*inputs)\n"
              "        return next(reversed(list(replacements.values())), None)\n"},
              "You return what you put in.", "What is asked for: what the part says, or what the model makes of it?"),
@@ -179,21 +158,14 @@ EXERCISE = Exercise(
              "A part that is not called is an error in yours.", "What changes if a part that nobody asks is replaced?"),
     ),
     combinable=("PATCH-03", "PATCH-09", "PATCH-11"),
-    needs={
-        "refused": ("Parts that are there come out right; a name that is not there does not.",
-                    "Which error should come, and has the model run by then?"),
-        "raises": ("While the model runs through you are right; if it raises you are not.",
-                   "Which lines run after an error?"),
+    needs=HOOK_NEEDS | {
         "clean": ("The output is right; the model is another afterwards.",
                   "What on the model have you changed, and who set it back?"),
         "pairs": ("Parts that return a tensor are right; one that returns two things is not.",
                   "What should come out of the part: the tensor, or a pair with it?"),
         "unused": ("You are right while every part is called; with one that is not, you are not.",
                    "What changes if a part that nobody asks is replaced?"),
-        "itself": ("Parts are right in yours; the model itself is not.", "Which name does named_modules give it?"),
         "none": ("You are right while something is replaced.", "What does the model say if nothing is replaced?"),
-        "inputs": ("With one input you are right; with two you are not.",
-                   "What does the star before `inputs` stand for?"),
         "several": ("One part at the top is right in yours; several, or deep ones, are not.",
                     "Which tensor does each hook say, and which names does named_modules give?"),
         "": ("Even one part at the top comes out wrong.", "What does a hook have to return to be heard?"),

@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from autograder.exercises._shared.new_layers import FLAGS, LOOK, SPOIL, TRAIN
 from autograder.schema import DTYPES, SIDE_EFFECTS, VALUES, Call, Case, Exercise, Given, Kept, Module, edit
 
 
@@ -31,29 +32,6 @@ def apply(new, x):
     # An epsilon that no norm of these cases has by itself is given by the case.
     return new(F.layer_norm(x, x.shape[-1:], eps=eps))
 """
-LOOK = """
-def look(new):
-    plain = {name: type(new._parameters.get(name)) is nn.Parameter for name in ("weight", "bias")}
-    learns = {f"{name} learns": new._parameters[name].requires_grad for name, is_plain in plain.items() if is_plain}
-    sizes = [new.in_features, new.out_features, *new.weight.shape]
-    return plain | learns | {"an nn.Linear": isinstance(new, nn.Linear), "sizes": sizes}
-"""
-FLAGS = """
-def flags(*modules):
-    return [(name, p.requires_grad, p.grad is None) for one in modules for name, p in one.named_parameters()]
-"""
-TRAIN = """
-def train(new, x):
-    # What the layer reads is normed: weights that differ by as much in every column of a row are equally right.
-    x = F.layer_norm(x, x.shape[-1:])
-    for _ in range(3):
-        parameters = list(new.parameters())
-        gradients = torch.autograd.grad((new(x) - 1).square().mean(), parameters)
-        with torch.no_grad():
-            for parameter, gradient in zip(parameters, gradients):
-                parameter -= 0.1 * gradient
-    return new(x).detach()
-"""
 FOLD = Call((Kept("norm"), Kept("linear")), keep="new", shown=False)
 
 
@@ -73,14 +51,13 @@ def cases(draw):
     script = FOLD, Call((Kept("norm"), Kept("linear")), to="flags", keep="arguments")
     yield _case(draw, "whether its arguments still learn", 4, 5, more={"flags": flags}, script=script,
                 aspect=SIDE_EFFECTS, needs=("form", "arguments"))
-    script = FOLD, Call((Kept("new"), Kept("x")), to="train", keep="trained")
+    script = FOLD, Call((Kept("new"), Kept("x"), True), to="train", keep="trained")
     # Training changes the new layer and must leave both arguments as they are.
     for _ in range(1 + draw.hidden):
         yield _case(draw, "trained afterwards", 3, 4, more={"train": train}, script=script, aspect=LEARNING)
-    script = (FOLD, Call((Kept("linear"),), to="spoil", keep="spoiled"), Call((Kept("norm"),), to="spoil", keep="too"),
+    script = (FOLD, Call((Kept("norm"), Kept("linear")), to="spoil"),
               Call((Kept("new"), Kept("x")), to="apply", keep="output"))
-    spoil = Given("spoil",
-                  "def spoil(old):\n    with torch.no_grad():\n        [p.zero_() for p in old.parameters()]\n")
+    spoil = Given("spoil", SPOIL)
     for bias in (1.0, 0.0):  # and where nothing is added to the bias
         yield _case(draw, "its arguments changed afterwards", 4, 3, bias=bias, more={"spoil": spoil}, script=script,
                     changes=("norm", "linear"), aspect=SIDE_EFFECTS)

@@ -1,12 +1,13 @@
 """Describes how wrong numbers or masks differ from the right ones, for answers without a known mistake.
 
 Each relation looks at the wrong pairs of all cases, and at all pairs. It is reported only if it holds in all of them,
-so that it says something about the code and not about one input.
+so that it says something about the code and not about one input. Which is asked before which stands in RELATIONS, and
+in its groups MASKS and WEIGHTS.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 
-from autograder.judge.relations.masks import masks
+from autograder.judge.relations.masks import MASKS
 from autograder.judge.relations.numbers import (
     added,
     factor,
@@ -18,7 +19,7 @@ from autograder.judge.relations.numbers import (
     sign,
     zeros,
 )
-from autograder.judge.relations.pair import Pairs, Words
+from autograder.judge.relations.pair import NOTHING, Pairs, Relation
 from autograder.judge.relations.places import (
     axes,
     families,
@@ -30,33 +31,64 @@ from autograder.judge.relations.places import (
     sizes,
     transposed,
 )
-from autograder.judge.relations.weights import already_shares, normalized, weights
+from autograder.judge.relations.weights import WEIGHTS, already_shares, normalized
 
 Named = tuple[str, str, str]  # observation, question, and the name of the relation
-# The first that holds is reported.
-RELATIONS: tuple[Callable[[Pairs, Pairs], Words | None], ...] = (
-    masks, order, rounded, added, normalized, weights, already_shares, nearly, factor, transposed, shifted, same_rows,
-    zeros, sign, never_negative, limited, axes, sizes, moved, not_from_input,
-)
+Relations = Mapping[str, "Relation | Relations"]  # by name; a group of several has names inside
+
+
+def _named(*relations: Relation) -> Relations:
+    return {one.__name__.strip("_"): one for one in relations}
+
+
+# The first that holds is reported. What says NOTHING ends its group.
+RELATIONS: Relations = {
+    "masks": MASKS,
+    **_named(order, rounded, added, normalized),
+    "weights": WEIGHTS,
+    **_named(
+        already_shares, nearly, factor, transposed, shifted, same_rows, zeros, sign, never_negative, limited, axes,
+        sizes, moved, not_from_input,
+    ),
+}
 # Those that hold of a missing infinity, too: it is no matter of rounding, sign or size.
-OF_INFINITIES = (order, zeros, axes, sizes)
+OF_INFINITIES = _named(order, zeros, axes, sizes)
 
 
-def relation(pairs: Pairs) -> Named | None:
-    """Observation and question of the first relation that holds, and its name; or None."""
+def relation(pairs: Pairs, trail: list[str]) -> Named | None:
+    """Observation and question of the first relation that holds, and its name; or None. Into `trail` goes which were
+    asked before."""
     finite = all(bool(pair.expected.isfinite().all()) for pair in pairs if pair.wrong)
-    return _first(RELATIONS if finite else OF_INFINITIES, (), pairs)
+    return _first(RELATIONS if finite else OF_INFINITIES, {}, pairs, trail)
 
 
-def place(pairs: Pairs) -> Named | None:
+def place(pairs: Pairs, trail: list[str]) -> Named | None:
     """The same for the relations that only say where the numbers are wrong."""
-    return _first((places, families), (families,), pairs)
+    return _first(_named(places, families), _named(families), pairs, trail)
 
 
-def _first(relations: Sequence[Callable], with_infinities: Sequence[Callable], pairs: Pairs) -> Named | None:
+def _first(relations: Relations, with_infinities: Relations, pairs: Pairs, trail: list[str]) -> Named | None:
     wrong = [pair for pair in pairs if pair.wrong]
     if not wrong:
         return None
     finite = all(bool(pair.actual.isfinite().all()) for pair in wrong)
-    results = ((holds(wrong, pairs), holds.__name__) for holds in (relations if finite else with_infinities))
-    return next(((*words, name) for words, name in results if words is not None), None)
+    asked: list[str] = []
+    said = _said(relations if finite else with_infinities, wrong, pairs, asked)
+    trail += [f"  nothing: {', '.join(asked)}"] if asked else []
+    return said
+
+
+def _said(relations: Relations, wrong: Pairs, pairs: Pairs, asked: list[str], group: str = "") -> Named | None:
+    """What the first relation says, and its name; into `asked` go the names of those that are asked in vain."""
+    for name, one in relations.items():
+        path = f"{group}{name}"
+        if isinstance(one, Mapping):
+            if named := _said(one, wrong, pairs, asked, f"{path}/"):
+                return named
+        elif (words := one(wrong, pairs)) not in (None, NOTHING):
+            return *words, path
+        else:
+            asked.append(path)
+            if words == NOTHING:
+                return None
+    return None

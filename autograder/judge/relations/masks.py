@@ -1,8 +1,9 @@
-"""Describes how wrong masks differ from the right ones: one sentence about all results of True and False."""
+"""Describes how wrong masks differ from the right ones: one sentence about all results of True and False, the first of
+MASKS that holds."""
 
 import torch
 
-from autograder.judge.relations.pair import Pairs, Words
+from autograder.judge.relations.pair import NOTHING, Pairs, Relation, Words
 from autograder.judge.relations.places import LINES, common_place, same_rows
 
 NOTHING_BLOCKED = (
@@ -35,21 +36,29 @@ BOTH = (
 )
 
 
-def masks(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Wrong masks; None if the results are numbers."""
-    if wrong[0].expected.dtype is not torch.bool:
-        return None
-    if all(bool(p.actual.all()) for p in pairs):
-        return NOTHING_BLOCKED
-    if not any(bool(p.actual.any()) for p in pairs):
-        return ALL_BLOCKED
+def _are_numbers(wrong: Pairs, pairs: Pairs) -> Words | None:
+    return NOTHING if wrong[0].expected.dtype is not torch.bool else None
+
+
+def _nothing_blocked(wrong: Pairs, pairs: Pairs) -> Words | None:
+    return NOTHING_BLOCKED if all(bool(p.actual.all()) for p in pairs) else None
+
+
+def _all_blocked(wrong: Pairs, pairs: Pairs) -> Words | None:
+    return None if any(bool(p.actual.any()) for p in pairs) else ALL_BLOCKED
+
+
+def _samples_alike(wrong: Pairs, pairs: Pairs) -> Words | None:
     samples = [p for p in pairs if p.expected.dim() >= 3 and not _is_constant(p.expected)]
-    if len(samples) > 1 and all(_is_constant(p.actual) for p in samples):
-        return SAMPLES_ALIKE
-    if rows := same_rows(wrong, pairs):
-        return rows
-    if place := common_place(wrong, LINES):
-        return ONE_PART[0].format(place), ONE_PART[1]
+    return SAMPLES_ALIKE if len(samples) > 1 and all(_is_constant(p.actual) for p in samples) else None
+
+
+def _one_part(wrong: Pairs, pairs: Pairs) -> Words | None:
+    place = common_place(wrong, LINES)
+    return (ONE_PART[0].format(place), ONE_PART[1]) if place else None
+
+
+def _open_or_closed(wrong: Pairs, pairs: Pairs) -> Words:
     opened = any(bool((p.actual & ~p.expected).any()) for p in wrong)
     closed = any(bool((p.expected & ~p.actual).any()) for p in wrong)
     return BOTH if opened and closed else TOO_OPEN if opened else TOO_CLOSED
@@ -58,3 +67,14 @@ def masks(wrong: Pairs, pairs: Pairs) -> Words | None:
 def _is_constant(mask: torch.Tensor) -> bool:
     """Whether all samples have the same mask."""
     return torch.equal(mask, mask[:1].expand_as(mask))
+
+
+MASKS: dict[str, Relation] = {
+    "numbers": _are_numbers,
+    "nothing blocked": _nothing_blocked,
+    "all blocked": _all_blocked,
+    "samples alike": _samples_alike,
+    "same rows": same_rows,
+    "one part": _one_part,
+    "too open or too closed": _open_or_closed,
+}

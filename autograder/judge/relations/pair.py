@@ -1,5 +1,6 @@
-"""Pairs of an expected and an actual result."""
+"""Pairs of an expected and an actual result, and what may be said of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -38,6 +39,9 @@ class Pair:
 
 Pairs = list[Pair]
 Words = tuple[str, str]  # observation and question
+# Of the wrong pairs and of all pairs; None if it does not hold.
+Relation = Callable[[Pairs, Pairs], Words | None]
+NOTHING: Words = ("", "")  # what a relation says that ends its group: the group has nothing to say
 
 
 def pairs_of(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> Pairs:

@@ -1,84 +1,77 @@
 """Rows of weights that sum to one: expected, or given instead of other numbers."""
 
+from collections.abc import Callable
+
 import torch
 
-from autograder.judge.relations.pair import SAME, Pair, Pairs, Words, nearly_equal
+from autograder.judge.relations.pair import NOTHING, SAME, Pair, Pairs, Relation, Words, nearly_equal
 
 # Largest distance from one of a normalized row's standard deviation; a norm's eps (1e-5) moves it by less if the
 # row's own is above 0.02.
 NEARLY = 0.02
 
 
-def weights(wrong: Pairs, pairs: Pairs) -> Words | None:
-    """Wrong shares, or no shares, where rows of positive shares are expected."""
+def _shares(wrong: Pairs) -> Pairs:
+    """Those where rows of positive shares are expected."""
     tables = [p for p in wrong if p.expected.shape[-1] > 1 and _is_share(p.expected)]
-    shares = [p for p in tables if not _all_or_nothing(p.expected)]
-    if not shares:
-        return None
-    if all(p.actual.dim() > 1 and _sums_to_one(p.actual.mT) and not _sums_to_one(p.actual) for p in shares):
-        return "The columns of your weights sum to one, not the rows.", (
-            "For one query, what should its weights over all keys add up to?"
-        )
-    if not all(_sums_to_one(p.actual) for p in shares):
-        # If values of one give outputs of one, the weights are shares, and something else is wrong.
-        ones = [p for p in pairs if p.expected.numel() > 1 and bool(((p.expected - 1).abs() < SAME).all())]
-        if ones and not any(p.wrong for p in ones):
-            return None
-        # Numbers of both signs are no weights at all: something else was added, or read.
-        if any(bool((p.actual < -SAME).any()) for p in shares):
-            return None
-        return (
-            "Your rows of weights do not sum to one.",
-            "What turns positive numbers into shares of a whole?",
-        )
-    if any(bool((p.actual < -SAME).any()) for p in shares):
-        return "Some of your weights are negative.", "Which step makes every score positive?"
-    if any(bool(((p.actual == 0) & (p.expected > SAME)).any()) for p in shares):
-        return (
-            "Some of your weights are 0 where they should not be.",
-            "Which entries should get a share, and which step leaves them out?",
-        )
-    # Weights that are hardly off, as by a small constant in the division, say nothing of the scores.
-    if all(nearly_equal(p.expected, p.actual) for p in shares):
-        return None
-    return _steepness(shares) or _ranks(shares)
+    return [p for p in tables if not _all_or_nothing(p.expected)]
 
 
-def _ranks(shares: Pairs) -> Words:
-    """Whether the order of the shares in each row is right."""
-    orders = [(p.expected.argsort(-1), p.actual.argsort(-1)) for p in shares]
-    if all(torch.equal(*both) for both in orders):
-        return (
-            "In every row the order of your shares is right, but not how far they are apart.",
-            "Through which function does a score go on its way to a share, and is it the right one?",
-        )
-    if all(torch.equal(p.expected.argmax(-1), p.actual.argmax(-1)) for p in shares):
-        return (
-            "In every row the largest share stands where it should; the smaller ones are in another order.",
-            "What is done to low scores that is not done to high ones?",
-        )
-    return (
-        "Your rows are shares of a whole, but in some the largest share goes to the wrong place.",
-        "Which two things should be compared for each share, and which does your code compare?",
-    )
+def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
+    """A relation that looks only at wrong pairs with shares."""
+    return lambda wrong, pairs: words if holds(_shares(wrong)) else None
 
 
-def _steepness(shares: Pairs) -> Words | None:
+def _sum_over_columns(shares: Pairs) -> bool:
+    return all(p.actual.dim() > 1 and _sums_to_one(p.actual.mT) and not _sums_to_one(p.actual) for p in shares)
+
+
+def _rows_sum_to_one(shares: Pairs) -> bool:
+    return all(_sums_to_one(p.actual) for p in shares)
+
+
+def _values_of_one(wrong: Pairs, pairs: Pairs) -> Words | None:
+    # If values of one give outputs of one, the weights are shares, and something else is wrong.
+    ones = [p for p in pairs if p.expected.numel() > 1 and bool(((p.expected - 1).abs() < SAME).all())]
+    right = ones and not any(p.wrong for p in ones)
+    return NOTHING if right and not _rows_sum_to_one(_shares(wrong)) else None
+
+
+def _some_negative(shares: Pairs) -> bool:
+    return any(bool((p.actual < -SAME).any()) for p in shares)
+
+
+def _some_left_out(shares: Pairs) -> bool:
+    return any(bool(((p.actual == 0) & (p.expected > SAME)).any()) for p in shares)
+
+
+def _hardly_off(shares: Pairs) -> bool:
+    return all(nearly_equal(p.expected, p.actual) for p in shares)
+
+
+def _slopes(shares: Pairs) -> list[float]:
+    """The slopes of all tables; none if some table has none, or all are one."""
     apart = [p for p in shares if bool(((p.expected > 1e-6) & (p.actual > 1e-6)).all())]
     slopes = [slope for p in apart if (slope := _slope(p)) is not None]
-    if len(slopes) < len(apart) or all(abs(slope - 1) < SAME for slope in slopes):
-        return None
-    if all(slope < 1 for slope in slopes):
-        return "Your weights are flatter than they should be.", (
-            "What are the scores divided by on their way to the softmax, and how often?"
-        )
-    if all(slope > 1 for slope in slopes):
-        return "Your weights are sharper than they should be.", (
-            "What are the scores divided by, or multiplied with, on their way to the softmax?"
-        )
-    return "Your weights are flatter for some sizes and sharper for others.", (
-        "Which size does your scale follow, and which should it follow?"
-    )
+    return [] if len(slopes) < len(apart) or all(abs(slope - 1) < SAME for slope in slopes) else slopes
+
+
+def _flatter(shares: Pairs) -> bool:
+    slopes = _slopes(shares)
+    return bool(slopes) and all(slope < 1 for slope in slopes)
+
+
+def _sharper(shares: Pairs) -> bool:
+    slopes = _slopes(shares)
+    return bool(slopes) and all(slope > 1 for slope in slopes)
+
+
+def _same_order(shares: Pairs) -> bool:
+    return all(torch.equal(p.expected.argsort(-1), p.actual.argsort(-1)) for p in shares)
+
+
+def _same_largest(shares: Pairs) -> bool:
+    return all(torch.equal(p.expected.argmax(-1), p.actual.argmax(-1)) for p in shares)
 
 
 def _slope(pair: Pair) -> float | None:
@@ -102,6 +95,59 @@ def _all_or_nothing(table: torch.Tensor) -> bool:
 
 def _sums_to_one(table: torch.Tensor) -> bool:
     return bool(((table.sum(-1) - 1).abs() < SAME).all())
+
+
+# Wrong shares, or no shares, where rows of positive shares are expected.
+WEIGHTS: dict[str, Relation] = {
+    "no shares expected": _of_shares(lambda shares: not shares, NOTHING),
+    "columns sum to one": _of_shares(_sum_over_columns, (
+        "The columns of your weights sum to one, not the rows.",
+        "For one query, what should its weights over all keys add up to?",
+    )),
+    "values of one come out right": _values_of_one,
+    # Numbers of both signs are no weights at all: something else was added, or read.
+    "sums of both signs": _of_shares(
+        lambda shares: not _rows_sum_to_one(shares) and _some_negative(shares), NOTHING,
+    ),
+    "other sums": _of_shares(lambda shares: not _rows_sum_to_one(shares), (
+        "Your rows of weights do not sum to one.",
+        "What turns positive numbers into shares of a whole?",
+    )),
+    "some negative": _of_shares(_some_negative, (
+        "Some of your weights are negative.",
+        "Which step makes every score positive?",
+    )),
+    "some left out": _of_shares(_some_left_out, (
+        "Some of your weights are 0 where they should not be.",
+        "Which entries should get a share, and which step leaves them out?",
+    )),
+    # As by a small constant in the division: that says nothing of the scores.
+    "hardly off": _of_shares(_hardly_off, NOTHING),
+    "flatter": _of_shares(_flatter, (
+        "Your weights are flatter than they should be.",
+        "What are the scores divided by on their way to the softmax, and how often?",
+    )),
+    "sharper": _of_shares(_sharper, (
+        "Your weights are sharper than they should be.",
+        "What are the scores divided by, or multiplied with, on their way to the softmax?",
+    )),
+    "flatter and sharper": _of_shares(lambda shares: bool(_slopes(shares)), (
+        "Your weights are flatter for some sizes and sharper for others.",
+        "Which size does your scale follow, and which should it follow?",
+    )),
+    "same order": _of_shares(_same_order, (
+        "In every row the order of your shares is right, but not how far they are apart.",
+        "Through which function does a score go on its way to a share, and is it the right one?",
+    )),
+    "same largest": _of_shares(_same_largest, (
+        "In every row the largest share stands where it should; the smaller ones are in another order.",
+        "What is done to low scores that is not done to high ones?",
+    )),
+    "another largest": _of_shares(bool, (
+        "Your rows are shares of a whole, but in some the largest share goes to the wrong place.",
+        "Which two things should be compared for each share, and which does your code compare?",
+    )),
+}
 
 
 def already_shares(wrong: Pairs, pairs: Pairs) -> Words | None:

@@ -1,0 +1,33 @@
+"""What is looked at where an answer makes a new linear layer out of modules that it is given.
+
+Each is the code of a function that a case calls: `Given("look", LOOK)`.
+"""
+
+# The layer's form: what holds its numbers, whether they learn, and its sizes.
+LOOK = """
+def look(new):
+    plain = {name: type(new._parameters.get(name)) is nn.Parameter for name in ("weight", "bias")}
+    learns = {f"{name} learns": new._parameters[name].requires_grad for name, is_plain in plain.items() if is_plain}
+    sizes = [new.in_features, new.out_features, *new.weight.shape]
+    return plain | learns | {"an nn.Linear": isinstance(new, nn.Linear), "sizes": sizes}
+"""
+# Whether the modules that were given still learn, and hold no gradient.
+FLAGS = """
+def flags(*modules):
+    return [(name, p.requires_grad, p.grad is None) for one in modules for name, p in one.named_parameters()]
+"""
+# Three steps of training. If what the layer reads is normed, weights that differ by as much in every column of a row
+# are equally right: then x must be normed here, too.
+TRAIN = """
+def train(new, x, normed=False):
+    x = F.layer_norm(x, x.shape[-1:]) if normed else x
+    for _ in range(3):
+        parameters = list(new.parameters())
+        gradients = torch.autograd.grad((new(x) - 1).square().mean(), parameters)
+        with torch.no_grad():
+            for parameter, gradient in zip(parameters, gradients):
+                parameter -= 0.1 * gradient
+    return new(x).detach()
+"""
+# Zeros in all modules that were given: a new layer that shares memory with them changes, too.
+SPOIL = "def spoil(*old):\n    with torch.no_grad():\n        [p.zero_() for one in old for p in one.parameters()]\n"

@@ -1,0 +1,83 @@
+"""How far two answers do the same: where a known mistake explains an answer, they do in all cases or in most."""
+
+import re
+from collections.abc import Mapping
+
+from autograder.judge.expected import Expected
+from autograder.judge.findings.finding import named_items
+from autograder.judge.sketch import sketch, sketch_of
+from autograder.schema.case import Case
+from autograder.values import Encoded, Record
+from autograder.values.compare import difference, same_value
+
+FEWEST = 2
+
+
+def agreement(
+    cases: list[Case], expected: Expected, records: list[Record], others: list[Record], either: set[int]
+) -> tuple[float, list[int]]:
+    """Of the cases in which either answer is wrong, the share in which both give the same, and these cases."""
+    same = [i for i in sorted(either) if same_record(cases[i], expected.right[i], records[i], others[i])]
+    # subtle: the tolerance of same_record follows the largest number of a tensor, so that of two numbers within it one
+    # may be right and the other wrong.
+    same = [i for i in same if expected.is_right(i, records[i]) == expected.is_right(i, others[i])]
+    answered = [i for i in same if records[i]["status"] == "answered"]
+    if not answered and not all(_same_error(records[i], others[i]) for i in same):
+        return 0.0, []
+    if len(same) < min(FEWEST, len(either)) or (not answered and len(same) < len(either)):
+        return 0.0, []
+    return (len(same) / len(either) if either else 0.0), same
+
+
+def _same_error(a: Record, b: Record) -> bool:
+    # A RuntimeError may be anything: if nothing else is known, its text counts, but for numbers.
+    if a["status"] != "raised" or a["error"]["type"] != "RuntimeError":
+        return True
+    return _text_without_numbers(a["error"]) == _text_without_numbers(b["error"])
+
+
+def _text_without_numbers(error: Encoded) -> str:
+    return re.sub(r"\d+", "", error.get("text", "")).partition("\n")[0]
+
+
+def same_everywhere(
+    cases: list[Case], expected: Expected, records: list[Record], others: list[Record]
+) -> bool:
+    return all(same_record(*four) for four in zip(cases, expected.right, records, others, strict=True))
+
+
+def same_record(case: Case, right: Record, a: Record, b: Record) -> bool:
+    """Whether two answers did the same in a case: numbers within the tolerance, gradients as sketches."""
+    if not same_output(case, a, b):
+        return False
+    if a["status"] != "answered":
+        return True
+    steps, others = a["steps"], b["steps"]
+    # subtle: the tolerance of same_value follows the largest number, and an answer may write -1e9 into its input.
+    after = [one["after"] for one in (steps, others) if "after" in one]
+    if len(after) == 1 or (after and difference(*after) is not None):
+        return False
+    for step in ("again", "evaluated"):
+        if not same_value(steps.get(step), others.get(step), case.scale):
+            return False
+    return same_value(_gradients(right["steps"], steps), _gradients(right["steps"], others), case.scale)
+
+
+def _gradients(right: Mapping[str, Encoded], steps: Mapping[str, Encoded]) -> Encoded | None:
+    """The sketch of an answer's gradients, without those that the reference does not have: nobody asks for them."""
+    if "gradients" not in right:
+        return sketch(steps.get("gradients"))
+    asked = {key for key, item in named_items(right["gradients"]).items() if item["kind"] == "tensor"}
+    return sketch_of(steps.get("gradients"), asked)
+
+
+def same_output(case: Case, a: Record, b: Record) -> bool:
+    if a["status"] != b["status"]:
+        return False
+    if a["status"] == "raised":
+        return a["error"]["type"] == b["error"]["type"]
+    if a["status"] == "parts":
+        return a["found"] == b["found"]
+    if a["status"] != "answered":
+        return True
+    return same_value(a["steps"]["output"], b["steps"]["output"], case.scale)
