@@ -27,6 +27,7 @@ from autograder.grading.gradebook.table import Row, read_rows, table
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Failed, Result
 from autograder.grading.judging.run import HowToRun, failure
+from autograder.grading.pages import missing
 from autograder.grading.parallel.cluster import ClusterRunner
 from autograder.grading.parallel.local import LocalRunner
 from autograder.grading.parallel.pool import Done, Runner, grade_in_parallel
@@ -152,6 +153,8 @@ def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused 
         try:
             results.save(submission.folder, done.read.key, result)
             recorder.record(submission, done.read, lesson.source, result)
+            for exercise, why in result.missing_graphs.items():
+                missing.report(f"{exercise} ({submission.student!a}, {submission.lesson})", why)
             return result
         except Exception as error:
             if cannot_write(error):

@@ -1,7 +1,9 @@
 """Folded steps -> the nodes and edges of model.py, with names that a learner reads."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from autograder.graph import operations as ops
 from autograder.graph.fold import folded, numberless
@@ -11,6 +13,7 @@ from autograder.graph.simplify import simplified
 from autograder.graph.steps import Step
 from autograder.graph.trace import TooLong
 
+Groups = list[list[Step]]  # steps that are one box
 # Operations that combine parameters of several modules are drawn outside all of them.
 _JOINING = {"copy", "cat", "stack", "multi_head_attention_forward"}
 _SPOKEN = {"setitem": "write", "getitem": "pick", "T": "transpose", "mT": "transpose", "invert": "not", "unbind": "row"}
@@ -35,27 +38,34 @@ def assembled(trace: Trace) -> tuple[Nodes, Edges]:
     return _with_outputs(trace, nodes, edges, place)
 
 
-def _links(groups, place):
+def _links(groups: Groups, place: dict[Step, int]) -> Edges:
     """One edge from a group to another."""
-    found = {}
+    found: dict[tuple[int, int], list[tuple[bool, str]]] = {}
     for target, group in enumerate(groups):
         for step in group:
             for parent, position in step.parents:
                 source = place[parent]
                 if source != target:
                     found.setdefault((source, target), []).append((parent.is_auxiliary, str(position)))
-    return [Edge(*ends, seen[0][0], tuple(sorted({place for _, place in seen}))) for ends, seen in found.items()]
+    return [
+        Edge(source, target, seen[0][0], tuple(sorted({place for _, place in seen})))
+        for (source, target), seen in found.items()
+    ]
 
 
-def _common(values, otherwise=None):
+def _common(values: Iterable, otherwise: Any = None) -> Any:
     """The value that all have; something else if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else otherwise
 
 
-def _inlined(groups, links):
-    """Parameters that only their own part uses: group -> the group in whose box they are named."""
-    users = {}
+def _inlined(groups: Groups, links: Edges) -> dict[int, int]:
+    """Parameters that only their own part uses: group -> the group in whose box they are named.
+
+    norm1.weight, which only the rms_norm of norm1 takes, gets no box: it stands in the one of that step, as
+    "norm1: rms_norm, weight (7,)".
+    """
+    users: dict[int, list[int]] = {}
     for edge in links:
         users.setdefault(edge.source, []).append(edge.target)
     found = {}
@@ -69,7 +79,7 @@ def _inlined(groups, links):
     return found
 
 
-def _node(number, group, parameters, failed):
+def _node(number: int, group: list[Step], parameters: Sequence[Step], failed: Step | None) -> Node:
     step = group[-1]
     # heads.0 if all are of one part; heads.* if heads.0, heads.1 ... were folded.
     box = plain_text(_common((one.box for one in group), numberless(group[0].box)))
@@ -100,7 +110,7 @@ def _node(number, group, parameters, failed):
     )
 
 
-def _lines(group, parameters):
+def _lines(group: list[Step], parameters: Sequence[Step]) -> tuple[str, str]:
     """First and second line of an operation's box."""
     step = group[-1]
     if step.op in ops.LAYOUT and "\n" in step.name:
@@ -113,7 +123,7 @@ def _lines(group, parameters):
     return (label if owner.isdigit() else f"{owner}: {label}"), ", ".join(sizes)
 
 
-def _with_outputs(trace, nodes, edges, place):
+def _with_outputs(trace: Trace, nodes: Nodes, edges: Edges, place: dict[Step, int]) -> tuple[Nodes, Edges]:
     """Adds what comes out, or where and why it stopped."""
     number = len(place)
     used = {edge.source for edge in edges}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import nn
 
 from autograder.faults import entry_point
@@ -36,10 +37,10 @@ class Comparison(Shown):
     def alt(self) -> str:
         return f"{self.mine.title} beside {self.theirs.title}. " + " ".join(self._sentences())
 
-    def _sentences(self):
+    def _sentences(self) -> list[str]:
         return self.differences or ["No difference in structure was found."]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join([*self._sentences(), "", f"yours: {self.mine}", "", f"theirs: {self.theirs}"])
 
 
@@ -71,13 +72,13 @@ def compared(mine: Drawing, theirs: Drawing, depth: int | None = None) -> Compar
     return Comparison(mine, theirs, [item.text for item in told])
 
 
-def _marked(side, steps, depth):
+def _marked(side: Drawing, steps: set[int], depth: int | None) -> Drawing:
     nodes, edges = side.whole
     nodes = [replace(n, state="differs") if n.id in steps and not n.state else n for n in nodes]
     return Drawing(side.title, nodes, edges, side.stopped, depth)
 
 
-def _with_my_names(mine, theirs):
+def _with_my_names(mine: Drawing, theirs: Drawing) -> Drawing:
     """Both get the same inputs in the same order, so each has one name on both sides: mine."""
     nodes, edges = theirs.whole
     names = [node.label for node in mine.whole[0] if node.kind == "input"]
@@ -87,13 +88,13 @@ def _with_my_names(mine, theirs):
     return Drawing(theirs.title, nodes, edges, theirs.stopped, theirs.depth)
 
 
-def _as_taken(target, count):
+def _as_taken(target: Callable, count: int) -> Callable:
     """`nn.MultiheadAttention` as the course calls a module: x, or x and context; its output alone."""
     own = getattr(type(target), "forward", None) is nn.MultiheadAttention.forward
     if not own or count not in (1, 2):
         return target
 
-    def called(x, context=None):
+    def called(x: torch.Tensor, context: torch.Tensor | None = None) -> torch.Tensor:
         context = x if context is None else context
         return target(x, context, context)[0]
 

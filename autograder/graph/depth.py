@@ -57,8 +57,11 @@ def closed(nodes: Nodes, edges: Edges, depth: int) -> tuple[Nodes, Edges]:
     return (nodes, edges) if ordered is None else (ordered, list(links.values()))
 
 
-def _components(nodes, edges, depth):
-    """Steps of one part that hang together; a part that is called twice is two boxes."""
+def _components(nodes: Nodes, edges: Edges, depth: int) -> list[list[int]]:
+    """The ids of the steps that become one box: those of one part that hang together.
+
+    A part that is called twice, with other steps between, is two boxes.
+    """
     home = {}
     for node in nodes:
         path = levels(node.box)
@@ -77,7 +80,7 @@ def _components(nodes, edges, depth):
     return [m for m in distinct.values() if sum(kinds[member] == "operation" for member in m) > 1]
 
 
-def _part(members, edges, depth):
+def _part(members: Nodes, edges: Edges, depth: int) -> Node:
     """One box for a closed part."""
     inside = {node.id for node in members}
     steps = [node for node in members if node.kind == "operation"]

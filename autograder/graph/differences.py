@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from autograder.graph import scores
-from autograder.graph.model import Edges, Nodes, shape_text
+from autograder.graph.model import Edges, Node, Nodes, shape_text
 from autograder.graph.sequence import Item, sequences
 from autograder.graph.walk import Walk
 
@@ -25,6 +25,7 @@ _IS = {"product": "a product", "projection": "a learned projection", "residual":
 _LINEAR = ("product", "projection")
 # Where these choose rows, what is computed of them depends on the numbers, and has too many right forms.
 _CHOOSES = {"topk", "sort", "argsort"}
+Pairs = list[tuple[Item, Item]]  # mine and theirs
 _TIMES = {0: "not at all", 1: "once", 2: "twice"}
 
 
@@ -78,7 +79,7 @@ def _counted(items: list[list[Item]], only: list[list[int]]) -> Iterator[Differe
         yield Difference(f"{who} {does} {most}; {other} {least}.", *ids)
 
 
-def _linear(items, only):
+def _linear(items: list[list[Item]], only: list[list[int]]) -> Iterator[Difference]:
     """A matrix product more or less: said with what comes before it."""
     for side, (who, other) in enumerate((("Yours", "theirs"), ("Theirs", "yours"))):
         for place in [place for place in only[side] if items[side][place].kind in _LINEAR][:1]:
@@ -87,7 +88,7 @@ def _linear(items, only):
             yield Difference(text, *((), item.ids) if side else (item.ids, ()))
 
 
-def _where(items, place):
+def _where(items: list[Item], place: int) -> str:
     if [item.kind for item in items[max(place - 2, 0) : place]] == ["softmax", "product"]:
         return " after the values are mixed"
     if len(items) == 1:
@@ -96,7 +97,7 @@ def _where(items, place):
     return f" {'after' if place else 'before'} {_IS.get(near.kind, near.name or near.kind)}"
 
 
-def _named(pairs):
+def _named(pairs: Pairs) -> Iterator[Difference]:
     """Another activation, or another norm."""
     for mine, theirs in pairs:
         if mine.name != theirs.name:
@@ -104,17 +105,20 @@ def _named(pairs):
             yield Difference(f"Theirs {verb} {theirs.name}, yours {word}{mine.name}.", mine.ids, theirs.ids)
 
 
-def _added_back(a, b, pairs):
+def _added_back(a: Walk, b: Walk, pairs: Pairs) -> Iterator[Difference]:
     """What a residual adds back."""
     for mine, theirs in pairs:
-        if mine.kind == "residual":
-            ends = [w.back(w.kept_by_sum(i.ids[0]), {"layout"}) for w, i in ((a, mine), (b, theirs))]
-            if [walk.nodes[end].role == "norm" for walk, end in zip((a, b), ends)] == [True, False]:
-                text = "Yours adds back the normalised input; theirs adds back the input itself."
-                yield Difference(text, mine.ids, theirs.ids)
+        if mine.kind == "residual" and _adds_a_norm(a, mine) and not _adds_a_norm(b, theirs):
+            text = "Yours adds back the normalised input; theirs adds back the input itself."
+            yield Difference(text, mine.ids, theirs.ids)
 
 
-def _results(a, b):
+def _adds_a_norm(walk: Walk, item: Item) -> bool:
+    kept = walk.back(walk.kept_by_sum(item.ids[0]), {"layout"})
+    return kept is not None and walk.nodes[kept].role == "norm"
+
+
+def _results(a: Walk, b: Walk) -> Iterator[Difference]:
     mine, theirs = a.outputs(), b.outputs()
     if len(mine) != len(theirs):
         said = ["one result" if count == 1 else f"{count} results" for count in (len(mine), len(theirs))]
@@ -126,7 +130,7 @@ def _results(a, b):
             yield Difference(text, (one.id,), (other.id,))
 
 
-def _unused(a, b):
+def _unused(a: Walk, b: Walk) -> Iterator[Difference]:
     """An input, or a part with parameters, that only theirs uses."""
     idle = [{n.label: n.id for n in walk.nodes.values() if n.state == "unused"} for walk in (a, b)]
     for name, number in idle[0].items():
@@ -137,14 +141,14 @@ def _unused(a, b):
         yield Difference(f"Theirs uses {' and '.join(sorted(parts[1] - parts[0]))}; yours does not.")
 
 
-def _parts(walk):
+def _parts(walk: Walk) -> set[str]:
     """The parts of which parameters are used, and parameters of no part: named on a box, or beside it."""
     labels = [node.label for node in walk.nodes.values() if node.kind == "parameter"]
     beside = {label.rpartition(".")[0] or label for label in labels}
     return (beside | {n.label.partition(": ")[0] for n in walk.nodes.values() if ": " in n.label}) - {""}
 
 
-def _order(a, b):
+def _order(a: Walk, b: Walk) -> Iterator[Difference]:
     """Rearrangements to the same sizes that put entries in different places."""
     ends = [[node for node in walk.nodes.values() if _ends_layout(walk, node)] for walk in (a, b)]
     for one, other in zip(*ends) if len(ends[0]) == len(ends[1]) else ():
@@ -154,6 +158,6 @@ def _order(a, b):
             return
 
 
-def _ends_layout(walk, node):
+def _ends_layout(walk: Walk, node: Node) -> bool:
     """Is it the last of a run of rearrangements?"""
     return bool(node.order) and all(walk.nodes[edge.target].role != "layout" for edge in walk.out[node.id])

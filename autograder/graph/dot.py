@@ -5,12 +5,14 @@ is inside the pygraphviz wheel: no system package). The picture is one element w
 fetched, on a white ground, so that it can be read on a dark page too.
 """
 
+from collections.abc import Iterable
 from html import escape
 from textwrap import wrap
+from typing import Any
 from xml.etree import ElementTree
 
 from autograder.graph.depth import levels, titled
-from autograder.graph.model import Edges, Nodes, plain_text, shape_text
+from autograder.graph.model import Edge, Edges, Node, Nodes, plain_text, shape_text
 from autograder.graph.walk import Walk
 from autograder.isolation import quiet, quiet_libraries
 
@@ -59,14 +61,14 @@ def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
     return text + "}\n"
 
 
-def _notes(notes):
+def _notes(notes: Iterable[str]) -> str:
     wrapped = [wrap(plain_text(note, 400), 90, break_long_words=False, break_on_hyphens=False) for note in notes]
     lines = "".join(f'{_safe(line)}<BR ALIGN="LEFT"/>' for note in wrapped for line in note)
     return f'  labelloc=t; labeljust=l; fontsize=13; fontcolor="{INK}"; label=<{lines}>;\n' if lines else ""
 
 
-def _body(nodes, edges, prefix):
-    inside = {}
+def _body(nodes: Nodes, edges: Edges, prefix: str) -> str:
+    inside: dict[str, Any] = {}
     for node in nodes:
         place = inside
         for path in levels(node.box):
@@ -76,7 +78,7 @@ def _body(nodes, edges, prefix):
     return _cluster(inside, prefix, "") + "".join(_arrow(walk, edge, prefix) for edge in edges)
 
 
-def _cluster(inside, prefix, place):
+def _cluster(inside: dict[str, Any], prefix: str, place: str) -> str:
     """The boxes of one part, and the parts in it as frames."""
     text = "".join(f"  {prefix}{node.id} [{_box(node)}];\n" for node in inside.get("", ()))
     for number, path in enumerate(filter(None, inside)):
@@ -90,11 +92,11 @@ def _cluster(inside, prefix, place):
     return text
 
 
-def _frame(title, size, colour):
+def _frame(title: str, size: int, colour: str) -> str:
     return f'fontsize={size}; fontcolor="{colour}"; label=<{_safe(title)}>;'
 
 
-def _box(node):
+def _box(node: Node) -> str:
     line, fill = STYLES[_kind(node)]
     line, wide = (VERMILLION, 2.6) if node.state == "differs" else (line, 1.2)
     style = 'style="rounded,filled,dashed", ' if node.state == "unused" else ""
@@ -102,7 +104,7 @@ def _box(node):
     return f'label=<{_label(node)}>, {style}{twice}color="{line}", fillcolor="{fill}", penwidth={wide}'
 
 
-def _kind(node):
+def _kind(node: Node) -> str:
     if node.state == "failed":
         return "failed"
     if node.kind != "operation":
@@ -110,7 +112,7 @@ def _kind(node):
     return node.role if node.role in STYLES else "plain"
 
 
-def _label(node):
+def _label(node: Node) -> str:
     mark = {"failed": "\u2717 ", "differs": "\u2260 "}.get(node.state, "")
     times = f" \u00d7 {node.times}" if node.times > 1 else ""
     lines = filter(None, (node.detail, shape_text(node.shape)))
@@ -121,7 +123,7 @@ def _label(node):
     return f'<FONT POINT-SIZE="{_TITLE}" COLOR="{INK}"><B>{title}</B></FONT>{below}'
 
 
-def _arrow(walk, edge, prefix):
+def _arrow(walk: Walk, edge: Edge, prefix: str) -> str:
     look = ""
     if walk.kept_by_sum(edge.target) == edge.source:
         look = f' [color="{BLUE}", penwidth=2.6]'  # a residual: it can be followed through the whole picture
@@ -130,7 +132,7 @@ def _arrow(walk, edge, prefix):
     return f"  {prefix}{edge.source} -> {prefix}{edge.target}{look};\n"
 
 
-def _safe(text):
+def _safe(text: object) -> str:
     """Text for an HTML-like label: no markup, and nothing that Graphviz interprets."""
     return escape(plain_text(text, 200), quote=True).replace("\\", "&#92;")
 

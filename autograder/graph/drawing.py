@@ -2,6 +2,7 @@
 
 import base64
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from html import escape
 
@@ -12,26 +13,36 @@ from autograder.faults import entry_point
 from autograder.graph.assemble import assembled
 from autograder.graph.depth import shown
 from autograder.graph.dot import dot_of, svg_of
-from autograder.graph.model import Edges, Nodes, arranged, plain_text, shape_text, sources_of
+from autograder.graph.model import Edges, Node, Nodes, arranged, plain_text, shape_text, sources_of
 from autograder.graph.run import trace
 from autograder.graph.torchview_engine import drawn_by_torchview
 
 
-class Shown:
+class Shown(ABC):
     """Something with `dot`, `alt` and a text, as a notebook shows it.
 
     subtle: JupyterLab shows image/svg+xml as an image without a name, and not at all in a notebook that is not
     trusted; an <img> in text/html keeps its name in both, in nbconvert's pages and through our feedback's filter.
     """
 
-    def svg(self):
+    @property
+    @abstractmethod
+    def dot(self) -> str:
+        """The graph in DOT."""
+
+    @property
+    @abstractmethod
+    def alt(self) -> str:
+        """One line: what the picture shows."""
+
+    def svg(self) -> str:
         return svg_of(self.dot, self.alt, str(self))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.alt}>"
 
     @entry_point
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict, dict]:
         try:
             drawn = self.svg()
         except ImportError:  # without pygraphviz there is the text
@@ -77,7 +88,7 @@ class Drawing(Shown):
         said = ", ".join(steps[:12]) + (" and more" if len(steps) > 12 else "") or "no operation"
         return plain_text(f"Computation graph of {self.title}: from {inputs} by {said}.", 300)
 
-    def __str__(self):
+    def __str__(self) -> str:
         """One line per step, numbered; each says which lines it takes."""
         takes = sources_of(self.edges)
         rows = [
@@ -92,12 +103,12 @@ class Drawing(Shown):
         return "\n".join([plain_text(self.title), *lines, *([self.stopped] if self.stopped else [])])
 
 
-def _name(node):
+def _name(node: Node) -> str:
     name = f"{node.label} {node.detail}".strip() if node.kind in ("operation", "part") else node.label
     return name + (f", {node.times} times" if node.times > 1 else "")
 
 
-def _from(node, lines):
+def _from(node: Node, lines: list[int]) -> str:
     if node.kind in ("input", "parameter", "constant"):
         return node.kind + (", not used" if node.state == "unused" else "")
     mark = "stopped here, " if node.state == "failed" else ""

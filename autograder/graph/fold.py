@@ -9,12 +9,13 @@ import re
 from typing import Any
 
 from autograder.graph import operations as ops
-from autograder.graph.steps import Step, uses_of
+from autograder.graph.steps import Link, Outputs, Step, uses_of
 
 _ROUNDS = 60
+Chains = dict[Step, Step]  # each step of a running total -> the one that began it
 
 
-def folded(steps: list[Step], outputs: list) -> list[list[Step]]:
+def folded(steps: list[Step], outputs: Outputs) -> list[list[Step]]:
     """Groups of steps, each a list in order; the groups in the order of their first step."""
     chains = _running(steps, outputs)
     members: dict[Step, list[Step]] = {}
@@ -29,8 +30,11 @@ def folded(steps: list[Step], outputs: list) -> list[list[Step]]:
     return list(groups.values())
 
 
-def _outside(members, chains):
-    """What goes into a running total, apart from the total itself."""
+def _outside(members: list[Step], chains: Chains) -> list[Link]:
+    """What goes into a group of steps, apart from the group itself.
+
+    For total = a; total = total + b; total = total + c: a, b and c, each as a "term" of the sum.
+    """
     head = chains.get(members[0], members[0])
     found = [
         (chains.get(parent, parent), "term" if len(members) > 1 else position)
@@ -40,13 +44,16 @@ def _outside(members, chains):
     return [(parent, position) for parent, position in found if parent is not head]
 
 
-def _running(steps, outputs):
+def _running(steps: list[Step], outputs: Outputs) -> Chains:
     """Each step of a running total -> the step that began it.
 
     In `total = a; total = total + b; total = total + c` both additions lead to the first one.
     """
     uses = uses_of(steps, outputs)
-    kinds, numbers, began, terms = {}, {}, {}, {}
+    kinds: dict[Step, int] = {}
+    numbers: dict[tuple, int] = {}
+    began: Chains = {}
+    terms: dict[Step, set[int]] = {}
     for step in steps:
         alike = frozenset((str(position), kinds[parent]) for parent, position in step.parents if parent in kinds)
         kinds[step] = numbers.setdefault((_look(step), alike), len(numbers))
@@ -64,7 +71,7 @@ def _running(steps, outputs):
     return began
 
 
-def _continues(step, parent, others, terms):
+def _continues(step: Step, parent: Step, others: set[int], terms: dict[Step, set[int]]) -> bool:
     # `scores[i, j] = term` into a fresh table is the first addend of `scores[i, j] += term`.
     begins = step.op == "add" and parent.op == "setitem" and all(position for _, position in parent.parents)
     return (
@@ -77,8 +84,9 @@ def _continues(step, parent, others, terms):
     )
 
 
-def _look(step):
-    """What a step is by itself. Numbers in names of parts and in indices do not count: heads.0, heads.1."""
+def _look(step: Step) -> tuple:
+    """What a step is by itself. Numbers in names of parts and in indices do not count: the steps of heads.0 and
+    heads.1 look alike, and so do out[0] and out[1]."""
     detail = re.sub(r"\d+", "i", step.detail) if step.op in ("getitem", "setitem") else step.detail
     return step.kind, step.op, detail, numberless(step.name), numberless(step.box), step.failed, step.boolean
 
@@ -88,8 +96,10 @@ def numberless(name: str) -> str:
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
 
 
-def _refined(heads, parents, outputs, chains):
-    children = {head: [] for head in heads}
+def _refined(
+    heads: list[Step], parents: dict[Step, list[Link]], outputs: Outputs, chains: Chains
+) -> dict[Step, int]:
+    children: dict[Step, list[Link]] = {head: [] for head in heads}
     for head in heads:
         for parent, position in parents[head]:
             children[parent].append((head, position))
@@ -114,6 +124,6 @@ def _refined(heads, parents, outputs, chains):
     return {head: head.index for head in heads}
 
 
-def _numbered(keys):
-    numbers = {}
+def _numbered(keys: dict[Step, tuple]) -> dict[Step, int]:
+    numbers: dict[tuple, int] = {}
     return {head: numbers.setdefault(key, len(numbers)) for head, key in keys.items()}

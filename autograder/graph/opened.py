@@ -8,7 +8,8 @@ stands here is what `draw(F.scaled_dot_product_attention, q, k, v)` shows, and n
 import inspect
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -28,6 +29,10 @@ _FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 _HEADS = inspect.signature(F.multi_head_attention_forward)
 
 
+Masks = list[torch.Tensor]
+NameParameter = Callable[[torch.Tensor, torch.Tensor, str], None]  # what a piece of a packed parameter is called
+
+
 class NotCovered(Exception):
     """The call has an option that is not in the tables: it is drawn as one operation."""
 
@@ -36,7 +41,7 @@ def is_fused(function: Callable) -> bool:
     return function in (F.scaled_dot_product_attention, F.multi_head_attention_forward)
 
 
-def expand(function: Callable, args: tuple, kwargs: dict, name_parameter: Callable) -> tuple[torch.Tensor, ...]:
+def expand(function: Callable, args: tuple, kwargs: dict, name_parameter: NameParameter) -> tuple[torch.Tensor, ...]:
     """The results of the fused function, by visible steps. Raises `NotCovered` for an option without a table.
 
     `name_parameter(packed, tensor, name)` tells what a piece of a packed parameter is called.
@@ -48,7 +53,7 @@ def expand(function: Callable, args: tuple, kwargs: dict, name_parameter: Callab
     return _multi_head(bound.arguments, name_parameter)
 
 
-def _take(steps, known):
+def _take(steps: Iterable[tuple], known: dict[str, Any]) -> None:
     """Takes the steps one after the other; `known` holds results by name, and gets those of the steps."""
     for name, operation, first, *others in steps:
         inputs = [known.get(one, one) if isinstance(one, str) else one for one in others]
@@ -56,7 +61,7 @@ def _take(steps, known):
         known[name] = call(known[first], *inputs)
 
 
-def _fused(a):
+def _fused(a: dict[str, Any]) -> torch.Tensor:
     """(..., N, D), (..., M, D), (..., M, E) -> (..., N, E), for the arguments of F.scaled_dot_product_attention."""
     # subtle: in one dict, so that no function here answers an exercise: this file goes to students.
     known = {name: a[name] for name in ("query", "key", "value")} | {"scale": a.get("scale")}
@@ -71,7 +76,7 @@ def _fused(a):
     return _attended(known, masks, a.get("dropout_p"))["output"]
 
 
-def _attended(known, masks, dropout):
+def _attended(known: dict[str, Any], masks: Masks, dropout: float | None) -> dict[str, Any]:
     """Queries, keys and values -> scores, weights and output; in a mask, True = may not attend."""
     known["root"] = math.sqrt(known["query"].size(-1))
     _take(_SCORES + (_DIVIDED if known.get("scale") is None else _MULTIPLIED), known)
@@ -85,7 +90,7 @@ def _attended(known, masks, dropout):
     return known
 
 
-def _multi_head(a, name_parameter):
+def _multi_head(a: dict[str, Any], name_parameter: NameParameter) -> tuple[torch.Tensor, ...]:
     """Tokens come first here: (N, B, d_model). Returns the output and the weights (B, H, N, M).
 
     It is computed with the batch first, as the course does: the turn there and the one in
@@ -93,7 +98,7 @@ def _multi_head(a, name_parameter):
     """
     if any(a[name] is not None for name in ("bias_k", "static_k", "static_v")) or a["add_zero_attn"]:
         raise NotCovered
-    known = {}
+    known: dict[str, Any] = {}
     for name, whole in zip(("query", "key", "value"), _projections(a, name_parameter)):
         cut = {"whole": whole, "sizes": (a["num_heads"], -1)}
         _take(_SPLIT, cut)
@@ -103,12 +108,12 @@ def _multi_head(a, name_parameter):
     return _turned(F.linear(known["whole"], a["out_proj_weight"], a["out_proj_bias"])), known["weights"]
 
 
-def _turned(x):
+def _turned(x: torch.Tensor) -> torch.Tensor:
     """(N, B, d_model) -> (B, N, d_model), and back."""
     return x.transpose(0, 1) if x.dim() == 3 else x
 
 
-def _projections(a, name_parameter):
+def _projections(a: dict[str, Any], name_parameter: NameParameter) -> Iterator[torch.Tensor]:
     """q, k, v from one packed weight or three."""
     biases = (None,) * 3 if a["in_proj_bias"] is None else a["in_proj_bias"].detach().chunk(3)
     separate = [a[f"{letter}_proj_weight"] for letter in "qkv"]
@@ -120,7 +125,7 @@ def _projections(a, name_parameter):
         yield F.linear(_turned(x), weight, bias)
 
 
-def _masks(a, known):
+def _masks(a: dict[str, Any], known: dict[str, Any]) -> Masks:
     mask, padding = a["attn_mask"], a["key_padding_mask"]
     if mask is None and a["is_causal"]:
         sizes = [known[name].size(-2) for name in ("query", "key")]

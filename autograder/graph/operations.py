@@ -5,6 +5,7 @@ Names are those of the code (`matmul`, `softmax`), without underscores: `a @ b`,
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from torch.overrides import resolve_name
 
@@ -132,11 +133,11 @@ def detail_of(op: str, function: Callable, args: tuple, kwargs: dict) -> str:
     return ""
 
 
-def _as_tuple(value):
+def _as_tuple(value: Any) -> tuple:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _part_text(part):
+def _part_text(part: object) -> str:
     """One part of an index as in the code: 0, :, 1:3, ::2."""
     if isinstance(part, slice):
         ends = part.start, part.stop, *(() if part.step is None else (part.step,))

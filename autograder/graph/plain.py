@@ -44,7 +44,7 @@ def as_data(drawing: Drawing) -> dict:
     }
 
 
-def _listed(item):
+def _listed(item: Node | Edge) -> list:
     """The values of a node or an edge, in the order of its fields."""
     return [list(value) if isinstance(value, tuple) else value for value in vars(item).values()]
 

@@ -6,6 +6,7 @@ blocked    which entries of a softmax, or of an exponential, are zero: "5x5:77de
 
 import hashlib
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -19,14 +20,16 @@ _REFUSED = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
 
 
 class Provenance:
-    """Everything by the id of a tensor; the tensors are kept, so an id means one tensor."""
+    """Everything by the id of a tensor. The tensors are kept alive, so that no later tensor gets the id of another."""
 
-    def __init__(self):
-        self._origin = {}  # id of tensor -> (steps, time)
-        self._writes = {}  # storage -> [(time, step)]: what was written through any view
-        self._owner = {}  # storage -> step that first had it
-        self._places = {}  # id of tensor -> (tensor at the start, its shape, where each entry comes from)
-        self._alive = []
+    def __init__(self) -> None:
+        self._origin: dict[int, tuple[tuple[Step, ...], int]] = {}  # id of tensor -> (steps, time)
+        # storage -> [(time, step)]: what was written through any view
+        self._writes: dict[int | None, list[tuple[int, Step]]] = {}
+        self._owner: dict[int | None, Step] = {}  # storage -> step that first had it
+        # id of tensor -> (tensor at the start, its shape, where each entry comes from)
+        self._places: dict[int, tuple[int, tuple, torch.Tensor]] = {}
+        self._alive: list[torch.Tensor] = []
 
     def __contains__(self, tensor: torch.Tensor) -> bool:
         return id(tensor) in self._origin
@@ -65,7 +68,9 @@ class Provenance:
         if step.op in ("softmax", "exp") and tensors[0].numel() <= MOST:
             step.blocked = _blocked(~(tensors[0] > 0))
 
-    def _rearrange(self, step, function, args, kwargs, tensors):
+    def _rearrange(
+        self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list[torch.Tensor]
+    ) -> None:
         """Runs a rearrangement on the numbers of places. Pieces of one tensor that are joined again are one too."""
         given = [args[0]] if step.op in operations.LIKE else list(tensors_in([args, kwargs]))
         if not given or sum(tensor.numel() for tensor in given) > MOST:
@@ -92,7 +97,7 @@ class Provenance:
             step.order = _order(shape, after[0])
 
 
-def _replaced(value, places):
+def _replaced(value: Any, places: dict[int, torch.Tensor]) -> Any:
     """Nested arguments with the places of a tensor instead of the tensor."""
     if isinstance(value, torch.Tensor):
         return places.get(id(value), value)
@@ -103,13 +108,13 @@ def _replaced(value, places):
     return value
 
 
-def _order(shape, places):
+def _order(shape: tuple, places: torch.Tensor) -> str:
     before, after = ("x".join(str(size) for size in sizes if size != 1) for sizes in (shape, places.shape))
     same = before == after and torch.equal(places.flatten(), torch.arange(places.numel()))
     return f"{before}>{after}:{SAME if same else _digest(places)}"
 
 
-def _digest(numbers):
+def _digest(numbers: torch.Tensor) -> str:
     return hashlib.sha1(repr(numbers.flatten().tolist()).encode()).hexdigest()[:12]
 
 
@@ -118,8 +123,11 @@ def is_unmoved(order: str) -> bool:
     return order.endswith(f":{SAME}")
 
 
-def _blocked(zero):
-    """Without the leading axes along which nothing changes; "" if nothing is zero."""
+def _blocked(zero: torch.Tensor) -> str:
+    """The zero entries as a text, "" if nothing is zero.
+
+    Leading axes along which nothing changes are left out: a causal mask of (2, 4, 5, 5) weights is "5x5:77de...".
+    """
     while zero.dim() > 2 and bool((zero == zero[:1]).all()):
         zero = zero[0]
     return "x".join(str(size) for size in zero.shape) + f":{_digest(zero)}" if zero.any() else ""

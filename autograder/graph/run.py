@@ -4,7 +4,7 @@ Whatever the code raises becomes part of the trace.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ from autograder.errors import OUR_ERROR, place_of
 from autograder.faults import door, is_own_fault
 from autograder.graph.model import plain_text, shape_text
 from autograder.graph.operations import SIGNS
-from autograder.graph.steps import Step, tensors_in
+from autograder.graph.steps import Outputs, Step, tensors_in
 from autograder.graph.trace import TooLong, Tracer
 from autograder.graph.untouched import copied, undisturbed
 
@@ -31,7 +31,7 @@ class Trace:
 
     title: str
     steps: list[Step]
-    outputs: list = field(default_factory=list)  # of (steps, shape); empty where no tensor came back
+    outputs: Outputs = field(default_factory=list)  # empty where no tensor came back
     returned: str = ""  # what came back instead
     error: BaseException | None = None
     failed: Step | None = None
@@ -62,7 +62,7 @@ class Trace:
         return plain_text(f"Stopped at {step.op}{sign}{where}{met}. {reason}", 320)
 
 
-def _message(error):
+def _message(error: BaseException) -> str:
     """The first line of what an error says; a student's error may itself fail to say it."""
     try:
         text = "" if isinstance(error, SystemExit) and error.code is None else str(error)
@@ -93,7 +93,7 @@ def trace(target: Callable, inputs: tuple, named: dict) -> Trace:
     return result
 
 
-def _name_surroundings(function, names):
+def _name_surroundings(function: Callable, names: dict[int, str]) -> dict[str, nn.Module]:
     """Names what is used beside the arguments; returns the modules that a plain function uses, by name."""
     owner = getattr(function, "__self__", function)
     if isinstance(owner, nn.Module):
@@ -113,7 +113,7 @@ def _name_surroundings(function, names):
 
 
 @door
-def _call(target, inputs, named, tracer, result):
+def _call(target: Callable, inputs: list, named: dict, tracer: Tracer, result: Trace) -> None:
     try:
         with torch.no_grad(), tracer:
             value = target(*inputs, **named)
@@ -154,7 +154,7 @@ def named_arguments(target: Callable, inputs: tuple, named: dict) -> list[tuple[
     return [*zip(names, inputs), *named.items()]
 
 
-def _parameters(target):
+def _parameters(target: Callable) -> Iterable[inspect.Parameter]:
     """The parameters that are left to be given; none where nothing says what they are called."""
     function = target.forward if isinstance(target, nn.Module) else target
     with suppress(TypeError, ValueError):
@@ -165,7 +165,7 @@ def _parameters(target):
     return ()
 
 
-def _name_parts(module, prefix, names):
+def _name_parts(module: nn.Module, prefix: str, names: dict[int, str]) -> None:
     for kind in (module.named_modules, module.named_parameters, module.named_buffers):
         for name, part in kind(remove_duplicate=True):
             names[id(part)] = ".".join(word for word in (prefix, name) if word)

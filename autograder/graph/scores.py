@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from autograder.graph.model import Node
 from autograder.graph.operations import number_text
 from autograder.graph.walk import Walk
 
@@ -18,10 +19,10 @@ def differences(a: Walk, b: Walk, pairs: list) -> Iterator[tuple[str, tuple[int,
             yield from ((text, mine.ids, theirs.ids) for text in rule(a, b, mine.ids[0], theirs.ids[0]))
 
 
-def _scales(a, b, mine, theirs):
+def _scales(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
     """The number that a product is multiplied by in all, wherever that is done."""
     one, other = _factor(a, mine), _factor(b, theirs)
-    if None in (one, other) or math.isclose(one, other, rel_tol=1e-3):
+    if one is None or other is None or math.isclose(one, other, rel_tol=1e-3):
         return
     what, when = ("the scores", " before softmax") if _softmaxes_of(a, mine) else ("the product", "")
     if 1 in (one, other):
@@ -31,7 +32,7 @@ def _scales(a, b, mine, theirs):
         yield f"Theirs scales {what} by {number_text(other)}, yours by {number_text(one)}."
 
 
-def _factor(walk, number):
+def _factor(walk: Walk, number: int) -> float | None:
     """By how much a product is scaled in all, from its operands to the softmax or the next product; None if unclear.
 
     For instance 1/8 for `q / 8 @ k.T`, for `(q @ k.T) * 0.125`, and for `q / 2 @ (k / 4).T`.
@@ -40,36 +41,44 @@ def _factor(walk, number):
     softmaxes = _softmaxes_of(walk, number)
     if softmaxes:
         passed = []
-        walk.back(walk.softmax_of(softmaxes[-1])[0], _PASSING, passed)
+        walk.back(_softmax(walk, softmaxes[-1])[0], _PASSING, passed)
     elif any(walk.nodes[end].role in _UNCLEAR for end in ends):
         return None
     for source in [edge.source for edge in walk.into[number] for _ in edge.places if not edge.is_auxiliary]:
-        on_the_way = []
+        on_the_way: list[Node] = []
         end = walk.back(source, _PASSING, on_the_way)
         if end is None or (walk.nodes[end].role in _UNCLEAR and not walk.softmax_of(end)) or _made_weight(walk, end):
             return None
         # A scale after a product is counted when that product is visited.
         passed += [] if walk.is_product(end) and not walk.is_learned(end) else on_the_way
-    numbers = [node.number for node in passed if node.role == "scale"]
+    scales = [node.number for node in passed if node.role == "scale"]
+    numbers = [scale for scale in scales if scale is not None]
     alpha = walk.nodes[number].op in ("addmm", "baddbmm", "addbmm")
-    return None if alpha or None in numbers else round(math.prod(numbers), 9)
+    return None if alpha or len(numbers) < len(scales) else round(math.prod(numbers), 9)
 
 
-def _made_weight(walk, number):
-    """Is it a product with something made of parameters? What was done to these is not seen here."""
+def _made_weight(walk: Walk, number: int) -> bool:
+    """Is it a product with something made of parameters, as in x @ (W * 2)? That factor is not seen here."""
     sources = [edge.source for edge in walk.into[number]]
     return any(walk.of_parameters(source) and walk.nodes[source].kind == "operation" for source in sources)
 
 
-def _softmaxes_of(walk, product):
+def _softmaxes_of(walk: Walk, product: int) -> list[int]:
     """The softmaxes of which this product is the scores."""
     found = {number: walk.softmax_of(number) for number in walk.nodes}
     return [number for number, made in found.items() if made and walk.back(made[0], _PASSING) == product]
 
 
-def _masks(a, b, mine, theirs):
+def _softmax(walk: Walk, number: int) -> tuple[int | None, int | None]:
+    """(what goes in, the axis) of a step that is known to be a softmax."""
+    made = walk.softmax_of(number)
+    assert made is not None
+    return made
+
+
+def _masks(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
     nodes = a.nodes[mine], b.nodes[theirs]
-    keys = [None if None in (node.shape, node.dim) else node.shape[node.dim] for node in nodes]
+    keys = [None if node.shape is None or node.dim is None else node.shape[node.dim] for node in nodes]
     if None in keys or keys[0] != keys[1]:
         return  # to leave keys out may be the mask
     masked = _is_masked(a, mine), _is_masked(b, theirs)
@@ -81,22 +90,27 @@ def _masks(a, b, mine, theirs):
         yield "Yours blocks other positions than theirs."
 
 
-def _is_masked(walk, softmax):
-    """Is there a mask before a softmax, and after the softmax before that?"""
+def _is_masked(walk: Walk, softmax: int) -> bool:
+    """Is there a mask between this softmax and the one before it? (In a second layer the mask of the first does not
+    count.)"""
     earlier = set().union(*(walk.above[other] for other in walk.above[softmax] if walk.softmax_of(other)))
     return any(walk.nodes[number].role == "mask" for number in walk.above[softmax] - earlier)
 
 
-def _axes(a, b, mine, theirs):
+def _axes(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
     """Is it the axis over which the weights are summed with the values, as it should be?"""
     right = _is_over_keys(a, mine), _is_over_keys(b, theirs)
-    axes = a.softmax_of(mine)[1], b.softmax_of(theirs)[1]
+    axes = _softmax(a, mine)[1], _softmax(b, theirs)[1]
     if None not in (*right, *axes) and right[0] != right[1] and a.nodes[mine].shape == b.nodes[theirs].shape:
         yield f"Theirs applies softmax over axis {axes[1]}, yours over axis {axes[0]}."
 
 
-def _is_over_keys(walk, softmax):
-    """Weights that are the result have their keys last. None if that cannot be told."""
+def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
+    """Does the softmax sum over the keys? None if that cannot be told.
+
+    In weights @ v the keys are the last axis of the weights, in v.T @ weights the last but one. Weights that are the
+    result have their keys last.
+    """
     mixes, passed = walk.ahead(softmax, _PASSING)
     weights = {softmax, *(node.id for node in passed)}
     places = [place for mix in mixes for edge in walk.into[mix] if edge.source in weights for place in edge.places]
@@ -105,19 +119,20 @@ def _is_over_keys(walk, softmax):
         places = ["0"]
     elif len(places) != 1 or turned or walk.nodes[mixes[0]].op not in ("matmul", "bmm", "mm"):
         return None
-    return walk.softmax_of(softmax)[1] == {"0": -1, "1": -2}.get(places[0])
+    return _softmax(walk, softmax)[1] == {"0": -1, "1": -2}.get(places[0])
 
 
-def _values(a, b, mine, theirs):
-    """The inputs that the values come from."""
+def _values(a: Walk, b: Walk, mine: int, theirs: int) -> Iterator[str]:
+    """The inputs that the values come from: {"v"} in attention(q, k, v)."""
     names = [{node.label for node in walk.nodes.values() if node.kind == "input"} for walk in (a, b)]
-    values = _values_of(a, mine), _values_of(b, theirs)
-    if names[0] == names[1] and all(values) and values[0] != values[1]:
-        said = [" and ".join(sorted(side)) for side in values]
+    one, other = _values_of(a, mine), _values_of(b, theirs)
+    if names[0] == names[1] and one and other and one != other:
+        said = [" and ".join(sorted(side)) for side in (one, other)]
         yield f"Theirs takes the values from {said[1]}, yours from {said[0]}."
 
 
-def _values_of(walk, softmax):
+def _values_of(walk: Walk, softmax: int) -> set[str] | None:
+    """The inputs behind the other operand of the product that the weights go into; None if there are several."""
     mixes = [number for number in walk.ahead(softmax, _PASSING)[0] if walk.is_product(number)]
     operands = {source for mix in mixes for source in walk.data_inputs(mix)}
     others = {number for number in operands if softmax not in walk.above[number] | {number}}

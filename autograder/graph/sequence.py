@@ -29,7 +29,11 @@ class Item:
 
 
 def sequences(*walks: Walk) -> list[list[Item]]:
-    """The items of each graph, without a kind of which one has fewer and may have some in another form."""
+    """The items of each graph, without a kind of which one has fewer and may have some in another form.
+
+    If one side has two norms, and the other one norm and an rsqrt that belongs to nothing, the rsqrt may be the second
+    norm, by hand: then norms are compared on neither side.
+    """
     found = [_items(walk) for walk in walks]
     for kind, ingredients in _MADE_OF.items():
         counts = [sum(item.kind == kind for item in items) for items in found]
@@ -40,9 +44,10 @@ def sequences(*walks: Walk) -> list[list[Item]]:
     return [_joined(items) for items in found]
 
 
-def _items(walk):
+def _items(walk: Walk) -> list[Item]:
     """Those that are equally far from the inputs are side by side."""
-    depth, found = {}, {}
+    depth: dict[int, int] = {}
+    found: dict[tuple[int, str, str], list[int]] = {}
     for number, node in walk.nodes.items():
         kind = _kind(walk, node)
         depth[number] = max((depth[edge.source] for edge in walk.into[number]), default=0) + bool(kind)
@@ -51,7 +56,7 @@ def _items(walk):
     return [Item(kind, name, tuple(ids)) for (_, kind, name), ids in sorted(found.items())]
 
 
-def _name(walk, node, kind):
+def _name(walk: Walk, node: Node, kind: str) -> str:
     if kind not in ("norm", "activation"):
         return ""
     if walk.is_silu(node.id):
@@ -59,9 +64,9 @@ def _name(walk, node, kind):
     return f"{node.op} ({node.detail})" if node.op == "gelu" and node.detail else node.op
 
 
-def _joined(items):
-    """A projection of a projection is one, as a matrix."""
-    found = []
+def _joined(items: list[Item]) -> list[Item]:
+    """A projection of a projection is one: x @ A @ B is x @ (A @ B)."""
+    found: list[Item] = []
     for item in items:
         ids = found.pop().ids if item.kind == "projection" and found and found[-1].kind == item.kind else ()
         found.append(replace(item, ids=(*ids, *item.ids)))

@@ -17,7 +17,7 @@ def simplified(trace: Trace) -> list[Step]:
     """The steps that a picture shows, in order; their parents are such steps too."""
     stands_for: dict[Step, Step] = {}
 
-    def now(step):
+    def now(step: Step) -> Step:
         while step in stands_for:
             step = stands_for[step]
         return step
@@ -39,7 +39,7 @@ def simplified(trace: Trace) -> list[Step]:
     return _joined(_living(trace, stands_for), trace)
 
 
-def _become_constant(step):
+def _become_constant(step: Step) -> None:
     names = [parent.name for parent, _ in step.parents if parent.name]
     named = [name for name in names if name not in ops.BLANK or step.op in ops.LAYOUT]
     inherits = step.op in _QUIET_CONSTANT and named
@@ -50,7 +50,7 @@ def _become_constant(step):
     step.op = ""
 
 
-def _take_numbers_in(step):
+def _take_numbers_in(step: Step) -> None:
     """x / torch.sqrt(d) with a constant d is x divided by a number; a fresh buffer is no ingredient."""
     kept = []
     for parent, position in step.parents:
@@ -62,7 +62,7 @@ def _take_numbers_in(step):
     step.parents = kept
 
 
-def _add_in_place(step):
+def _add_in_place(step: Step) -> None:
     """Makes an addition to the table of three steps: pick an entry, add, write it back.
 
     `scores[i, j] += term` is traced as getitem(scores), add(entry, term), setitem(scores, sum), and becomes
@@ -86,8 +86,9 @@ def _add_in_place(step):
             return
 
 
-def _same_as(step):
-    """The step that this one merely passes on, or None."""
+def _same_as(step: Step) -> Step | None:
+    """The step that this one merely passes on, or None: x for x + 0, for dropout(x) in evaluation mode, and for
+    x.transpose(0, 1).transpose(0, 1)."""
     if len(step.parents) != 1:
         return None
     parent = step.parents[0][0]
@@ -105,7 +106,7 @@ def _same_as(step):
     return parent if parent.kind == "parameter" and step.op in ops.LAYOUT else None
 
 
-def _living(trace, stands_for):
+def _living(trace: Trace, stands_for: dict[Step, Step]) -> list[Step]:
     """Inputs, and the steps that lead to a result; where forward failed, everything up to there."""
     steps = [step for step in trace.steps if step not in stands_for]
     wanted = {step for found, _ in trace.outputs for step in found}
@@ -119,7 +120,7 @@ def _living(trace, stands_for):
     return [step for step in steps if step in wanted or step.kind == "input"]
 
 
-def _joined(steps, trace):
+def _joined(steps: list[Step], trace: Trace) -> list[Step]:
     """view then transpose is one rearrangement: runs of layout steps become one."""
     uses, gone = uses_of(steps, trace.outputs), set()
     for step in steps:
@@ -133,6 +134,6 @@ def _joined(steps, trace):
     return [step for step in steps if step not in gone]
 
 
-def _rearranges(step):
+def _rearranges(step: Step) -> bool:
     """Does it only turn and cut? What picks, puts together or copies is shown by itself."""
     return step.kind == "operation" and step.op in ops.LAYOUT - _SHOWN_ALONE

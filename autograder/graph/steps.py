@@ -30,7 +30,7 @@ class Step:
     op: str
     name: str = ""
     detail: str = ""
-    parents: list = field(default_factory=list)  # of (Step, position)
+    parents: list["Link"] = field(default_factory=list)
     shape: tuple | None = None
     box: str = ""
     part: str = ""  # the class of the part that ran it
@@ -82,6 +82,10 @@ class Step:
         return ops.category(self.op)
 
 
+Link = tuple[Step, int | str]  # where an argument comes from, and its position or name
+Outputs = list[tuple[tuple[Step, ...], tuple]]  # of each result the steps that it holds, and its shape
+
+
 def describe(step: Step, function: Callable, args: tuple, kwargs: dict) -> None:
     """Notes the arguments, in words and as numbers."""
     op = step.op
@@ -112,7 +116,7 @@ def fills_mask(args: tuple) -> bool:
     )
 
 
-def uses_of(steps: Iterable[Step], outputs: list) -> Counter[Step]:
+def uses_of(steps: Iterable[Step], outputs: Outputs) -> Counter[Step]:
     """How often each step is taken by another one, or comes out."""
     taken = Counter(parent for step in steps for parent, _ in step.parents)
     return taken + Counter(step for found, _ in outputs for step in found)

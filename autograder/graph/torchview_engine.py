@@ -8,6 +8,7 @@ has none of these limits: `draw` uses it for code that is being learned.
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from torch import nn
 
@@ -48,7 +49,7 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
     return title_of(target), *_converted(graph, model, [name for name, _ in named_arguments(target, inputs, named)])
 
 
-def _converted(graph, model, names):
+def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, Edges]:
     """torchview's nodes and edges as ours."""
     inputs = dict(zip(map(id, graph.root_container), [*names, *["input"] * len(graph.root_container)]))
     parts = {id(part): name for name, part in model.named_modules() if name}
@@ -69,7 +70,7 @@ def _converted(graph, model, names):
     return arranged(nodes, edges, MAX_WHOLE)
 
 
-def _operation(number, node, name):
+def _operation(number: int, node: Any, name: str) -> Node:
     """A function, or a module that is one box: its class is told as the function that it is."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).strip("_").lower()
     op = next((op for op in (words, node.name.lower()) if category(op) != "plain"), words)

@@ -5,6 +5,9 @@ thread, also on plain tensors; nothing of PyTorch is replaced; and what ran befo
 """
 
 import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import torch
 from torch import nn
@@ -13,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.faults import door
 from autograder.graph import opened, operations
 from autograder.graph.propagation import Provenance
-from autograder.graph.steps import Step, describe, fills_mask, storage_of, tensors_in
+from autograder.graph.steps import Link, Step, describe, fills_mask, storage_of, tensors_in
 from autograder.isolation import is_vmap_wrapper
 
 MAX_STEPS = 6_000
@@ -40,10 +43,12 @@ class Tracer(TorchFunctionMode):
         self.failures: list[tuple[Exception, Step]] = []  # (error, step)
         self.broken: Exception | None = None  # an error of the tracer itself
         self._known = Provenance()
-        self._escaped: dict = {}  # steps that were read out, by .item(), .tolist() or .numpy()
+        self._escaped: dict[Step, None] = {}  # steps that were read out, by .item(), .tolist() or .numpy()
 
     @door
-    def __torch_function__(self, function, types, args=(), kwargs=None):
+    def __torch_function__(
+        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
         kwargs = kwargs or {}
         op = operations.name_of(function)
         try:
@@ -55,7 +60,7 @@ class Tracer(TorchFunctionMode):
             self._recorded(self._note, function, op, args, kwargs, result)
         return result
 
-    def _recorded(self, record, *what):
+    def _recorded(self, record: Callable, *what: Any) -> None:
         """subtle: an error of the tracer must not become one of the code that is traced; it is told afterwards."""
         try:
             record(*what)
@@ -80,7 +85,7 @@ class Tracer(TorchFunctionMode):
         known = tensor in self._known or id(tensor) in self.names or self._known.owner(tensor)
         return not known and not self._escaped and not isinstance(tensor, nn.Parameter)
 
-    def _note(self, function, op, args, kwargs, result):
+    def _note(self, function: Callable, op: str, args: tuple, kwargs: dict, result: Any) -> None:
         written = args[0] if op == "setitem" else kwargs.get("out")
         tensors = list(tensors_in(result)) if written is None else [written]
         if not tensors and op in _LEAVES and len(self._escaped) < _MOST_ESCAPED:
@@ -101,7 +106,7 @@ class Tracer(TorchFunctionMode):
         if not any(is_vmap_wrapper(tensor) or tensor.is_meta for tensor in tensors):
             self._known.follow(step, function, args, kwargs, tensors, in_place)
 
-    def _operation(self, function, op, args, kwargs, result):
+    def _operation(self, function: Callable, op: str, args: tuple, kwargs: dict, result: torch.Tensor) -> Step:
         # Some take only a shape from their tensors, or from the second one.
         taken = () if op in operations.CREATE else args[:1] if op in operations.LIKE else args
         parents = self._parents(taken, {} if op in operations.CREATE else kwargs)
@@ -120,14 +125,14 @@ class Tracer(TorchFunctionMode):
             _look_at_values(step, result)
         return step
 
-    def _parents(self, args, kwargs):
+    def _parents(self, args: tuple, kwargs: dict) -> list[Link]:
         found = []
         for position, value in [*enumerate(args), *kwargs.items()]:
             for tensor in tensors_in(value):
                 found += [(step, position) for step in self.sources(tensor)]
         return found
 
-    def _open(self, function, args, kwargs, results):
+    def _open(self, function: Callable, args: tuple, kwargs: dict, results: list[torch.Tensor]) -> bool:
         """Writes a fused function down as the mathematics that it does, if that is known."""
         mark = len(self.steps)
         try:
@@ -141,11 +146,11 @@ class Tracer(TorchFunctionMode):
             self._known.pass_on(tensor, real)
         return True
 
-    def _name_parameter(self, packed, tensor, name):
+    def _name_parameter(self, packed: torch.Tensor, tensor: torch.Tensor, name: str) -> None:
         part = self.names.get(id(packed), "").rpartition(".")[0]
         self.leaf(tensor, "parameter", f"{part}.{name}" if part else name)
 
-    def _fail(self, function, op, args, kwargs, error):
+    def _fail(self, function: Callable, op: str, args: tuple, kwargs: dict, error: Exception) -> None:
         step = self._new("operation", op, parents=self._parents(args, kwargs), box=self._box()[0], failed=True)
         # Beside two other tensors parameters are left out.
         given = list(tensors_in([args, kwargs]))
@@ -153,7 +158,7 @@ class Tracer(TorchFunctionMode):
         step.met = [tuple(tensor.shape) for tensor in (others if len(others) > 1 else given)]
         self.failures.append((error, step))
 
-    def _new(self, kind, op, result=None, **fields):
+    def _new(self, kind: str, op: str, result: torch.Tensor | None = None, **fields: Any) -> Step:
         if len(self.steps) >= MAX_STEPS:
             raise TooLong
         if result is not None:
@@ -162,7 +167,7 @@ class Tracer(TorchFunctionMode):
         self.steps.append(Step(len(self.steps), kind, op, **fields))
         return self.steps[-1]
 
-    def _unknown(self, tensor):
+    def _unknown(self, tensor: torch.Tensor) -> None:
         """A tensor that no step made: a parameter, a buffer, a captured constant, or a way round by NumPy."""
         owner = self._known.owner(tensor)
         named = id(tensor) in self.names or isinstance(tensor, nn.Parameter)
@@ -175,9 +180,9 @@ class Tracer(TorchFunctionMode):
         else:
             self._known.settle(tensor, (owner,))
 
-    def _box(self):
+    def _box(self) -> tuple[str, str]:
         """Name and class of the part that is running: read off the call stack, so that nothing is replaced."""
-        frame = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if frame.f_code is _CALL:
                 part = frame.f_locals["self"]
@@ -186,7 +191,7 @@ class Tracer(TorchFunctionMode):
         return "", ""
 
 
-def _look_at_values(step, tensor):
+def _look_at_values(step: Step, tensor: torch.Tensor) -> None:
     """The value of a constant with one element; whether a table of numbers forbids entries."""
     if is_vmap_wrapper(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
         return

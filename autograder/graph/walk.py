@@ -33,7 +33,7 @@ class Walk:
         """The first of these arguments."""
         return next(iter(self.data_inputs(number)), None)
 
-    def _passes(self, number, through):
+    def _passes(self, number: int, through: Collection[str]) -> bool:
         return self.nodes[number].role in through or self.nodes[number].op in _PASSED_ON
 
     def back(self, number: int | None, through: Collection[str], passed: list[Node] | None = None) -> int | None:

@@ -17,7 +17,8 @@ from autograder.untrusted import checked
 class Result:
     """`outputs` by cell number, in nbformat's form and safe to show; `verdicts` and `graphs` by exercise id, the graphs
     as the student's process sent them (autograder.graph.from_data reads them). `problem` says in words what ended the
-    run early, if anything did, and `review_note` what a person should look at; `seconds` is the time of each part."""
+    run early, if anything did, and `review_note` what a person should look at; `seconds` is the time of each part, and
+    `missing_graphs` says of an exercise whose code ran why there is no graph."""
 
     outputs: dict[int, list[dict]] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -25,6 +26,7 @@ class Result:
     problem: str = ""
     review_note: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
+    missing_graphs: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,13 @@ from autograder.grading.worker.answer_graph import case_to_draw
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
 from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, retry_isolated
 from autograder.judge import RULE, Verdict, unable_to_run
+from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED
 from autograder.schema.exercise import Rules
 from autograder.schema.packed import pack_cases
+from autograder.untrusted import as_text
 
 LARGEST_GRAPH = 1_000_000
+LONGEST_PLACE = 200
 NOT_RERUN = "does not give its numbers when its steps are run again ({})"
 OPERATIONS_UNKNOWN = "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
 
@@ -133,8 +136,20 @@ class _Run:
                     verdict = self._worse_of_visible_and_hidden(step.text, session, isolated, stopped)
                     self.result.verdicts[step.text] = verdict
                 with self.timed("graphs"):
-                    if graph := _graph(step.text, session):
-                        self.result.graphs[step.text] = graph
+                    self._keep_graph(verdict, session)
+
+    def _keep_graph(self, verdict: Verdict, session: Session) -> None:
+        """Keeps a module's graph on its first visible case, as plain data that nobody has looked at yet; or, if its
+        code runs, why there is none."""
+        questions = _questions(verdict.exercise, None)
+        case = case_to_draw(questions.cases)
+        if questions.exercise.procedure != "class" or case is None:
+            return
+        reply = session.graph(questions.exercise.name, "class", as_tensor(pack_cases([case])))
+        if _is_small_dict(reply.get("graph")):
+            self.result.graphs[verdict.exercise] = reply["graph"]
+        elif verdict.state not in (NOT_STARTED, DOES_NOT_RUN) and reply.get("raised") != "":
+            self.result.missing_graphs[verdict.exercise] = _why_no_graph(reply)
 
     def _rerun(self, session: Session) -> None:
         asked = {}
@@ -193,17 +208,20 @@ class _Run:
             seconds[part] = seconds.get(part, 0.0) + time.monotonic() - began
 
 
-def _graph(exercise_id: str, session: Session) -> dict | None:
-    """A module's graph on its first visible case, as plain data that nobody has looked at yet."""
-    questions = _questions(exercise_id, None)
-    case = case_to_draw(questions.cases)
-    if questions.exercise.procedure != "class" or case is None:
-        return None
-    graph = session.graph(questions.exercise.name, "class", as_tensor(pack_cases([case])))
+def _is_small_dict(graph: object) -> bool:
     try:
-        return graph if isinstance(graph, dict) and len(json.dumps(graph)) <= LARGEST_GRAPH else None
+        return isinstance(graph, dict) and len(json.dumps(graph)) <= LARGEST_GRAPH
     except (TypeError, ValueError, RecursionError):
-        return None
+        return False
+
+
+def _why_no_graph(reply: dict) -> str:
+    """In words of ours; what the student's process sent is shown as it would stand in code."""
+    if raised := as_text(reply.get("raised"), LONGEST_PLACE):
+        return f"{raised!a} while it was drawn"
+    if type(status := reply.get("ended")) is int:
+        return f"its process ended with status {status}"
+    return f"what was sent is no dict of at most {LARGEST_GRAPH} characters"
 
 
 def _has_wrong_numbers(verdict: Verdict) -> bool:

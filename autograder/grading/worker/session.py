@@ -121,10 +121,11 @@ class Session:
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")
         return records if isinstance(records, list) and len(records) == len(asked) else None
 
-    def graph(self, name: str, procedure: str, case: Tensor) -> dict | None:
-        """The traced graph of the object on one packed case, as plain data. Raises Ended."""
+    def graph(self, name: str, procedure: str, case: Tensor) -> dict:
+        """The reply with the traced graph of the object on one packed case, as plain data, or with why there is none.
+        Raises Ended."""
         request = {"do": "graph", "name": name, "procedure": procedure, "case": case}
-        return self._ask(request, self._allowance.probe).get("graph")
+        return self._ask(request, self._allowance.probe)
 
     def _ask(self, request: dict, seconds: float, before: bytes = b"") -> dict:
         deadline = min(time.monotonic() + seconds + GRACE, self._deadline)

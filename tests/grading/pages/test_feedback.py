@@ -16,7 +16,7 @@ from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SampleSubmission
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
-from autograder.grading.judging import results
+from autograder.grading.judging import results, run
 from autograder.grading.judging.results import Result
 from autograder.grading.pages import feedback, missing
 from autograder.grading.pages.feedback import LEFT_OUT, FitForStudents
@@ -151,6 +151,42 @@ def test_a_picture_that_fails_is_left_out_logged_with_its_place_and_counted(fold
     missing._print_count()
     assert "pictures missing from feedback pages: 1; grading.log says why" in capsys.readouterr().err
     assert missing.taken() == []
+
+
+def graded_module(course):
+    """A right module, handed in and graded."""
+    work = SampleSubmission("ada", lesson="02_attention_as_matmul")
+    hand_in(course, work)
+    (row,) = grade(course, workers=1, sandboxed=not why_no_sandbox())
+    assert row.points["SelfAttention"] > 0
+
+
+def test_a_graph_that_is_sent_is_not_missing(course):
+    graded_module(course)
+    assert missing.taken() == []
+
+
+def test_a_graph_that_is_not_sent_is_logged_with_its_place_and_counted(course, monkeypatch, capsys):
+    monkeypatch.setattr(run, "LARGEST_GRAPH", 0)
+    graded_module(course)
+    logged = (course / "grading.log").read_text()
+    assert "the picture of matmul.SelfAttention ('ada', 02_attention_as_matmul) is missing: what was sent" in logged
+    missing._print_count()
+    assert "pictures missing from feedback pages: 1; grading.log says why" in capsys.readouterr().err
+
+
+WHY_NO_GRAPH = [
+    ({"ended": -9}, "its process ended with status -9"),
+    ({"raised": "KeyError in graph/fold.py, line 7"}, "'KeyError in graph/fold.py, line 7' while it was drawn"),
+    ({"raised": "\n\u202e"}, "'\\n\\u202e' while it was drawn"),
+    ({"graph": []}, "what was sent is no dict of at most 1000000 characters"),
+    ({}, "what was sent is no dict of at most 1000000 characters"),
+]
+
+
+@pytest.mark.parametrize("reply, why", WHY_NO_GRAPH)
+def test_why_there_is_no_graph_is_told_in_words_of_ours(reply, why):
+    assert run._why_no_graph(reply) == why
 
 
 # --- the page -----------------------------------------------------------------------------------------------

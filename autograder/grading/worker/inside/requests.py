@@ -4,7 +4,8 @@
     {"do": "module", "source", "name", "seconds"}     -> {"error": None or a described error}
     {"do": "probe", "name", "procedure", "cases", "isolated", "seconds"}
                                                       -> {"found", "callable", "kind", "records"}
-    {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data or None}
+    {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data}, or {"raised": where}, "" if
+                                                          the answer's own code raised
     {"do": "apart"}, without a reply: the next request is answered in a fork, which reads it itself
     {"do": "rerun", "asked": [{"cases", "programs"}, ...], "seconds"}   -> {"records": [[...], ...]}
 
@@ -21,7 +22,8 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from autograder.faults import door
+from autograder.errors import place_of
+from autograder.faults import door, is_own_fault
 from autograder.grading.sandbox.inside.system import write_all
 from autograder.grading.worker.answer_graph import answer_graph
 from autograder.grading.worker.inside.shell import Shell
@@ -107,8 +109,11 @@ class _Submission:
 
     def _graph(self, name: str, procedure: str, case: Tensor, seconds: float) -> bytes:
         def graph() -> bytes:
-            drawing = answer_graph(self.names.get(name), procedure, unpack_cases(_bytes(case))[0])
-            return pack({"graph": as_data(drawing)})
+            try:
+                drawing = answer_graph(self.names.get(name), procedure, unpack_cases(_bytes(case))[0])
+                return pack({"graph": as_data(drawing)})
+            except Exception as error:
+                return pack({"raised": place_of(error.__cause__ or error) if is_own_fault(error) else ""})
 
         return _in_a_fork(graph, seconds)
 
