@@ -4,15 +4,16 @@ The result of a call must not change with the next one, nor be given again for o
 draws its sizes, both calls have the same: memory that is kept from the first would fit the second.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import torch
 
-from autograder.schema.case import SIDE_EFFECTS, VALUES, Call, Case, Kept, Optimizer
+from autograder.schema.case import SIDE_EFFECTS, SPECS, VALUES, Call, Case, Kept, Optimizer
 from autograder.values.compare import Match
+from autograder.values.pack import pack
 
 TWICE = "two calls in a row"
 CALLS = FIRST, SECOND = "first", "second"
@@ -21,16 +22,20 @@ CALLS = FIRST, SECOND = "first", "second"
 def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str, ...]) -> list[Case]:
     """The case, if these `cases`, or those of a draw of the same sizes (`again`), hold two that one instance can answer
     with different arguments. Without such a draw, the two that are most alike in size."""
-    plain = [case for case in cases if _is_plain(case)]
-    drawn = [pair for pair in zip(cases[:1], again, strict=False) if _can_follow(*pair)]
-    others = [pair for pair in combinations(plain, 2) if _can_follow(*pair)]
-    first, second = drawn[0] if drawn else max(others, key=_alike, default=(None, None))
-    return [] if first is None or second is None else [_joined(first, second, parameters)]
+    pairs = chain(zip(cases[:1], again, strict=False), _most_alike_first(cases))
+    pair = next((pair for pair in pairs if _can_follow(*pair)), None)
+    return [] if pair is None else [_joined(*pair, parameters)]
+
+
+def _most_alike_first(cases: list[Case]) -> Iterator[tuple[Case, Case]]:
+    yield from sorted(combinations(filter(_is_plain, cases), 2), key=_alike, reverse=True)
 
 
 def _can_follow(first: Case, second: Case) -> bool:
-    differ = repr((first.args, first.kwargs)) != repr((second.args, second.kwargs))
-    return _is_plain(first) and _is_plain(second) and repr(first.init) == repr(second.init) and differ
+    if not (_is_plain(first) and _is_plain(second) and repr(first.init) == repr(second.init)):
+        return False
+    given, other = (pack((case.args, dict(case.kwargs)), SPECS) for case in (first, second))
+    return given != other
 
 
 def _alike(pair: tuple[Case, Case]) -> list[bool]:
