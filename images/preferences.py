@@ -44,8 +44,8 @@ def two_ways() -> Picture:
     return Picture(
         figure,
         "Two ways. Above, by reinforcement: pairs, then a reward model that gives points, then a model that writes and "
-        "learns from points minus a price for moving away from the reference, then the tuned policy. Below, DPO: pairs, one loss over two models and two "
-        "answers, the tuned policy. A frozen reference leads into both.",
+        "learns from points minus a price for moving away from the reference, then the tuned policy. Below, DPO: "
+        "pairs, one loss over two models and two answers, the tuned policy. A frozen reference leads into both.",
     )
 
 

@@ -205,7 +205,7 @@ LAYERS = (
          *SMALL_SPREAD),
     edit("DEC-35", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-6)"}),
     edit("DEC-37 a norm without its scale and shift", _norms("torch.layer_norm(x, x.shape[-1:])"),
-         "Your norms have mean 0 and spread 1, whatever they have learned.",
+         "Your norms have mean 0 and standard deviation 1, whatever they have learned.",
          "Which parameters does a LayerNorm own, and which line uses them?"),
     edit("DEC-39 a norm that does not centre",
          _norms("torch.rms_norm(x, x.shape[-1:], self.weight, 1e-5) + self.bias"),

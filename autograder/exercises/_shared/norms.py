@@ -54,7 +54,7 @@ def norm_cases(draw, with_bias: bool):
 # Of worked answers with these lines' words in them.
 SHARED = (
     edit("LN-17 epsilon outside the root", {"torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
-         "You are right but for rows that hardly spread: there epsilon counts too much or too little.",
+         "You are right except for rows that hardly vary: there epsilon counts too much or too little.",
          "Is the small number added before the root is taken, or after?"),
     edit("LN-19 an epsilon of its own", {"variance + eps": "variance + 1e-5"},
          "Another epsilon changes nothing in yours.", "Which line uses the epsilon that is given?"),

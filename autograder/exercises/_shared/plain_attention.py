@@ -32,7 +32,7 @@ SCALES = (
          "Print the number you divide by for vectors of width 6: is it a whole number?"),
     edit("SDPA-35 divided by the width itself", {"/ math.sqrt(q.shape[-1])": "/ q.shape[-1]"},
          "Your weights are flatter than they should be, the more the wider the vectors.",
-         "By how much does the spread of a dot product grow when the width is four times as large?"),
+         "By how much does the standard deviation of a dot product grow when the width is four times as large?"),
     edit("SDPA-37 scale from the number of keys", {SCALE: "scores = scores / math.sqrt(k.shape[-2])"},
          "Your scale follows the number of keys.",
          "What makes dot products large: many keys, or wide vectors?"),

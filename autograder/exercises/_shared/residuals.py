@@ -82,7 +82,7 @@ def residual_cases(draw):
 NEEDS = {
     "calls": ("Your results are right, but how often a module was called is not, or what is left of its last result.",
               "How often is each module called in yours, and is anything written into what it gave?"),
-    "modes": ("You are right but for modules that do something else in training than in evaluation.",
+    "modes": ("You are right except for modules that do something else in training than in evaluation.",
               "In which mode should a module be while you call it, and who decides that?"),
     "modules": ("With modules that do nothing you are right; with others you are not.",
                 "What does each of the two modules read, and where does its result go?"),

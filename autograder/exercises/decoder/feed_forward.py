@@ -116,7 +116,7 @@ EXERCISE = Exercise(
                    "What does an nn.Linear do to x, and do both of yours do all of it, once?"),
     },
     hints=(
-        "Three steps, each on one token alone: wider, through the curve, back to the width of the model. Which of "
+        "Three steps, each on one token at a time: wider, through the curve, back to the width of the model. Which of "
         "them do the two layers do?",
         "Two linear layers in a row can do no more than one. Where must the curve go so that they can?",
         "The shape of it: (..., d_model) to (..., d_ff), the exact GELU, and back to (..., d_model).",

@@ -136,7 +136,7 @@ EXERCISE = Exercise(
         edit("EDL-25", {FIRST: "self.norm1(attended)"}),
         edit("EDL-27", {LAST: "self.norm2(self.linear2(inner))"}),
         edit("ENC-19 no residual at all", {FIRST: "self.norm1(attended)", LAST: "self.norm2(self.linear2(inner))"},
-             "Nothing of x goes past your sublayers.", "Is there a path from input to output that no sublayer is on?"),
+             "Nothing of x skips your sublayers.", "Is there a path from input to output that no sublayer is on?"),
         edit("DEC-03", {ATTEND: ATTEND.replace("x, x, x", "*[self.norm1(x)] * 3"), FIRST: "x + attended",
               INNER: "F.relu(self.linear1(self.norm2(x)))", LAST: "x + self.linear2(inner)"}),
         edit("DEC-47", {FIRST: "x + self.norm1(attended)", LAST: "x + self.norm2(self.linear2(inner))"}),
@@ -162,7 +162,8 @@ EXERCISE = Exercise(
     combinable=("ENC-01", "EDL-17", "FFN-13", "DEC-05", "DEC-03", "ENC-09", "ENC-11", "DEC-19"),
     needs={
         "padding": ("Without padding you are right; with it you are not.",
-                    "Which tokens may nobody look at, and what does True mean in nn.MultiheadAttention's own masks?"),
+                    "Which tokens may no token attend to, and what does True mean in nn.MultiheadAttention's own "
+                    "masks?"),
     } | layers.words_of_needs("the self-attention", "the feed-forward network"),
     hints=(
         "Two sublayers, each followed by a plus and a norm. What does each of them read?",

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
              "You divide by a sum of keys that no query has met.", "Which product stands under the line?"),
         edit("LIN-29 a small number under the line", {LAST: "return above / (below + 1e-6)"},
              "If queries and keys are very negative, your weights sum to less than one.",
-             "How small can phi(q) z become, and how small is your constant beside it?"),
+             "How small can phi(q) z become, and how small is your constant compared with it?"),
         edit("LIN-29", {LAST: "return above / below.clamp(min=1e-6)"}),
         edit("LIN-29", {LAST: "return above / (below + 1e-8)"}),
         edit("LIN-31 scaled", {PHI_Q: "q = F.elu(q / q.shape[-1] ** 0.5) + 1"},

@@ -48,7 +48,7 @@ EXERCISE = Exercise(
     shapes={"return": "N N"},
     mistakes=(
         edit("WIN-01 one token too many", {NEAR: "(back <= window)"},
-             "Your tokens see one token more than they should.",
+             "Your tokens see one more token than they should.",
              "A window of one: which tokens does it hold?"),
         edit("WIN-03 one token too few", {NEAR: "(back < window - 1)"},
              "Your tokens see one token less than they should.", "Does a token count in its own window?"),

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
     combinable=("ANS-07", "ANS-13", "ANS-15", "ANS-21"),
     needs={
         "ignore": ("With -100 you are right; with another value you are not.", "Which lines use `ignore`?"),
-        "question": ("If everything is the answer you are right; beside a question you are not.",
+        "question": ("If everything is the answer you are right; with a question before it you are not.",
                      "Of which token does it depend whether it counts: the one that is read, or the one asked for?"),
         "tokens": ("A single token is right in yours; several are not.",
                    "After reading token t, which token is the model asked for?"),

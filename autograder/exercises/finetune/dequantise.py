@@ -64,7 +64,7 @@ EXERCISE = Exercise(
              "All your rows use the scales of the first.", "Which scales belong to the second row?"),
         edit("BLK-49 blocks of a fixed size", {"codes.shape[1] // scales.shape[1]": "min(2, codes.shape[1])",
              EACH: "scales.repeat_interleave(block, dim=1)[:, :codes.shape[1]]"},
-             "Your blocks have a size of their own.", "Which two shapes tell how long a block is?"),
+             "Your blocks have their own size.", "Which two shapes tell how long a block is?"),
         edit("BLK-51 no gradient for the scales", {EACH: "scales.detach().repeat_interleave(block, dim=1)"},
              "The weights are right, but no gradient reaches the scales.",
              "Which step cuts the scales off from the result?"),

@@ -131,7 +131,7 @@ EXERCISE = Exercise(
              "A block of zeros comes back with the scale 1.", "What is the largest entry of such a block?"),
         edit("BLK-21 every n-th entry", {RUNS: ".unflatten(1, (block, -1)).transpose(1, 2)",
                                          "codes.flatten(1)": "codes.transpose(1, 2).flatten(1)"},
-             "Your blocks are made of entries that do not stand beside each other.",
+             "Your blocks are made of entries that are not next to each other.",
              "With blocks of two, which entries of a, b, c, d are in the first block?"),
         edit("BLK-23 blocks run down the columns", {"weight.detach()": "weight.detach().T",
              "codes.flatten(1)": "codes.flatten(1).T", "int8), scales": "int8), scales.T",
@@ -178,7 +178,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "Take the row 2, -14, 6, 1 as one block. Which scale makes -14 the code -7, and what do the others become?",
-        "Give each block an axis of its own. The largest magnitude along it, divided by 7, is the scale. What happens "
+        "Give each block its own axis. The largest magnitude along it, divided by 7, is the scale. What happens "
         "to a block whose largest magnitude is 0?",
         "The shape of it: (O, I) to (O, I/block, block); scales (O, I/block); divide, round, and put the blocks back "
         "into rows.",

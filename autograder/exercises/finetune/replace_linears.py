@@ -293,7 +293,7 @@ EXERCISE = Exercise(
     hints=(
         "`named_modules` gives every part with its path. For `layers.1.attention.q_proj`: what is the layer's own "
         "name, and whose attribute is it?",
-        "Make the list of layers before you change anything: what is replaced may hold linear layers of its own. And "
+        "Make the list of layers before you change anything: what is replaced may hold linear layers itself. And "
         "think about when to freeze.",
         "The shape of it: a list of (path, layer); an error if it is empty; freeze all there is; for each, the parent "
         "by its path and `setattr`; the length of the list.",

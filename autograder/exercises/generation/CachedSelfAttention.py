@@ -160,7 +160,7 @@ EXERCISE = Exercise(
         edit("KV-41", {MASK: ".tril(diagonal=seen + 1)"},
              "Each of your tokens sees one that comes after it.", "Which is the last key that a new token may see?"),
         edit("KV-05 the cache is replaced", {CACHE: ", (k[:, :, seen:], v[:, :, seen:])"},
-             "The cache that you give back holds the new tokens alone.",
+             "The cache that you return holds only the new tokens.",
              "How long is the cache after the third step?"),
         edit("KV-43 the cache stays as it was", {CACHE: ", cache or (k, v)"},
              "The cache that you give back does not hold the new tokens.",
@@ -194,7 +194,7 @@ EXERCISE = Exercise(
              "Your cache holds the values first.", "In which order does the exercise name the two?"),
         edit("KV-33", {CACHE: ", (v, k)", KEYS: KEYS.replace("[0]", "[1]"), VALUES_: VALUES_.replace("[1]", "[0]")}),
         edit("KV-35 no cache comes back", {CACHE: ""},
-             "You return the output alone.", "What must the next call know of this one?"),
+             "You return only the output.", "What must the next call know of this one?"),
         edit("KV-29 the cache is cut off", {CACHE: ", (k.detach(), v.detach())"},
              "The values are right, but no gradient goes through the cache that you give back.",
              "Which step cuts keys and values off from what made them?"),
@@ -202,7 +202,7 @@ EXERCISE = Exercise(
         edit("KV-31 a memory of its own", {GIVEN: "cache = self.__dict__.get('kept') if cache is not None else None\n"
              "        if cache is not None:",
              "        return ": "        self.__dict__['kept'] = (k, v)\n        return "},
-             "Your module keeps a cache of its own, and does not use the one that is given.",
+             "Your module keeps its own cache, and does not use the one that is given.",
              "Whose cache is it when two texts are written in turn?"),
         edit("KV-39 new tokens see only one another",
              {FILL: "scores.masked_fill(~past | (torch.arange(k.shape[2]) < seen), "

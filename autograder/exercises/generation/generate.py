@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         edit("SAM-131 a window even without a limit", {SEEN: "ids[:, -(max_len or 3) :]"},
              "Without a limit, your model does not read the whole text.", "What does None for max_len say?"),
         edit("SAM-133 the last token alone is read", {SEEN: "ids[:, -1:]"},
-             "Your model reads the last token alone.", "What does the next word depend on?"),
+             "Your model reads only the last token.", "What does the next word depend on?"),
         edit("SAM-135 always the likeliest", {TOKEN: "logits[:, -1].argmax(dim=-1)"},
              "You never ask `choose`.", "Who decides on the next token?"),
         edit("SAM-137 probabilities are chosen from", {TOKEN: "choose(torch.softmax(logits[:, -1], dim=-1))"},

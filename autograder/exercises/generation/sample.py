@@ -172,10 +172,10 @@ EXERCISE = Exercise(
              ".mean(0, keepdim=True).expand_as(logits)"},
              "All your rows draw from one distribution.", "Which row does each draw belong to?"),
         edit("SAM-111 numbers of its own", {REACHED: "total > torch.rand(len(u), 1)"},
-             "You draw random numbers of your own.", "Where do the random numbers come from in this exercise?"),
+             "You draw random numbers yourself.", "Where do the random numbers come from in this exercise?"),
         edit("SAM-111", {LAST: "return torch.multinomial(probs, 1)[:, 0]"}),
         edit("SAM-113 an axis too many", {LAST: "return reached.int().argmax(dim=-1, keepdim=True)"},
-             "Your ids have an axis of their own for the single token.", "Which shape do B tokens have?"),
+             "Your ids have their own axis for the single token.", "Which shape do B tokens have?"),
         edit("SAM-115 the probability instead of the token",
              {LAST: "return probs.gather(1, reached.int().argmax(dim=-1)"
              "[:, None])[:, 0]"},
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
         "By which number are the logits divided?"),
         "cold": ("You are right but at temperatures of zero and almost zero.", "Which token is left when the "
                  "temperature falls and falls?"),
-        "edges": ("You are right but for u of 0 and next to 1.",
+        "edges": ("You are right except for u of 0 and next to 1.",
         "Which token is the first that may be drawn, and which "
                   "the last?"),
         "borders": ("You are right but where u is where a token ends.", "Is a sum greater than u that equals it?"),
@@ -204,7 +204,7 @@ EXERCISE = Exercise(
         "end?",
         "A running sum gives the ends. Which of them are greater than u, and which of these is the first? What if "
         "rounding leaves none?",
-        "The shape of it: (B, V) probabilities, their running sums, a comparison with u in a column of its own, and "
+        "The shape of it: (B, V) probabilities, their running sums, a comparison with u in its own column, and "
         "the "
         "first True of each row.",
     ),

@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         edit("SPEC-15 rejected instead of accepted", {"u[n] >= ratio": "u[n] < ratio"},
              "You reject what should be accepted.", "When is a token accepted: below the ratio, or above it?"),
         edit("SPEC-17 the large model's probability alone", {RATIO: "target_probs[n, token]"},
-             "You accept a token by what the large model says alone.",
+             "You accept a token only by what the large model says.",
              "How often is a token offered by the small model?"),
         edit("SPEC-19 an impossible token is accepted", {"u[n] >= ratio": "u[n] > ratio"},
              "With u = 0 you accept a token that the large model never writes.", "Is 0 less than 0?"),
@@ -170,7 +170,7 @@ EXERCISE = Exercise(
     ),
     combinable=("SPEC-03", "SAM-13", "SPEC-09", "SPEC-25", "SPEC-29"),
     needs={
-        "impossible": ("You are right but for a token that the large model never writes.", "Is 0 less than 0?"),
+        "impossible": ("You are right except for a token that the large model never writes.", "Is 0 less than 0?"),
         "rejected": ("Where all tokens are accepted you are right; where one is rejected you are not.",
                      "How many tokens stay, and what is left of the large model's distribution?"),
         "sure": ("You are right but where a token is as likely or likelier for the large model.",
@@ -184,9 +184,8 @@ EXERCISE = Exercise(
         "The small model writes a token with probability 0.5, the large one would with 0.2. How often must it be "
         "thrown "
         "away, so that 0.2 is left?",
-        "Walk through the draft until a token is rejected. What the small model brings too little of must come from "
-        "the "
-        "next draw: which difference says how much?",
+        "Walk through the draft until a token is rejected. What the small model proposes too rarely must be made up "
+        "for in the next draw. Which difference tells you how much?",
         "The shape of it: a loop with an early end, a count, one row of K + 1, and where something was rejected a "
         "difference, cut at 0, as shares.",
     ),

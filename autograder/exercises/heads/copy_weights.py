@@ -140,7 +140,7 @@ EXERCISE = Exercise(
              "Which names do the two modules share, and under which name does the source keep the rest?"),
         edit("MHA-65 memory is shared", _all("{0}.{1}.data = {2}.data"),
              "After copying, a change of one module changes the other.",
-             "Is a slice of a tensor a tensor of its own?"),
+             "Does a slice of a tensor have memory of its own?"),
         edit("MHA-65", _all("{0}.{1} = nn.Parameter({2}.detach())")),
         edit("MHA-65", {OUT: "target.out_proj = source.out_proj", OUT_BIAS: "pass"}),
         edit("MHA-67 copies that do not learn", _all("{0}.{1} = nn.Parameter({2}.clone(), requires_grad=False)"),

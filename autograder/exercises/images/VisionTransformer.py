@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         edit("VIT-35 no class token", {JOINED: "torch.cat((0 * first, x), dim=1) + self.position_embedding"},
              "Your class token changes nothing.", "What does the token in the first place hold?"),
         edit("VIT-35", {JOINED: "x + self.position_embedding[:, 1:]"},
-             "Your tokens are the patches alone.", "What does the token in the first place hold?"),
+             "Your tokens are only the patches.", "What does the token in the first place hold?"),
         edit("VIT-37 no positions", {" + self.position_embedding": ""},
              "The order of your patches changes nothing.", "Does the model know where in the image a patch lies?"),
         edit("VIT-37", {JOINED: "torch.cat((first + self.position_embedding[:, :1], x), dim=1)"}),
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                     "Which patch is number 1, which place does it get, and who reads it?"),
         "channels": ("With one channel you are right; with several you are not.",
                      "Within a patch, which pixel comes after the last one of the first channel?"),
-        "": ("For an image of one pixel your numbers are already others.",
+        "": ("For an image of one pixel your numbers are already wrong.",
              "Which two tokens are there, which place has each, and which is read?"),
     },
     hints=(

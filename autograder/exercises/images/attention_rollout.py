@@ -73,7 +73,8 @@ EXERCISE = Exercise(
              "Your layers are multiplied from the other side.",
              "Rows ask, columns are asked: which layer's rows should the rows of the result be?"),
         edit("ROLL-03 no residual", {MIXED: "layer.mean(dim=1)"},
-             "Your layers know attention alone.", "By which other way does a token reach the next layer?"),
+             "Your layers have attention but no residual path.", "By which other way does a token reach the next "
+                                                                 "layer?"),
         edit("ROLL-05 the identity in full", {MIXED: "layer.mean(dim=1) + same"},
              "Your rows double with every layer.", "How much of a token comes from itself, and how much by attention?"),
         edit("ROLL-35 another share", {MIXED: "0.5 * layer.mean(dim=1) + same"},
@@ -112,7 +113,8 @@ EXERCISE = Exercise(
              "Does a row of attention belong to the token that asks, or to one that is asked?"),
         edit("ROLL-27 no residual in the first layer", {NEXT: "mixed @ rolled if rolled is not same else "
                                                         "layer.mean(dim=1)"},
-             "Your first layer knows attention alone.", "Is there a residual around the first layer, too?"),
+             "Your first layer has attention but no residual path.", "Is there a residual around the first layer, "
+                                                                     "too?"),
         edit("ROLL-29 the class token's row alone", {LAST: "return rolled[:, 0]"},
              "You return one row.", "Which shape does the exercise ask for?"),
         edit("ROLL-31 the identity once, at the end", {MIXED: "layer.mean(dim=1)", LAST: "return 0.5 * rolled + "

@@ -158,7 +158,7 @@ EXERCISE = Exercise(
                     "Which weights and which bias has each output?"),
         "pixels": ("For patches of one pixel you are right; for larger ones you are not.",
                    "Which of the kernel's numbers meets which number of a patch?"),
-        "": ("With a single pixel, channel and output, your numbers are already others.",
+        "": ("With a single pixel, channel and output, your numbers are already wrong.",
              "By which number is the pixel multiplied, and what is added?"),
     },
     hints=(

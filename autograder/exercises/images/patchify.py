@@ -88,7 +88,7 @@ EXERCISE = Exercise(
                  "Which patch is number 1 in an image of two rows and two columns of patches?"),
         "channels": ("With one channel you are right; with several you are not.",
                      "Within a patch, which pixel comes after the last one of the first channel?"),
-        "": ("With a single channel and a single row of patches, your numbers are already others.",
+        "": ("With a single channel and a single row of patches, your numbers are already wrong.",
              "Which four pixels are the second patch, and in which order do they come?"),
     },
     hints=(

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
                  "Where in the image does patch 1 stand, and where the first patch of the second row?"),
         "channels": ("With one channel you are right; with several you are not.",
                      "Within a patch, which number is the first pixel of the second channel?"),
-        "": ("With a single channel and a single row of patches, your numbers are already others.",
+        "": ("With a single channel and a single row of patches, your numbers are already wrong.",
              "Where does each of the four numbers of the second patch belong?"),
     },
     hints=(

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     shapes={"mixed": "B N n_heads*d_head", "mean": "n_heads*d_head", "return": "B N n_heads*d_head"},
     mistakes=(
         edit("ABL-01 every n-th feature", {EACH: "gone.repeat(d_head)"},
-             "The features that you take away do not stand beside each other.",
+             "The features that you take away are not next to each other.",
              "With 2 heads and 6 features: which features are head 0?"),
         edit("ABL-03 the other heads", {GONE: "gone[:] = True\n    gone[list(heads)] = False"},
              "You take away the heads that should stay.", "Which heads does the list name?"),

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     mistakes=(
         edit("HOUT-01 every n-th feature", {PARTS: "mixed.unflatten(-1, (-1, n_heads)).transpose(-1, -2)",
              COLUMNS: "out_proj.weight.unflatten(1, (-1, n_heads)).transpose(-1, -2)"},
-             "A head of yours is made of features that do not stand beside each other.",
+             "A head of yours is made of features that are not next to each other.",
              "With 2 heads and 6 features: which features are head 0?"),
         edit("HOUT-03 features and weights are cut differently",
              {PARTS: "mixed.unflatten(-1, (-1, n_heads)).transpose(-1, -2)"},
@@ -103,12 +103,12 @@ EXERCISE = Exercise(
                   "Which features are one head, and which columns of the weight belong to them?"),
         "heads": ("One head is right in yours; several are not.",
                   "Which part of the product belongs to each of them?"),
-        "": ("Even one head alone comes out wrong.", "What does out_proj make of `mixed`?"),
+        "": ("Even a single head comes out wrong.", "What does out_proj make of `mixed`?"),
     },
     hints=(
         "out_proj(mixed) is a sum over the features of `mixed`. Cut that sum into one piece for each head: which "
         "columns of the weight are in each piece?",
-        "Give the heads an axis of their own in both factors. Over which axis is summed, and which one stays?",
+        "Give the heads their own axis in both factors. Over which axis is summed, and which one stays?",
         "The shape of it: (B, N, H, d_head) and (d_out, H, d_head) give (B, N, H, d_out). Its sum over H is the "
         "layer's output.",
     ),

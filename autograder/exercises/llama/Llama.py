@@ -168,7 +168,7 @@ EXERCISE = Exercise(
              {"self.norm = nn": "self.head = nn.Linear(d_model, vocab_size, bias=False)\n        self.norm "
                                 "= nn",
               LAST: "return self.head(x), new"},
-             "Your model has a matrix for the logits beside the table.",
+             "Your model has a matrix for the logits besides the table.",
              "How many tables has a model whose ends are tied?"),
         edit("LLA-07", {"self.norm = nn": "self.head = nn.Linear(d_model, vocab_size, bias=False)\n"
              "        self.head.weight = self.token_embedding.weight\n        self.norm = nn",
@@ -230,7 +230,7 @@ EXERCISE = Exercise(
         edit("LLA-43 a layer is called twice", {CALL: f"layer(x, cache)\n            {CALL}"},
              "A layer is called more often than once.", "How often does each token go through a layer?"),
         edit("LLA-45 no caches come back", {"weight.T, new": "weight.T"},
-             "You return the logits alone.", "What must the next call know of this one?"),
+             "You return only the logits.", "What must the next call know of this one?"),
         edit("LLA-47 caches before logits", {LAST: "return new, x @ self.token_embedding.weight.T"},
              "The caches come first in your result.", "In which order does the exercise name the two?"),
         edit("LLA-49 a LayerNorm", {"nn.RMSNorm(d_model, eps=eps)":
@@ -247,7 +247,7 @@ EXERCISE = Exercise(
     needs={
         "given": ("Your numbers are right with ordinary layers; with layers that look closely they are not.",
                   "With which arguments, how often and on which objects are the layers called?"),
-        "epsilon": ("You are right but for streams that are small, or for another epsilon.",
+        "epsilon": ("You are right except for streams that are small, or with another epsilon.",
                     "Which number keeps the norm from dividing by zero, and does it reach your norm?"),
         "cache": ("Without caches you are right; with them you are not.",
                   "Which cache does each layer get, and which list comes back?"),

@@ -211,7 +211,7 @@ EXERCISE = Exercise(
              "A text of five tokens is cached: at which position is the next one?"),
         edit("LAT-03 positions count from one", {PLACES:
              "torch.arange(seen + 1, seen + 1 + x.shape[1], device=x.device)"},
-             "Your first token stands at position 1.", "By which angle does the very first token turn?"),
+             "Your first token stands at position 1.", "By which angle does the very first token rotate?"),
         edit("LAT-05 the last position for all", {PLACES:
              "torch.full((x.shape[1],), seen + x.shape[1] - 1, device=x.device)"},
              "All your new tokens stand at one place.",
@@ -220,30 +220,30 @@ EXERCISE = Exercise(
              {f"        {TURN_K}\n": "", LATER:
               "        k = self.turned(k, torch.arange(k.shape[2], device=x.device))\n"
               "        kept = (k, v)\n        shared ="},
-             "Keys of the cache are turned again in every call.",
-             "How often should each key be turned in its life?"),
+             "Keys of the cache are rotated again in every call.",
+             "How often should each key be rotated in its life?"),
         edit("LAT-09 keys are cached before they turn",
              {f"        {TURN_K}\n": "", LATER:
               "        k = self.turned(k, torch.arange(k.shape[2], device=x.device))\n        shared ="},
-             "Your cache holds keys that have not been turned.",
+             "Your cache holds keys that have not been rotated.",
              "What does the next call need of an old key?"),
         edit("LAT-11 queries are not turned", {TURN_Q: "pass"},
              "Your queries keep their direction wherever they stand.",
-             "Which two things turn with the place?"),
+             "Which two things rotate with the place?"),
         edit("LAT-13 keys are not turned", {TURN_K: "pass"},
-             "Your keys keep their direction wherever they stand.", "Which two things turn with the place?"),
+             "Your keys keep their direction wherever they stand.", "Which two things rotate with the place?"),
         edit("LAT-15 no positions", {TURN_Q: "pass", TURN_K: "pass"},
-             "Nothing turns in yours.", "How does your attention know in which order the tokens stand?"),
+             "Nothing rotates in yours.", "How does your attention know in which order the tokens stand?"),
         edit("LAT-17 values are turned, too", {TURN_K: f"{TURN_K}\n        v = self.turned(v, places)"},
-             "Your values turn with the place.", "Should what a token says depend on where it stands?"),
+             "Your values rotate with the place.", "Should what a token says depend on where it stands?"),
         edit("LAT-19 halves instead of neighbours",
              {PAIRS: "x.chunk(2, dim=-1)",
               "torch.stack((first * cos - second * sin, first * sin + second * cos), dim=-1).flatten(-2)":
               "torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)"},
-             "You turn feature i of a head together with feature i + d_head/2.",
+             "You rotate feature i of a head together with feature i + d_head/2.",
              "Which two features make a pair in `apply_rope`?"),
         edit("LAT-21 turned backwards", {TURNED: "first * cos + second * sin, second * cos - first * sin"},
-             "Your pairs turn from the second feature towards the first.",
+             "Your pairs rotate from the second feature towards the first.",
              "Where should the pair (1, 0) point after a quarter turn?"),
         edit("LAT-23 turned before the heads are cut",
              {"= self.q_proj(x)": "= self.turned_whole(self.q_proj(x), cache)", "= self.k_proj(x)":
@@ -254,7 +254,7 @@ EXERCISE = Exercise(
               "        x = self.turned(x, torch.arange(seen, seen + x.shape[1]))\n"
               "        self.d_head = width\n        return x\n\n    def turned(self"},
              "Your angles fall over the whole width, not within each head.",
-             "How wide is the thing that turns?"),
+             "How wide is the thing that rotates?"),
         edit("LAT-25 turned by head", {TURN_Q:
              "q = self.turned(q.transpose(1, 2), torch.arange(q.shape[1])).transpose(1, 2)",
              TURN_K: "k = self.turned(k.transpose(1, 2), torch.arange(k.shape[1])).transpose(1, 2)"},
@@ -263,9 +263,9 @@ EXERCISE = Exercise(
         edit("LAT-27 the base is fixed", {RATES: "10000.0**-exponents"},
              "Another base changes nothing in yours.", "Which line uses the base that is given?"),
         edit("LAT-29 the angles grow", {RATES: "self.base**exponents"},
-             "Your pairs turn faster and faster from left to right.", "Which pair should turn slowest?"),
+             "Your pairs rotate faster and faster from left to right.", "Which pair should rotate slowest?"),
         edit("LAT-31 positions end somewhere", {PLACES: f"{PLACES}.clamp(max=1023)"},
-             "Positions beyond some number turn no further in yours.",
+             "Positions beyond some number rotate no further in yours.",
              "Which number in your code says how long a text may be?"),
         edit("LAT-31", {PLACES: f"{PLACES}.clamp(max=511)"}),
         edit("LAT-33 key heads are dealt out in turn", {SHARE_K: "k.repeat(1, shared, 1, 1)",
@@ -339,17 +339,17 @@ EXERCISE = Exercise(
         "heads": ("With one head you are right; with several you are not.",
                   "Which features belong to one head, and what is put together at the end?"),
         "tokens": ("A single token is right; several are not.",
-                   "Which tokens may each of them see, and by how much is each of them turned?"),
+                   "Which tokens may each of them see, and by how much is each of them rotated?"),
         "": ("Even a single token without a cache comes out wrong.",
-             "Which layers does it pass, and by which angle is the token at position 0 turned?"),
+             "Which layers does it pass, and by which angle is the token at position 0 rotated?"),
     },
     hints=(
         "It is lesson 12's attention with two more things in it. Write down, for a cache of five tokens and "
         "two new "
         "ones: at which positions do the new ones stand, and how many heads has each tensor?",
-        "There is one right order: project, cut into heads, turn, append to the cache, share. What would go "
+        "There is one right order: project, cut into heads, rotate, append to the cache, share. What would go "
         "wrong if "
-        "turning came after appending, or sharing before it?",
+        "rotating came after appending, or sharing before it?",
         "The shape of it: queries (B, H, N, d_head), new keys and values (B, G, N, d_head), the cache (B, "
         "G, M + N, "
         "d_head), and only for the product (B, H, M + N, d_head). `apply_rope` of lesson 07 may be written "

@@ -232,7 +232,7 @@ EXERCISE = Exercise(
              "Whose memory is the result of a module?"),
         edit("LLY-49", {ADDED: "x = x + heard\n        heard.zero_()"}),
         edit("LLY-51 no cache comes back", {", cache\n": "\n"},
-             "You return the stream alone.", "What must the next call know of this one?"),
+             "You return only the stream.", "What must the next call know of this one?"),
         edit("LLY-53 cache before stream", {LAST: "return cache, x + self.down_proj(hidden)"},
              "The cache comes first in your result.", "In which order does the exercise name the two?"),
         edit("LLY-55 added into the stream", {ADDED: "x += heard"},
@@ -249,7 +249,7 @@ EXERCISE = Exercise(
                   "With which arguments, how often and on which object is the attention called, and what "
                   "becomes of "
                   "its results?"),
-        "epsilon": ("You are right but for tokens whose features are small, or for another epsilon.",
+        "epsilon": ("You are right except for tokens whose features are small, or with another epsilon.",
                     "Which number keeps the norm from dividing by zero, and does it reach both norms?"),
         "cache": ("Without a cache you are right; with one you are not.",
         "Where does the cache come in, and where does it leave?"),
@@ -266,7 +266,7 @@ EXERCISE = Exercise(
         "leave it, and what stands first on each?",
         "The attention gives two things. One is added to the stream; where does the other go? The second "
         "branch is "
-        "`swiglu` with layers of your own.",
+        "`swiglu` with your own layers.",
         "The shape of it: (B, N, d_model) all along the stream, (B, N, d_ff) inside the second branch, and "
         "a pair at "
         "the end.",

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
     shapes={"ids": "1 N"},
     mistakes=(
         edit("GEN-01 the text is read again", {NEXT: "ids = torch.cat((ids, token[:, None]), dim=1)"},
-             "The model reads the whole text in every call, beside its caches.",
+             "The model reads the whole text in every call, in spite of its caches.",
              "What does the model know already when the second call comes?"),
         edit("GEN-03 no caches", {CALL: "model(ids, None)",
              NEXT: "ids = torch.cat((ids, token[:, None]), dim=1)"},

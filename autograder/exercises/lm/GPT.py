@@ -153,7 +153,7 @@ EXERCISE = Exercise(
         edit("GPT-05", {TIED: "pass"}),
         edit("GPT-05", {TIED: "self.head.weight = nn.Parameter(self.token_embedding.weight.clone())"}),
         edit("GPT-07 a head with a bias", {HEAD: "nn.Linear(d_model, vocab_size)"},
-             "Your head owns a bias beside the matrix it shares.",
+             "Your head has a bias besides the matrix that it shares.",
              "How many numbers does the last layer own beyond those that it shares?"),
         edit("GPT-09 layers that PyTorch does not know", {MODULES: "layers"},
              "Your layers are not among the parameters of the model.",
@@ -215,7 +215,7 @@ EXERCISE = Exercise(
         edit("GPT-47 probabilities", {LAST: "return torch.softmax(self.head(x), dim=-1)"},
              "You return probabilities.", "What does the loss do to what it is given first?"),
         edit("GPT-49 the last position alone", {LAST: "return self.head(x[:, -1])"},
-             "You return logits for the last token alone.", "How many predictions does one text give to learn from?"),
+             "You return logits for the last token only.", "How many predictions does one text give to learn from?"),
         edit("GPT-51 the mask is part of the state", {"self.max_len = max_len": "self.max_len = max_len\n        "
              'self.register_buffer("mask", torch.ones(max_len, max_len, dtype=torch.bool).triu(1))'},
              "Your mask is stored with the parameters.", "What would a mask in a file of weights be good for?"),
@@ -242,7 +242,7 @@ EXERCISE = Exercise(
                            "What does a token learn of the others, and which position does each of them get?"),
         "shorter": ("Where there are as many tokens as positions you are right; with fewer you are not.",
                     "Which rows of the positions does a short text need?"),
-        "": ("Even one token alone gets other logits.",
+        "": ("Even a single token gets other logits.",
              "Which way does one token take: what is added to it, what norms it, and what makes logits of it?"),
     },
     hints=(

@@ -214,7 +214,7 @@ EXERCISE = Exercise(
              "The averages that you return are those that you were given.",
              "What should the next step know of this gradient?"),
         edit("OPT-61 the same mean for all entries", {MOVED: MOVED.replace("square_now", "square_now.mean()")},
-             "You divide all entries by one number.", "Does every entry have a step length of its own?"),
+             "You divide all entries by one number.", "Does every entry have its own step length?"),
         edit("OPT-65 only the parameter", {LAST: "return moved"},
              "You return only the parameter.", "What does the next step need besides it?"),
         edit("OPT-67 clipped squares", {BELOW: "torch.clamp(torch.sqrt(square_now), min=eps)"},

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
              TARGETS: "ids[-n * length :].reshape(n, length)"},
              "Your windows begin later than the text.", "At which end is the rest that is dropped?"),
         edit("TRN-39 one window only", {LAST: "return inputs[:1], targets[:1]"},
-             "You return the first window alone.", "How many windows fit into the text?"),
+             "You return only the first window.", "How many windows fit into the text?"),
         edit("TRN-41 one tensor", {LAST: "return torch.stack((inputs, targets))"},
              "You return one tensor.", "Which two things does the exercise ask for?"),
         edit("TRN-43 the last target alone", {TARGETS: "ids[1 : n * length + 1].reshape(n, length)[:, -1]"},

@@ -52,7 +52,7 @@ EXERCISE = Exercise(
              "Should the scale make up for wide vectors, or add to their effect?"),
         edit("SDPA-35 divided by the width itself", {"/ math.sqrt(q.shape[-1])": "/ q.shape[-1]"},
              "Your scores are smaller than they should be, the more the wider the vectors.",
-             "By how much does the spread of a dot product grow when the width is four times as large?"),
+             "By how much does the standard deviation of a dot product grow when the width is four times as large?"),
         edit("SDPA-21 samples are mixed", {"k.transpose(-2, -1)": "k.reshape(-1, *k.shape[-2:])[0].T"},
              "Changing one sample moves the result of another.",
              "Change sentence 2: should the result for sentence 1 move?"),

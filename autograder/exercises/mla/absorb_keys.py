@@ -75,7 +75,7 @@ EXERCISE = Exercise(
              "Your result has no axis for heads.", "Does each head ask its own question?"),
         edit("MLA-43", {LAST: "return q_weight.T @ k_up_weight"}),
         edit("MLA-45 the same matrix for every head", {PRODUCT: "(q_weight.T @ k_up_weight).expand(n_heads, -1, -1)"},
-             "All your matrices are the same.", "Which rows of the weights belong to one head alone?"),
+             "All your matrices are the same.", "Which rows of the weights belong to a single head?"),
         edit("MLA-45", {PRODUCT: "(q_weight.T @ k_up_weight / n_heads).expand(n_heads, -1, -1)"}),
         edit("MLA-47 heads as an axis in the middle", {LAST: "return absorbed.transpose(0, 1)"},
              "Your heads are the second axis.", "Which axis comes first in the shape that is asked for?"),
@@ -99,7 +99,7 @@ EXERCISE = Exercise(
     hints=(
         "Write the score of one head with both weights in it: x W_q^T on one side, c W_k^T on the other. Which two "
         "matrices stand side by side in the middle?",
-        "nn.Linear keeps (out, in), and the heads lie along `out`. Give them an axis of their own in both weights, and "
+        "nn.Linear keeps (out, in), and the heads lie along `out`. Give them their own axis in both weights, and "
         "look at what each head holds.",
         "The shape of it: (H, d_head, d_model) and (H, d_head, d_latent), of which the axis of d_head is summed away.",
     ),

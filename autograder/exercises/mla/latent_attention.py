@@ -98,7 +98,7 @@ EXERCISE = Exercise(
              "Should wider heads make attention sharper?"),
         edit("MLA-111 divided by the width", {ROOT: "d_head"},
              "Your weights are flatter than they should be, the more the wider the heads.",
-             "By how much does the spread of a dot product grow when the width is four times as large?"),
+             "By how much does the standard deviation of a dot product grow when the width is four times as large?"),
         edit("SDPA-07", {SOFTMAX: "torch.softmax(scores, dim=-2)"}),
         edit("SDPA-45", {SOFTMAX: "torch.softmax(scores, dim=1)"},
              "Your weights sum to one over the heads.",
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         edit("MLA-113 heads are averaged", {LAST: "return output.mean(dim=1)"},
              "Your result is the mean of the heads.", "What does an output projection do with the parts of its heads?"),
         edit("MLA-115 heads side by side", {LAST: "return output"},
-             "Your heads still have an axis of their own.", "What becomes of the heads in the formula?"),
+             "Your heads still have their own axis.", "What becomes of the heads in the formula?"),
         edit("MLA-117 one head alone", {LAST: "return output[:, 0]"},
              "Your result is that of one head.", "What is left of the other heads at the end?"),
         edit("MLA-117", {LAST: "return output[:, -1]"}),
@@ -155,8 +155,8 @@ EXERCISE = Exercise(
     hints=(
         "A score is x keys[h] c, three factors in a row. One order makes a full key for every latent, the other does "
         "not: which?",
-        "Bring the query down to the width of a latent first, once for each head. The same trick works for values: mix "
-        "first, bring up afterwards.",
+        "Bring the query down to the width of a latent first, once for each head. The same trick works for values: "
+        "mix first, project up afterwards.",
         "The shape of it: (B, N, d_model) and (H, d_model, d_latent) give (B, H, N, d_latent); scores (B, H, N, M); "
         "mixed latents (B, H, N, d_latent); up again, and the sum over heads.",
     ),

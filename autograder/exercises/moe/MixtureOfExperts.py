@@ -197,10 +197,10 @@ EXERCISE = Exercise(
         edit("MOE-55", {EXPERT: "expert(tokens * (experts == e).any(-1, keepdim=True))[token]"}),
         edit("MOE-57 an expert without a token is called", {NOBODY: "if False:"},
              "An expert is called in yours although no token is sent to it.",
-             "What should happen to an expert that nobody chose?"),
+             "What should happen to an expert that no token chose?"),
         edit("MOE-59 one token at a time",
              {EXPERT: "torch.cat([expert(one[None]) for one in tokens[token]])"},
-             "An expert is called in yours for each of its tokens anew.",
+             "An expert is called in yours once for each of its tokens.",
              "How many rows can one call of an nn.Linear take?"),
         wrong("MOE-59", OneByOne),
         edit("MOE-61 one call for each place", {MADE: "torch.cat([weights[token, slot, None][slot == s] * "

@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         edit("MOE-253 a constant under the line",
              {WEIGHTS: "scale * chosen / (chosen.sum(dim=-1, keepdim=True) + 1e-6)"},
              "If all scores are small, your weights add up to less than the scale.",
-             "How small can a sigmoid become, and how small is your constant beside it?"),
+             "How small can a sigmoid become, and how small is your constant compared with it?"),
         edit("MOE-255 scores below zero are lost",
              {TOP: "(torch.relu(scores + bias) - 1e-9 * torch.arange(logits.shape[-1])).topk(k, dim=-1).indices"},
              "If the biases are negative, you choose other experts.",

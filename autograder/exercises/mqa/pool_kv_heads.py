@@ -60,7 +60,7 @@ EXERCISE = Exercise(
              "You average neighbouring rows of the weight.",
              "Which rows belong to one head, and should they be mixed with each other?"),
         edit("MQA-89 one axis too many", {".flatten(0, 1)": ""},
-             "Your pooled heads still have an axis of their own.",
+             "Your pooled heads still have their own axis.",
              "Which shape should a layer's weight have?"),
         edit("MQA-91 the first heads are kept", {MEAN: "weight[: len(weight) // n_heads * n_kv_heads]"},
              "Your result is the first rows of the weight.",
@@ -96,14 +96,14 @@ EXERCISE = Exercise(
     needs={
         "more than two heads": ("With two heads in a group you are right; with three or four you are not.",
                                 "How much should each of three heads count, and each of four?"),
-        "groups": ("Where every head is a group of its own you are right; where heads are put together you are not.",
+        "groups": ("Where every head is its own group you are right; where heads are put together you are not.",
                    "Which rows make one row of the result, and how much does each of them count?"),
-        "one head each": ("Where every head is a group of its own, the weight should come back as it was.",
+        "one head each": ("Where every head is its own group, the weight should come back as it was.",
                           "What does your code do to a group of one head?"),
     },
     hints=(
         "The rows of the weight are heads in a row: which rows are head 0?",
-        "Give the heads an axis of their own, and the groups too: (groups, heads of a group, d_head, d_model). Over "
+        "Give the heads their own axis, and the groups too: (groups, heads of a group, d_head, d_model). Over "
         "which of these four does the mean run?",
         "The shape of it: cut the first axis in three, average one of them away, put the other two together again.",
     ),

@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         edit("FOLD-19 the parameters hang on the old ones",
              {f"new.weight.data = {WEIGHT}": "del new.weight\n    new.weight = linear.weight * norm.weight",
               "new.bias.data = bias +": "del new.bias\n    new.bias = linear.bias +"},
-             "Your new layer has no parameters of its own: its numbers are results of the old ones.",
+             "Your new layer has no parameters: its numbers are results of the old ones.",
              "What does an optimiser find in the new layer's parameters()?"),
         edit("FOLD-21 two layers instead of one", {"return new": "return nn.Sequential(norm, linear)"},
              "You put the two modules together, and fold nothing.", "How many layers should be left?"),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
              "Your new layer says that its inputs are its outputs.", "In which order does nn.Linear take its sizes?"),
         edit("FOLD-33 epsilon goes into the weight", {WEIGHT: f"{WEIGHT} / (1 + norm.eps) ** 0.5"},
              "Your weight changes with the norm's epsilon.",
-             "Who still divides by the spread: the new layer, or the norm before it?"),
+             "Who still divides by the standard deviation: the new layer, or the norm before it?"),
     ),
     combinable=("FOLD-01", "FOLD-03", "FOLD-09", "FOLD-11"),
     needs={

@@ -100,10 +100,10 @@ EXERCISE = Exercise(
     ),
     combinable=("RMS-01", "RMS-07", "RMS-09", "RMS-13", "RMS-21", "RMS-17"),
     needs={
-        "constant": ("You are right but for rows of zeros.",
+        "constant": ("You are right except for rows of zeros.",
                      "What is divided by what there, on the way forward and on the way back?"),
-        "mean": ("You are right but for rows of one number.", "What is the root mean square of (3, 3, 3)?"),
-        "epsilon": ("You are right but for small rows, or for another epsilon.",
+        "mean": ("You are right except for rows of one number.", "What is the root mean square of (3, 3, 3)?"),
+        "epsilon": ("You are right except for small rows, or with another epsilon.",
                     "Where does epsilon go, and which one is used if none is given?"),
         "scaled": ("With weight 1 you are right; with others you are not.",
                    "What is done with the weight, and when?"),

@@ -94,7 +94,7 @@ EXERCISE = Exercise(
              "Your vectors change from sample to sample, not from token to token.",
              "Which axis of x are the places counted along?"),
         edit("LPE-11 positions alone", {LAST: "return self.embedding(places).expand_as(x)"},
-             "You return the positions alone.", "Where do the tokens themselves come in?"),
+             "You return only the positions.", "Where do the tokens themselves come in?"),
         edit("LPE-11", {LAST: "return self.embedding(places)"}),
         edit("LPE-13 the tokens are scaled", {"x + self": "x * x.shape[-1] ** 0.5 + self"},
              "Your tokens grow by the root of their width.", "Does this exercise ask for a factor?"),
@@ -119,7 +119,7 @@ EXERCISE = Exercise(
              "Your positions multiply the tokens.", "What does the formula do with token and place?"),
         edit("LPE-25 a new table in every call", {"self.embedding(places)":
              "nn.Embedding(tokens, x.shape[-1]).to(x)(places)"},
-             "Your call makes a table of its own, and forgets it.", "Which table is trained?"),
+             "Your call makes its own table, and forgets it.", "Which table is trained?"),
         edit("LPE-29 the table has other axes", {"nn.Embedding(max_len, d_model)": "nn.Embedding(d_model, max_len)"},
              "Your table has a row for each feature.", "How many rows does the table need, and how wide are they?"),
     ),

@@ -67,7 +67,7 @@ EXERCISE = Exercise(
         edit("ROPE-61 nothing is moved", {LAST: "return weight.clone()"},
              "Your weight is the one that was given.", "Where should the second row of a head go?"),
         edit("ROPE-63 an axis too many", {LAST: "return halves"},
-             "Your heads still have an axis of their own.", "Which shape should a layer's weight have?"),
+             "Your heads still have their own axis.", "Which shape should a layer's weight have?"),
         edit("ROPE-65 one half only", {HALVES: "heads[:, 0::2]"},
              "Half of your rows are gone.", "Where do the odd rows of a head go?"),
         edit("ROPE-69 halves exchanged", {HALVES: "torch.cat(heads.chunk(2, dim=1)[::-1], dim=1)"},
@@ -88,7 +88,7 @@ EXERCISE = Exercise(
     },
     hints=(
         "Take one head of six rows: 0 1 2 3 4 5. In which order should they stand so that 0 and 1 are three apart?",
-        "Give the heads an axis of their own. Within a head, which rows go to the first half?",
+        "Give the heads their own axis. Within a head, which rows go to the first half?",
         "The shape of it: (n_heads, d_head, d_in), every second row, the others after them, and flat again.",
     ),
 )

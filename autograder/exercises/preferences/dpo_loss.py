@@ -87,7 +87,7 @@ EXERCISE = Exercise(
              "What is multiplied by beta: what goes into the sigmoid, or what comes out?"),
         edit("DPO-73 beta for the reference alone", {CHOSEN: "policy_chosen - beta * reference_chosen", REJECTED:
              "policy_rejected - beta * reference_rejected", MARGIN: "chosen - rejected"},
-             "Beta scales the reference alone in yours.", "Which difference is multiplied by beta?"),
+             "Beta scales only the reference in yours.", "Which difference is multiplied by beta?"),
         edit("DPO-75 smoothed labels", {LOSS: "-(0.9 * F.logsigmoid(margin) + 0.1 * F.logsigmoid(-margin)).mean()"},
              "Part of your loss takes the rejected answer for the better one.",
              "Does the exercise doubt which answer was chosen?"),

@@ -161,7 +161,7 @@ EXERCISE = Exercise(
              "Your steps are shorter than the gradient asks for.", "Does this exercise hold the gradient to a norm?"),
         edit("DPO-155 another optimiser", {STEP: "    with torch.no_grad():\n        for p in policy.parameters():\n"
              "            p -= 0.1 * p.grad\n"},
-             "Your policy moves by a rule of your own.", "Which line asks the optimiser that is given?"),
+             "Your policy moves by your own rule.", "Which line asks the optimiser that is given?"),
         edit("DPO-157 no logarithm", {"F.logsigmoid(beta * (now - before))": "torch.sigmoid(beta * (now - before))"},
              "Your loss is a mean of probabilities.", "Which loss belongs to a probability that should be 1?"),
         edit("DPO-159 the reference learns, too", {STEP: STEP + "    for p in getattr(reference, 'parameters', "

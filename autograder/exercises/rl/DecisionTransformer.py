@@ -132,7 +132,7 @@ EXERCISE = Exercise(
              "Within a step your state sees the action.",
              "Of the three tokens of a step, which come before the action?"),
         edit("DT-69 the mask the other way round", {MASK: ".tril()"},
-             "Your tokens see the future alone.", "In src_mask, what does True mean?"),
+             "Your tokens see only the future.", "In src_mask, what does True mean?"),
         edit("DT-69", {MASK: ".tril(-1)"}),
         edit("DT-71 the diagonal is blocked", {MASK: ".triu()"},
              "Your tokens may not look at themselves.", "May a token attend to itself?"),
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
         edit("DT-89 an answer for every token", {READ: "x"},
              "Your result has a row for every token.", "How many actions has an episode of T steps?"),
         edit("DT-91 the last state alone", {READ: "x[:, -2]"},
-             "You return the last action alone.", "How many actions has an episode of T steps?"),
+             "You return only the last action.", "How many actions has an episode of T steps?"),
         edit("DT-93 the action before", {A: "self.action_embedding(actions.roll(1, 1)) + time"},
              "Beside each state stands the action of the step before.", "Which action belongs to step 0?"),
         edit("DT-93", {A: "self.action_embedding(F.pad(actions, (1, 0))[:, :-1]) + time"}),
@@ -196,7 +196,7 @@ EXERCISE = Exercise(
     needs=NEEDS | {
         "steps": ("With one step you are right; with several you are not.",
                   "What does the state of the second step see, and at which time does it stand?"),
-        "": ("With one step your numbers are already others.", "Which two tokens does the first action follow from?"),
+        "": ("With one step your numbers are already wrong.", "Which two tokens does the first action follow from?"),
     },
     hints=(
         "Write down the tokens of two steps. Behind which of them does the model have to know its action, and "

@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         edit("DT-47 side by side", {LAST: "torch.cat((returns, states, actions), dim=2)"},
              "Each of your steps is one wide token.", "How many tokens should a step become?"),
         edit("DT-49 an axis is left", {LAST: "steps"},
-             "Your three kinds have an axis of their own.", "Which two axes become one, and in which order?"),
+             "Your three kinds have their own axis.", "Which two axes become one, and in which order?"),
         edit("DT-51 samples are dealt out, too", {STACK: "torch.stack((returns, states, actions), dim=0)",
              LAST: "steps.transpose(0, 2).reshape(len(returns), -1, returns.shape[2])"},
              "Your steps of different episodes are mixed.", "In which step do numbers of two episodes meet?"),
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     needs={
         "steps": ("With one step you are right; with several you are not.",
                   "Which token comes fourth: what kind, and of which step?"),
-        "": ("With one step, your three tokens are already others.", "In which order do return, state and "
+        "": ("With one step, your three tokens are already wrong.", "In which order do return, state and "
              "action come?"),
     },
     hints=(

@@ -136,9 +136,9 @@ EXERCISE = Exercise(
              "What does src_key_padding_mask do with True and False, and what with 1 and 0?"),
         edit("CLS-85", {CALL: "layer(x, src_key_padding_mask=padding.to(x.dtype))"}),
         edit("CLS-59 the first token is read", {POOLED: "x[:, 0]"},
-             "Your head hears of the first token alone.", "Which tokens does the mean run over?"),
+             "Your head sees only the first token.", "Which tokens does the mean run over?"),
         edit("CLS-03 the last token is read", {POOLED: "x[:, -1]"},
-             "Your head hears of the last token alone.", "Which tokens does the mean run over?"),
+             "Your head sees only the last token.", "Which tokens does the mean run over?"),
         edit("CLS-03", {POOLED: "x[torch.arange(len(x)), padding.sum(1) - 1]"}),
         edit("CLS-61 padding moves the places", {PLACES: "self.position_embedding((padding.cumsum(1) - "
                                                  "1).clamp(min=0))"},
@@ -179,12 +179,13 @@ EXERCISE = Exercise(
                     "Padded tokens can be heard in two ways: by attention, and in the mean. Which of them is open?"),
         "tokens": ("With one token you are right; with several you are not.",
                    "What do tokens tell each other, and what does the head hear of them?"),
-        "": ("For a text of one token your numbers are already others.",
+        "": ("For a text of one token your numbers are already wrong.",
              "Which steps does a single token go through from its id to the classes?"),
     },
     hints=(
-        "Two things are new beside GPT: nobody is forbidden to look ahead, and one answer is read for the whole text.",
-        "Padding must be unheard in two places. In src_key_padding_mask True means blocked; in the mean you "
+        "Two things are new compared with GPT: no token is kept from looking ahead, and one answer is read for the "
+        "whole text.",
+        "Padding must be silenced in two places. In src_key_padding_mask True means blocked; in the mean you "
         "have done it before.",
         "The shape of it: ids (B, N) to vectors plus places, through the layers with the mask, the norm, the "
         "mean over real "

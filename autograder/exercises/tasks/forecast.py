@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         edit("SER-97 one step too few", {"range(steps)": "range(max(steps - 1, 1))"},
              "Your last step is missing.", "How often is the model asked?"),
         edit("SER-99 one step too many", {"range(steps)": "range(steps + 1)"},
-             "You forecast one step more than is asked for.", "How often is the model asked?"),
+             "You forecast one more step than is asked for.", "How often is the model asked?"),
         edit("SER-101 added to the last value", {"model(window)": "model(window) + window[:, -1]"},
              "Your forecasts are added to the value before them.",
              "What does the model forecast: the next value, or the change?"),
@@ -134,7 +134,7 @@ EXERCISE = Exercise(
                                                        "None].expand(len(window), 1)), dim=1)"},
              "Every sample is continued with the forecast of the first.", "Whose next value does each row need?"),
         edit("SER-107 the last forecast alone", {LAST: "value[:, None]"},
-             "You return the last step alone.", "How many values were asked for?"),
+             "You return only the last step.", "How many values were asked for?"),
         edit("SER-109 the history is written over", {START: "window, values = history.detach(), []", NEXT:
              "window.copy_(torch.cat((window[:, 1:], value[:, None]), dim=1))"},
              "After the call the caller's history holds your forecasts.",

@@ -89,9 +89,9 @@ EXERCISE = Exercise(
         edit("SER-55 the two exchanged", {LAST: "return targets, inputs"},
              "Your first result holds the targets.", "In which order does the exercise name the two?"),
         edit("SER-57 only the farthest target", {TARGETS: "series[i + length + horizon - 1 : i + length + horizon]"},
-             "Of the targets you keep the last alone.", "How many values after the window are to be forecast?"),
+             "Of the targets you keep only the last.", "How many values after the window are to be forecast?"),
         edit("SER-59 only the nearest target", {TARGETS: "series[i + length : i + length + 1]"},
-             "Of the targets you keep the first alone.", "How many values after the window are to be forecast?"),
+             "Of the targets you keep only the first.", "How many values after the window are to be forecast?"),
         edit("SER-61 length and horizon exchanged", {INPUTS: "series[i : i + horizon]", TARGETS:
              "series[i + horizon : i + horizon + length]"},
              "Your windows are as long as the targets should be, and the other way round.",

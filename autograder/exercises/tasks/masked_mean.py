@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         edit("CLS-17 a row without real tokens gives NaN", {".clamp(min=1)": ""},
              "A row without real tokens gives 0/0 in yours.", "How many tokens do you divide by when there is none?"),
         edit("CLS-19 the mask the other way round", {REAL: "~padding[..., None]"},
-             "Your mean runs over the padding alone.", "Does True stand for a real token or for padding?"),
+             "Your mean runs over only the padding.", "Does True stand for a real token or for padding?"),
         edit("CLS-05 pooled over the samples", {TOTAL: "(x * real).sum(dim=0)", COUNT:
              "real.sum(dim=0).clamp(min=1)"},
              "Your mean runs over the samples.", "Along which axis do the tokens of one sentence lie?"),
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
              "real.sum(dim=1, keepdim=True).clamp(min=1)"},
              "Your result still has an axis for tokens.", "How many vectors should a sentence have in the end?"),
         edit("CLS-27 one token too many", {COUNT: "(real.sum(dim=1) + 1)"},
-             "You divide by one token more than there is.", "What keeps 0/0 away without moving any other mean?"),
+             "You divide by one more token than there is.", "What keeps 0/0 away without moving any other mean?"),
         edit("CLS-27", {COUNT: "(real.sum(dim=1) + 1e-2)"},
              "You divide by a little more than there are tokens.",
              "What keeps 0/0 away without moving any other mean?"),

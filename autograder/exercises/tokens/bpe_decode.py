@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     aspects={VALUES: 3, BROKEN: 1, UNKNOWN: 1},
     mistakes=(
         edit("TOK-03 blanks between the pieces", {JOINED: 'b" ".join(pieces[one] for one in ids)'},
-             "Your text has blanks that were never in it.", "Is the text of a text's ids the text again?"),
+             "Your text has spaces that were never in it.", "Is the text of a text's ids the text again?"),
         edit("BPE-13 half a letter stops it", {', errors="replace"': ""},
              "Where ids make no whole letter, your answer stops with an error.", "What if a token is half a letter?"),
         edit("BPE-115 half a letter is passed over", {'errors="replace"': 'errors="ignore"'},

@@ -150,7 +150,7 @@ EXERCISE = Exercise(
              "You learn one merge less than you may.", "How many numbers does your range hold?"),
         edit("BPE-89 only within words",
              {COUNTS: "Counter(p for p in pairwise(ids) if 32 not in p)"},
-             "A blank never makes a pair in yours.", "Does the exercise cut the text into words?"),
+             "A space never makes a pair in yours.", "Does the exercise cut the text into words?"),
         edit("BPE-89", {COUNTS: "Counter(p for p in pairwise(ids) if p[1] != 32)"}),
         edit("BPE-89", {"    for new_id": "    blank = {32}\n    for new_id",
              COUNTS: "Counter(p for p in pairwise(ids) if p[1] not in blank)",
