@@ -17,8 +17,8 @@ last token. In this lesson you will **build**
 5. `chat_ids`: a conversation as ids, which no text can forge,
 6. `generate_cached`: the loop that writes.
 
-**You need** lessons 05, 06, 07 and 12. Your own answers to lessons 08, 10, 11 and 12 are taken from their
-notebooks, if they lie beside this one: the tokenizer, the norms, the sampling and the loss.
+**You need** lessons 05, 06, 07 and 12. Your own answers to lessons 07, 08, 10, 11 and 12 are taken from
+their notebooks, if they lie beside this one: positions, norms, the tokenizer, the loss and the sampling.
 
 **You spend** about N minutes, most of them on the exercises.
 
@@ -48,8 +48,8 @@ from autograder.notebook.real_model import MISSING, is_there, open_file
 # %% [markdown]
 r"""
 `mine` looks for your answers in the notebooks beside this one. What passes its check there is used here; for what
-is missing, something ready-made stands in, and the table links the lesson in which you can build it. Run the cell
-again whenever you have built one more.
+is missing, something ready-made stands in. The table shows the parts of the model, and links the lesson in which
+each is built; those of this lesson you build below. Run the cell again whenever you have built one more.
 """
 
 # %%
@@ -64,8 +64,7 @@ sample = mine("generation.sample", lambda z, u: torch.multinomial(z.softmax(dim=
 PARTS = """
     tokens.bpe_encode tokens.bpe_decode positions.apply_rope norms.rms_norm lm.next_token_loss
     generation.top_k_logits generation.top_p_logits generation.sample llama.dequantise_q4
-    llama.swiglu llama.LlamaAttention llama.LlamaLayer llama.Llama llama.chat_ids
-    llama.generate_cached
+    llama.LlamaAttention llama.LlamaLayer llama.Llama llama.chat_ids llama.generate_cached
 """.split()
 mine.table(*PARTS)
 
@@ -77,7 +76,8 @@ Open the file, if it is here:
 # %%
 if is_there():
     file = open_file()
-    print(file.sizes)
+    for name, size in vars(file.sizes).items():
+        print(f"{name:12} {size:g}")
 else:
     print(MISSING)
 

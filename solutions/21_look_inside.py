@@ -583,7 +583,7 @@ for every cut.
 
 ## 4. The same heads in a real model
 
-**The question.** All this was a toy that was trained to copy. Does a language model that has read half the internet
+**The question.** All this was a toy that was trained to copy. Does a language model that has read millions of pages
 have such heads? Here is SmolLM2, in PyTorch's own functions: the model of lesson 20, without a cache, so that each
 part takes and gives one tensor. It has 30 layers of 9 heads, 270 in all.
 

@@ -600,10 +600,9 @@ r"""
 - *`zero_grad` in the loop.* Only the last batch is left.
 - *A batch without targets.* Its mean is 0/0. Its sum is 0, and does no harm.
 
-**See it run.** A small model learns two tasks at once: after one kind of question the answer is 1 letter, after the
-other
-9. Each batch holds one kind, as batches sorted by length do. After each of the two ways to take the mean, the loss
-   of a target in short and in long answers, on three seeds and at three times the steps:
+**See it run.** A small model learns two tasks at once: one kind of question has an answer of 1 letter, the other one
+of 9 letters. Each batch holds one kind, as batches sorted by length do. After each of the two ways to take the mean,
+the loss of a target in short and in long answers, on three seeds and at three times the steps:
 """
 
 # %%
@@ -752,8 +751,8 @@ And one thing LoRA has in any case: take the update away, and the old model is b
 
 Now the model of lesson 20. It has four-bit weights; here they are packed once more by *your* `quantise`, in blocks of
 32, and unpacked by your `dequantise`, so that what is trained on is a **QLoRA** base. (On a GPU the codes stay
-packed, and are unpacked layer by layer while it computes: a quarter of a byte per weight and step. Here a CPU keeps
-the unpacked weights.)
+packed, and are unpacked layer by layer while it computes: half a byte for each weight. Here a CPU keeps the unpacked
+weights.)
 
 What shall it learn? To answer a question about opposites in a form that you can see at a glance, `hot | cold`, where
 it now writes a sentence. Forty examples of our own; twelve words are held out.
@@ -948,19 +947,6 @@ draw(LoRALinear(nn.Linear(4, 3), 2), torch.randn(2, 4))
 
 # %% [markdown]
 r"""
-## 8. Looking back
-
-Twenty-two lessons ago there were two loops. Look at what has become of them:
-
-- **attention**, from `dot_product_scores` to heads, groups, latents and tiles (01 to 05, 13, 15);
-- **a layer and a model** around it, with positions and norms (06 to 09), and its text as tokens (10);
-- **a language model** that is trained, that writes, with a cache, and that is corrected by preferences (11, 12, 18);
-- **the same blocks elsewhere**: series, decisions, images, experts (14, 16, 17, 19);
-- **a real model** that runs on your own parts (20), that you can open (21) and teach (22).
-
-What to build next? Train the model of lesson 11 on a text you love. Read the code of a model that came out last week:
-you know all of its parts. Or find a claim about one in a paper, and hold it against a rival.
-
 ## Explain it
 
 In your own words.
@@ -1046,6 +1032,36 @@ does the change begin?
   What section 6 asks, on large models.
 - Schulman and Thinking Machines Lab: *LoRA Without Regret*, 2025,
   [thinkingmachines.ai](https://thinkingmachines.ai/blog/lora/). When LoRA equals full fine-tuning.
+"""
+
+# %% [markdown]
+r"""
+**You have built it, all of it.** Twenty-two lessons ago there were two loops. Look at what has become of them.
+
+**What you built.** Attention, from `dot_product_scores` to heads, groups, latents and tiles (lessons 01 to 05, 13
+and 15). A layer and a model around it, with positions and norms (06 to 09), and text as tokens (10). A language
+model that is trained, that writes with a cache, and that is corrected by preferences (11, 12 and 18). The same blocks
+for experts, series, decisions and images (14, 16, 17 and 19). And a real model that runs on your own parts, that you
+can open and teach (20 to 22).
+
+**What of it ran.** In a language model that other people trained:
+
+| in SmolLM2 | your part | lesson |
+|---|---|---|
+| text becomes ids, and ids text | `bpe_encode`, `bpe_decode` | 10 |
+| a conversation becomes ids | `chat_ids` | 20 |
+| four bits become a weight | `dequantise_q4` | 20 |
+| a token knows where it stands | `apply_rope` | 07 |
+| the stream is normed | `rms_norm` | 08 |
+| tokens look at each other, layer by layer | `LlamaAttention`, `LlamaLayer`, `Llama` | 20 |
+| a word is chosen | `top_k_logits`, `top_p_logits`, `sample` | 12 |
+| an answer is written | `generate_cached` | 20 |
+| it is measured | `next_token_loss` | 11 |
+| it is opened | `outputs_of`, `ablate_heads`, `run_patched` | 21 |
+| it is taught | `replace_linears`, `LoRALinear`, `accumulated_step` | 22 |
+
+**What to build next.** Train the model of lesson 11 on a text you love. Read the code of a model that came out last
+week: you know all of its parts. Or find a claim about one in a paper, and hold it against a rival.
 """
 
 # %%

@@ -55,27 +55,24 @@ class Table:
         return f"{sum(own for _, own in self.rows)} of {len(self.rows)} parts of this model are yours."
 
     def __repr__(self) -> str:
-        lines = [f"{'✓' if own else '·'} {one.name} ({_from(one, own)})" for one, own in self.rows]
+        lines = [f"{one.name:20} {_whose(one, own)}" for one, own in self.rows]
         return "\n".join([*lines, self.sentence])
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td style='text-align:left'><code>{html.escape(one.name)}</code></td>"
-            f"<td style='text-align:left'>{_linked(one, own)}</td></tr>"
+            f"<td style='text-align:left'>{_whose(one, own, linked=True)}</td></tr>"
             for one, own in self.rows
         )
         return f"<table>{rows}</table><p><b>{self.sentence}</b></p>"
 
 
-def _from(exercise: Exercise, own: bool) -> str:
+def _whose(exercise: Exercise, own: bool, linked: bool = False) -> str:
     lesson = format_lesson(exercise.lesson)
-    return f"yours, from lesson {lesson}" if own else f"a ready-made one until yours passes its check in {lesson}"
-
-
-def _linked(exercise: Exercise, own: bool) -> str:
-    lesson = format_lesson(exercise.lesson)
+    if own:
+        return f"✓ yours, from lesson {lesson}"
     link = f"<a href='{exercise.lesson}.ipynb'>{lesson}</a>"
-    return f"✓ yours, from lesson {lesson}" if own else f"ready-made; build yours in {link}"
+    return f"not yours yet: it is built in {link if linked else lesson}"
 
 
 class Mine:
@@ -83,27 +80,30 @@ class Mine:
 
     def __init__(self) -> None:
         self._known: dict[Path, _Found] = {}
-        self._asked: set[str] = set()
+        self._given: dict[str, bool] = {}  # whether the learner's own was given when `mine` was asked last
 
     @entry_point
     def __call__(self, exercise: str, otherwise: Any) -> Any:
         """The learner's own answer to the exercise of that id, or `otherwise`. Raises UserError if there is no such
         exercise. If a written answer does not count, one sentence says so."""
-        self._asked.add(exercise)
         found = self._answer(find(exercise))
+        self._given[exercise] = found is not None
         return otherwise if found is None else _outside_of_checks(found, otherwise)
 
     @entry_point
     def table(self, *exercises: str) -> Table:
-        """Which of these parts are the learner's: those that `mine` was asked for and gives; of the others, those of
-        this notebook, each whose latest check was passed."""
+        """Which of these parts are the learner's: those that `mine` was asked for and gave; of the others, those of
+        this notebook, each whose latest check was passed. A part that is right by now, but was not when `mine` was
+        asked, is named in a sentence."""
         return Table(tuple((one, self._is_own(one)) for one in map(find, exercises)))
 
     def _is_own(self, exercise: Exercise) -> bool:
         if not _is_allowed():
             return False
-        if exercise.id in self._asked:
-            return self._answer(exercise) is not None
+        if exercise.id in self._given:
+            if not self._given[exercise.id] and self._answer(exercise) is not None:
+                print(f"Your {exercise.name} {_of(exercise)} is right now: run the cell again that asks `mine` for it.")
+            return self._given[exercise.id]
         return recall().get(exercise.id, ("", 0.0))[0] == RIGHT
 
     def _answer(self, exercise: Exercise) -> Callable | None:
@@ -179,12 +179,22 @@ def _source(exercise: Exercise, file: Path) -> str | None:
     """The answer in the notebook with all that it names; None if none is written. Raises UserError."""
     cells = [cell for cell in code_cells(file) if not cell.is_stub]
     last = max((place for place, cell in enumerate(cells) if is_answer(cell, exercise)), default=None)
-    return None if last is None else needed(exercise.name, [cell.text for cell in cells[: last + 1]])
+    if last is None:
+        return None
+    try:
+        ast.parse(cells[last].text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
+        raise UserError(f"its cell cannot be read as Python ({line})") from None
+    return needed(exercise.name, [cell.text for cell in cells[: last + 1]])
 
 
 def _say(exercise: Exercise, why: str) -> None:
-    lesson = format_lesson(exercise.lesson)
-    print(f"Your {exercise.name} of lesson {lesson} is not used: {why.rstrip('.')}. A ready-made one takes its place.")
+    print(f"Your {exercise.name} {_of(exercise)} is not used: {why.rstrip('.')}. A ready-made one takes its place.")
+
+
+def _of(exercise: Exercise) -> str:
+    return f"of lesson {format_lesson(exercise.lesson)}"
 
 
 def _run(source: str, name: str, file: Path) -> Any:

@@ -61,6 +61,7 @@ def test_a_class_is_checked_as_its_exercise_asks(own, tmp_path):
         (["ONE = __import__('sys').exit()", HELPERS.replace("ONE = 1.0", ""), RIGHT], "SystemExit"),
         (["import nothing_of_that_name as torch", RIGHT.replace("[", "[torch and ", 1)], "ModuleNotFoundError"),
         (["masked_mean = 3"], "no function"),
+        ([HELPERS, RIGHT.replace("padding):", "padding)")], "cannot be read as Python (line 1: "),
     ],
 )
 def test_any_other_answer_costs_one_sentence(own, cells, why, capsys, monkeypatch):
@@ -121,6 +122,19 @@ def test_the_table_counts_and_links_what_is_missing(own):
     assert "1 of 2 parts of this model are yours" in repr(table)
     shown = table._repr_html_()
     assert "12_generation.ipynb" in shown and "16_tasks.ipynb" not in shown
+
+
+def test_the_table_tells_what_is_in_use_and_what_would_be_if_it_were_asked_for_again(own, capsys):
+    def is_own():
+        return own.table(EXERCISE).rows[0][1]
+
+    write(HELPERS)
+    assert own(EXERCISE, ready_made) is ready_made and not is_own()
+    write(HELPERS, RIGHT)
+    assert not is_own() and "is right now: run the cell again" in capsys.readouterr().out
+    own(EXERCISE, ready_made)
+    write(HELPERS, RIGHT.replace("dim=1).clamp", "dim=0).clamp"))
+    assert is_own() and capsys.readouterr().out == ""
 
 
 def test_needed_leaves_out_what_the_answer_does_not_name():

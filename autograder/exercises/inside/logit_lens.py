@@ -71,6 +71,8 @@ EXERCISE = Exercise(
              "What does the model's last layer pass before its logits are made?"),
         edit("LENS-03 only the last layer is normed", {NORMED: "norm(hidden) if hidden is hiddens[-1] else hidden"},
              "Only your last layer is normed.", "What does a layer pass if it pretends to be the last?"),
+        edit("LENS-35 the last layer is not normed", {NORMED: "hidden if hidden is hiddens[-1] else norm(hidden)"},
+             "Your last layer is not normed.", "Who would have normed the last hidden state before you?"),
         edit("LENS-05 normed afterwards", {NORMED: "hidden", SAID: "nn.functional.layer_norm(normed @ unembedding.T, "
              "[len(unembedding)])"},
              "Your norm comes after the vocabulary.", "Over which axis does the norm run: features, or words?"),

@@ -31,8 +31,9 @@ OTHER_NUMBERS = (
 
 
 def _other_numbers(expected: Any, actual: Any) -> bool:
-    dicts = isinstance(expected, dict) and isinstance(actual, dict)
-    return dicts and expected.keys() == actual.keys()
+    if not isinstance(expected, dict) or not isinstance(actual, dict) or expected.keys() != actual.keys():
+        return False
+    return all(isinstance(number, int) for number in (*expected.values(), *actual.values()))
 
 
 def _both(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Iterator[Both]:
