@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograder.judge.formatting import sizes_of_axes
-from autograder.probe.aside import PRODUCTS
+from autograder.probe.traced import LOOP, PRODUCTS
 from autograder.schema.case import Case
 from autograder.schema.exercise import Exercise, Rules
 from autograder.values import Record
@@ -124,23 +124,34 @@ TABLE = (
 
 
 def suspects(exercise: Exercise) -> tuple[str, ...]:
-    """Beginnings of the names of the operations that the rules forbid."""
+    """Beginnings of the names of what the rules forbid."""
     if exercise.rules == Rules():
         return ()
     groups = (PRODUCTS if group == MATRIX_PRODUCT else GROUPS[group] for group in exercise.rules.forbidden)
-    return (*(name for group in groups for name in group), *(f"torch:{name}" for name in OUTSIDE))
+    loop = (LOOP,) if exercise.rules.loops == "forbidden" else ()
+    return (*loop, *(name for group in groups for name in group), *(f"torch:{name}" for name in OUTSIDE))
 
 
 def judged_by_rules(exercise: Exercise, cases: list[Case], records: list[Record]) -> tuple[tuple[str, str] | None, str]:
     """Observation and question about the first broken rule, or None; and a note on what is used beside the result."""
     rule = broken_rule(exercise, cases, records)
-    lines = sorted({line for record in records for line in record.get("steps", {}).get("aside", {}).get("lines", ())})
-    where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
-    if rule is None or not lines:
+    asides = [steps["aside"] for record in records if "aside" in (steps := record.get("steps", {}))]
+    if rule is None or not asides:
         return rule, ""
     if broken_rule(exercise, cases, [_without_asides(record) for record in records]) is None:
+        where = _lines(asides, "beside") or "your code"
         return None, f"What {where} does beside your result is forbidden in it; it costs nothing, and may go."
-    return (f"{rule[0]} Look at {where}.", rule[1]), ""
+    where = _lines(asides, "within")
+    return (f"{rule[0]} Look at {where}." if where else rule[0], rule[1]), ""
+
+
+def _lines(asides: list[dict], which: str) -> str:
+    """The lines that the probe found, in words; empty if there are none."""
+    lines = sorted({line for one in asides for line in one[which]})
+    *first, last = map(str, lines or [""])
+    if not lines:
+        return ""
+    return f"lines {', '.join(first)} and {last}" if first else f"line {last}"
 
 
 def _without_asides(record: Record) -> Record:

@@ -8,8 +8,8 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     evaluated  the result in evaluation mode and under no_grad (modules)
     gradients  of every float argument and parameter, for a fixed weighting of the result
     usage      the operations used for the output and the gradients
-    aside      if something suspected was used: the operations that the output needs, or None if it needs a suspect; and
-               the lines of the suspects
+    aside      if something suspected was used: the operations that the output needs, or None if that cannot be told;
+               and the lines of the suspects beside the output and within what it needs
     program    the same of one call as data (autograder.probe.program), if the case asks for it
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
@@ -28,7 +28,7 @@ from torch import nn
 
 from autograder.faults import door
 from autograder.isolation import plain_settings, reproducible, seed, undisturbed
-from autograder.probe.aside import PRODUCTS, aside
+from autograder.probe.aside import NOTHING_TOLD, aside
 from autograder.probe.build import (
     WrongParts,
     arguments,
@@ -42,12 +42,14 @@ from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
 from autograder.probe.program import Recorder
 from autograder.probe.run_case import run_case
+from autograder.probe.traced import LOOP, PRODUCTS
 from autograder.schema.case import Question, float_type
 from autograder.schema.exercise import PROCEDURES
 from autograder.values import Encoded, Record
 from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
+MANY = 20  # operations of a call: fewer are no loop over a long sentence
 
 
 def probe(
@@ -176,11 +178,12 @@ class _Probe:
         """What the result needs, if something that is suspected was used, and where that is."""
         assert self.usage is not None
         used = {*self.usage.names} - {*PRODUCTS} | {name for name, *_ in self.usage.sizes}
-        if self.case.suspects and any(name.startswith(self.case.suspects) for name in used):
+        loops = LOOP in self.case.suspects and (self.case.observe or self.usage.calls >= MANY)
+        if loops or (self.case.suspects and any(name.startswith(self.case.suspects) for name in used)):
             calls = (partial(run_case, self.case, call, *given) for given in (self._arguments(), self._arguments()))
             output, closely = self.steps["output"], self.case.observe
             found, _ = self._guarded(lambda: aside(calls, output, self.case.suspects, closely))
-            self.steps["aside"] = found or {"needed": None, "lines": []}
+            self.steps["aside"] = found or NOTHING_TOLD
 
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()

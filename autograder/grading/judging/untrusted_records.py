@@ -121,7 +121,7 @@ def _usage(value: Any) -> dict:
 
 
 def _aside(value: Any) -> dict:
-    return fields(value, needed=or_none(_usage), lines=_counts)
+    return fields(value, needed=or_none(_usage), beside=_counts, within=_counts)
 
 
 def _size(value: Any) -> list:
