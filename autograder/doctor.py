@@ -35,7 +35,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Tries what lessons and their checks need."""
-    return [_python(), _torch(), _lab(), _graphs(), _sliders(), _model(), _kernel(), _space()]
+    return [_python(), _torch(), _lab(), _graphs(), _controls(), _model(), _kernel(), _space()]
 
 
 def installs(package: str) -> str:
@@ -75,8 +75,8 @@ def _model() -> Finding:
     return Finding("the real model of lessons 20 to 22", LIMITED, why)
 
 
-def _sliders() -> Finding:
-    return _installed("sliders (ipywidgets)", "ipywidgets", LIMITED)
+def _controls() -> Finding:
+    return _installed("figures that you can change (ipywidgets)", "ipywidgets", LIMITED)
 
 
 def _installed(title: str, package: str, otherwise: str) -> Finding:

@@ -13,8 +13,11 @@ import os
 import tempfile
 import traceback
 from pathlib import Path
+from textwrap import wrap
 
 OUR_ERROR = "an error of the autograder itself"
+# Characters: what is longer than its window at 200 %, JupyterLab breaks in the middle of a word.
+NARROW = 60
 PACKAGE = Path(__file__).resolve().parent
 
 
@@ -22,7 +25,12 @@ class UserError(Exception):
     """Bad input, or something that the machine lacks, in one clear sentence."""
 
     def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+        return narrow_lines(str(self))
+
+
+def narrow_lines(text: str) -> list[str]:
+    """The lines of a text for an error in a notebook, broken between words."""
+    return [part for line in text.splitlines() for part in wrap(line, NARROW, break_long_words=False)]
 
 
 class OwnFault(Exception):

@@ -12,7 +12,7 @@ from functools import lru_cache, wraps
 from types import CodeType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from autograder.errors import OUR_ERROR, OwnFault, UserError, place_of
+from autograder.errors import OUR_ERROR, OwnFault, UserError, narrow_lines, place_of
 
 if TYPE_CHECKING:
     from autograder.values import Record
@@ -28,8 +28,8 @@ NOT_THE_STUDENTS = (
     "<__array_function__",
     "<string>",
 )
-BROKEN = """Nothing is wrong with your code: this is {ours}
-({place}). Please show these lines to whoever gave you the notebook."""
+BROKEN = """Nothing is wrong with your code: this is {ours} ({place}).
+Please show these lines to whoever gave you the notebook."""
 _DOORS: set[CodeType] = set()
 Function = TypeVar("Function", bound=Callable)
 P = ParamSpec("P")
@@ -81,7 +81,7 @@ class Broken(Exception):
     """Something that a learner called broke by a fault of our own. A notebook shows only its text."""
 
     def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
+        return narrow_lines(str(self))
 
 
 def entry_point(function: Callable[P, T]) -> Callable[P, T]:

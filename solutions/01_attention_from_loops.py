@@ -642,8 +642,8 @@ $(1, 1, 0, 0)$ ends in the upper ring in the one sentence and in the lower ring 
 
 ## Explore
 
-Change the scale and choose a token. Before you move the slider, guess: what is left of attention when the
-scale is 0? At which scale does *dog* stop attending to *cat*? And what does *the* attend to, at any scale?
+Change the scale and choose a token. Before you do, guess: what is left of attention when the scale is 0? At
+which scale does *dog* stop attending to *cat*? And what does *the* attend to, at any scale?
 """
 
 # %% explore

@@ -804,10 +804,10 @@ for seed, model in enumerate(my_models):
 r"""
 ## Explore
 
-Watch it write. Choose a source, move the slider from token to token, and follow the bars: they walk through
-the source from its end to its beginning. Then take the source whose digits are all the same: how can the
-model still know where it is? (It attends by position, not by digit.) And the last token, *eos*: what does
-it attend to, and why does it not matter?
+Watch it write. Choose a source, go from token to token with the arrow keys, and follow the bars: they walk
+through the source from its end to its beginning. Then take the source whose digits are all the same: how can
+the model still know where it is? (It attends by position, not by digit.) And the last token, *eos*: what
+does it attend to, and why does it not matter?
 """
 
 # %% explore

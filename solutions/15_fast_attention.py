@@ -557,7 +557,7 @@ at its end: what comes from the far edge of the reach has only one path through 
 on that path multiply. The **receptive field** on paper is larger than what a model can make good use of. That
 is one reason why many models mix layers with a window and layers without.
 
-Move the two sliders. A window of 2 with 6 layers, or a window of 4 with 2 layers: which reaches farther,
+Change the two numbers. A window of 2 with 6 layers, or a window of 4 with 2 layers: which reaches farther,
 and which has more scores to compute? Guess first.
 """
 

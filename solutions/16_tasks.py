@@ -1067,7 +1067,7 @@ know little more than the rhythm. And 11 years ahead the calendar does about as 
 
 ## Explore
 
-Choose the year in which the forecast begins. Before you move the slider: will the forecasts be better at
+Choose the year in which the forecast begins. Before you change it: will the forecasts be better at
 the beginning of a rise, or at a peak? And which peak do all of them miss?
 """
 

@@ -6,7 +6,7 @@ memory.py      the latest verdicts, kept beside the notebook
 standing.py    where a learner is; progress.py and saved.py find it out, progress_card.py shows it
 mine.py        the learner's own answers of other lessons
 sentence.py    the running example
-figures/       what a cell shows; lessons/ has figures of one lesson each; explore.py makes one follow its sliders
+figures/       what a cell shows; lessons/ has figures of one lesson each; explore.py makes one follow its controls
 experiment/    training, measuring, looking into a model
 running.py     is this a notebook?
 """

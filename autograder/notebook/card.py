@@ -60,15 +60,29 @@ def html_of(verdict: Verdict) -> str:
 def _html_card(colour: str, head: str, lines: Iterable[str]) -> str:
     told = (CODE.sub(r"<code>\1</code>", html.escape(line)) for line in lines)
     body = "".join(f"<div>{line}</div>" for line in told)
+    strong = f"<strong>{html.escape(head)}</strong>" if head else ""
     return (
-        f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0">'
-        f"<strong>{html.escape(head)}</strong>{body}</div>"
+        f'<div style="border-left: 4px solid {colour}; padding: 4px 12px; margin: 4px 0; overflow-wrap: anywhere">'
+        f"{strong}{body}</div>"
     )
+
+
+def show_failure(lines: list[str]) -> bool:
+    """In a notebook, shows what a check says of an answer that is not right yet; elsewhere returns False.
+
+    subtle: a card, because JupyterLab breaks the lines of an error in the middle of words.
+    """
+    if running_notebook() is None:
+        return False
+    head, *rest = lines if len(lines) > 1 else ["", *lines]
+    show(_html_card(OTHER_COLOUR, head, rest), "\n".join(lines))
+    return True
 
 
 def show_note(head: str, text: str, more: str) -> None:
     """Shows a short text under a head, and a line that says how to go on."""
-    show(_html_card(NOTE_COLOUR, head, (text, more)), f"{head}: {text}\n{more}")
+    sentence = text[:1].upper() + text[1:]
+    show(_html_card(NOTE_COLOUR, head, (sentence, more)), f"{head}: {text}\n{more}")
 
 
 def show_picture(verdict: Verdict) -> None:

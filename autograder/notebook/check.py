@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from textwrap import wrap
 from types import FrameType
 
 import torch
@@ -15,7 +14,7 @@ from autograder.faults import door, raise_own_fault
 from autograder.isolation import plain_settings
 from autograder.judge import Verdict, cases_of, judge, not_started
 from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
-from autograder.notebook.card import show_note, show_picture, show_verdict, text_of
+from autograder.notebook.card import show_failure, show_note, show_picture, show_verdict, text_of
 from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
 from autograder.notebook.memory import remember
 from autograder.notebook.progress import next_after
@@ -25,17 +24,19 @@ from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise
 
-WIDTH = 88  # characters: JupyterLab breaks what is longer than its window in the middle of a word
-NOT_JUDGED = """The check itself broke, not your answer: this is {ours}
-({place}). Whether your answer is right is not known yet, and it has lost nothing.
+NOT_JUDGED = """The check itself broke, not your answer: this is {ours} ({place}).
+Whether your answer is right is not known yet, and it has lost nothing.
 Please show these lines to whoever gave you the notebook."""
+STOPPED = "No tick yet: Run All stops here."
 
 
 class CheckFailed(Exception):
-    """The answer is not right yet. In a notebook only its own lines are shown, no traceback."""
+    """The answer is not right yet. A notebook shows no traceback: the text, or one line if a card shows the text."""
+
+    has_card = False
 
     def _render_traceback_(self) -> list[str]:
-        return [part for line in str(self).splitlines() for part in wrap(line, WIDTH, break_long_words=False)]
+        return [STOPPED] if self.has_card else str(self).splitlines()
 
 
 class NotJudged(CheckFailed):
@@ -54,8 +55,19 @@ def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False
     if the check itself broke, with the error as its cause.
     """
     try:
-        with _only_one_check():
+        with _only_one_check(), _told():
             return _checked(answer, _exercise_of(answer, exercise, sys._getframe(1)), hidden)
+    except CheckFailed as failed:
+        with suppress(Exception):  # without a card the text is there
+            failed.has_card = show_failure(str(failed).splitlines())
+        raise
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Makes a CheckFailed of every exception."""
+    try:
+        yield
     except CheckFailed:
         raise
     except UserError as error:

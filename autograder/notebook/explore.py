@@ -1,10 +1,11 @@
-"""explore(draw, name=choices, ...): a figure that follows its sliders.
+"""explore(draw, name=choices, ...): a figure that follows its fields and menus.
 
     explore(lambda scale, word: figures.one_query(...), scale=(0.0, 4.0, 0.1, 0.5), word=["dog", "saw"])
 
-A tuple (lowest, highest, step, start) makes a field and a slider, a list a menu that starts at its first entry. The
-cell's output holds the live widget and a PNG of the start, so that a stored notebook, or one without live widgets,
-still shows the figure. Without ipywidgets there is the figure and one line.
+A tuple (lowest, highest, step, start) makes a field, in which the arrow keys go up and down by a step while they are
+held; a list makes a menu that starts at its first entry. Both are the browser's own and tell a screen reader their
+name, which the handle of an ipywidgets slider (8.1) does not. The cell's output holds the live widget and a PNG of the
+start, so that a stored notebook, or one without live widgets, still shows the figure. Without ipywidgets there is the figure and one line.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _start(name: str, choice: Choice) -> Any:
 
 
 class Explorer:
-    """A figure with its sliders and menus; it displays itself."""
+    """A figure with its fields and menus; it displays itself."""
 
     def __init__(self, draw: Callable[..., Picture], choices: dict[str, Choice], start: dict[str, Any]):
         self.draw, self.choices = draw, choices
@@ -78,14 +79,13 @@ class Explorer:
         return picture
 
     def widget(self) -> VBox:
-        """The live widget: sliders and menus above the figure that they change.
+        """The live widget: fields and menus above the figure that they change.
 
         subtle: ipywidgets' own Image cannot say what it shows, so the figure is HTML.
         """
         import ipywidgets
 
         controls = {name: _control(ipywidgets, name, choice) for name, choice in self.choices.items()}
-        rows = [_row(ipywidgets, control) for control in controls.values()]
         figure = ipywidgets.HTML(self.start.html(), layout={"max_width": "98%"})
 
         def follow(_change):
@@ -96,7 +96,7 @@ class Explorer:
 
         for control in controls.values():
             control.observe(follow, names="value")
-        return ipywidgets.VBox([*rows, figure], layout={"align_items": "flex-start"})
+        return ipywidgets.VBox([*controls.values(), figure], layout={"align_items": "flex-start"})
 
     @entry_point
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -104,7 +104,7 @@ class Explorer:
         try:
             live = self.widget()
         except ImportError:
-            print("The sliders need ipywidgets (pip install ipywidgets); here is the figure at its start.")
+            print("The fields and menus need ipywidgets (pip install ipywidgets); here is the figure at its start.")
         else:
             # Put together by hand: ipywidgets 7, which Colab has, makes no bundle of it.
             view = {"version_major": 2, "version_minor": 0, "model_id": live.model_id}
@@ -116,25 +116,13 @@ class Explorer:
 
 
 def _control(ipywidgets, name: str, choice: Choice):
-    """A menu, or a field for a number."""
-    label = {"description": name.replace("_", " "), "style": {"description_width": "140px"}}
+    """A menu, or a field for a number, whose name says how far it goes."""
+    style, name = {"description_width": "210px"}, name.replace("_", " ")
     if isinstance(choice, list):
-        return ipywidgets.Dropdown(options=choice, value=choice[0], layout={"width": "480px"}, **label)
+        layout = {"width": "550px", "max_width": "98%"}
+        return ipywidgets.Dropdown(options=choice, value=choice[0], description=name, style=style, layout=layout)
     low, high, step, start = choice
     whole = all(isinstance(value, int) for value in choice)
     kind = ipywidgets.BoundedIntText if whole else ipywidgets.BoundedFloatText
-    return kind(min=low, max=high, step=step, value=start, layout={"width": "230px"}, **label)
-
-
-def _row(ipywidgets, control):
-    """The control; beside a field the slider that moves with it.
-
-    A slider of ipywidgets alone would not do: it has no name for a screen reader, as the field and the menu have.
-    """
-    if isinstance(control, ipywidgets.Dropdown):
-        return control
-    kind = ipywidgets.IntSlider if isinstance(control, ipywidgets.BoundedIntText) else ipywidgets.FloatSlider
-    limits = {name: getattr(control, name) for name in ("min", "max", "step", "value")}
-    slider = kind(**limits, readout=False, layout={"width": "240px"})
-    ipywidgets.link((control, "value"), (slider, "value"))
-    return ipywidgets.HBox([control, slider])
+    name, layout = f"{name} ({low:g} to {high:g})", {"width": "320px"}
+    return kind(min=low, max=high, step=step, value=start, description=name, style=style, layout=layout)

@@ -17,7 +17,7 @@ def stale(answer: Any, name: str) -> str | None:
     made_of = _source(answer)
     if shell is None or made_of is None or getattr(answer, "__name__", "") != name:
         return None
-    cells = [text for text in shell.user_ns.get("In", ())[:-1] if text.strip()]
+    cells = [text for text in shell.user_ns.get("In", ()) if text.strip()]
     runs = [number for number, text in enumerate(cells) if text.strip() == made_of.strip()]
     if not runs:
         return None

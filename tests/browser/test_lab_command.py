@@ -39,6 +39,30 @@ def lab(chromium, wheel, tmp_path_factory):  # noqa: F811
         yield server
 
 
+WORDS_BROKEN = """(output) => {
+    const walk = document.createTreeWalker(output, NodeFilter.SHOW_TEXT), broken = [], range = document.createRange();
+    for (let node; (node = walk.nextNode()); )
+        for (const word of node.data.matchAll(/\\w+/g)) {
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) broken.push(word[0]);
+        }
+    return broken;
+}"""
+
+
+def assert_no_word_is_broken(output) -> None:
+    """Every word of an output stands on one line."""
+    assert output.evaluate(WORDS_BROKEN) == []
+
+
+def test_a_broken_word_is_seen(new_page):
+    page = new_page()
+    page.set_content('<p style="width: 3ch; word-break: break-all">softmax</p>')
+    with pytest.raises(AssertionError, match="softmax"):
+        assert_no_word_is_broken(page.locator("p"))
+
+
 def test_lesson_01_opens_its_check_works_and_there_is_nothing_for_teachers(lab, new_page):
     page = new_page()
     page.goto(lab.url(""))
@@ -71,4 +95,5 @@ def test_at_200_percent_and_with_the_keyboard_alone(lab, new_page):
     expect(check).to_contain_text("not started")
     check.scroll_into_view_if_needed()
     photograph(page, "lab-narrow-check")
+    assert_no_word_is_broken(check.locator(".jp-Cell-outputWrapper"))
     assert_no_sideways_scroll(page)

@@ -2,6 +2,7 @@
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 
 from autograder.grading.gradebook.graded_notebook import stated_points
@@ -41,8 +42,12 @@ def helper(scores, axis):
     return grown / grown.sum(axis, keepdim=True)
 softmax = partial(helper, axis=-1)
 check(softmax, hidden=True)"""
+MARKUP = """
+def softmax(scores):
+    raise ValueError("<img src=x>")
+check(softmax)"""
 CELLS = [SETUP, RIGHT, UNSTABLE, WRONG, STUB, BROKEN, PARTIAL, "check(print)", 'check("softmax")',
-         'hint("loops.softmax")\nhint("loops.softmax")', "hint('nothing')", "check(softmax, 'loops.nothing')"]
+         'hint("loops.softmax")\nhint("loops.softmax")', "hint('nothing')", "check(softmax, 'loops.nothing')", MARKUP]
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +83,24 @@ def test_a_partly_right_answer_gets_part_of_the_points_and_the_reason(outputs):
 def test_a_wrong_answer_raises_and_shows_only_its_own_few_lines(outputs, cell):
     error = outputs[cell][-1]
     assert error.output_type == "error" and error.ename == "CheckFailed"
-    assert 1 <= len(error.traceback) <= 4 and max(map(len, error.traceback)) <= 88
+    assert [len(line) < 40 for line in error.traceback] == [True]
     assert "Traceback" not in text(outputs[cell]) and "autograder/" not in text(outputs[cell])
     assert stated_points(outputs[cell], 7.0) == 0.0
+
+
+@pytest.mark.parametrize("cell", [WRONG, STUB, BROKEN, "check(print)"])
+def test_what_a_check_says_is_a_card_that_fits_every_window_with_the_same_words_as_text(outputs, cell):
+    *_, card, error = outputs[cell]
+    words = " ".join(card.data["text/plain"].split())
+    assert words == " ".join(error.evalue.split())
+    html = BeautifulSoup(card.data["text/html"], "html.parser")
+    assert " ".join(html.get_text(" ").split()) == words.replace("`", "")
+    assert len(card.data["text/plain"].splitlines()) <= 4
+
+
+def test_what_an_error_says_is_text_and_never_a_page(outputs):
+    html = BeautifulSoup(outputs[MARKUP][-2].data["text/html"], "html.parser")
+    assert "<img src=x>" in html.get_text() and html.find("img") is None
 
 
 def test_where_the_student_is(outputs):

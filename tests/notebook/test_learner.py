@@ -21,6 +21,9 @@ CELLS = {
     "check mended": "check(softmax)",
     "renamed": SOFTMAX.format("pass").replace("softmax", "my_softmax"),
     "check renamed": "check(softmax)",
+    "with its check": SOFTMAX.format("1") + "\ncheck(softmax)",
+    "another with its check": SOFTMAX.format("2") + "\ncheck(softmax)",
+    "with its check again": SOFTMAX.format("1") + "\ncheck(softmax)",
     "again": SOFTMAX.format("0"),
     "result": "x = torch.rand(3, 4)\ncheck(softmax(x))",
     "overwritten": "softmax = softmax(x)\ncheck(softmax, 'loops.softmax')",
@@ -77,6 +80,10 @@ def test_an_answer_that_its_cell_no_longer_gives_is_told_first(shown):
     assert "the last run of the cell that defines `softmax` failed" in shown["check stale"]
     assert "older version" not in shown["check mended"] and RIGHT in shown["check mended"]
     assert "your cell defines `my_softmax` now" in shown["check renamed"]
+
+
+def test_an_answer_whose_own_cell_checks_it_is_no_older_version(shown):
+    assert RIGHT in shown["with its check again"] and "older version" not in shown["with its check again"]
 
 
 def test_a_result_an_instance_and_a_name_that_is_something_else_now(shown):
