@@ -102,7 +102,7 @@ print("the . the =", 0 * 0 + 0 * 0 + 0 * 0 + 1 * 1)
 # %% [markdown]
 r"""
 Now compare. *The* is exactly like itself, and scores 1. *Dog* and *cat* are not the same, and score 4. So a
-dot product does not measure likeness alone. Draw each vector as an arrow, and you see what else it measures:
+dot product measures more than similarity. Draw each vector as an arrow, and you see what else it measures:
 
 ![Three pairs of arrows. The with the: both of length 1, angle 0, product 1. Dog with cat: both of length 2.45,
 angle 48 degrees, product 4. Dog with saw: lengths 2.45 and 2.24, angle 137 degrees, product
@@ -115,9 +115,9 @@ $$a \cdot b = |a| \, |b| \cos\theta$$
 - $|a|$, $|b|$: their **lengths**, the square root of the sum of squares. If one arrow is twice as long, the
   score is twice as large.
 
-The angle says *whether* two tokens agree, the lengths say *how much that counts*. One could divide by the
-lengths and keep the angle alone (the **cosine similarity**). Attention keeps the lengths. A long key then draws
-more weight from every query that points its way, and a short one, like *the*, draws little from anybody. So
+The angle says *whether* two tokens agree, the lengths say *how much that counts*. We could divide by the
+lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then draws
+more weight from every query that points its way, and a short one, like *the*, draws little from any query. So
 length is one more thing that training can use, to mark a token as important.
 """
 
@@ -130,7 +130,7 @@ for a, b in ((0, 3), (1, 4), (1, 2)):
 
 # %% [markdown]
 r"""
-**The formula.** For all pairs of tokens together, dot products make a table of **scores**:
+**The formula.** For all pairs of tokens together, dot products make a matrix of **scores**:
 
 $$S_{ij} = x_i \cdot x_j = \sum_{d=1}^{D} x_{id}\, x_{jd}$$
 
@@ -155,7 +155,7 @@ and the column of *cat*: -4.
 
 </details>
 
-**Why just this score?** The first attention scored each pair with a small network of its own (Bahdanau et
+**Why this score?** The first attention scored each pair with a small separate network (Bahdanau et
 al. 2015). A dot product has no parameters and costs little, and lesson 02 will compute all of them as
 one matrix product. It has a price as well: long vectors make large scores. Section 4 deals with that.
 
@@ -420,7 +420,7 @@ r"""
 - *The second call gives something else.* An input was changed in place. A function that borrows your
   tensors should return them as they were.
 
-**See it run.** A test worth remembering: with the identity matrix as values, the output *is* the table of
+**See it run.** A test worth remembering: with the identity matrix as values, the output *is* the matrix of
 weights. It lets you look into any attention, even one whose weights are hidden inside a library.
 """
 
@@ -635,7 +635,7 @@ cat* it even goes the wrong way. It becomes more of a thing, because it attended
 them what they are.
 
 So this attention blurs: every token moves towards those that agree with it already. Two things are missing.
-*Saw* should be able to look for something *other* than itself ("is there somebody who could have seen?"). And
+*Saw* should be able to look for something *other* than itself ("is there someone who could have seen?"). And
 *dog* should be able to pass on something *other* than itself ("then you are a verb"). Lesson 02 adds both,
 with three small matrices, and trains them until the same
 $(1, 1, 0, 0)$ ends in the upper ring in the one sentence and in the lower ring in the other.
@@ -705,8 +705,8 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** The dot product adds up, feature by feature, how far the two agree, and how
 much that counts: it is the product of both lengths and the cosine of the angle between them, positive if they
-point the same way and negative if they point in opposite directions. It has no parameters
-of its own, and all pairs together are a single matrix product, which computers do very fast.
+point the same way and negative if they point in opposite directions. It has no parameters, and all pairs
+together are a single matrix product, which computers do very fast.
 
 It is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
 factors are independent with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of
@@ -785,7 +785,7 @@ position. Lesson 07 does.
 keep them. Write `one_pass(pairs)`, which reads every `(score, value)` pair once, keeps only three things
 between pairs, and returns the same weighted average, safely for scores of a thousand. What must be
 corrected when a new largest score arrives? This is the idea that lets today's attention run without ever
-storing its table of weights.
+storing its attention matrix.
 """
 
 # %%

@@ -3,14 +3,14 @@ r"""
 # 02 Turn two loops into one matrix product: how does a token learn what to look for?
 
 Lesson 01 ended with a failure. A *saw* that might be a tool or a verb, $(1, 1, 0, 0)$, went into two
-sentences, and attention could not tell which was which. At the end of this lesson 48 parameters of your own
+sentences, and attention could not tell which was which. At the end of this lesson 48 parameters of yours
 turn the same vector into a verb in the one sentence and a tool in the other.
 
 First the loops go. They show every step, and they are slow.
 
 You will **build**
 
-1. the whole table of scores as one matrix product,
+1. the whole matrix of scores as one product,
 2. attention in a few lines, for a single sentence or a whole batch, without a loop,
 3. queries, keys and values as three views of the same tokens,
 4. `SelfAttention`, a module that can learn what to look for.
@@ -58,7 +58,7 @@ figures.table(x, tokens, FEATURES, title="x: one row per token")
 r"""
 ## 1. Can one product make the whole table?
 
-**The question.** Two loops filled the table of scores cell by cell. Every cell is a dot product of one row
+**The question.** Two loops filled the matrix of scores cell by cell. Every cell is a dot product of one row
 of $q$ with one row of $k$. Is there a single operation that does all of them?
 
 A matrix product takes *rows* of its left factor and *columns* of its right factor, and puts their dot
@@ -92,7 +92,7 @@ r"""
 small = torch.tensor([[1, 2, 3], [4, 5, 6]])
 print("small:\n", small)
 print("transposed, its rows become columns:\n", small.T)
-print("reshaped, read in order and cut anew:\n", small.reshape(3, 2))
+print("reshaped, read in order and cut again:\n", small.reshape(3, 2))
 
 # %% [markdown]
 r"""
@@ -163,7 +163,7 @@ weights. Is that a matrix product as well?
 Take one number of the output: *dog*, feature *pet*. It is the row of *dog*'s weights times the column of
 the *pet* values. A row times a column, again.
 
-![The table of weights times the table of values gives the output, with all numbers. The row of dog, 0.03,
+![The matrix of weights times the matrix of values gives the output, with all numbers. The row of dog, 0.03,
 0.68, 0.00, 0.03, 0.25, meets the column pet, 0, 1, 0, 0, -1, and gives
 0.43](../images/weights_times_values.svg)
 
@@ -281,8 +281,8 @@ print("dog, sentence 2:", [round(value, 2) for value in both[1, 4].tolist()])
 r"""
 ### What did we gain?
 
-The arithmetic is the same. The difference is how often Python has to call PyTorch. Let us fill the table
-of scores three ways: one *pair* of tokens at a time, one *row* at a time, and all at once.
+The arithmetic is the same. The difference is how often Python has to call PyTorch. Let us fill the matrix of
+scores three ways: one *pair* of tokens at a time, one *row* at a time, and all at once.
 """
 
 # %%
@@ -316,7 +316,7 @@ measured = {name: [1000 * seconds(way, *pairs[n]) for n in sizes] for name, way 
 loops_against_matmul = figures.curves(
     measured,
     sizes,
-    title="The same table of scores, three ways",
+    title="The same scores, three ways",
     xlabel="number of tokens n",
     ylabel="milliseconds",
     log_x=True,
@@ -340,8 +340,8 @@ the cell: the picture will be your machine's.)
 it. How can it look for something else?
 
 By not using its embedding as the query. Let a matrix make a query of the embedding: a question, such as "is
-there somebody who could have seen?". A second matrix makes the key, which is what a token can be found by.
-And a third one makes the value, which is what it passes on:
+there someone who could have seen?". A second matrix makes the key, which is what a token can be found by. And
+a third one makes the value, which is what it passes on:
 
 ![A flow chart: the input x of shape (N, d_in) is multiplied by W_query, W_key and W_value, each of shape
 (d_in, d_out), which gives queries (what am I looking for), keys (what can I be found by) and values (what
@@ -406,9 +406,9 @@ r"""
   the confusion: it stores its weight the other way round, as $(d_{\text{out}}, d_{\text{in}})$, and
   transposes it when it is used.
 - *Two of the three exchanged.* Swapping queries and keys transposes the scores. Nothing complains, and a
-  network could even learn around it, until you load somebody else's weights.
+  network could even learn around it, until you load someone else's weights.
 
-**See it run.** Before and after the tokens got a query of their own:
+**See it run.** Before and after the tokens got their own query:
 """
 
 # %%
@@ -426,8 +426,8 @@ r"""
 *Saw* now attends to *dog* with 0.46 and to *cat* with 0.46: it has found its two companions. The queries of *dog*
 and *cat* look for an action and find *saw*.
 
-Looking and being found are two different things, so in general the scores are not symmetric. With this swap they still
-are, because it is its own transpose. With its upper triangle alone they are not:
+Looking and being found are two different things, so in general the scores are not symmetric. With this swap
+they still are, because it is its own transpose. With only its upper triangle they are not:
 """
 
 # %%
@@ -644,13 +644,13 @@ two is the first task under "On your own".)
 
 Without *either* of them nothing is lost, which may surprise you. *Saw* then attends to what agrees with it and
 gets another average in each sentence; $W_{\text{value}}$ only has to turn the one into "you are a verb" and the
-other into "you are a tool". Two sentences can be learned by heart. So when does a token need a query of its own?
+other into "you are a tool". Two sentences can be learned by heart. So when does a token need its own query?
 
 ### When agreeing is not enough
 
 When what it needs does not agree with it. Here is such a task, and it cannot be learned by heart either. A sentence
 has three to eight tokens: one animal, the rest *the* and *saw* at random. The animal is a *dog* whose *pet* feature
-is another number each time. Every token must report the animal, whatever its position.
+is a different number each time. Every token must report the animal, whatever its position.
 """
 
 # %%
@@ -698,7 +698,7 @@ figures.curves(charts, title="Learning what to look for: three seeds each")
 # %% [markdown]
 r"""
 Now it is the other way round. $W_{\text{value}}$ may stay the identity: what has to be reported *is* the animal. But
-with $W_{\text{query}}$ and $W_{\text{key}}$ at the identity nobody gets there, on any seed. *Saw* and the animal
+with $W_{\text{query}}$ and $W_{\text{key}}$ at the identity no module gets there, on any seed. *Saw* and the animal
 disagree, so *saw* gives it next to no weight, and what does not arrive cannot be reported. What has your module
 learned to attend to instead?
 """
@@ -810,7 +810,7 @@ the parameters, which attention has as well: $N$ times about $3 D^2$.)
 ## Explore
 
 Blend slowly from "looking for what is like me" (0) to the swapped query (1), and move the *pet* feature
-of *cat*. Guess first: everybody's output changes when *cat* moves, but whose weights change, and whose stay
+of *cat*. Guess first: every output changes when *cat* moves, but whose weights change, and whose stay
 as they are? And what happens to *saw* halfway? (The chart shows the output, which a layer would add.)
 """
 
@@ -842,7 +842,7 @@ attends to all of them equally.
 ## See the whole computation
 
 Your module, drawn from a run. Compare it with the long graph of lesson 01: three products, one for each
-role, then scores, scale, softmax, and one product more.
+role, then scores, scale, softmax, and one more product.
 """
 
 # %%
@@ -1047,7 +1047,7 @@ What do weights tell you, and what do they not?
 
 All three seeds solve the task, each in its own way. One module attends to the animal, be it dog or cat. One
 attends to a cat and hardly at all to a dog: it says "dog" by default and looks for cats only. One does the
-opposite. Weights tell you what is mixed, and not what the answer depends on: the dog that nobody attends to is
+opposite. Weights tell you what is mixed, and not what the answer depends on: the dog that no token attends to is
 reported all the same. So do not take a map of weights for an explanation; the two papers named at the end argue
 about how far it can be one.
 

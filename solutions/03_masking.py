@@ -631,7 +631,7 @@ r"""
   lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every sentence.
   Test with different sizes, then with equal ones.
 
-**See it run.** Inside the batch, the short sentence must get what it gets alone:
+**See it run.** Inside the batch, the short sentence must get the same result as on its own:
 """
 
 # %%
@@ -643,7 +643,7 @@ short = embed(sentences[1])
 alone = masked_attention(short, short, short, causal_mask(3))
 ignoring = masked_attention(one_head, one_head, one_head, causal)[:, 0]
 unmasked = masked_attention(batch, batch, batch)
-print("the same as alone?")
+print("the same as on its own?")
 print("  with both masks:     ", torch.allclose(output[1, :3], alone, atol=1e-6))
 print("  with the causal mask:", torch.allclose(ignoring[1, :3], alone, atol=1e-6))
 print("  with no mask:        ", torch.allclose(unmasked[1, :3], alone, atol=1e-6))
@@ -915,7 +915,7 @@ figures.attention_maps(maps, spelled[:-1], title=title, note=note)
 # %% [markdown]
 r"""
 Left, the second half walks back through the first: the mirror, found by training alone. In the first half
-there is nothing to find, so it attends to the start symbol, which tells nothing. Right, the first half attends
+there is nothing to find, so it attends to the start symbol, which says nothing. Right, the first half attends
 straight to what it is supposed to predict: to the next position, or to its copy in the second half.
 
 **To take away.** A loss that is too good is the commonest symptom of a leaking mask. Build yourself a task
@@ -995,7 +995,7 @@ comparison
 r"""
 ## Explain it
 
-In your own words, for somebody who wants to save a step.
+In your own words, for someone who wants to save a step.
 """
 
 # %% [markdown] written: masking.why_before (3 points, 8 minutes)
@@ -1097,9 +1097,9 @@ left, as if the two new tokens were the *first* ones, and then the first of them
 
 </details>
 
-**Several texts in one row.** Instead of padding short texts, one can put them one after the other into one
-row. Then no token may attend to another text. Write `packed_mask(text_of)`: `text_of` says for each position
-which text it belongs to, for instance `[0, 0, 0, 1, 1, 2]`; the mask is causal inside each text.
+**Several texts in one row.** Instead of padding short texts, we can put them one after the other into one row.
+Then no token may attend to another text. Write `packed_mask(text_of)`: `text_of` says for each position which
+text it belongs to, for instance `[0, 0, 0, 1, 1, 2]`; the mask is causal inside each text.
 """
 
 # %%
@@ -1115,7 +1115,7 @@ def try_packed_mask(packed_mask):
         y = embed(piece)
         alone = masked_attention(y, y, y, causal_mask(len(piece)))
         same = torch.allclose(together[text_of == number], alone, atol=1e-6)
-        assert same, f"text {number} gets another output than alone"
+        assert same, f"text {number} gets a different output than on its own"
     return "right: every text is by itself"
 
 

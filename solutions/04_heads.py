@@ -3,7 +3,7 @@ r"""
 # 04 Split attention into heads: can a token ask several questions at once?
 
 *Saw* has two companions, *dog* and *cat*. One attention gives it one average of the two, and in an average
-they can no longer be told apart. So let *saw* ask twice, each time with a query of its own. Each question
+they can no longer be told apart. So let *saw* ask twice, each time with its own query. Each question
 gets a **head**.
 
 In this lesson you will **build**
@@ -15,7 +15,7 @@ In this lesson you will **build**
 5. cross-attention, where the queries come from one sentence and the keys and values from another.
 
 Then you train small models and see what a second head is good for, and what it is *not* needed for. One of
-the heads will learn to attend to the token before, although nobody tells it to.
+the heads will learn to attend to the token before, although it is never told to.
 
 **You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
 `F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
@@ -129,7 +129,7 @@ That is the whole point of heads: **several softmaxes**, so that several things 
 mixed.
 
 What does it cost? No parameters, and no multiplications either: the same columns, split in two. But each head
-has a table of weights of its own. $H$ heads need $H$ tables of $N$ times $N$ weights:
+has its own attention matrix. $H$ heads need $H$ matrices of $N$ times $N$ weights:
 """
 
 # %%
@@ -141,7 +141,7 @@ print(f"{n_heads * table:,.0f} MiB with {n_heads}")
 # %% [markdown]
 r"""
 In one layer of a model with 32 heads, that makes 1,024 MiB instead of 32 MiB for a text of 4096 tokens. Real
-code therefore never holds these tables as a whole; it computes them block by block.
+code therefore never holds these matrices as a whole; it computes them block by block.
 
 **The formula** of one head, as PyTorch would write it:
 
@@ -259,7 +259,7 @@ token, so every head may ask about any feature.
 By hand: the query row of *saw* is $(2, 2, 2, -2)$. Where does the $-2$ go? It is column 3 of four, and a head
 is 2 wide: $3 = 1 \cdot 2 + 1$, so it is entry 1 of head 1. And the scores of *saw* and *dog*: the whole rows
 give $2 \cdot 2 + 2 \cdot 1 + 2 \cdot 2 - 2 \cdot 1 = 8$; split, head 0 gets $4 + 2 = 6$ of it and head 1 gets
-$4 - 2 = 2$. A dot product, added up in two parts, each part with a softmax of its own.
+$4 - 2 = 2$. A dot product, added up in two parts, each part with its own softmax.
 """
 
 # %%
@@ -277,7 +277,7 @@ $$\operatorname{split}(x)_{b,h,n,e} = x_{b,\; n,\; h \cdot d_{\text{head}} + e}$
 - $x$, shape $(B, N, d_{\text{model}})$, with $d_{\text{model}} = H \cdot d_{\text{head}}$
 - the result, shape $(B, H, N, d_{\text{head}})$: $h$ counts heads, $e$ the features inside a head
 
-**The trap of the whole lesson.** `view` and `reshape` read numbers in order and cut them anew. They never
+**The trap of the whole lesson.** `view` and `reshape` read numbers in order and cut them again. They never
 change the order; only `transpose` and its relatives do. If you reshape straight into $(B, H, N,
 d_{\text{head}})$, you get the right shape and torn tokens:
 
@@ -451,8 +451,8 @@ r"""
 
 - *x is split first, and each piece projected by itself.* Then head 1 never sees features 0 and 1 of a token.
   Project first, then split: every head may choose from all features.
-- *The scale of `d_model`.* Two heads of width 2 need $\sqrt 2$, not $\sqrt 4$. With one head nobody
-  notices.
+- *The scale of `d_model`.* Two heads of width 2 need $\sqrt 2$, not $\sqrt 4$. With one head the mistake stays
+  hidden.
 - *No `out_proj`, or one for each head.* There is one, after the merge.
 - *Heads in a Python list.* `[nn.Linear(...), ...]` hides them from `parameters()`; `nn.ModuleList` does
   not.
@@ -494,7 +494,7 @@ sensible here: we made up a query for actions only.)
 
 ### A sum over heads
 
-"Merge, then mix" can be read in a second way, and it is worth knowing. The merged row is $z_0$ beside $z_1$.
+"Merge, then mix" can be read in a second way, and it is worth knowing. The merged row is $z_0$ next to $z_1$.
 Split `out_proj`'s weight in the same way, its first columns for head 0, the next for head 1. Then
 
 $$\operatorname{merge}(z)\, W_o^{\mathsf T}
@@ -521,7 +521,7 @@ print("a sum over heads = your module:", torch.allclose(total, module(words), at
 # %% [markdown]
 r"""
 So heads are **independent and additive**: no head reads another one, and each adds its own part to the output.
-That is why one can measure what a single head of a trained model contributes, or take a head away and see what
+That is why we can measure what a single head of a trained model contributes, or take a head away and see what
 is missing ("On your own").
 
 ## 4. Three ways to trust a module
@@ -783,7 +783,7 @@ compare(headless, theirs, torch.randn(2, 5, 16))
 r"""
 ## 5. What is a second head good for?
 
-**The question.** Nobody tells a head what to do. Do heads divide the work among themselves when they are
+**The question.** A head is not told what to do. Do heads divide the work among themselves when they are
 trained? And could a single head do the same?
 
 A task with two questions: every token reports the token *before* it, and the *first* token of the sentence. We
@@ -898,7 +898,7 @@ for n_heads, name in ((2, "two heads"), (1, "one head")):
 
 # %% [markdown]
 r"""
-On every seed the two heads have divided the work, and nobody told them to. (Which of the two takes which question
+On every seed the two heads have divided the work, without being told to. (Which of the two takes which question
 is chance: before training, nothing tells them apart. And a head that attends to the token before is not just a toy:
 such heads are found in real language models. See *induction heads* below.)
 
@@ -1343,7 +1343,7 @@ r"""
 guess = {"A": {"copy", "train", "draw"}, "B": {"train"}, "C": {"train", "draw"}, "D": set()}
 ```
 
-A doubles the queries: other outputs, other losses, one step more in the graph. B cuts the gradient of the
+A doubles the queries: other outputs, other losses, one more step in the graph. B cuts the gradient of the
 queries: the outputs are right, only training shows it. C has a layer that is zero at first: the outputs agree
 until it has learned something. D changes the sign of queries *and* keys, which cancels in every score: it is
 innocent, the same function with the same gradients.
@@ -1454,7 +1454,7 @@ r"""
 It follows tensors from one function of PyTorch to the next: three inputs, two outputs (the result, and the
 weights averaged over the heads), and the shapes between. The attention itself is one box, because it is one
 function. Beware: torchview loses what is written into a buffer (`out[i] = ...`), and draws every pass of a loop
-as a box of its own.
+as a separate box.
 """
 
 # %% [markdown]
@@ -1469,7 +1469,7 @@ r"""
   feeling of what a query, a key and the sum over many heads do to a token.
 - Zhang, Lipton, Li, Smola: *Dive into Deep Learning*, [section
   11.5](https://d2l.ai/chapter_attention-mechanisms-and-transformers/multihead-attention.html). The same module
-  with other names; a good test of whether you can read somebody else's reshapes.
+  with other names; a good test of whether you can read someone else's reshapes.
 - Elhage et al.: [*A Mathematical Framework for Transformer
   Circuits*](https://transformer-circuits.pub/2021/framework/index.html), 2021. Best on heads as a sum: how far
   one gets by reading each head by itself.

@@ -2,7 +2,7 @@
 r"""
 # 05 Share keys and values: what does a model reread for every token it writes?
 
-In lesson 04 every head has keys and values of its own. When a model takes in a whole text at once, that costs
+In lesson 04 every head has its own keys and values. When a model takes in a whole text at once, that costs
 little. When it *writes*, token after token, it has to keep all those keys and values, and to fetch every one of
 them from memory again for each new token. The computer then spends its time moving numbers, not computing
 with them.
@@ -121,11 +121,11 @@ print(f"busy with arithmetic: {100 / (312 / 2.039):.1f} % of the time")
 r"""
 Over 99 % of the time it waits for memory. In prefill all tokens of the prompt ask at once, and every key that is
 fetched serves thousands of queries; that is why prefill is fast per token and decode is slow. Writing for many
-people at a time does not help here: each text has a cache of its own.
+people at a time does not help here: each text has its own cache.
 
 How could one byte serve more than one query, when there is only one new token? The token has many heads, and
-each has a query of its own. Let its $H$ query heads share $G$ heads of keys and values (**key/value heads**
-from now on). Then every byte serves $H / G$ queries:
+each has its own query. Let its $H$ query heads share $G$ heads of keys and values (**key/value heads** from
+now on). Then every byte serves $H / G$ queries:
 
 $$\frac{\text{operations}}{\text{bytes}} = \frac{H \cdot 4 M D}{G \cdot 2 M D \cdot b}
 = \frac{2}{b} \cdot \frac{H}{G}$$
@@ -184,7 +184,7 @@ Run the cell: the picture will be your machine's.)
 
 ## 2. What if all heads use the same keys and values?
 
-**The question.** What must a head have of its own? Its *query*, surely: asking several questions is what
+**The question.** What must each head have to itself? Its *query*, surely: asking several questions is what
 heads are for. But keys and values describe the tokens. Could not all heads use the same description?
 
 They could. **Multi-query attention** keeps the query heads and gives all of them one and the same head of keys
@@ -352,7 +352,7 @@ for G in (1, 2, 3, 6):
 r"""
 Look at the last four lines. With one key/value head, and with one for each query head, both orders are the
 same. So a test that only knows multi-query and multi-head attention finds nothing. And a model *trained*
-with the wrong order is a good model: it has learned with that sharing. Only when you load somebody else's
+with the wrong order is a good model: it has learned with that sharing. Only when you load someone else's
 weights does everything fall apart.
 
 **The formula.** For query head $h$ of $H$, and $G$ key/value heads:
@@ -479,7 +479,7 @@ Notice how the weights of one module went into the other: `MultiQueryAttention` 
 with one key/value head have the same parts, of the same names and shapes.
 
 If you copied the keys and values, as we did, you have spent again what sharing had saved: the copies are as
-large as multi-head attention's own. Real code makes none. Give the groups an axis of their own, and
+large as multi-head attention's own. Real code makes none. Give the groups their own axis, and
 broadcasting lets each key/value head meet all of its queries, as `read_the_cache` does in section 1:
 """
 
@@ -649,7 +649,7 @@ $$\bar W_{g \cdot d_{\text{head}} + e} = \frac{G}{H} \sum_{h \,:\, g(h) = g} W_{
 
 ### Exercise: `pool_kv_heads`
 
-Give heads and groups axes of their own, and ask yourself over which of them the mean runs.
+Give heads and groups their own axes, and ask yourself over which of them the mean runs.
 """
 
 
@@ -877,7 +877,7 @@ compare(whole_row_again, neighbours, torch.zeros(1, 2, 5, 6))
 r"""
 ## Explain it
 
-In your own words, for somebody who has to decide.
+In your own words, for someone who has to decide.
 """
 
 # %% [markdown] written: mqa.who_pays (3 points, 8 minutes)
@@ -1045,11 +1045,11 @@ matters most? And what does that tell you about "the same quality", as papers li
 <details><summary>What we found</summary>
 
 Less than we had expected, on three seeds each. Sequences twice as long: no difference. Eight tokens to report: the
-single key/value head was a few percent behind on two seeds. A width of 16, so that heads are two features wide: after
-160 steps nobody had learned the task, and on two seeds the single head was *ahead*. Eight tokens at a width of 32,
-and three times as many steps: one seed alike, one a little behind, one clearly behind. So sharing has a price where
-much has to be said in little room, and a single run can show you either sign. "The same quality" is a statement
-about the tasks, sizes and seeds that were measured.
+single key/value head was a few percent behind on two seeds. A width of 16, so that heads are two features
+wide: after 160 steps no model had learned the task, and on two seeds the single head was *ahead*. Eight tokens
+at a width of 32, and three times as many steps: one seed alike, one a little behind, one clearly behind. So
+sharing has a price where much has to be said in little room, and a single run can show you either sign. "The
+same quality" is a statement about the tasks, sizes and seeds that were measured.
 
 </details>
 """
@@ -1067,7 +1067,7 @@ r"""
 - **Or forget.** Mistral 7B keeps only the last 4096 tokens of each layer (lesson 03, windows): 0.5 GiB,
   however long the text becomes (Jiang et al. 2023).
 - **Or keep something smaller.** DeepSeek-V2 keeps 576 numbers per token and layer, from which it makes the
-  keys and values of 128 heads anew: 67.5 KiB per token for all its 60 layers (DeepSeek-AI 2024). Lesson 13
+  keys and values of 128 heads again: 67.5 KiB per token for all its 60 layers (DeepSeek-AI 2024). Lesson 13
   builds that.
 """
 

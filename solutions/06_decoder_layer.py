@@ -3,7 +3,7 @@ r"""
 # 06 Assemble a decoder layer: how can a hundred layers be stacked without spoiling each other's work?
 
 Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then
-both again, and again: large models stack a hundred layers of this one form, each with parameters of its own.
+both again, and again: large models stack a hundred layers of this one form, each with its own parameters.
 But stack plain attention on plain attention, and after a few layers nothing is left: no difference between
 the tokens, and no gradient.
 
@@ -168,14 +168,14 @@ been lost.
 
 ### What attention adds to a word
 
-In lesson 02 there was a plus sign that nobody explained. On its own, *saw* may be what somebody did, or a tool;
+In lesson 02 there was a plus sign that was never explained. On its own, *saw* may be what someone did, or a tool;
 its embedding has to be both, $(1, 1, 0, 0)$, as much of a *thing* as of an *action*. You trained attention on two
 sentences until the one vector had two meanings. But the meaning was never what attention returned: it was the token
 *plus* the output of attention. That plus is the residual connection. Attention does not write a new word, it **adds
 an adjustment to the old one**:
 
 ![A plane with thing to the right and action upwards. An arrow leads from the origin to saw alone, at (1, 1).
-From there one arrow, labelled dog adds (-2, 1), leads to (-1, 2), what somebody did; another, labelled old
+From there one arrow, labelled dog adds (-2, 1), leads to (-1, 2), what someone did; another, labelled old
 adds (1, -2), leads to (2, -1), a tool](../images/saw_meaning.svg)
 
 Here is a head that does so, this time with matrices made by hand. The query of *saw* looks for what comes before an
@@ -203,7 +203,7 @@ would have kept only the adjustment, $(-2, 1, 0, 0)$ or $(1, -2, 0, 0)$.
 ### And the norm
 
 After many additions, the features may have grown to any size. So each part reads a **normalised** copy: for
-every token, subtract the mean of its features and divide by their spread. (Lesson 08 builds this norm
+every token, subtract the mean of its features and divide by their standard deviation. (Lesson 08 builds this norm
 and shows what depends on it; here you take PyTorch's.)
 
 By hand, for *dog*: the mean is $(2 - 1 + 1 + 0) / 4 = 0.5$, the mean of the squared differences
@@ -532,7 +532,7 @@ figures.curves(measured, title=title, xlabel=xlabel, ylabel="gradient", log_y=Tr
 # %% [markdown]
 r"""
 With neither of the two, nothing arrives: each layer multiplies the gradient by something small, twelve times
-over. With a residual it arrives, thanks to the $I$. But a norm alone lets it through as well, at least in
+over. With a residual it arrives, thanks to the $I$. But a norm on its own lets it through as well, at least in
 part: 0.03, the least of the three, is still over a trillion times what arrives with neither. A norm makes small
 vectors large again, and with them their gradient. So is the residual not needed after all?
 
@@ -566,7 +566,7 @@ There it is. Attention averages, and averages of averages are all the same. With
 one and the same after a few layers, and nothing that comes later can tell them apart again. With them, each
 token carries itself along. (Dong et al. 2021 prove how fast it goes.)
 
-So a residual alone has a gradient, and its tokens stay different. Is the *norm* not needed, then? Only training
+So a residual on its own has a gradient, and its tokens stay different. Is the *norm* not needed, then? Only training
 can tell. Twelve layers, the task of section 3, a learning rate of 0.003, and three seeds for each of the
 four ways. Guessing among eight symbols has a loss of 2.08.
 """
@@ -611,10 +611,11 @@ for name, losses in slow.items():
 
 # %% [markdown]
 r"""
-Now the residual alone is on its way, on every seed. The norm alone is still guessing. So they do different
-things. Without residuals there is nothing left to learn from: the tokens are alike. Without norms one can learn, but
-only in small steps. Training changes what the lower layers add, so the upper layers get inputs of another size than
-before; a norm hands every part an input of the size that it expects, and larger steps do no harm.
+Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. So they
+do different things. Without residuals there is nothing left to learn from: the tokens are alike. Without norms
+a model can learn, but only in small steps. Training changes what the lower layers add, so the upper layers get
+inputs of another size than before; a norm hands every part an input of the size that it expects, and larger
+steps do no harm.
 
 ### The two orders
 
@@ -646,7 +647,7 @@ out where the difference comes from.
 **The question.** A translator writes German, and the English sentence lies before it. Where in the layer does
 the English come in?
 
-First, somebody has to read it. An **encoder** is a stack of layers like yours *without* the causal mask: the
+First, it has to be read. An **encoder** is a stack of layers like yours *without* the causal mask: the
 English sentence is there from the start, so every token of it may attend to every other. What comes out, one
 vector for each English token, is the **memory**. (Lesson 09 builds the encoder; here its memory is given.)
 
@@ -749,7 +750,7 @@ r"""
 - *Two norms for three sublayers*, or norms in another order: hidden as long as all are fresh.
 
 **See it run.** PyTorch's own layer with the same parameters, on a batch whose second memory ends in two padding
-tokens. That second text must give what it gives alone, with a memory of three tokens:
+tokens. That second text must give the same as on its own, with a memory of three tokens:
 """
 
 # %%
@@ -880,7 +881,7 @@ r"""
 
 Not graded, and harder than they look.
 
-**Put a layer on trial.** Turn the first two ways of section 3 into a test of your own. Write `alike(mine,
+**Put a layer on trial.** Turn the first two ways of section 3 into your own test. Write `alike(mine,
 theirs, x)`: it makes all parameters of `theirs` random, copies them into `mine`, and returns True only if
 both give the same outputs *and* the same gradients. `try_alike` hands it a right layer and three broken ones.
 Which of them would a test with fresh parameters let pass? Which one a test without gradients?
@@ -1067,8 +1068,8 @@ r"""
 - Raschka: [*LLMs from scratch*](https://github.com/rasbt/LLMs-from-scratch), code of the book of 2024. Best for
   going on from here: its chapter 4 stacks such layers into a GPT.
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
-  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from, with the experiment that made
-  everybody use them.
+  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from, with the experiment that
+  made everyone use them.
 - Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
   one normalises each token by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,

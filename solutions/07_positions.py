@@ -44,7 +44,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The same five tokens, the same four features. And beside them, the opposite story:
+The same five tokens, the same four features. And next to them, the opposite story:
 """
 
 # %%
@@ -84,9 +84,9 @@ print("shuffle, then attend = attend, then shuffle:", same)
 # %% [markdown]
 r"""
 Mathematicians say that self-attention is **permutation equivariant**: permute the input, and the output is
-permuted in the same way. No training can change that, because it holds for all weights. See it: here is a
-model that reads one of the two sentences and has to answer one question. Who saw? For *the dog saw the cat*
-the answer is *dog*, for the other sentence *cat*.
+permuted in the same way. No training can change that, because it holds for all weights. See for yourself: here
+is a model that reads one of the two sentences and answers one question. Who saw? For *the dog saw the cat* the
+answer is *dog*, for the other sentence *cat*.
 """
 
 # %%
@@ -133,7 +133,7 @@ After 200 steps it still guesses, on every seed: one half for each. More steps, 
 not help.
 
 The causal mask of lesson 03 breaks the symmetry a little, because token 0 sees one token and token 4 sees five.
-You will measure in section 7 how far a model gets with that alone.
+You will measure in section 7 how far a model gets with only that.
 
 So the position has to enter through the numbers. There are three places to put it: **add** it to the embedding
 (sections 2 and 3), **rotate** queries and keys by it (4 and 5), or **add** it to the scores (6).
@@ -141,8 +141,8 @@ So the position has to enter through the numbers. There are three places to put 
 ## 2. How does one write a position as numbers?
 
 **The question.** Why not simply append the position itself, 0, 1, 2, ...? Because 2000 is a huge number
-beside features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while 7 and
-70 are not. How can small numbers describe every position so that no two positions look the same?
+compared with features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while
+7 and 70 are not. How can small numbers describe every position so that no two positions look the same?
 
 A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 from 7:59. And wherever a hand
 points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each is
@@ -217,7 +217,7 @@ r"""
 - *Whole numbers in the exponent.* `steps // d_model` is zero for every pair: all clocks run alike.
 
 **See it run.** Sixteen features of 24 positions. Read a column downwards: the left ones swing quickly, the
-right ones hardly move. Those at the far right look like constant stripes, a sine near 0 beside a cosine near 1,
+right ones hardly move. Those at the far right look like constant stripes, a sine near 0 next to a cosine near 1,
 because 24 positions are too few to see their clocks move.
 """
 
@@ -364,8 +364,8 @@ them. A learned table knows the positions that it has seen, and nothing else.
 ## 4. Could the score itself know the distance?
 
 **The question.** *The dog* means the same in the middle of a book as on its first page. For language it
-matters most how far apart two tokens are, not where both stand. Can the score of a query and a key depend on
-their **distance** alone?
+matters most how far apart two tokens are, not where both stand. Can the score of a query and a key depend only
+on their **distance**?
 
 Take a pair of features as an arrow in the plane. Turn the arrow of the query by an angle that grows with its
 position, and that of the key likewise. What remains of the two rotations is their difference. That is **RoPE**,
@@ -553,7 +553,7 @@ It is needed for queries and keys. Values are not rotated, so $W_V$ and $W_O$ st
 
 ### Exercise: `rope_to_halves`
 
-Give the heads an axis of their own before you reorder.
+Give the heads their own axis before you reorder.
 """
 
 # %% exercise: positions.rope_to_halves
@@ -733,7 +733,7 @@ is asked for its value. The answer is the *latest* one:
 |---|---|---|---|---|---|
 | answer | | | | 5 | 7 |
 
-Without order, nobody could say whether `a` is 3 or 7. The model is a single decoder layer with four heads.
+Without order, no model could say whether `a` is 3 or 7. The model is a single decoder layer with four heads.
 Only its position encoding varies. Where there is no question, the answer is set to -100, the id that PyTorch's
 cross-entropy leaves out of the loss.
 """
@@ -832,12 +832,12 @@ figures.curves(percents, lengths, title=title, reference=guessing, **options)
 r"""
 Thin lines are single runs, each from its own random start; the thick line is their mean. What the plot says:
 
-- **At 16 tokens, all four can do it**, and better than *none*. That one has only the causal mask to go by, and
+- **At 16 tokens, all four can do it**, and better than *none*. The last one has only the causal mask to go by, and
   gets further than chance: a mask leaks a little order.
 - **Learned positions fall at once.** Rows beyond 16 hold whatever they held at the start. A table of 16 rows,
-  as one would really have it, would refuse.
+  as real models have it, would refuse.
 - **Sinusoids fall as well.** They have a row for every position, but the layers have never seen those.
-- **RoPE loses a little up to twice the length, and then nearly all.** It depends on distance alone, and short
+- **RoPE loses a little up to twice the length, and then nearly all.** It depends only on distance, and short
   distances are familiar. Distances that never occurred in training rotate the slow pairs to angles the model
   has never seen.
 - **ALiBi keeps most of it.** A key that is twice as far away simply counts less.
@@ -976,7 +976,7 @@ are scaled has halved slopes. About that it is silent: only the numbers show it.
 
 ## Explain it
 
-In your own words, for somebody who has to decide.
+In your own words, for someone who has to decide.
 """
 
 # %% [markdown] written: positions.longer_texts (3 points, 10 minutes)
@@ -987,7 +987,7 @@ Your team has a model that was trained on texts of 2048 tokens. It should read t
 
 1. The model has learned positions. What happens at token 2048 (counted from 0), and why does it not help to
    make the table longer and leave it at that?
-2. The model has RoPE instead. Every score depends on distance alone, and every position has an angle. Why can
+2. The model has RoPE instead. Every score depends only on distance, and every position has an angle. Why can
    it still fail on longer texts? Name one thing that you would try, and why it should help.
 3. A colleague has brought the RoPE model from another library. It runs without error, but is worse than
    published. She shows you that for a text of a single token all outputs agree exactly. Why does that prove
@@ -1016,7 +1016,7 @@ reordered within each head, once.
 **1 point** for: no row for that position, and new rows are untrained. Half for one of the two.
 
 **1 point** for: distances (or angles) that did not occur in training, and a sensible remedy with its reason:
-squeezed positions, a larger base, training on longer texts. Half for the cause or the remedy alone.
+squeezed positions, a larger base, training on longer texts. Half for only the cause or only the remedy.
 
 **1 point** for: at distance 0 both are rotated alike, so that the layout does not show; and a check on several
 tokens or of the layout. Half for one of the two.
@@ -1119,7 +1119,7 @@ def step(q, k, position, cache):
     return apply_rope(q, place) @ keys.T, keys
 ```
 
-A key's rotation depends on its own position alone, and that does not change when the text grows. The distance
+A key's rotation depends only on its own position, and that does not change when the text grows. The distance
 appears only when query and key meet.
 
 </details>
@@ -1156,7 +1156,7 @@ r"""
 - **Sinusoidal and learned.** The Transformer of 2017 found that both do equally well, and took sinusoids
   (Vaswani et al. 2017, table 3, row E). BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3 of 2048.
 - **RoPE** is in Llama, Mistral, Qwen, Gemma and most open models of today. In most of them it is applied in
-  every layer, to queries and keys alone.
+  every layer, to queries and keys only.
 - **The base grows with the length of the text.** Llama 2 was trained on 4096 tokens with a base of 10000,
   Llama 3 on 8192 with 500,000 (Grattafiori et al. 2024). The slowest pair of a
   head of width 128 goes once around in the number of tokens that the cell below prints.

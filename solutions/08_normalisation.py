@@ -179,7 +179,7 @@ Both halves of section 4 follow from that.
 **The question.** Two statistics per token: a mean and a standard deviation. What if only the size is put right, and
 the mean stays?
 
-Then the token keeps its direction, and only its length changes. With two features one can draw it.
+Then the token keeps its direction, and only its length changes. With two features we can draw it.
 RMSNorm moves each token straight towards the middle or away from it, onto a circle. LayerNorm first moves
 it onto the line on which both features add up to 0, and there are only two points of the right size on
 that line:
@@ -280,7 +280,7 @@ r"""
 
 **The question.** A sublayer (attention or the feed-forward network) reads the tokens, and what it writes
 is added to them. The line of additions from a model's first layer to its last is the **residual stream**.
-Does the norm stand *on* the stream, or beside it?
+Does the norm stand *on* the stream, or on the branch?
 
 ![A decoder layer in two orders. Pre-norm: norm, attention, plus, norm, network, plus; the residual line
 from x to the output passes nothing but two plus signs. Post-norm: attention, plus, norm, network, plus,
@@ -369,7 +369,7 @@ r"""
 
 - *The normed x is what is added to.* `y + sublayer(y)` with `y = norm(x)` looks like pre-norm, and cuts
   the stream: whatever the norm took away is lost for all later layers.
-- *Only the branch is normed.* `x + norm(sublayer(x))` is an order of its own (OLMo 2 has one like it). A
+- *Only the branch is normed.* `x + norm(sublayer(x))` is yet another order (OLMo 2 has one like it). A
   model trained in one order cannot be run in another, although all weights fit.
 - *`x += ...`* writes into the tensor of whoever called you.
 - *No norm at the top.* Pre-norm's stream comes out as large as it has grown, so one last norm stands
@@ -733,7 +733,7 @@ What remains of the norm is the part without parameters: subtract the mean, divi
 
 ### Exercise: `fold_norm`
 
-The new layer is a layer of its own: it can be trained, and it shares nothing with the two that you were
+The new layer is independent: it can be trained, and it shares nothing with the two that you were
 given. Which axis of a linear layer's weight meets the norm's features?
 """
 
@@ -842,7 +842,7 @@ explore(look, measure=list(measures), depth=(4, 48, 4, 24), branch=(0.25, 4.0, 0
 r"""
 ## See the whole computation
 
-Your own two norms, drawn from a run, beside PyTorch's LayerNorm. Which steps of LayerNorm does RMSNorm
+Your own two norms, drawn from a run, next to PyTorch's LayerNorm. Which steps of LayerNorm does RMSNorm
 leave out?
 """
 

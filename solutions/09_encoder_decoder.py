@@ -50,7 +50,7 @@ r"""
 
 The source is *the dog saw the cat*. The target in the small examples is the same sentence backwards. That
 is the simplest task in which the order changes, and it needs no dictionary. Each word has its **id**, its
-row in the table of embeddings, and two more tokens have ids of their own:
+row in the table of embeddings, and two more tokens have their own ids:
 
 - *bos*, "beginning of sequence": what the decoder reads before it has written anything
 - *eos*, "end of sequence": what the decoder writes when it has finished
@@ -136,7 +136,7 @@ r"""
   loss falls faster than ever, and the model has learned to copy its input. Section 4 shows what it writes.
 - *Shifted to the left.* The same mistake one position further: the future itself is the input.
 - *`roll`.* The last token comes round to the front, where *bos* should be.
-- *The mask alone, or the shift alone.* The mask lets a position attend to itself. So without the shift it
+- *Only the mask, or only the shift.* The mask lets a position attend to itself. So without the shift it
   sees its answer there, and without the mask it sees it one position to the right. Both are needed.
 
 **See it run.** Which tokens is each prediction made from? The shift and the mask together:
@@ -154,7 +154,7 @@ r"""
 **The question.** A decoder layer hides the future. The source is complete before the first token is
 written. What would be lost if its tokens could attend only to the left?
 
-Look at the first *the*: under a causal mask it attends to itself alone, and cannot know that a dog follows.
+Look at the first *the*: under a causal mask it attends only to itself, and cannot know that a dog follows.
 Without the mask it attends to the whole sentence, in both directions. That is all that makes a layer an
 *encoder* layer. In the whole model there are three kinds of attention, each with its own mask:
 
@@ -247,14 +247,14 @@ r"""
 - *A causal mask by habit.* Only the last token is right: it is the only one that has nothing after it.
 - *Padding zeroed instead of blocked.* A key of zeros has a score of 0, and $e^0 = 1$ is a share like any
   other. The padding token still takes part in every average.
-- *An inverted mask.* Every real token attends to padding tokens alone. In a batch without padding nothing is
+- *An inverted mask.* Every real token attends only to padding tokens. In a batch without padding nothing is
   left to attend to: `nn.MultiheadAttention` gives `nan`, or, with `need_weights=False`, the same numbers for
   every token.
 - *The norm before the attention.* That is pre-norm, from lesson 08: a good layer, but not this one.
 
 **See it run.** First a check by old results. With zeros in the network, identities in the attention and no
 norms, what the layer adds must be what the loops of lesson 01 made: this time for *all five* tokens, since
-nothing is hidden. (In the decoder layer of lesson 06 this was true of *cat* alone.)
+nothing is hidden. (In the decoder layer of lesson 06 this was true only of *cat*.)
 """
 
 # %%
@@ -272,7 +272,7 @@ for name, line in (("added to the first the:", added[0]), ("from the loops:", fr
 
 # %% [markdown]
 r"""
-Now padding: the sentence must give the same with three padding tokens as alone. For comparison, two wrong ways:
+Now padding: the sentence must give the same with three padding tokens as without. For comparison, two wrong ways:
 """
 
 # %%
@@ -534,7 +534,7 @@ r"""
 Your loss curve coincides with theirs, for every seed. (A learning rate of 0.01 is bold. If the loss jumps up
 on the way, it does so in both.) And look how far down the losses go: your models can reverse digits already.
 
-**3. Draw both** and compare. First the layer of section 2 beside PyTorch's own, from a run of each:
+**3. Draw both** and compare. First the layer of section 2 next to PyTorch's own, from a run of each:
 """
 
 # %%
@@ -559,8 +559,8 @@ r"""
 Each of the three sees what another misses. Copied weights say that the numbers agree; training, that the
 gradients do; the graphs say *where* two models part, if they do.
 
-**See it run.** Does it matter how large the embeddings are beside the positions? With `nn.Embedding`'s own
-start, tokens are $\sqrt{32}$ times as large as in the paper, and positions small beside them. Three seeds
+**See it run.** Does it matter how large the embeddings are compared with the positions? With `nn.Embedding`'s own
+start, tokens are $\sqrt{32}$ times as large as in the paper, and positions small compared with them. Three seeds
 for each start:
 """
 
@@ -853,7 +853,7 @@ r"""
 2. In training, all tokens of a target are predicted in one call; in writing, it takes one call per token.
    Why is that so, and which two things make the one call honest?
 3. A model with teacher forcing has only ever read right targets. What may happen when it makes one mistake
-   while writing a long text? Name something one could do.
+   while writing a long text? Name something that can be done.
 
 Four to eight sentences are enough.
 
@@ -869,7 +869,7 @@ first. The one call is honest because the input is shifted to the right, so that
 answer, and because the causal mask hides all later ones.
 
 After a mistake the model reads a beginning unlike any it has read in training, so further mistakes become
-likelier and may pile up (exposure bias). One can keep several beginnings instead of one (beam search), or
+likelier and may pile up (exposure bias). A decoder can keep several beginnings instead of one (beam search), or
 let the model read some of its own tokens while it learns (scheduled sampling), or train on more varied
 data.
 ### END SOLUTION
@@ -1029,7 +1029,7 @@ r"""
 - **Where encoder-decoders live on.** Wherever a complete input is turned into another sequence: translation
   (NLLB, for 200 languages), speech to text (Whisper: the source is thirty seconds of sound), and T5, which
   treats every task as text to text.
-- **Where one half is enough.** BERT is the encoder alone, for understanding. GPT is the decoder alone,
+- **Where one half is enough.** BERT is only the encoder, for understanding. GPT is only the decoder,
   without cross-attention: source and target stand one after the other in one stream. It is simpler, and one
   cache serves for both.
 - **What is cached.** The memory does not change while the target grows. So in cross-attention keys and
@@ -1054,7 +1054,7 @@ r"""
   [arXiv:1506.03099](https://arxiv.org/abs/1506.03099). Teacher forcing, and what to do about reading one's
   own mistakes.
 - Raffel et al.: *Exploring the Limits of Transfer Learning* (T5), 2020,
-  [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Encoder-decoder against decoder alone, measured side
+  [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Encoder-decoder against decoder-only, measured side
   by side.
 - The other models: Devlin et al. (BERT) 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805); Radford
   et al. (Whisper) 2022, [arXiv:2212.04356](https://arxiv.org/abs/2212.04356); NLLB Team 2022,

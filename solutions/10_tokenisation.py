@@ -166,11 +166,11 @@ not in it.
 ## 2. Which letters belong together?
 
 **The question.** Single bytes can spell any text, but they are many and each says little. Whole words say
-much, but there are too many of them. Can a text itself tell which pieces are worth an id?
+much, but there are too many of them. Can a text itself show which pieces are worth an id?
 
 The idea comes from a small C program of 1994, made to compress files (Gage 1994); Sennrich, Haddow and Birch
-brought it to language models in 2016. Find the pair of neighbours that occurs most often and give it an id
-of its own. Then again, and again:
+brought it to language models in 2016. Find the pair of neighbours that occurs most often and give it its own
+id. Then again, and again:
 
 ![The text aaabdaaabac in four lines. First 11 bytes. Then aa becomes 256, 9 tokens are left. Then 256 and a
 become 257, 7 tokens. Then 257 and b become 258, 5 tokens are left: aaab, d, aaab, a,
@@ -307,7 +307,7 @@ def train_bpe(text, n_merges):
 r"""
 **What goes wrong.**
 
-- *Counted only once.* Every merge changes which ids are neighbours, so each round counts anew.
+- *Counted only once.* Every merge changes which ids are neighbours, so each round counts again.
 - *Overlap.* In *aaa* the middle letter may not be merged with both of its neighbours.
 - *No end.* In a text of one letter there is no pair, and the largest of nothing is an error.
 - *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256: new ids would collide with those of
@@ -373,8 +373,8 @@ r"""
 The way back starts from bytes too, and a letter may take several of them:
 
 ![Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
-sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four alone are not a
-letter and are read as the replacement sign](../images/utf8_bytes.svg)
+sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four are not a character by
+themselves and are read as the replacement sign](../images/utf8_bytes.svg)
 
 **The formula.** Encoding applies the merges $m_0, m_1, \dots$ in their order to the bytes of the text.
 Decoding writes for each id the bytes that it represents,
@@ -472,9 +472,9 @@ cut_text(cuts, "The same sentence with more and more merges")
 # %% [markdown]
 r"""
 *the*, *The* and *the* with a space in front do not have a single id in common. For the model these are
-different rows of the table; that they mean the same is something it has to learn. *Catfish* costs one token
-more than *catfish*, because the story has no capitals. And there is no `<unk>`: *catfish* never occurs in the
-story, and yet it has ids of its own.
+different rows of the table; that they mean the same is something it has to learn. *Catfish* costs one more
+token than *catfish*, because the story has no capitals. And there is no `<unk>`: *catfish* never occurs in the
+story, and yet it has its own ids.
 
 ## 4. What do the merges learn from a text?
 
@@ -510,9 +510,9 @@ for part, merges in zip(parts, all_merges):
 
 # %% [markdown]
 r"""
-The number beside each piece says how often it was made. The first merges are the pairs of letters that any
+The number next to each piece says how often it was made. The first merges are the pairs of letters that any
 English text would give, made a hundred times and more, and much the same in all three parts. The last ones
-are longer pieces that tell what *this* part is about, made a handful of times each.
+are longer pieces that show what *this* part is about, made a handful of times each.
 
 Now watch the compression grow. How many bytes does one token hold on average, after each merge?
 """
@@ -701,7 +701,7 @@ A dot is a space. `\xd0` and the like are bytes that are not a letter by themsel
 
 ## Explain it
 
-In your own words, for somebody who has to choose a tokenizer.
+In your own words, for someone who has to choose a tokenizer.
 """
 
 # %% [markdown] written: tokens.between (3 points, 8 minutes)
@@ -717,7 +717,7 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** With whole words, a word that is not in the table has no number of its own: *catfish*
+**A worked answer.** With whole words, a word that is not in the table has no number: *catfish*
 and *bird* become the same `<unk>`, and the model cannot write them. With bytes every text can be written,
 but it is four to six times as long in English; attention compares all pairs, so its cost grows with the
 square of that, and what is far apart in letters is hard to connect.
@@ -810,7 +810,7 @@ training on billions of words becomes possible. It also has a price, which the n
 
 </details>
 
-What does cutting cost? With `split_words` every space becomes a token of its own, once per word. GPT-2
+What does cutting cost? With `split_words` every space becomes a separate token, once per word. GPT-2
 therefore cuts *before* the space and keeps it with its word: *the dog* becomes `"the"` and `" dog"`, with
 the space in front. Its pattern also keeps punctuation and runs of spaces apart. Three ways, the same number of
 merges, bytes per token:

@@ -4,7 +4,7 @@ r"""
 
 Two small GPTs learn the same task. Their code differs in a single digit. After a few seconds one of them has
 a mean loss of 1.05, the other 0.00. Which one would you choose? The 0.00 is the most dangerous kind of bug:
-it raises no error, and it improves the number. By section 4 you can prove it from the loss alone. By section
+it raises no error, and it improves the number. By section 4 you can prove it from nothing but the loss. By section
 5 you can read what it costs.
 
 All the parts are there from earlier lessons: tokens, embeddings, positions, layers under a causal mask. Now
@@ -397,7 +397,7 @@ print("untied head:", compare(model, untied, one).differences)
 
 # %% [markdown]
 r"""
-The same computation as theirs. And where the head has a parameter of its own, the comparison says so,
+The same computation as theirs. And where the head has a separate parameter, the comparison says so,
 although its entries are equal and the numbers do not show it yet.
 
 ## 3. How does it learn?
@@ -406,7 +406,7 @@ although its entries are equal and the numbers do not show it yet.
 the gradient of one is a thousand times as large as that of another?
 
 Plain gradient descent goes a thousand times as far, and one learning rate cannot suit both. **Adam** gives
-every parameter a step of its own. It keeps two running averages for each: of its gradients, the **mean**, and
+every parameter its own step. It keeps two running averages for each: of its gradients, the **mean**, and
 of their squares. It moves by the mean over the root of the mean square. That ratio is near 1 if the gradients
 agree with one another, and near 0 if they keep changing sign; the *size* of the gradients cancels.
 
@@ -643,8 +643,8 @@ r"""
 **What goes wrong.**
 
 - *Old gradients.* `backward` adds to what is in `.grad`. Without `zero_grad` the second step takes the first
-  one once more.
-- *Clipped too late.* After the step, a shorter gradient helps nobody.
+  one again.
+- *Clipped too late.* After the step, a shorter gradient no longer helps.
 - *Each parameter by itself.* The norm of all gradients together is what counts; otherwise the direction
   changes, as in the picture.
 
@@ -771,7 +771,7 @@ _ = compare_runs(reverse, variants, steps=(100, 300))
 r"""
 At the usual peak there is nothing to see: both models reach the floor, with and without. At six times that
 peak the difference is large. With a warm-up all seeds learn the task; without one some of them never get over
-their first steps, and clipping alone softens that without curing it. So neither makes a model better that
+their first steps, and clipping by itself softens that without curing it. So neither makes a model better that
 learns anyway. What they buy is **room**: a wider range of learning rates that work. When a run costs a month,
 that is worth having.
 
@@ -858,8 +858,8 @@ Compare it with models that do no more than count. A table of **unigrams**, sing
 their frequencies in the whole text. A table of **bigrams**, pairs of neighbours, looks at one character and
 predicts what usually follows, as in the example by hand of section 1. Both are language models: they take ids
 and give logits, the logarithms of their counts. So your own `next_token_loss` can judge them on the end of
-the text, which nobody has counted or trained on. On the text that they counted, their mean surprise follows
-from the counts alone. It is called the **entropy** of its unigrams or bigrams.
+the text, which has been neither counted nor trained on. On the text that they counted, their mean surprise
+follows from the counts. It is called the **entropy** of its unigrams or bigrams.
 
 By default the text is the language reference that ships with Python (its length depends on the version). For
 a text of your own, put the name of a file into `own_text`. For the complete works of Shakespeare call
@@ -902,7 +902,7 @@ cuts the windows at a different position, so that a character is not always at t
 start of its window.
 
 Its two layers may be your own. If your `TransformerDecoderLayer` of lesson 06 passes its check in the notebook
-beside this one, it takes the place of PyTorch's, with the same weights: their parts have the same names.
+next to this one, it takes the place of PyTorch's, with the same weights: their parts have the same names.
 """
 
 # %%
@@ -961,7 +961,7 @@ def write(model, start, n_new, seed):
 
 
 def held_out(model, every=1):
-    """The loss at each position of a window, on windows that nobody trained on."""
+    """The loss at each position of a window, on windows that were never trained on."""
     some, asked = inputs[::every].to(device), targets[::every].to(device)
     with torch.no_grad():
         logits = model(some)
@@ -998,10 +998,10 @@ losses = taught(gpt, batches(seen, 32, 32, shuffled), STEPS, 0.006, watch)
 r"""
 Read the texts from top to bottom. What does the model know after a hundred steps, and what after four
 hundred: letters, syllables, words, the look of a line? In the end most of what it writes are words, or could
-be; it does not make sense, but it is the right language. And it is a text that nobody has written before:
+be; it does not make sense, but it is the right language. And it is a text that has never been written before:
 each character was drawn from your model's probabilities.
 
-The loss tells the same story. Here it is, beside the levels of the three tables:
+The loss tells the same story. Here it is, next to the levels of the three tables:
 """
 
 # %%
@@ -1131,7 +1131,7 @@ add any.
 
 ## Explain it
 
-In your own words, for somebody who reads a curve of the loss.
+In your own words, for someone who reads a loss curve.
 """
 
 # %% [markdown] written: lm.what_the_loss_tells (3 points, 8 minutes)
@@ -1249,7 +1249,7 @@ def looks_ahead(model, ids):
     return False
 ```
 
-To change the last token alone is not enough: where only position 0 looks ahead, and only at position 1,
+Changing only the last token is not enough: where only position 0 looks ahead, and only at position 1,
 nothing would move. The mean over the positions is a leak that has nothing to do with a mask; normalising over
 the wrong axis is how it gets into real code.
 

@@ -50,7 +50,7 @@ text again? Under a causal mask, no token ever sees what comes later. So all the
 were a step ago, in every layer. Keep them, and only the new token is left to compute:
 
 ![Six steps of writing, one row per step. Without a cache each step computes all tokens again, 21 in all. With
-a cache each step computes the new token alone, 6 in all, and reads the others](../images/computed_again.svg)
+a cache each step computes only the new token, 6 in all, and reads the others](../images/computed_again.svg)
 
 By hand, for 6 tokens: $1 + 2 + \dots + 6 = 21$ without a cache, 6 with one. For $n$ tokens it is
 $n (n + 1) / 2$ against $n$; for 1000 of them 500,500 against 1000.
@@ -151,7 +151,7 @@ r"""
 **What goes wrong.**
 
 - *A triangle from the upper left.* With a cache it hides what has long been written.
-- *No mask at all.* With one new token there is nothing to hide, so nobody notices, until a prompt of
+- *No mask at all.* With one new token there is nothing to hide, so the mistake stays hidden, until a prompt of
   several tokens comes and each of them reads the future.
 - *New keys and values in front of the cache.* Then the cache is out of order, and the next triangle hides
   the wrong keys.
@@ -241,7 +241,7 @@ class Writer(nn.Module):
 
 # %% [markdown]
 r"""
-How long does *one more token* take, as the text grows? For time alone a model need not be trained. Without
+How long does *one more token* take, as the text grows? For timing, a model need not be trained. Without
 a cache it computes the whole text; with one, the last token.
 """
 
@@ -292,7 +292,7 @@ And a **draw** from what is left: lay the probabilities end to end, and see wher
 to 1. The number u = 0.65 falls on c](../images/end_to_end.svg)
 
 By hand, with $a$ 0.1, $b$ 0.5, $c$ 0.15, $d$ 0.25: the two most probable are *b* and *d*. To reach
-$p = 0.7$ one needs *b* and *d*, together 0.75: the same two. To reach 0.8 one needs *c* as well. And
+$p = 0.7$ we need *b* and *d*, together 0.75: the same two. To reach 0.8 we need *c* as well. And
 $u = 0.65$ lies between 0.6 and 0.75: it is *c*.
 """
 
@@ -309,8 +309,8 @@ print("0.65 falls on", "abcd"[int((probs.cumsum(-1) < 0.65).sum())])
 
 # %% [markdown]
 r"""
-The third dial is the **temperature** $\tau$. It divides the logits before the softmax: a low one makes large
-differences larger, and the model surer; a high one makes all tokens more alike.
+The third **sampling parameter** is the **temperature** $\tau$. It divides the logits before the softmax: a low
+one makes large differences larger, and the model surer; a high one makes all tokens more alike.
 
 **The formula.** For one row of logits $z$ with probabilities $\pi = \operatorname{softmax}(z)$, where
 $z_{(k)}$ is the $k$-th largest:
@@ -435,7 +435,7 @@ def sample(logits, u, temperature=1.0):
 r"""
 **What goes wrong.**
 
-- *The mask stays sorted.* With logits that happen to be sorted already, nobody notices.
+- *The mask stays sorted.* With logits that happen to be sorted already, the mistake stays hidden.
 - *Nothing is left.* If the favourite alone exceeds p and is dropped, the softmax of what is left is NaN.
 - *Dropped tokens get the logit 0.* That is a logit like any other; among negative ones it is even the largest.
 - *The temperature multiplies.* A cold model should be surer, not wilder.
@@ -647,15 +647,15 @@ r"""
 
 **The question.** With its cache, a large model computes one token per step, and for that one token it reads
 every weight from memory. The reading takes the time, not the arithmetic (lesson 05). If *five* tokens were
-known, one call could check all five while it reads the weights once. But they are not known. What if
-somebody guesses them?
+known, one call could check all five while it reads the weights once. But they are not known. What if another
+model guesses them?
 
 A small model, the **draft**, writes $K$ tokens. The large one, the **target**, reads all of them in one call
 and so knows its own probabilities at every position. Some of the draft is accepted. How, such that the text
 is distributed *exactly* as if the target had written it alone?
 
 ![Bars for a, b, c, d. The draft q is 0.4, 0.3, 0.2, 0.1. Accepted is the smaller of p and q, together 0.65.
-The rest, 0.2 for b and 0.15 for d, is drawn anew, and the sum is p: 0.1, 0.5, 0.15,
+The rest, 0.2 for b and 0.15 for d, is drawn again, and the sum is p: 0.1, 0.5, 0.15,
 0.25](../images/accept_or_redraw.svg)
 
 Where the draft proposes a token *too often*, throw some of its proposals away. Where it proposes one too
@@ -740,7 +740,7 @@ r"""
 - *Drawn from p after a rejection.* Then the draft's favourites come too often: they had their chance already.
 - *Later tokens of the draft are kept.* They were written after the one that is thrown away, and go with it.
 - *Shifted by one.* If $p_i$ is taken from the row after the token instead of the row before it, the texts look
-  fine and are distributed wrongly.
+  fine and have the wrong distribution.
 
 **See it run.** First the four letters, with a draft of one token: 3000 draws on each of three seeds. *Right* is
 your `speculate`. *Plain* draws from $p$ itself, to see how much is chance. *Wrong* makes the first mistake
@@ -931,7 +931,7 @@ needed to reach 0.9: the same p means a different cut.
 ## Put it into your model
 
 Your layer of lesson 06 has no cache: for each new token it computes all the others again. Its weights fit into
-the block of section 1, whose attention is yours too. If the notebook of lesson 06 is beside this one and the
+the block of section 1, whose attention is yours too. If the notebook of lesson 06 is next to this one and the
 layer passes its check there, this cell takes it; otherwise it takes PyTorch's.
 """
 
@@ -979,7 +979,7 @@ So a model that was trained without a cache can write with one: nothing has to b
 
 ## Explain it
 
-In your own words, for somebody who has a model and wants a text.
+In your own words, for someone who has a model and wants a text.
 """
 
 # %% [markdown] written: generation.which_dial (3 points, 8 minutes)
@@ -1134,7 +1134,7 @@ r"""
 - **Two phases.** A prompt is read in one call (*prefill*, limited by arithmetic); then the answer is written
   token by token (*decode*, limited by reading weights and caches). Services measure both: the time to the
   first token, and the time per token after it.
-- **Where the cache is kept.** A cache is not put together anew for each token: it has room for the tokens to
+- **Where the cache is kept.** A cache is not put together again for each token: it has room for the tokens to
   come. vLLM gives each text small pages of memory as it grows, and a **page table** says which pages are whose,
   as in an operating system (Kwon et al. 2023).
 - **Several prompts at once.** Prompts of different lengths (*ragged* batches) are padded at the left, so that

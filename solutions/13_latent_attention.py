@@ -4,7 +4,7 @@ r"""
 
 A model that writes keeps the keys and values of every token it has read. In DeepSeek-V2, with 60 layers of
 128 heads, that would be 3840 KiB per token. The model keeps 67.5 KiB, 1 part in 57, and yet each of its
-128 heads has keys and values of its own. In lesson 05 heads had to share to save that much. How can they
+128 heads has its own keys and values. In lesson 05 heads had to share to save that much. How can they
 share nothing and store so little?
 
 The answer is **multi-head latent attention** (MLA). It stores neither keys nor values, but one small vector
@@ -161,9 +161,9 @@ r"""
 - *Two latents*, one for keys and one for values: then twice as much has to be kept.
 - *A latent per head.* The latent is made before the split into heads, and all heads read all of it.
 - *An activation or a norm between down and up.* It may help training (DeepSeek has a norm there), but it is
-  not asked for here. Whatever comes *after* the latent must be a matrix, or section 2 would not work.
+  not asked for here. Whatever comes *after* the latent must be linear, or section 2 would not work.
 
-**See it run.** How much is kept, and does every head really have keys of its own? Take one long sentence,
+**See it run.** How much is kept, and does every head really have its own keys? Take one long sentence,
 and put the keys of all eight heads side by side. In multi-query attention the eight are copies of one. Here
 no two heads agree, but all are made of the same few numbers. The **rank** of the whole table shows it: the
 number of columns from which all the others follow as weighted sums.
@@ -279,7 +279,7 @@ print("one matrix for all heads = the sum of eight:", summed)
 
 # %% [markdown]
 r"""
-## 3. Can a model write from latents alone?
+## 3. Can a model write from the latents?
 
 **The question.** Scores need no keys. Do outputs need values?
 
@@ -287,8 +287,8 @@ The same trick again. A head's output is a weighted sum of values, and each valu
 latent. So mix the latents first, by the weights of the head, and bring *one* mixture up instead of every
 latent:
 
-![Left, bring up, then mix: six narrow latents become six wide values, which are mixed into one wide row.
-Right, mix, then bring up: the six latents are mixed into one, which becomes the same wide row; no table of
+![Left, project up, then mix: six narrow latents become six wide values, which are mixed into one wide row.
+Right, mix, then project up: the six latents are mixed into one, which becomes the same wide row; no table of
 values is made](../images/mix_first.svg)
 
 By hand: *dog* attends to *dog* and *cat*, with the latents $(2, 1)$ and $(2, -1)$. Its query in latents is
@@ -304,7 +304,7 @@ print("scores:", scores.tolist(), "weights:", [round(w, 2) for w in weights.toli
 mixed = weights @ pair
 print("mixed latent:", [round(value, 2) for value in mixed.tolist()])
 one_way, other_way = weights @ F.linear(pair, up), F.linear(mixed, up)
-print("bring up, then mix = mix, then bring up:", torch.allclose(one_way, other_way))
+print("project up, then mix = mix, then project up:", torch.allclose(one_way, other_way))
 
 # %% [markdown]
 r"""
@@ -363,7 +363,7 @@ r"""
 - *Heads concatenated instead of summed.* There is nothing left to concatenate: each $V_h$ already ends at
   full width.
 
-**See it run.** Is it exact? Write 12 tokens one by one from latents alone, and compare with the module of
+**See it run.** Is it exact? Write 12 tokens one by one from nothing but latents, and compare with the module of
 section 1 under a causal mask; three seeds, in both precisions:
 """
 
@@ -402,7 +402,7 @@ for dtype, rounding in ((torch.float32, 1e-5), (torch.float64, 1e-13)):
 # %% [markdown]
 r"""
 The same to rounding. And faster? Count the products for one new token when 4096 are in the cache, then
-measure. Three ways to take one step: make all keys and values anew from the latents; attend to the latents
+measure. Three ways to take one step: make all keys and values again from the latents; attend to the latents
 themselves; and ordinary multi-head attention, which has its whole cache of keys and values ready.
 """
 
@@ -430,7 +430,7 @@ def one_step(length):
         return F.scaled_dot_product_attention(*parts)
 
     return {
-        "keys and values made anew": lambda: attend(query(), big.k_up(cache), big.v_up(cache)),
+        "keys and values made again": lambda: attend(query(), big.k_up(cache), big.v_up(cache)),
         "multi-head, all in the cache": lambda: attend(query(), *ready),
         "over the latents": lambda: latent_attention(new, cache, keys, values, width // H),
     }
@@ -449,7 +449,7 @@ one_step_of_writing
 
 # %% [markdown]
 r"""
-Making keys and values anew is far slower than the other two at every length: it brings the whole cache up
+Making keys and values again is far slower than the other two at every length: it brings the whole cache up
 again for a single new token. Attending over the latents keeps up with ordinary multi-head attention, and
 with a long cache it is ahead: there is less to fetch from memory. (The picture is from one core. Run
 the cell: it will be your machine's.)
@@ -485,7 +485,7 @@ figures.attention_maps(matrices, rows, columns, "A would have to change", note=n
 
 # %% [markdown]
 r"""
-A matrix that is computed once cannot know the distance. So positions get a part of their own. Each query
+A matrix that is computed once cannot know the distance. So positions get a separate part. Each query
 has a few more features, and each token has *one* small key for its position, shared by all heads. Only these
 are rotated, and the latent is left alone. DeepSeek calls this **decoupled** rotary embedding:
 
@@ -584,7 +584,7 @@ print("100 positions later, the same scores:", torch.allclose(*scores, atol=1e-4
 r"""
 ## 5. How much is saved, and what does it cost?
 
-**The question.** One latent and one rotated key per token and layer: how many bytes is that, beside the
+**The question.** One latent and one rotated key per token and layer: how many bytes is that, compared with the
 caches of lesson 05? And what can a model still learn that keeps so little?
 
 ![What one token leaves behind: eight keys and eight values in MHA, two and two in GQA, one and one in MQA,
@@ -696,7 +696,7 @@ figures.table(text[0], names, ["colour", "shape", "town"], title="Eight items an
 # %% [markdown]
 r"""
 (The numbers are ids, names without an order: *red* may be 5. Find the colour of the question among the items,
-and read off the shape beside it: that is the first answer.)
+and read off the shape next to it: that is the first answer.)
 
 Four kinds of attention, with six heads of width 8, are trained on this for equally many steps. The items
 have no order, so there are no positions, and MLA pays for nothing but its latent.
@@ -780,7 +780,7 @@ seed. It is *limited*: there is no room for what it would have to learn.
 
 Why? Six heads of MQA have one key of 8 numbers, in which colour, shape and town must find room; and then one
 value of 8 numbers, in which all three must find room again. The latent holds them once, in 16 numbers, and
-every head makes a key *and* a value of its own from all of these.
+every head makes its own key *and* value from all of these.
 
 That tells you when latents pay: when what heads search by and what they read is the same knowledge about a
 token. The task was made to show this. If the answer is something that no head searches by, little is
@@ -790,7 +790,7 @@ than multi-head attention, with a small part of its cache.
 
 ## Explore
 
-The four caches for a model of your own: 60 layers, heads of width 128. Before you move anything: how few
+The four caches for a model of your choice: 60 layers, heads of width 128. Before you move anything: how few
 heads must a model have for MLA with a latent of 512 to keep *more* than multi-head attention? And how many
 key/value heads of GQA cost as much as the latent?
 """
@@ -943,7 +943,7 @@ In your own words.
 
 # %% [markdown] written: mla.places_apart (3 points, 8 minutes)
 r"""
-### Why do positions get a key of their own?
+### Why do positions get their own key?
 
 1. What is "absorbed" in latent attention, and why does that save time when a model writes?
 2. Why can this not be done with keys that are rotated by their position?
@@ -955,19 +955,19 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** The weight of the queries and the weight that brings latents up to keys are multiplied
 into one matrix per head. With it, the query comes down to the latents once per step, and no latent is ever
-brought up, which would take time for every token in the cache.
+projected up, which would take time for every token in the cache.
 
 A rotation depends on the positions of both tokens. It would stand between the two weights, so the product would
-be another matrix for every distance. With a key of its own for positions, the content is not rotated, and its
+be another matrix for every distance. With a separate key for positions, the content is not rotated, and its
 two weights can be multiplied.
 
 One key/value head of width 128 keeps a key and a value, 256 numbers: both keep the same. From a latent, each
-head can make keys and values of its own, so heads can still describe tokens in different ways; with one
-shared head they cannot.
+head can make its own keys and values, so heads can still describe tokens in different ways; with one shared
+head they cannot.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
-**1 point** for: two weights become one matrix, so that latents need not be brought up for every token at
+**1 point** for: two weights become one matrix, so that latents need not be projected up for every token at
 every step. Half for one of the two.
 
 **1 point** for: a rotation depends on the position, so it cannot be part of a matrix that is computed once.

@@ -78,7 +78,7 @@ a choice of two experts, and a weight for each of the two?
 0.27](../images/gate_steps.svg)
 
 By hand, for the logits 3, 0, 2 and 1 of one token: the two largest are 3 and 2, of the experts 0 and 2. The
-weights are a softmax of these two alone, $1 / (1 + e^{-1}) = 0.73$ and 0.27:
+weights are a softmax of only these two, $1 / (1 + e^{-1}) = 0.73$ and 0.27:
 """
 
 # %%
@@ -110,7 +110,7 @@ Choose first, then normalise.
 def top_k_gate(logits, k):
     """The k experts of each token, the one with the largest logit first, and their weights.
 
-    The weights are a softmax over these k logits alone.
+    The weights are a softmax over only these k logits.
 
     Shapes:
         logits: (..., E)
@@ -384,7 +384,7 @@ r"""
   token the same probabilities, which says nothing about who is chosen.
 
 **See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants to be
-multiplied by a matrix of its own. All tokens also share a common part, as real ones do, which biases a
+multiplied by its own matrix. All tokens also share a common part, as real ones do, which biases a
 fresh router from the start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too
 much?). Three seeds each, and six times as many steps as it takes to see a difference, because a rival that
 learns slowly deserves the time:
@@ -439,7 +439,7 @@ def with_factor(named, seed):
 
 # %%
 factors = {"without": 0.0, "factor 0.05": 0.05, "factor 5": 5.0}
-print("The loss of the task alone, on three seeds:")
+print("Only the loss of the task, on three seeds:")
 task = compare_runs(with_factor, {name: (name, f) for name, f in factors.items()}, STEPS)
 for name, seed in runs:
     last = torch.tensor(runs[name, seed][1][-20:]).mean(dim=0)
@@ -467,7 +467,7 @@ factor is small (0.01 in the Switch Transformer), so that the language keeps the
 **The question.** The balancing loss pulls at the same weights as the task, and sometimes in the other
 direction. Is there a way to send fewer tokens to a busy expert that leaves the gradient alone?
 
-DeepSeek-V3 gives every expert a number of its own, a **bias**, which is not trained: after each step it goes
+DeepSeek-V3 gives every expert its own number, a **bias**, which is not trained: after each step it goes
 down by a fixed amount if the expert had too many tokens, and up if it had too few. The bias takes part in the
 *choice* only. And because each expert should be judged by itself, its **score** is a sigmoid of its logit
 instead of a share of a softmax:
@@ -503,7 +503,7 @@ w_i = \text{scale} \cdot \frac{s_{e_i}}{\sum_{j=1}^{k} s_{e_j}}$$
 
 - $\ell$, shape $(\ldots, E)$; $b$, shape $(E)$, the same for all tokens; $w$ and the ids $e$, shape $(\ldots,
   k)$
-- scale: a constant, 2.5 in DeepSeek-V3, where the experts' sum stands beside an expert that all tokens share
+- scale: a constant, 2.5 in DeepSeek-V3, where the experts' sum is added to an expert that all tokens share
 
 ### Exercise: `sigmoid_gate`
 
@@ -547,8 +547,8 @@ r"""
   some tokens and much for others.
 - *In place.* `scores += bias` changes the scores that the weights are made from.
 
-**See it run.** The task of section 3 once more. The gate gets the bias and no balancing loss; beside it
-stands the same gate without a bias, so that you can tell what the bias does from what the sigmoid does:
+**See it run.** The task of section 3 once more. The gate gets the bias and no balancing loss; next to it is
+the same gate without a bias, so that you can tell what the bias does from what the sigmoid does:
 """
 
 # %%
@@ -600,7 +600,7 @@ the whole batch, and a single text could still send all its tokens to one expert
 
 ## 5. What if an expert is full?
 
-**The question.** If every expert has a machine of its own, all wait for the busiest. So an expert gets a
+**The question.** If every expert has its own machine, all wait for the busiest. So an expert gets a
 **capacity**. What becomes of the tokens that come too late?
 
 They skip the layer: the residual connection carries them on as they are. First come, first served.
@@ -657,7 +657,7 @@ def within_capacity(experts, n_experts, capacity):
 r"""
 **What goes wrong.**
 
-- *One queue for all.* Each expert has room of its own.
+- *One queue for all.* Each expert has its own room.
 - *Off by one.* Count from one and compare with `<=`, or count from zero and compare with `<`.
 - *The best instead of the first.* It would be a sensible rule (some models have it), but a token's fate would
   then depend on those that come *after* it, and a model that writes could not know them.
@@ -745,7 +745,7 @@ draw(MixtureOfExperts(4, 8, 2, 1), x[None])
 
 # %% [markdown]
 r"""
-And beside it the wasteful layer, which gives the same numbers if it has the same weights:
+And next to it the wasteful layer, which gives the same numbers if it has the same weights:
 """
 
 # %%
@@ -795,9 +795,9 @@ two of them, not through eight.
 Through the weight the router learns: the choice itself has no gradient. If an expert's output helps, its
 weight should grow, and its logit with it. The sum is also weighted by how sure the router is.
 
-The shares say what really happened, but cannot be differentiated; the probabilities can, but alone say
-little about who was chosen. The product has a gradient for the probabilities, larger for the experts that
-are chosen too often.
+The shares say what really happened, but cannot be differentiated; the probabilities can, but by themselves say
+little about who was chosen. The product has a gradient for the probabilities, larger for the experts that are
+chosen too often.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -857,7 +857,7 @@ def with_shared(layer, shared, x):
     return shared(x) + layer(x)
 ```
 
-One line, and one expert more for every token: of nine experts a token now visits three. For an honest
+One line, and one more expert for every token: of nine experts a token now visits three. For an honest
 comparison give the layer without a shared expert $k = 3$. (In DeepSeek-V3 the shared expert takes no part in
 the balancing: it would always be the busiest.)
 

@@ -49,7 +49,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The same five tokens, the same four features. And the size of that table of scores:
+The same five tokens, the same four features. And the size of that matrix of scores:
 """
 
 # %%
@@ -65,7 +65,7 @@ r"""
 **The question.** *Cat* has attended to the first two tokens of the sentence, and separately to the last
 three. Someone hands you the two outputs. Can you compute the output over all five?
 
-Not from the outputs alone: you do not know how much each part should count. One more number per part is
+Not from the outputs by themselves: you do not know how much each part should count. One more number per part is
 enough, the sum of exponentials that its output was divided by. Whichever part has the larger sum has the
 larger share:
 
@@ -486,7 +486,7 @@ r"""
 
 - *Off by one.* A window of one is the token itself.
 - *A window on both sides* lets a token attend to its future.
-- *A mask alone saves nothing.* Masked scores are computed first and thrown away afterwards. Time is saved
+- *A mask by itself saves nothing.* Masked scores are computed first and thrown away afterwards. Time is saved
   by code that never touches the blocks outside the window (the second task of "On your own").
 
 **See it run.** How many of the scores of 4096 tokens are left, without a window and with one?
@@ -576,7 +576,7 @@ explore(look, window=(1, 8, 1, 3), layers=(1, 8, 1, 2))
 r"""
 <details><summary>The answer</summary>
 
-Both reach 6 back. The deep and narrow one computes more scores, since every layer adds its own band. It
+Both reach 6 back. The deep and narrow model computes more scores, since every layer adds its own band. It
 also has more paths and more parameters, so "cheaper" is not the whole story.
 
 </details>
@@ -699,7 +699,7 @@ r"""
 ### Can a state of fixed size look things up?
 
 A test that leaves no room for tricks: the model reads pairs of a name and a number, *Ann 3, Bob 7, ...*, 32
-at most, drawn anew for every text. The last token is one of the names. Which number belonged to it? One
+at most, drawn again for every text. The last token is one of the names. Which number belonged to it? One
 layer of attention with one head of width 16 is trained on it in three versions: with softmax, with softmax
 under your window of 8, and with your linear attention. They have the same parameters, steps and batches.
 Guessing is right one time in eight. Three seeds:
@@ -977,7 +977,7 @@ r"""
 ## Put it into your model
 
 A window needs no new weights. Every layer of your GPT of lesson 11 is called with a mask, so yours can take its
-place. (If your `GPT` passes its check in the notebook beside this one, the cell takes it; otherwise it takes a
+place. (If your `GPT` passes its check in the notebook next to this one, the cell takes it; otherwise it takes a
 ready-made one.)
 """
 
@@ -1063,7 +1063,7 @@ different function, O(N). Running max changes, so old sums are rescaled by exp(o
 attention has a fixed-size state, so recall of a specific token from a long context is hard."
 
 *One and a half points.* "FlashAttention is exact. The others are approximations. The correction is for
-stability. Linear attention fails when one has to look something up." (Half: not what is saved. Half: not
+stability. Linear attention fails when you have to look something up." (Half: not what is saved. Half: not
 why anything changes. Half: no reason.)
 
 *0 points.* "All three give the same result, only faster."
@@ -1077,7 +1077,7 @@ r"""
 Not graded, and harder than they look.
 
 **The way back.** You saw that autograd keeps every block. Write the gradient by hand, one block of keys at
-a time, from the outputs and the logsumexp of each query alone: `backward_in_tiles(q, k, v, out, lse,
+a time, from the outputs and the logsumexp of each query, and nothing else: `backward_in_tiles(q, k, v, out, lse,
 gradient, block)` returns the gradients of q, k and v. Within a block the weights are $P = e^{S - \ell}$,
 computed a second time.
 """
@@ -1209,8 +1209,8 @@ state that is handed on.
 - **The cache under a window.** A token that no later query attends to need not be kept: with a window of $w$
   the cache holds $w$ keys and values, and the newest overwrites the oldest (a *rolling buffer*). But models
   put much of their weight on the first token of a text, an **attention sink**, and fall apart when it is
-  dropped; keeping the first few tokens beside the window repairs that (Xiao et al. 2023).
-- **Masks of your own, fast.** `torch.nn.attention.flex_attention` takes a function that says which query may
+  dropped; keeping the first few tokens besides the window repairs that (Xiao et al. 2023).
+- **Your own masks, fast.** `torch.nn.attention.flex_attention` takes a function that says which query may
   attend to which key, and compiles it into one kernel with tiles, which skips blocks that are masked
   entirely.
 - **Windows.** Mistral 7B has a window of 4096 in 32 layers; on paper, its last layer is reached from 131,040
@@ -1261,7 +1261,7 @@ r"""
   [arXiv:2310.01889](https://arxiv.org/abs/2310.01889). One text over many machines.
 
 **You have built it.** The table never has to exist, and you know what you give up if you leave parts of it
-out. **Next:** in lesson 16 attention is put to work on tasks of its own.
+out. **Next:** in lesson 16 attention is put to work on its own tasks.
 
 In lesson 20 you build a real language model: try there what a window does to its answers.
 """

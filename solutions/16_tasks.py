@@ -106,7 +106,7 @@ r"""
 **What goes wrong.**
 
 - *The count.* Padding is left out of the sum, but the sum is then divided by the length of the batch.
-- *A row of padding alone* gives 0/0. Turning NaN into zero afterwards comes too late: the gradient is NaN
+- *A row of nothing but padding* gives 0/0. Turning NaN into zero afterwards comes too late: the gradient is NaN
   already.
 
 **See it run.** The same text, with more and more padding:
@@ -263,9 +263,9 @@ for ids, label in zip(some, labels):
 # %% [markdown]
 r"""
 Two models, three seeds each. One is told what is padding; the other one, `careless`, is told nothing, and
-to it `pad` is a word like any other. Both are trained on batches of length 12. Then both are tested on the
-*same* 1000 new reviews, in batches of length 12, 16, 24 and 32: what differs is the padding. And, as a rival,
-the same model with *no layers*: it sees every word and every position, but no token attends to another.
+treats `pad` as just another word. Both are trained on batches of length 12. Then both are tested on the *same*
+1000 new reviews, in batches of length 12, 16, 24 and 32: what differs is the padding. And, as a rival, the
+same model with *no layers*: it sees every word and every position, but no token attends to another.
 """
 
 # %%
@@ -313,7 +313,7 @@ figures.curves(right, lengths, title=title, xlabel="length of the batch", ylabel
 
 # %% [markdown]
 r"""
-Without layers a model can only guess: the answer is not in the words, it is in which word stands beside which, and
+Without layers a model can only guess: the answer is not in the words, it is in which word stands next to which, and
 only attention tells that.
 
 The careful model's line is flat, and it has to be: padding reaches neither its attention nor its mean, so
@@ -358,7 +358,7 @@ the whole series lies above it and has seen the future](../images/known_and_held
 
 By hand: the series 1, 3, 8, of which the first two values are known. Their mean is 2, their standard
 deviation $\sqrt{(1 + 1)/2} = 1$. Standardised: -1, 1, 6. The last value may well be 6 standard deviations
-away; nobody could have known.
+away; no one could have known.
 """
 
 # %%
@@ -439,7 +439,7 @@ looks far better where the walk went far away. That is not the luck of five seed
 everything is $0.8$ times the mean of the known part plus $0.2$ times that of the future, so it lies nearer to
 the future by exactly a fifth, on every series there is.
 
-How do you *catch* such a leak, in a program that somebody else wrote? Change the future, and look at the past.
+How do you *catch* such a leak, in a program that someone else wrote? Change the future, and look at the past.
 Whatever is computed for the known part must stay as it is, to the last digit:
 """
 
@@ -536,7 +536,7 @@ were trained on. The end: the six are the last ones](../images/two_splits.svg)
 
 **See it run.** How much does that help? Again a random walk. The model is the simplest one that remembers:
 it looks for the most similar window of 30 values that it was trained on, and repeats what followed there, ten
-steps ahead. Its rival is the **naive forecast**: nothing changes. On a random walk nobody can do better than that.
+steps ahead. Its rival is the **naive forecast**: nothing changes. On a random walk no method can do better than that.
 """
 
 # %%
@@ -563,7 +563,7 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-By the shuffled test, memory beats the naive forecast by far: it forecasts what nobody can forecast. By the
+By the shuffled test, memory beats the naive forecast by far: it forecasts what cannot be forecast. By the
 honest test at the end it is worse. The model is the same; only the question differs. (The honest split also
 leaves 39 windows out between the two sides, because they share values with the windows of the test.)
 
@@ -862,7 +862,7 @@ The linear method goes on as it began. The Transformer does not: beyond a factor
 every seed. Each layer begins with a norm, which divides a token by its own size (lesson 08), so that large and very
 large look almost alike to it. It has never had to tell them apart.
 
-A cause that is understood can be repaired. Give every window a scale of its own: subtract its mean, divide by
+A cause that is understood can be repaired. Give every window its own scale: subtract its mean, divide by
 its standard deviation, and undo both afterwards. (This is known as **RevIN**, Kim et al. 2022; *NLinear* does
 it by subtracting the last value, Zeng et al. 2023.) Then a high cycle looks like a low one, and no window is
 larger than what was seen:
@@ -928,7 +928,7 @@ detector from section 3 goes off. One prepared value changes with the future, th
 that is the one that counts most: a third of it *is* the year to be forecast. The other two thirds are known,
 so what remains is arithmetic. The mean of past years knows nothing of the future, and does not help.
 
-When an error is far below that of everybody else, look for the answer in the input.
+When an error is far below that of all others, look for the answer in the input.
 
 ### Where a line is not enough
 
@@ -1092,7 +1092,7 @@ r"""
 <details><summary>What you may find</summary>
 
 The rhythm is easy, the height is not. The cycle that peaked in 1957 was higher than any before it, and no
-method that learns from the past alone forecast that. At a peak all that has to be forecast is the decline,
+method that learns only from the past forecast that. At a peak all that has to be forecast is the decline,
 which is alike in most cycles.
 
 </details>
@@ -1287,12 +1287,12 @@ say that one of them is better.
 - **Forecasting.** Zeng et al. (2022) found that a linear layer beat the Transformers for time series that
   had been published until then, on nine data sets. Later models take patches of values as tokens instead of
   single ones (Nie et al. 2023), or are trained on a great many series at once (Ansari et al. 2024).
-- **Scale.** Later models for series see each window at a scale of its own, as `SelfScaled` does: Nie et al.
+- **Scale.** Later models for series see each window at its own scale, as `SelfScaled` does: Nie et al.
   standardise it, Ansari et al. divide it by its mean size.
 - **A leak that is published.** The *smoothed* sunspot number of the observatories is a mean over 13 months,
   centred on the month that it is given for. It is a fine way to look at the past, and holds half a year of
   the future.
-- **Always report the naive forecast beside yours.** The mean absolute scaled error, MASE, builds it in: it
+- **Always report the naive forecast next to yours.** The mean absolute scaled error, MASE, builds it in: it
   is 1 if you are as good as the naive forecast on the known part (Hyndman and Koehler 2006).
 
 ## Read more

@@ -2,11 +2,11 @@
 r"""
 # 17 Act with a Transformer: can you ask for success, and get it?
 
-A pole stands upright on a cart, and somebody pushes the cart to the left or to the right so that it does not
+A pole stands upright on a cart, and someone pushes the cart to the left or to the right so that it does not
 fall. You get the notes of 200 players. They lose interest: sooner or later each of them lets the pole fall,
 after some 66 steps on average, and none of the notes is longer than 100. A language model reads them as a text
 and learns to continue it, and nothing else. Then you begin a new text with "still to come: 20 steps", and let
-it play; then with "still to come: 100"; then with 150, which nobody has ever reached. Will it give you what you
+it play; then with "still to come: 100"; then with 150, which has never been reached. Will it give you what you
 ask for? And how could a model that only imitates do better than those whom it imitates?
 
 A model that is asked in this way is a **decision transformer**. There is another way from rewards to behaviour: try
@@ -51,13 +51,13 @@ from autograder.notebook.lessons.rl import play, poles
 r"""
 ## Five words first
 
-At each step somebody sees a **state** $s_t$ (where is the cart, how far does the pole lean?), takes an **action**
+At each step an **agent** sees a **state** $s_t$ (where is the cart, how far does the pole lean?), takes an **action**
 $a_t$ (push left or right), and gets a **reward** $r_t$ (1 for every step on which the pole is up). The steps up to
 the end are an **episode**. What chooses the actions, a person or a model, is called the **policy**.
 
 ## 1. How much is still to come?
 
-**The question.** A reward tells how good one step was. But a step can be good because of what it makes possible
+**The question.** A reward says how good one step was. But a step can be good because of what it makes possible
 later. Which number tells that?
 
 The **return to go**: the sum of this reward and all later ones. With a **discount**, what is far away counts less.
@@ -116,8 +116,8 @@ r"""
 **What goes wrong.**
 
 - *The rewards so far.* `cumsum` gives what has been earned. That is known already; what counts is what is left.
-- *The same total at every step.* If the only reward comes at the end, nobody notices: everything is still to come
-  until the very end.
+- *The same total at every step.* If the only reward comes at the end, the mistake stays hidden: everything is
+  still to come until the very end.
 - *Discounted from the start of the episode.* Seen from step 5, the reward of step 5 is now: it is not discounted
   at all.
 
@@ -231,7 +231,7 @@ figures.mask(seen, order, title="Who may attend to whom")
 
 # %% [markdown]
 r"""
-**The formula** (Chen et al. 2021). Each of the three kinds has an embedding of its own. The embedding of the
+**The formula** (Chen et al. 2021). Each of the three kinds has its own embedding. The embedding of the
 time $t$ is added to all three tokens of step $t$:
 
 $$x = \operatorname{interleave}(W_R R_t + b_R + \tau_t,\; W_s s_t + b_s + \tau_t,\; A_{a_t} + \tau_t), \qquad
@@ -304,13 +304,13 @@ r"""
 
 - *Read at the actions.* There the model has already seen what it should predict. The loss falls to zero, and it
   can do nothing: it has learned to copy.
-- *A time of its own for each token.* The three tokens of a step share one time.
+- *A separate time for each token.* The three tokens of a step share one time.
 - *The mask of $T$ instead of $3T$ tokens.* PyTorch complains. But a mask that lets a whole *step* be seen lets the
-  action be seen, and nobody complains.
+  action be seen, without any error.
 - *The return is not reduced while acting.* You wanted 100, you have earned 60, and you still ask for 100.
 
 **See it run.** First a game that fits on a napkin. It has four steps; the state shows a 0 or a 1, and there is a
-reward for naming it. All episodes come from somebody who guesses. Ask for all four rewards, then for none, on three
+reward for naming it. All episodes come from an agent that guesses. Ask for all four rewards, then for none, on three
 seeds:
 """
 
@@ -346,7 +346,7 @@ something, and the return tells them apart.
 
 `gymnasium` has the pole on its cart. The state has four numbers: position and speed of the cart, angle (in
 radians) and angular speed of the pole. An episode ends when the pole leans too far, by 12 degrees, or when the cart
-leaves its track. Each step earns 1, so the return is the number of steps. What happens to somebody who always pushes
+leaves its track. Each step earns 1, so the return is the number of steps. What happens to an agent that always pushes
 right (1)?
 """
 
@@ -402,7 +402,7 @@ print("share of players who reach it:", *(f"{share:.0%}" for share in shares))
 r"""
 The model reads windows of four consecutive steps, so twelve tokens. Returns are divided by 100: a network
 likes its inputs around 1. And there is a rival: **plain imitation**, the same model with the same training,
-but always given a return of 0. What it reaches is what imitation alone is worth.
+but always given a return of 0. What it reaches is what pure imitation is worth.
 """
 
 # %%
@@ -630,7 +630,7 @@ $\sigma$ (divided by $K$):
 $$A_k = \frac{r_k - \mu}{\sigma + 10^{-8}}$$
 
 - $r_k$, $A_k$: reward and advantage of answer $k$
-- $\mu$, $\sigma$: of this group alone, one of each per question
+- $\mu$, $\sigma$: of this group only, one of each per question
 
 If all rewards of a group are equal, no answer is better than another: all advantages are 0, and the group teaches
 nothing.
@@ -666,7 +666,7 @@ r"""
 - *Divided by $K - 1$.* PyTorch's `std` does that unless told otherwise. For a group of four every advantage is 13 %
   too small.
 
-**See it run.** An easy question, a hard one, and one to which nobody knew the answer:
+**See it run.** An easy question, a hard one, and one that no answer got right:
 """
 
 # %%
@@ -770,9 +770,9 @@ r"""
 **What goes wrong.**
 
 - *The larger of the two.* Then a bad action that has become far more likely is hidden by the bound.
-- *The clipped gain alone.* It hides such an action, too.
-- *Probabilities instead of logarithms.* Those of long answers are 0 in float32, and 0/0 is NaN.
-- *Old log-probabilities that are computed anew in each step.* Then the ratio is always 1, and the bound never acts.
+- *Only the clipped gain.* It hides such an action, too.
+- *Probabilities instead of logarithms.* The probability of a long answer is 0 in float32, and 0/0 is NaN.
+- *Old log-probabilities that are computed again in each step.* Then the ratio is always 1, and the bound never acts.
 
 **See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, nothing pulls any
 more:
@@ -908,7 +908,7 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** The number lies outside of what the model has seen, so nothing promises what follows it. At
 best the model goes on doing what earned the highest returns that it knows. In CartPole that was enough, because
-balancing longer takes no other actions. It has no reason to find actions that nobody has taken.
+balancing longer takes no other actions. It has no reason to find actions that were never taken.
 
 It learns that such a return goes with such actions, although they had nothing to do with it. Asked for that
 return, it will do the same, and be disappointed on average. The return says what happened, not what the action
@@ -924,7 +924,7 @@ best" without why.
 
 **1 point** for: luck is taken for skill, because the model conditions on an outcome.
 
-**1 point** for: with the clipped gain alone, wrong steps beyond the bound have no gradient.
+**1 point** for: with only the clipped gain, wrong steps beyond the bound have no gradient.
 
 **Sample answers.**
 
@@ -978,9 +978,9 @@ def best_notes(episodes, share):
     return ranked[: round(share * len(ranked))]
 ```
 
-Asked for nothing, it plays to the stop at 200 steps, or for most of the way: it has hardly seen anybody lose
-interest. If only the best is wanted, this is a strong rival, and Chen et al. 2021 measure it beside theirs. What it
-cannot do is anything else. You cannot ask it for 20.
+Asked for nothing, it plays to the stop at 200 steps, or for most of the way: it has hardly seen an agent lose
+interest. If only the best is wanted, this is a strong rival, and Chen et al. 2021 measure it against theirs.
+What it cannot do is anything else. You cannot ask it for 20.
 
 </details>
 
@@ -1050,12 +1050,12 @@ wall: it takes the engine away, not the speed. The larger the learning rate, the
   the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers per question and
   adds a penalty for moving away from the initial model.
 - **Two corrections.** Dividing by the group's standard deviation gives a large weight to questions that are
-  almost always or almost never answered rightly; Liu et al. 2025 leave it out, and also do not divide by the
+  almost always or almost never answered correctly; Liu et al. 2025 leave it out, and also do not divide by the
   length of the answer.
 - **Two bounds.** Yu et al. 2025 (DAPO) use a larger $\epsilon$ above than below, 0.28 and 0.2, so that rare actions
   can grow, and drop the groups that teach nothing.
 - **Decision transformers** are used where only records of the past exist and trying things out is expensive or
-  dangerous. What they cannot do is find actions that nobody in the records took. Chen et al. 2021 also ask for more
+  dangerous. What they cannot do is find actions that no one in the records took. Chen et al. 2021 also ask for more
   than the records hold: it works in some of their tasks, and does nothing in others.
 """
 

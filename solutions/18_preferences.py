@@ -207,11 +207,11 @@ policy is $e : 1$, so 0.73 and 0.27. With a small $\beta$ drift is cheap, and th
 everything.
 
 **3. The constant cancels.** Now read the formula backwards. A policy with these probabilities *has* points,
-even if nobody wrote any down:
+even if none were ever written down:
 
 $$r(y) = \beta \log \frac{\pi(y)}{\rho(y)} + \beta \log Z$$
 
-$Z$ is a sum over all possible answers, which nobody can compute. But both answers of a pair continue the same
+$Z$ is a sum over all possible answers, which cannot be computed. But both answers of a pair continue the same
 prompt and so have the same $Z$: in the difference $r_c - r_r$ it is gone. What is left is the margin above.
 So DPO is the reward model's loss, with the policy itself as the reward model:
 """
@@ -543,7 +543,7 @@ for chosen, rejected in list(zip(*pairs))[:3]:
 # %% [markdown]
 r"""
 What should be watched? The gains and the accuracy on the test pairs. And the **drift**: by how much the
-policy has become worse at *ordinary* texts, walks that nobody has chosen or rejected. It is the mean of
+policy has become worse at *ordinary* texts, walks that were neither chosen nor rejected. It is the mean of
 $\rho - \pi$ per token, an estimate of the **Kullback-Leibler divergence** from the reference to the policy,
 which says how badly one distribution stands in for another. (Papers mostly measure the other direction, on texts
 that the policy writes. Both are 0 if nothing has changed, and grow as the policy moves away.)
@@ -659,7 +659,7 @@ tuning(charts, steps, title="Tuned to rise: what is gained, and what is paid")
 
 # %% [markdown]
 r"""
-Read the charts together. By the accuracy alone all four look like a success: each of them is right about nine
+Read the charts together. Judged only by accuracy, all four look like a success: each of them is right about nine
 in ten new pairs or more, on every seed. Now look at the drift. For *just push* it is more than twenty times
 as large as for $\beta = 5$, and its line goes on climbing to the end, as that of $\beta = 0.05$ does. That of
 $\beta = 5$ is flat after some forty steps: the margins are reached, and nothing pulls any more.
@@ -890,7 +890,7 @@ the rejected answer down without end and forget how to write; and pairs in which
 likelier anyway would count as learned. With a reference, only what has changed counts.
 
 With a larger beta the same gain counts for more, so the loss is satisfied by a smaller move away from the
-reference. One would choose it if there are few or noisy preferences, or if the reference is already good.
+reference. It is the choice if there are few or noisy preferences, or if the reference is already good.
 
 The loss only knows the difference of two gains. If the rejected answer falls by more than the chosen one, the
 difference grows all the same. That is not a fault of the code: the probability goes to answers that are in
@@ -1035,7 +1035,7 @@ r"""
   answers, to keep them likely (Grattafiori et al. 2024); DPO-Positive punishes their fall (Pal et al. 2024).
 - **Relatives.** IPO (Azar et al.) replaces the sigmoid by a square, which ends at a finite margin even for
   certain preferences. SimPO (Meng et al. 2024) drops the reference and divides by the length.
-- **Long answers win.** Part of what preference tuning gains is length alone (Singhal et al. 2023).
+- **Long answers win.** Part of what preference tuning gains is nothing but length (Singhal et al. 2023).
 """
 
 # %% [markdown]

@@ -49,8 +49,8 @@ from autograder.notebook.lessons.images import image_row, jittered
 r"""
 ## 1. What are the tokens of an image?
 
-**The question.** An image of 224 x 224 pixels has 50,176 of them. If every pixel were a token, one table of
-attention weights would have 2.5 billion entries. What is a better token?
+**The question.** An image of 224 x 224 pixels has 50,176 of them. If every pixel were a token, one attention
+matrix would have 2.5 billion entries. What is a better token?
 
 A small square, a **patch**. Neighbouring pixels belong together, and there are far fewer patches than pixels.
 The values of all pixels in a patch, written in one row, are its vector.
@@ -255,7 +255,7 @@ W_{o,\; (c P + a) P + b} = K_{o, c, a, b}$$
 
 ### Exercise: `conv_to_linear`
 
-The same numbers in another shape; but a layer of its own, which shares no memory with the convolution.
+The same numbers in another shape; but a separate layer, which shares no memory with the convolution.
 """
 
 # %% exercise: images.conv_to_linear
@@ -321,10 +321,10 @@ libraries run it fast. Its kernels do not overlap, and that makes it a linear la
 patches. Which of them knows the answer?
 
 None more than any other. So one more token is put in front: the **class token**. It is learned, and the same
-for every image. It has nothing of its own to say. It attends to the patches, and at the end it alone is read.
+for every image. It has nothing to say itself. It attends to the patches, and at the end it alone is read.
 
 ![Boxes joined by arrows: image, patchify, patch_proj; then a row of tokens, first the class token, then the
-patches; plus position_embedding; layers; token 0 alone, normed; head, logits](../images/vit_flow.svg)
+patches; plus position_embedding; layers; only token 0, normed; head, logits](../images/vit_flow.svg)
 
 By hand: a digit of 8 x 8 pixels in patches of 2 x 2 makes 16 patches, so 17 tokens and 17 positions. Each patch
 has 4 pixels: four numbers that become a vector of width `d_model`.
@@ -406,7 +406,7 @@ r"""
 **What goes wrong.**
 
 - *The class token is added after the positions.* Then it has none, and the table of positions is one row short.
-  The class token is the first of $N + 1$ tokens and has a row of its own.
+  The class token is the first of $N + 1$ tokens and has its own row.
 - *One class token per image of the batch.* It has a batch axis of 1 and is expanded: all images share it.
 - *Another order within the patches.* A model trained from scratch does not mind (you will see why below).
   Published weights do.
@@ -447,7 +447,7 @@ comparison
 
 # %% [markdown]
 r"""
-Behind that mask the token in front attends to itself alone: every image gets the same logits. All shapes fit,
+Behind that mask the token in front attends only to itself: every image gets the same logits. All shapes fit,
 and in training the loss would not fall below that of guessing, $\log 10$. Only the numbers tell.
 
 **See it run.** Real handwriting: 1797 digits, 8 x 8 pixels each, which come with scikit-learn. The model learns
@@ -515,8 +515,8 @@ print("loss of the last 20 steps:", *(f"{sum(losses[-20:]) / 20:.3f}" for _, los
 r"""
 The last losses are almost 0: the models know their 1297 digits by heart, and there is nothing left to learn
 from them. There are more than fifty times as many parameters as images. So make new images of the ones you
-have. In each batch every digit is turned a little, moved by at most half a pixel, and made a little larger
-or smaller, each time anew. It stays the same digit, and to the model it is a new image. That is called
+have. In each batch every digit is rotated a little, moved by at most half a pixel, and made a little larger
+or smaller, differently each time. It stays the same digit, and to the model it is a new image. That is called
 **augmentation**:
 """
 
@@ -647,19 +647,19 @@ than one in five digits is still read.
 ## 5. What has it looked at?
 
 **The question.** The class token attends to patches, and you could draw its weights. But after one layer
-"patch 5" is no longer patch 5 alone: it holds what it has gathered from others. From which *pixels* does the
+"patch 5" is no longer only patch 5: it holds what it has gathered from others. From which *pixels* does the
 answer come?
 
 Follow the paths back. In each layer a token comes half from itself, along the residual connection, and half
-from the tokens that its heads attend to. That is an assumption (nobody has measured the halves), but a simple one.
+from the tokens that its heads attend to. That is an assumption (the halves have not been measured), but a simple one.
 Shares along one path are multiplied; paths that end at the same token are added. For two layers, that is a
 product of matrices.
 
 ![Two tokens in three columns: input, after layer 1, after layer 2. In each layer token 0 comes with a share of
-0.5 from itself and 0.5 from token 1, and token 1 from itself alone. After two layers token 0 is 0.25 of 0 and
+0.5 from itself and 0.5 from token 1, and token 1 only from itself. After two layers token 0 is 0.25 of 0 and
 0.75 of 1](../images/rollout_paths.svg)
 
-By hand, for the picture: token 0 attends to token 1 alone, and token 1 to itself. Half of that plus half of the
+By hand, for the picture: token 0 attends only to token 1, and token 1 to itself. Half of that plus half of the
 identity gives the rows (0.5, 0.5) and (0, 1). Two such layers: (0.25, 0.75) and (0, 1).
 """
 
@@ -755,7 +755,7 @@ for seed, model in enumerate(models):
 # %% [markdown]
 r"""
 In two of the models the ink gets more than its share. In the second it hardly does: that model reads as well
-as the others, and the class token takes about as much from blank patches as from written ones. Blank paper
+as the others, and the class token takes about as much from empty patches as from written ones. Blank paper
 tells something, too, namely where no stroke is.
 
 ### Does the map tell the truth?
@@ -793,8 +793,8 @@ is so in all three rows, even for the second model. The maps are not empty.
 Now compare the last two columns. Erasing the most *ink* hurts about as much as erasing what the map points at
 in the first model, and more in the other two. (Of three further models, ink hurt more in one, as much in one, and
 less in one. So the map is no worse a guide than the ink, and no better.) If you want to know which patches of a digit
-matter, you had better look at the digit itself. A map that looks right is not evidence; a test with a plain method
-beside it is.
+matter, you had better look at the digit itself. A map that looks right is not evidence; a test next to a plain
+method is.
 
 ## Explore
 
@@ -842,7 +842,7 @@ With little data it cannot learn that well enough, and convolutional networks do
 freedom pays: what is learned can fit better than what was built in.
 
 Not necessarily. Weights say where information is taken from, not what is done with it: the values that are
-taken may be of no use to the head, and what the feed-forward networks do is not in the rollout at all. One
+taken may be of no use to the head, and what the feed-forward networks do is not in the rollout at all. You
 would have to change the patch and see whether the answer changes.
 ### END SOLUTION
 
@@ -957,11 +957,11 @@ r"""
 - **Beyond class labels.** *CLIP* trains a vision transformer and a text Transformer so that a picture and
   its caption get similar vectors (Radford et al. 2021). *MAE* hides three quarters of the patches and lets
   the model paint them: your `patchify` makes its inputs, your `unpatchify` shows what it painted (He et al.
-  2022). *Registers*, a few extra tokens beside the class token, keep large models from storing notes in blank
+  2022). *Registers*, a few extra tokens besides the class token, keep large models from storing notes in empty
   patches (Darcet et al. 2024).
 - **Data instead of knowledge.** Trained on the 1.3 million images of ImageNet alone, the vision transformers
   of 2021 fell a few points short of convolutional networks of the same size; after 300 million they were
-  ahead. Touvron et al. closed the gap on ImageNet alone, with strong augmentation and a convolutional network
+  ahead. Touvron et al. closed the gap with only ImageNet, with strong augmentation and a convolutional network
   as teacher.
 - **Masked autoencoders** (He et al. 2022) hide three quarters of the patches and learn to draw them. The
   encoder reads only the patches that are left, and `unpatchify` shows the result.

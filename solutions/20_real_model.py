@@ -5,9 +5,9 @@ r"""
 For nineteen lessons you have built parts, and looked at each of them by itself. Tonight they are put together.
 There is a language model that other people have trained for weeks and given away: **SmolLM2-135M-Instruct**, 30
 layers, a vocabulary of 49,152 tokens (Allal et al. 2025, Apache License 2.0). Its weights are numbers in a file.
-What turns these numbers into somebody who answers is code, and that code will be yours.
+What turns these numbers into something that answers is code, and that code will be yours.
 
-By the end of this lesson you will have chatted with it, on code of your own from the bytes of the file to the
+By the end of this lesson you will have chatted with it, on your own code from the bytes of the file to the
 last token. In this lesson you will **build**
 
 1. `dequantise_q4`: weights out of four bits each,
@@ -18,14 +18,14 @@ last token. In this lesson you will **build**
 6. `generate_cached`: the loop that writes.
 
 **You need** lessons 05, 06, 07 and 12. Your own answers to lessons 07, 08, 10, 11 and 12 are taken from
-their notebooks, if they lie beside this one: positions, norms, the tokenizer, the loss and the sampling.
+their notebooks, if they are next to this one: positions, norms, the tokenizer, the loss and the sampling.
 
 **You spend** about N minutes, most of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("llama.swiglu")` (and
 likewise for the others) gives one hint at a time.
 
-**The model is a download of its own**, 98 MB, once: `make model` in the course's folder, or `python -m autograder
+**The model is a separate download**, 98 MB, once: `make model` in the course's folder, or `python -m autograder
 model` with the Python of this notebook. Without it all exercises and checks work, and cells that need it say so.
 
 Run this cell first. If it does not find `torch` or `autograder`, start the notebook with
@@ -47,7 +47,7 @@ from autograder.notebook.real_model import MISSING, is_there, open_file
 
 # %% [markdown]
 r"""
-`mine` looks for your answers in the notebooks beside this one. What passes its check there is used here; for what
+`mine` looks for your answers in the notebooks next to this one. What passes its check there is used here; for what
 is missing, something ready-made stands in. The table shows the parts of the model, and links the lesson in which
 each is built; those of this lesson you build below. Run the cell again whenever you have built one more.
 """
@@ -157,7 +157,7 @@ r"""
 - *The two codes of a byte side by side.* They belong to values that are 16 apart.
 - *High and low exchanged.* Every block has the right numbers in the wrong places.
 - *The sum in float16.* Then the result is rounded to 11 bits, for no gain.
-- *The first block's scale for all.* Each block has a ruler of its own; that is the whole point of blocks.
+- *The first block's scale for all.* Each block has its own ruler; that is the whole point of blocks.
 
 **See it run.** Real weights, a picture of 32 of them on their ruler of sixteen marks; and the same numbers from
 the package `gguf`, which is what others use to read such files.
@@ -257,15 +257,15 @@ figures.curves(through, gates, title="What a gate lets through", **labels)
 r"""
 ## 3. What turns, what is kept, and what is shared?
 
-**The question.** Lesson 05 let query heads share keys, lesson 07 turned keys by their position, lesson 12 kept
+**The question.** Lesson 05 let query heads share keys, lesson 07 rotated keys by their position, lesson 12 kept
 them
 in a cache. Each was simple. In one module they meet, and the order counts: is a key turned before it is kept, or
 each time it is read? Are copies for the query heads kept, or made?
 
-![Five steps of a key, from left to right: project into 3 key heads, turn by position, keep in the cache, where the
+![Five steps of a key, from left to right: project into 3 key heads, rotate by position, keep in the cache, where the
 M old keys come in, share among 9 query heads, attend causally](../images/order_of_steps.svg)
 
-By hand: a cache of 5 tokens, and 2 new ones. The new ones stand at positions 5 and 6 and turn by these. After
+By hand: a cache of 5 tokens, and 2 new ones. The new ones are at positions 5 and 6 and rotate by these. After
 them the cache has 7 keys in each of 3 heads; 9 query heads read them, 0, 1 and 2 the first, and so on. Kept as
 copies for each query head, the cache would be 3 times as large.
 """
@@ -278,7 +278,7 @@ print("a cache of copies would be", n_heads // n_kv_heads, "times as large")
 
 # %% [markdown]
 r"""
-**The formula.** $R_p$ turns the pairs (2i, 2i+1) of a head by $p \cdot \text{base}^{-2i/d_{\text{head}}}$, as in
+**The formula.** $R_p$ rotates the pairs (2i, 2i+1) of a head by $p \cdot \text{base}^{-2i/d_{\text{head}}}$, as in
 lesson 07. For the new token $i$ at position $p = M + i$, query head $h$, and its key head $g$:
 
 $$q = R_p (W_q x_i)_h \qquad K'_g = [K_g; R_p (W_k x_i)_g] \qquad V'_g = [V_g; (W_v x_i)_g]$$
@@ -369,8 +369,8 @@ r"""
 - *Key heads dealt out in turn.* `repeat` gives query heads 0, 1, 2 the key heads 0, 1, 2; neighbours should share.
 - *Values turned as well.* What a token says should not depend on where it stands.
 
-**See it run.** A text at once and in parts: the same. And one that begins later: the scores depend on distances
-alone, so the same words three places further on give the same output.
+**See it run.** A text at once and in parts: the same. And one that begins later: the scores depend only on
+distances, so the same words three places further on give the same output.
 """
 
 # %%
@@ -518,7 +518,7 @@ r"""
 
 - *A norm where the stream is.* The stream itself is never normed, only what a branch reads.
 - *`if cache`* where `if cache is not None` is meant: a cache may be empty, or a tensor that has no truth value.
-- *One cache for all layers.* Each layer has keys and values of its own.
+- *One cache for all layers.* Each layer has its own keys and values.
 - *A copy of the table.* Then one end learns, and the other does not.
 
 **See it run.** Your model, as PyTorch sees it: a small one with two layers.
@@ -685,7 +685,7 @@ full stop alone; what came before is known from the caches](../images/one_token_
 
 By hand: a prompt of 5 tokens and 3 new ones. The first call reads 5 tokens and gives logits for each, of which the
 last speak about token 6. The second reads that one, the third the next: 7 tokens read in 3 calls. Without a cache
-it would be $5 + 6 + 7 = 18$. After the third token nobody asks any more, so there is no fourth call.
+it would be $5 + 6 + 7 = 18$. After the third token no one asks any more, so there is no fourth call.
 """
 
 # %%
@@ -940,8 +940,7 @@ else:
 r"""
 As one text, the model sees a message of the system that its owner never wrote. As ids there is one message of the
 user, whatever it says. That does not make the model wise: it may still *believe* what a user claims. But
-nobody
-can speak in another's name any more, and that can be proven, not only hoped for.
+no one can speak in another's name any more, and that can be proven, not only hoped for.
 
 Whose model is it now?
 """
@@ -979,7 +978,7 @@ explore(look, beginning=OPENINGS, temperature=(0.2, 3.0, 0.2, 1.0))
 r"""
 ## Explain it
 
-In your own words, for somebody who wants to put a language model into a shop.
+In your own words, for someone who wants to put a language model into a shop.
 """
 
 # %% [markdown] written: llama.who_may_give_orders (3 points, 8 minutes)
@@ -997,15 +996,15 @@ Four to eight sentences are enough.
 **A worked answer.** In one text the marks are letters, so a customer can type the end of his message and the
 start of
 another; the tokenizer cannot tell typed marks from real ones and turns both into the special ids. `chat_ids` gives
-the special ids itself and lets the encoder, which never gives them, see each text alone: whatever a customer
+the special ids itself and lets the encoder, which never gives them, see each text by itself: whatever a customer
 types,
 the number of messages and their roles are those of the list.
 
 It does not help against the second. The message stands where it belongs, as one of the user; whether the model
 believes it is a matter of its training, not of the form.
 
-A key's position never changes, so turning it once is enough. Turned at each reading, all M keys would have to be
-turned again for every new token, and one would have to know their positions; the cache would save less.
+A key's position never changes, so rotating it once is enough. Rotated at each reading, all M keys would have
+to be rotated again for every new token, and you would have to know their positions; the cache would save less.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1086,7 +1085,7 @@ them leaves its answers as they are, and which would have to be trained?
 
 Speculation leaves them as they are, by its proof. A window changes what old tokens can say; in a short chat
 nothing
-is seen of it. Latents need other weights: nobody can compute them from these without a loss.
+is seen of it. Latents need other weights: they cannot be computed from these without a loss.
 
 </details>
 

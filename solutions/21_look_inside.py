@@ -18,7 +18,7 @@ In this lesson you will **build**
 4. the **logit lens**: what the model would say after each layer,
 5. **activation patching**: one hidden state of another run, put into this one.
 
-First you grow two heads that work together in a small model of your own and watch them form; then you find the same
+First you grow two heads that work together in your own small model and watch them form; then you find the same
 heads in SmolLM2, and trace *Paris* through its layers.
 
 **You need** lesson 04 (heads), lesson 11 (a language model and its loss) and, for the real model, what `make model`
@@ -152,7 +152,7 @@ r"""
 
 - *Hooks that stay.* The model becomes slower with every call, and remembers what it should forget.
 - *One loop, one name.* `lambda part, args, output: found.update({name: output})` inside a loop looks up `name` when
-  it runs, and by then the loop is over: all hooks write under the last name. Each hook needs a name of its own.
+  it runs, and by then the loop is over: all hooks write under the last name. Each hook needs its own name.
 - *`remove()` after the call only.* If the model raises, that line is never reached. `finally` is.
 
 **See it run.** A model to look into: two layers of attention and nothing else, no feed-forward network and no norm,
@@ -386,8 +386,8 @@ for texts that repeat.
 **The question.** A head has a high score. Does the model *use* it? Take it away and see. But what is "a head" in a
 layer that multiplies all heads by one matrix at the end?
 
-The output projection sums over all features of all heads. Cut that sum by heads, and each head has an output of its
-own, and what the layer adds is their sum (Elhage et al. 2021):
+The output projection sums over all features of all heads. Cut that sum by heads, and each head has its own
+output, and what the layer adds is their sum (Elhage et al. 2021):
 
 ![Each head's features pass the columns of out_proj.weight that belong to it; the outputs of the heads are added
 up](../images/heads_add_up.svg)
@@ -453,7 +453,7 @@ texts: a head that always says the same carries no information, but the layers a
 
 ### Exercise: `ablate_heads`
 
-A new tensor: the one that is given belongs to somebody else. A head that is not there is an error, -1 included.
+A new tensor: the one that is given belongs to the caller. A head that is not there is an error, -1 included.
 """
 
 
@@ -486,7 +486,7 @@ r"""
 **What goes wrong.**
 
 - *In place.* `mixed[..., a:b] = 0` changes the tensor of the model's own run, and breaks its gradients.
-- *Every n-th feature.* A head's features stand beside each other.
+- *Every n-th feature.* A head's features are next to each other.
 - *A mean added.* The mean takes the place of the features; it is not added to them.
 
 **See it run.** First, who adds how much? The size of what each head of the copier adds, at the queries that can know.
@@ -552,11 +552,11 @@ r"""
 Two different pictures, on every seed. In layer 1 all four heads have become induction heads, all add about as much,
 and none is indispensable: without one of them the other three go on, and the loss rises a little. In layer 0 one
 single head looks at the token before. Without it the loss jumps most of the way back to guessing; without any other
-head of layer 0 it hardly moves. So a high score did not tell what a head is worth: four heads with the same score
+head of layer 0 it hardly moves. So a high score did not show what a head is worth: four heads with the same score
 share the work, and the loss of one is small.
 
-And layer 1 needs layer 0. Without its previous-token head, the induction heads look for something that nobody has
-written down. Watch the best induction score fall, and compare with the other heads of layer 0:
+And layer 1 needs layer 0. Without its previous-token head, the induction heads look for something that was
+never written down. Watch the best induction score fall, and compare with the other heads of layer 0:
 """
 
 # %%
@@ -759,7 +759,7 @@ for state in ([0.2, 0.5], [1.1, 0.5]):
 r"""
 ### Exercise: `logit_lens`
 
-Use the norm that is given, by calling it: it has weights of its own.
+Use the norm that is given, by calling it: it has its own weights.
 """
 
 
@@ -1103,8 +1103,8 @@ without it (or with its mean). The rival: the same with as many other heads, cho
 only if this head costs much more is it special.
 
 No. Other heads may do the same work (there may be several such heads, and some models have heads that step in when
-another fails), or its work may show only in texts that were not tried. It follows that the model does not depend on
-this head alone.
+another fails), or its work may show only in texts that were not tried. It follows that the model does not
+depend only on this head.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1178,8 +1178,8 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
 - Elhage et al.: *A Mathematical Framework for Transformer Circuits*, 2021,
   [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html). Sections 2 and 3 of this
   lesson, with the algebra.
-- Olsson et al.: *In-context Learning and Induction Heads*, 2022, [arXiv:2209.11895](https://arxiv.org/abs/2209.11895).
-  When these heads form, and what forms with them.
+- Olsson et al.: *In-context Learning and Induction Heads*, 2022,
+  [arXiv:2209.11895](https://arxiv.org/abs/2209.11895). When these heads form, and what forms with them.
 - nostalgebraist: *interpreting GPT: the logit lens*, 2020,
   [lesswrong.com](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens). The idea of
   section 5, with many pictures.

@@ -2,7 +2,7 @@
 r"""
 # 22 Teach a real model something new: what does it take, and what is lost?
 
-SmolLM2 answers questions in whole sentences. You want it to answer in a form of your own, in all cases, and it has
+SmolLM2 answers questions in whole sentences. You want it to answer in your own form, in all cases, and it has
 never seen one example. Training all of its 135 million numbers would take the memory of four such models (the
 weights, their gradients, and two running means of Adam), and might ruin what it knows.
 
@@ -55,10 +55,10 @@ r"""
 from -7 to 7, which fits into four?
 
 With a common scale for all weights, one large weight would push all small ones to 0. So a row is cut into
-**blocks**, and each block has a **scale** of its own: its largest magnitude divided by 7.
+**blocks**, and each block has its own **scale**: its largest magnitude divided by 7.
 
-![A row of eight weights in two blocks of four. Each block is divided by its own scale and rounded; the codes times the
-scale come close to the weights](../images/quantise_blocks.svg)
+![A row of eight weights in two blocks of four. Each block is divided by its own scale and rounded; the codes
+times the scale come close to the weights](../images/quantise_blocks.svg)
 
 By hand, for the block 2, -14, 6, 1: the largest magnitude is 14, the scale 14/7 = 2, and the codes are the weights
 divided by 2, rounded: 1, -7, 3, 0 (0.5 is a tie; PyTorch rounds it to the even 0). Back: 2, -14, 6, 0.
@@ -329,7 +329,7 @@ $$W x + \tfrac{\alpha}{r}\, U D x = \left(W + \tfrac{\alpha}{r}\, U D\right) x$$
 
 ### Exercise: `replace_linears`
 
-First make the list, then change the model: what you put in has linear layers of its own. And think about when to
+First make the list, then change the model: what you put in has its own linear layers. And think about when to
 freeze.
 """
 
@@ -515,7 +515,7 @@ def answer_targets(ids, answer, ignore=-100):
 # %% [markdown]
 r"""
 **What goes wrong.** *The mask does not move.* Then the first token of the answer is never learned, and the token
-after the answer is. The model learns to go on with answers that somebody else has begun.
+after the answer is. The model learns to go on with answers that someone else has begun.
 
 **See it run.** A question and an answer of numbers, and what is learned from them:
 """
@@ -675,7 +675,7 @@ its attention where few tokens are. Neither is a crime; but you asked for one an
 
 The small model first learns to count on: *a b c ?* gives *d e f g*. Then it is taught to count **backwards** after a
 question that counts backwards, with LoRA of rank 1, 4 and 16, and with all weights. Two losses on fresh samples: the
-new task, and the old one, which nobody trains any more. The plainest rivals: to stop earlier, and to mix examples of
+new task, and the old one, which is no longer trained. The plainest rivals: to stop earlier, and to mix examples of
 the old task in (**rehearsal**):
 """
 
@@ -742,7 +742,7 @@ Now the second ones. Each way destroys the old task, and the longer it goes on, 
 no better than with all weights; here it is worse. "LoRA forgets less" is often said, and was measured on large
 models that learned program code and mathematics (Biderman et al. 2024). It is no law: that the old weights are
 *kept* does not mean that the model still *uses* them, as long as the update is switched on. To stop earlier helps a
-little. What really helps is the last row, which shows the old task beside the new one: both are kept, with the same
+little. What really helps is the last row, which shows the old task next to the new one: both are kept, with the same
 rank and the same steps.
 
 And one thing LoRA has in any case: take the update away, and the old model is back, to the last bit.
@@ -966,7 +966,7 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** Four numbers of 4 bytes for each parameter, 112 GB: weights, gradients, and two means, 28 GB
 each. With LoRA gradients and means exist for the small matrices only, less than one per cent, so that 28 GB of
-weights remain, and these can be quantised because nobody changes them (four bits: 3.5 GB).
+weights remain, and these can be quantised because they no longer change (four bits: 3.5 GB).
 
 With `up` at zero the update is zero, so that training starts from the model as it is. If both were zero, the
 gradient of each, a product with the other, would be zero as well, and nothing would ever move.
