@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
+from term import change, nbgrader
 
 from autograder.exercises import lessons
 from autograder.grading.demo.hand_in import hand_in
@@ -20,6 +22,11 @@ from browser.servers import files, jupyter
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
 EARLY = ("amara_okafor", "bjorn_lindqvist", "chen_wei", "quentin_leroy")  # who are graded already
 LATE = SampleSubmission("zoe_adler", answers={SOFTMAX: "SMX-01"}, written=WRITTEN)
+# What is given by hand: for a written answer, and for a task of the teacher's own.
+BY_HAND = {
+    "loops-why_scale": ("3.5", "Say what the variance has to do with it."),
+    "my-map": ("2.5", "A map to find the way with."),
+}
 # The pages that are looked at: the report; a wrong answer, code that does not run, and graphs.
 FEEDBACK = {"bjorn_lindqvist": FIRST, "quentin_leroy": FIRST, "chen_wei": SECOND}
 PAGES = ["report", *FEEDBACK]
@@ -30,11 +37,20 @@ def autograder(*words: str) -> None:
     subprocess.run([sys.executable, "-m", "autograder", *words], check=True, capture_output=True)
 
 
+def add_a_task(notebook) -> None:
+    """A task of the teacher's own, which is graded by hand."""
+    kind = {"grade_id": "my-map", "task": True, "grade": False, "solution": False, "locked": True, "points": 3}
+    kind |= {"schema_version": 3, "cell_type": "markdown"}
+    notebook.cells.append(new_markdown_cell("Draw a map of the words.", metadata={"nbgrader": kind}))
+
+
 @pytest.fixture(scope="module")
 def course(chromium, tmp_path_factory) -> Path:
     """A course in which some are graded and LATE has just handed in."""
     folder = tmp_path_factory.mktemp("teacher") / "course"
     autograder("course", str(folder))
+    change(folder / "source" / FIRST / f"{FIRST}.ipynb", add_a_task)
+    nbgrader(folder, "generate_assignment", FIRST, "--force")
     for work in CLASS:
         if work.student in EARLY:
             hand_in(folder, work)
@@ -62,12 +78,11 @@ def test_validate_says_what_a_student_still_has_to_do(course, server, new_page):
     photograph(page, "validate")
 
 
-def submission(course: Path):
-    """What the gradebook holds of LATE's submission: (points for the written answer, whether it is all graded)."""
+def given_by_hand(course: Path) -> dict[str, float]:
+    """The points that the gradebook holds of LATE's submission that were given by hand."""
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
-        found = book.find_submission(FIRST, LATE.student)
-        (written,) = (grade for grade in found.notebooks[0].grades if grade.name == "loops-why_scale")
-        return written.manual_score, not found.needs_manual_grade
+        (found,) = book.find_submission(FIRST, LATE.student).notebooks
+        return {grade.name: grade.manual_score for grade in found.grades if grade.manual_score is not None}
 
 
 def press(page, button: str) -> None:
@@ -90,7 +105,7 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
     expect(row).to_contain_text("needs autograding")
     press(page, "autograde")
     expect(row).to_contain_text("needs manual grading")
-    expect(row.locator(".score")).to_have_text("18 / 25")
+    expect(row.locator(".score")).to_have_text("18 / 28")
 
     row.locator(".student-name a").click()
     page.get_by_role("link", name=FIRST).last.click()
@@ -100,18 +115,28 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
     expect(page.get_by_text("◐ loops.softmax")).to_be_visible()
     # formgrader listens to what is typed only when it has fetched what the gradebook holds.
     page.wait_for_function("formgrader.grades?.loaded && formgrader.comments?.loaded")
-    for box, text in (("input.score", "3.5"), ("textarea", "Say what the variance has to do with it.")):
-        with page.expect_response(lambda response: response.request.method == "PUT"):
-            answer.locator(box).fill(text)
-            page.keyboard.press("Tab")
-    expect(answer.locator(".score-saved")).to_be_attached()
-    photograph(answer, "formgrader-written-answer")
-    assert submission(course) == (3.5, True)
+    for name, (points, words) in BY_HAND.items():
+        answer = page.locator(".nbgrader_cell", has=page.locator(f"#{name}"))
+        for box, text in (("input.score", points), ("textarea", words)):
+            with page.expect_response(lambda response: response.request.method == "PUT"):
+                answer.locator(box).fill(text)
+                page.keyboard.press("Tab")
+        expect(answer.locator(".score-saved")).to_be_attached()
+        photograph(answer, f"formgrader-{name}")
+    given = {name: float(points) for name, (points, _) in BY_HAND.items()}
+    assert given_by_hand(course) == given
+    nbgrader(course, "autograde", FIRST, "--force", f"--student={LATE.student}")
+    assert given_by_hand(course) == given
+    shutil.rmtree(course / ".grading")
+    autograder("grade", str(course), FIRST)
+    assert given_by_hand(course) == given
 
     page.goto(server.url(f"formgrader/manage_submissions/{FIRST}"))
     press(page, "generate-feedback")
     feedback = (course / "feedback" / LATE.student / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
-    assert "3.5 of 4" in feedback and "Say what the variance has to do with it." in feedback
+    for points, words in BY_HAND.values():
+        assert points in feedback and words in feedback
+    assert "3.5 of 4" in feedback
 
 
 @pytest.fixture(scope="module")

@@ -104,6 +104,18 @@ def test_a_change_comes_into_the_course_and_is_graded_again(course):
     assert points(said, "right") == 10
 
 
+def test_what_was_handed_in_is_judged_with_the_exercises_that_it_answers(course):
+    folder = course.parent
+    hand_in(course, SampleSubmission("right", lesson=OWN))
+    exercises, solution = folder / "my_lessons/exercises/pooling", folder / f"my_lessons/solutions/{OWN}.py"
+    (exercises / "mean_pool.py").rename(exercises / "average.py")
+    for file in (exercises / "average.py", solution):
+        file.write_text(file.read_text().replace("mean_pool", "average"))
+    said = autograder("course", "my_course", "--update", "--with", "my_lessons", cwd=folder)
+    assert f"{OWN}: left as it is; 1 have handed in" in said and "check-pooling-mean_pool" in said
+    assert points(autograder("grade", "my_course", OWN, cwd=folder), "right") == 5
+
+
 def test_a_course_that_is_not_released_has_no_bundle(course, tmp_path):
     shutil.rmtree(course / "release" / FIRST)
     said = autograder("bundle", tmp_path / "x.zip", "--course", course, cwd=tmp_path, fails=True)

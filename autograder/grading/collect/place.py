@@ -46,35 +46,42 @@ def place(
     target = submission.submitted / f"{submission.lesson}.ipynb"
     try:
         for one in others:
-            _keep(submission, one.file)
+            _keep(submission, one.file, one.origin.time)
         before = _time_there(submission.submitted)
         if before and time and before > time:
-            _keep(submission, last.file)
+            _keep(submission, last.file, time)
             return "older than what is there"
         state = "new"
         if target.is_file():
             state = "as before" if target.read_bytes() == last.file.read_bytes() else "replaced"
         if state == "replaced":
-            _keep(submission, target)
+            _keep(submission, target, before)
         submission.submitted.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(last.file, target)
         (submission.submitted / TIMESTAMP).unlink(missing_ok=True)
         if time:
-            write_whole(submission.submitted / TIMESTAMP, f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC")
+            write_whole(submission.submitted / TIMESTAMP, _stamp(time))
     except OSError as error:
         raise UserError(f"{target} cannot be written: {error.strerror}.") from None
     return state
 
 
-def _keep(submission: Submission, attempt: Path) -> None:
-    """Keeps an attempt that does not count, once."""
+def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
+    """Keeps an attempt that does not count, once, and beside it when it was handed in."""
     folder = submission.folder / EARLIER / submission.student / submission.lesson
     folder.mkdir(parents=True, exist_ok=True)
-    there = [path.read_bytes() for path in folder.iterdir()]
-    if attempt.read_bytes() not in there:
-        half = folder.parent / f".{submission.lesson}"
-        shutil.copyfile(attempt, half)
-        os.replace(half, folder / f"{len(there) + 1}.ipynb")
+    there = [path.read_bytes() for path in folder.glob("*.ipynb")]
+    if attempt.read_bytes() in there:
+        return
+    if time:
+        write_whole(folder / f"{len(there) + 1}.txt", _stamp(time))
+    half = folder.parent / f".{submission.lesson}"
+    shutil.copyfile(attempt, half)
+    os.replace(half, folder / f"{len(there) + 1}.ipynb")
+
+
+def _stamp(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _time_there(folder: Path) -> datetime | None:

@@ -9,64 +9,79 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
     """The new lesson with the instructor's changes, and in words where both have changed the same.
 
     `made` is the old lesson as it was made, `mine` what the instructor has made of it, `new` the mended one. Text and
-    points of the instructor's stay, cells that they added stay after the one above, cells that they took out stay out.
+    points of the instructor's stay, cells that they added or changed stay after the one above, cells that they took out
+    stay out.
     """
-    old = [cell.id for cell in made.cells]
-    known, kept = set(old), {cell.id: cell for cell in mine.cells}
     partner = _partners(made, new)
-    added = _added(mine, known)
-    result, notes = from_dict(new), []
-    result.cells = added.pop("", [])
+    old, kept = {cell.id: cell for cell in made.cells}, {cell.id: cell for cell in mine.cells}
+    there = {made.cells[place].id for place in partner.values()}
+    gone = [name for name in old if name not in there and name in kept and kept[name].source != old[name].source]
+    notes = [f"{_name(old[name])} is not in the mended lesson; yours stays" for name in gone]
+    own = _own(mine, old.keys() - set(gone), {cell.id for cell in new.cells})
+    result = from_dict(new)
+    result.cells = own.pop("", [])
     for number, cell in enumerate(new.cells):
         before = made.cells[partner[number]] if number in partner else None
         if before is None:
             result.cells.append(from_dict(cell))
         elif before.id in kept:
-            both, note = _both(before, kept[before.id], cell)
+            both, said = _both(before, kept[before.id], cell)
             result.cells.append(both)
-            notes += [note] if note else []
-        result.cells += added.pop(before.id, []) if before is not None else []
-    for cells in added.values():  # what stood below a cell that is no more
+            notes += said
+        result.cells += own.pop(before.id, []) if before is not None else []
+    for cells in own.values():  # what stood below a cell that is no more
         result.cells += cells
     return result, notes
 
 
 def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
-    """The place in the old lesson of each cell of the new one that was there."""
-    pairs: dict[int, int] = {}
-    for kind, a, b, c, d in SequenceMatcher(None, _keys(made), _keys(new), autojunk=False).get_opcodes():
+    """The place in the old lesson of each cell of the new one that was there: the one of its name, wherever it stands,
+    or else of its text or its place."""
+    before, after = _keys(made), _keys(new)
+    names = {key: place for place, key in enumerate(before) if isinstance(key, tuple)}
+    pairs = {place: names[key] for place, key in enumerate(after) if key in names}
+    taken = set(pairs.values())
+    for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind == "equal" or (kind == "replace" and b - a == d - c):
-            pairs |= dict(zip(range(c, d), range(a, b)))
+            found = zip(range(c, d), range(a, b))
+            pairs |= {place: old for place, old in found if not isinstance(after[place], tuple) and old not in taken}
     return pairs
 
 
-def _keys(notebook: NotebookNode) -> list[str]:
-    return [cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source for cell in notebook.cells]
+def _keys(notebook: NotebookNode) -> list[str | tuple]:
+    """What each cell is known by: a name, in a tuple, or its text."""
+    names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    return [(name,) if name else cell.source for name, cell in zip(names, notebook.cells)]
 
 
-def _added(mine: NotebookNode, known: set[str]) -> dict[str, list[NotebookNode]]:
-    """The instructor's own cells, by the id of the lesson's cell above them."""
-    added: dict[str, list[NotebookNode]] = {}
+def _own(mine: NotebookNode, lessons: set[str], taken: set[str]) -> dict[str, list[NotebookNode]]:
+    """The instructor's own cells, by the id of the lesson's cell above them; none has an id that is taken."""
+    own: dict[str, list[NotebookNode]] = {}
     above = ""
     for cell in mine.cells:
-        if cell.id in known:
+        if cell.id in lessons:
             above = cell.id
         else:
-            added.setdefault(above, []).append(from_dict(cell))
-    return added
+            own.setdefault(above, []).append(from_dict(cell))
+            own[above][-1].id = f"my-{cell.id}" if cell.id in taken else cell.id
+    return own
 
 
-def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, str]:
-    """One cell with the changes of both sides; the instructor's wins where both changed it, which is said."""
-    cell, note = from_dict(new), ""
+def _both(before: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
+    """One cell with the changes of both sides; the instructor's win where both changed it, which is said."""
+    cell, notes = from_dict(new), []
     if mine.source != before.source:
         cell.source = mine.source
         if before.source != new.source != mine.source:
-            note = f"{_name(new)} keeps your text, which the mended lesson changes as well"
-    points, theirs = (one.metadata.get("nbgrader", {}).get("points") for one in (mine, before))
+            notes.append(f"{_name(new)} keeps your text, which the mended lesson changes as well")
+    if mine.get("attachments") != before.get("attachments"):  # pictures that were pasted in
+        cell.attachments = mine.get("attachments", {})
+    points, theirs, mended = (one.metadata.get("nbgrader", {}).get("points") for one in (mine, before, new))
     if points != theirs and "nbgrader" in cell.metadata:
         cell.metadata.nbgrader.points = points
-    return cell, note
+        if theirs != mended != points:
+            notes.append(f"{_name(new)} keeps your {points:g} points; the mended lesson has {mended:g}")
+    return cell, notes
 
 
 def _name(cell: NotebookNode) -> str:

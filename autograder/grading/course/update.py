@@ -1,6 +1,11 @@
 """Brings mended and further lessons into a course in mid-term, and says what changes for whom."""
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbformat import NotebookNode
@@ -8,12 +13,28 @@ from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder.build.lesson import Lesson
-from autograder.build.notebooks import teacher_notebook
+from autograder.build.notebooks import as_text, teacher_notebook
+from autograder.exercises import own
+from autograder.files import write_whole
 from autograder.grading.course.lessons import MADE, add_lesson, choose_lessons, copy_own, own_lessons
 from autograder.grading.course.merge import merged
 from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet
 from autograder.grading.submission.find import find_submissions
+
+BEFORE = Path("earlier", "source")  # where a source with changes of the instructor's is kept, as it was
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What becomes of a lesson, and what is said about it. `source` is None if it is left as it is, and `refused` if
+    that is because of those who have handed in."""
+
+    lesson: Lesson
+    said: list[str]
+    made: NotebookNode | None = None
+    source: NotebookNode | None = None
+    refused: bool = False
 
 
 def update_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> None:
@@ -30,45 +51,104 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
     wanted += [lesson for lesson in choose_lessons(only) if lesson.name not in there] if only else []
     with locked(folder), quiet(folder / "grading.log"):
         (folder / GUARD).write_text(GUARD_TEXT, encoding="utf-8")
-        wanted += copy_own(further.absolute(), folder) if further else own_lessons(folder)
-        said = [line for lesson in wanted for line in _update(api, folder, lesson, there)]
+        # subtle: the instructor's own come first, because exercises are read once in a process.
+        with _own_lessons(folder, further) as mine:
+            plans = [_plan(api, folder, lesson, there) for lesson in wanted]
+            plans_of_own = [_plan(api, folder, lesson, there) for lesson in mine]
+            # Their exercises come all together, and those that were handed in are judged with the old ones.
+            refused = any(plan.refused for plan in plans_of_own)
+            for plan in [*plans, *([] if refused else plans_of_own)]:
+                _carry_out(api, folder, plan)
+            if refused:
+                raise _LeftAsTheyAre
+    said = [line for plan in plans for line in plan.said]
+    for plan in plans_of_own:
+        said += plan.said if plan.refused or not refused else [f"{plan.lesson.name}: left as it is, with the others"]
     print("\n".join(said))
     print(f"`python -m autograder grade {folder}` goes through what this concerns; points given by hand stay.")
 
 
-def _update(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> list[str]:
-    """Updates one lesson; returns what to say about it."""
+class _LeftAsTheyAre(Exception):
+    """The instructor's own lessons in the course stay as they are."""
+
+
+@contextmanager
+def _own_lessons(folder: Path, further: Path | None) -> Iterator[list[Lesson]]:
+    """The instructor's own lessons, copied into the course; _LeftAsTheyAre and any error bring back the old copy."""
+    copy = folder / own.COPY
+    with TemporaryDirectory(dir=folder, prefix=".lessons-") as kept:
+        if copy.is_dir():
+            shutil.copytree(copy, Path(kept, own.COPY))
+        try:
+            yield copy_own(further.absolute(), folder) if further else own_lessons(folder)
+        except BaseException as error:
+            shutil.rmtree(copy, ignore_errors=True)
+            if Path(kept, own.COPY).is_dir():
+                Path(kept, own.COPY).rename(copy)
+            own.use_course(folder)
+            if not isinstance(error, _LeftAsTheyAre):
+                raise
+
+
+def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _Plan:
     new = teacher_notebook(lesson)
     if lesson.name not in there:
-        add_lesson(api, folder, lesson, new, new)
-        return [f"{lesson.name}: new in this course"]
-    mine = _read(folder / "source" / lesson.name / f"{lesson.name}.ipynb")
+        return _Plan(lesson, [f"{lesson.name}: new in this course"], new, new)
+    mine = _read(_source(folder, lesson))
     path = folder / MADE / f"{lesson.name}.ipynb"
     if not path.exists():
-        return [f"{lesson.name}: left as it is, because this course does not know what of it is yours"]
+        why = "left as it is, because this course does not know what of it is yours"
+        return _Plan(lesson, [f"{lesson.name}: {why}"])
     made = _read(path)
-    result, notes = merged(made, mine, new)
     if made.cells == new.cells:
-        return [f"{lesson.name}: as it was"]
+        return _Plan(lesson, [f"{lesson.name}: as it was"])
+    result, notes = merged(made, mine, new)
     handed_in = len(find_submissions(folder, lesson.name, [lesson.name]))
-    if handed_in and _graded(result) != _graded_before(api, lesson.name):
-        return [f"{lesson.name}: left as it is; {handed_in} have handed in, and the mended one asks other questions"]
-    add_lesson(api, folder, lesson, new, result)
+    before, after = _points_before(api, lesson.name), _points(result)
+    if handed_in and before.keys() != after.keys():
+        asks = ", ".join(sorted(before.keys() ^ after.keys()))
+        why = f"left as it is; {handed_in} have handed in, and the mended one asks other questions ({asks})"
+        return _Plan(lesson, [f"{lesson.name}: {why}"], refused=True)
+    notes += [f"{name} has {after[name]:g} points now, not {before[name]:g}" for name in _other(before, after)]
     changed = sum(cell not in mine.cells for cell in result.cells)
-    return [f"{lesson.name}: {changed} cells changed; {handed_in} have handed in", *(f"  {note}" for note in notes)]
+    head = f"{lesson.name}: {changed} cells changed; {handed_in} have handed in"
+    return _Plan(lesson, [head, *(f"  {note}" for note in notes)], new, result)
+
+
+def _carry_out(api: NbGraderAPI, folder: Path, plan: _Plan) -> None:
+    if plan.source is None or plan.made is None:
+        return
+    path, made = _source(folder, plan.lesson), folder / MADE / f"{plan.lesson.name}.ipynb"
+    if made.exists() and (mine := _read(path)).cells != _read(made).cells:
+        kept = folder / BEFORE / plan.lesson.name
+        write_whole(kept / f"{len(list(kept.glob('*.ipynb'))) + 1}.ipynb", as_text(mine))
+    add_lesson(api, folder, plan.lesson, plan.made, plan.source)
+
+
+def _source(folder: Path, lesson: Lesson) -> Path:
+    return folder / "source" / lesson.name / f"{lesson.name}.ipynb"
 
 
 def _read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def _graded(notebook: NotebookNode) -> set[str]:
-    return {cell.metadata.nbgrader.grade_id for cell in notebook.cells if "nbgrader" in cell.metadata}
+def _other(before: dict[str, float], after: dict[str, float]) -> list[str]:
+    return [name for name in after if name in before and after[name] != before[name]]
 
 
-def _graded_before(api: NbGraderAPI, lesson: str) -> set[str]:
+def _points(notebook: NotebookNode) -> dict[str, float]:
+    """The points of the named cells, 0 of those that are not graded."""
+    named = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
+    return {one.grade_id: float(one.get("points") or 0) for one in named}
+
+
+def _points_before(api: NbGraderAPI, lesson: str) -> dict[str, float]:
+    """The same of the lesson in the gradebook."""
     with api.gradebook as gradebook:
         try:
-            return {cell.name for cell in gradebook.find_notebook(lesson, lesson).source_cells}
+            notebook = gradebook.find_notebook(lesson, lesson)
         except MissingEntry:
-            return set()
+            return {}
+        graded = {cell.name: float(cell.max_score) for cell in [*notebook.grade_cells, *notebook.task_cells]}
+        return {cell.name: graded.get(cell.name, 0.0) for cell in notebook.source_cells}

@@ -160,6 +160,10 @@ def test_what_comes_again_replaces_the_earlier_one_which_is_kept(course, texts, 
             course, [zipped(tmp_path / "x.zip", {f"L_ada_attempt_2026-01-01-{hour}-00-00_{F}": texts[what]})]
         )
     assert placed(course) == {"ada 01": texts["done"]} and stamp(course, "ada") == utc("2026-01-01 22:00")
+    collect(course, [zipped(tmp_path / "x.zip", {f"L_ada_attempt_2026-01-02-20-00-00_{F}": texts["stub"]})])
+    kept = course / "earlier/ada" / FIRST
+    assert {path.name for path in kept.iterdir()} == {"1.ipynb", "2.ipynb", "2.txt"}
+    assert (kept / "2.txt").read_text() == utc("2026-01-01 22:00")
 
 
 def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
