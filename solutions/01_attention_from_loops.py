@@ -343,8 +343,8 @@ figures.weights(softmax(scores / 2), tokens, title="Which token attends to which
 
 # %% [markdown]
 r"""
-Read the table row by row. *Saw* attends almost only to itself. Both rows of *the* are the same, as they must
-be: two tokens with the same numbers have the same scores.
+This is the **attention matrix**. Read it row by row. *Saw* attends almost only to itself. Both rows of *the* are
+the same, as they must be, because two tokens with the same numbers have the same scores.
 
 ## 3. A weighted average
 

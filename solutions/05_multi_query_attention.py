@@ -70,8 +70,8 @@ key, one value. Everything else can be kept. What is kept is called the **key/va
 pair of key and value in blue, and the pairs kept from before in grey. The first step reads 1 pair, the last
 step 5](../images/writing.svg)
 
-By hand, the last step: the query of *cat* meets the five keys, with the scores 0, 2, -2, 0 and 3. That is
-the last row of lesson 01's table. Nobody needs the other rows.
+By hand, the last step: the query of *cat* meets the five keys, with the scores 0, 2, -2, 0 and 3. That is the
+last row of lesson 01's score matrix. The other rows are not needed.
 """
 
 # %%
@@ -287,7 +287,7 @@ r"""
   much, and the output is the same. Until a mask comes, which knows nothing of the copies.
 - *The scale of `d_model`.* As in lesson 04: queries and keys meet in `d_head` features.
 
-**See it run.** The two questions of *saw* in 60 parameters. Beside it PyTorch's multi-head attention
+**See it run.** The two questions of *saw* in 60 parameters. For comparison, PyTorch's multi-head attention
 (yours, as lesson 04 has shown) with the same keys and values copied into both of its heads.
 """
 
@@ -332,8 +332,7 @@ convention: query heads 0 and 1 use key/value head 0, 2 and 3 use 1, 4 and 5 use
 Queries now have six heads and keys three. The simplest way to let them meet is to copy each key/value head for
 the heads that use it. And here is **the trap of this lesson**: there are two natural orders for the copies.
 
-![Six query heads in a row over copies of three key heads. Left, neighbours share: the copies stand in the
-order 0, 0, 1, 1, 2, 2. Right, the whole row again: 0, 1, 2, 0, 1, 2, and the query heads 1, 2, 3 and 4 meet
+![Six query heads in a row over copies of three key heads. Left, neighbours share: the copies are in the order 0, 0, 1, 1, 2, 2. Right, the whole row again: 0, 1, 2, 0, 1, 2, and the query heads 1, 2, 3 and 4 meet
 a key head that is not theirs](../images/sharing_order.svg)
 
 By hand: call the three key/value heads 10, 20 and 30, and copy them both ways. Query head 1 should get 10.
@@ -612,7 +611,7 @@ something else as well: the model's own weights are fetched once per step for al
 
 ## 5. Can a trained model learn to share?
 
-**The question.** Somebody has trained a model with multi-head attention, for months. Must all of
+**The question.** Someone has trained a model with multi-head attention, for months. Must all of
 it be done again to make the heads share?
 
 Ainslie et al. (2023) say no. Make each shared head from the heads that it replaces: take the *mean* of
@@ -681,7 +680,7 @@ r"""
 **What goes wrong.**
 
 - *Neighbouring rows averaged.* Then features of one head are blended. If a head is one feature wide, or all
-  rows are alike, nobody notices.
+  rows are alike, the mistake stays hidden.
 - *Heads from different groups averaged.* The trap of section 3 once more: 0 with 2 and 1 with 3, instead
   of 0 with 1 and 2 with 3.
 - *The sum instead of the mean.* Keys twice as long make scores twice as large, and softmax sharper.

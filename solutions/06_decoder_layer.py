@@ -599,7 +599,7 @@ figures.table(table, rows, columns, title="The loss after 60 steps, mean of thre
 
 # %% [markdown]
 r"""
-One of the four fields is unlike the others. At this learning rate twelve layers learn with both, and with nothing
+One of the four plots is unlike the others. At this learning rate twelve layers learn with both, and with nothing
 less. Do residual and norm do the same thing, then? Try a smaller learning rate, 0.001, and 100 steps:
 """
 
@@ -614,7 +614,7 @@ r"""
 Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. So they
 do different things. Without residuals there is nothing left to learn from: the tokens are alike. Without norms
 a model can learn, but only in small steps. Training changes what the lower layers add, so the upper layers get
-inputs of another size than before; a norm hands every part an input of the size that it expects, and larger
+inputs of a different size than before; a norm hands every part an input of the size that it expects, and larger
 steps do no harm.
 
 ### The two orders
@@ -657,7 +657,7 @@ first Transformer, and it is post-norm:
 
 ![A flow chart of three sublayers, one below the other: causal self_attn, plus, norm1; multihead_attn, with
 keys and values from the memory of shape (B, M, d_model), plus, norm2; linear1 and linear2, plus, norm3. A
-residual line leads past each sublayer to its plus, and through the three norms. Beside it an encoder, which
+residual line leads past each sublayer to its plus, and through the three norms. Next to it an encoder, which
 reads all of the dog saw the cat, makes the memory](../images/cross_layer_flow.svg)
 
 By hand: who may attend to whom, for *dass der Hund* and the memory *the dog saw the cat*? *der*, the second
@@ -1070,13 +1070,12 @@ r"""
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
   [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from, with the experiment that
   made everyone use them.
-- Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
-  one normalises each token by itself, and not a feature over the batch.
+- Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why each token is normalised by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
   [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up: the theory
   to section 4.
 - Dong, Cordonnier, Loukas: *Attention is Not All You Need*, 2021,
-  [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). A proof of what attention alone does to tokens.
+  [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). A proof of what attention does to tokens without residuals.
 - Geva et al.: *Transformer Feed-Forward Layers Are Key-Value Memories*, 2021,
   [arXiv:2012.14913](https://arxiv.org/abs/2012.14913). Patterns and notes like our dog detector, found in a
   real model.
