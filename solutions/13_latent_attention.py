@@ -331,7 +331,7 @@ Three factors make a score. Which two do you multiply first?
 def latent_attention(x, latents, keys, values, d_head):
     """Attention over latents: sum_h softmax(x keys[h] latents^T / sqrt(d_head)) latents values[h].
 
-    No tensor of M * d_model entries or more is made.
+    No tensor of M * d_model entries or more is made, also not a few latents at a time.
 
     Shapes:
         x: (B, N, d_model), latents: (B, M, d_latent)

@@ -226,6 +226,8 @@ The last block may be smaller than the others.
 def tiled_attention(q, k, v, block, causal=False):
     """softmax(q k^T / sqrt(D)) v, `block` keys at a time, without a table of N * M numbers.
 
+    Tiles of queries are up to you; a query never meets many blocks at once.
+
     Shapes:
         q: (..., N, D), k: (..., M, D), v: (..., M, E); causal only with N = M
         returns: (..., N, E)
@@ -628,7 +630,7 @@ def linear_attention(q, k, v):
 
     out_i = phi(q_i) S_i / (phi(q_i) z_i),
     S_i = sum_{j<=i} phi(k_j)^T v_j, z_i = sum_{j<=i} phi(k_j).
-    No table of N * N entries is made.
+    No table of N * N entries is made, and twice the tokens take about twice the work.
 
     Shapes:
         q, k: (..., N, D), v: (..., N, E)
@@ -839,7 +841,7 @@ def delta_attention(q, k, v, beta):
     """Causal linear attention that writes by the delta rule.
 
     S_0 = 0; S_t = S_{t-1} + beta_t k_t^T (v_t - k_t S_{t-1}); out_t = q_t S_t.
-    No table of N * N entries is made.
+    No table of N * N entries is made, and twice the tokens take about twice the work.
 
     Shapes:
         q, k: (..., N, D), v: (..., N, E), beta: (..., N)

@@ -67,7 +67,9 @@ def judge(
     expected = expected or expected_on(exercise, cases)
     faults = findings(exercise, cases, expected.right, records)
     lost = {finding.aspect for finding in faults}
-    rule, note = judged_by_rules(exercise, cases, records) if VALUES not in lost else (None, "")
+    # What costs points already needs no rule: its own words say more.
+    kept = [number for number, case in enumerate(cases) if not lost & {VALUES, case.aspect}]
+    rule, note = judged_by_rules(exercise, [cases[i] for i in kept], [records[i] for i in kept])
     if rule:
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), RULE)
     if not faults:

@@ -164,7 +164,8 @@ def _without_asides(record: Record) -> Record:
 def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
     """Whether the kernels of an answer tell if it keeps a rule: a hidden check has them run again, on other numbers.
 
-    Where no gradient is asked for, numbers may leave PyTorch.
+    Where no gradient is asked for, numbers may leave PyTorch. A limit of work alone is not run again: where tokens choose
+    their way, other numbers may go another.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES
@@ -195,15 +196,30 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) ->
                 f"The numbers are right, but they come from {group}{detail}, which is what you are building here.",
                 "Which smaller steps is it made of?",
             )
-    if exercise.rules == Rules():
-        return _table(exercise, observed)
-    return _left_pytorch(cases, names) or _broken_loops(exercise, observed) or _table(exercise, observed)
+    too_much = _table(exercise, observed) or _too_much_work(exercise, observed)
+    if exercise.rules == Rules(work=exercise.rules.work):
+        return too_much
+    return _left_pytorch(cases, names) or _broken_loops(exercise, observed) or too_much
 
 
 def _table(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
     if any(case.entries and case.observe and usage["largest"] >= case.entries for case, usage in observed):
         tensor, question = exercise.rules.large or TABLE
         return f"The numbers are right, but on the way {tensor} is made.", question
+    return None
+
+
+def _too_much_work(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
+    close = {case.family: (case.work, usage["work"]) for case, usage in observed if case.observe}
+    for limit, work in close.values():
+        # subtle: of a submission's programs some may be missing.
+        if limit is None or (limit.beyond and limit.beyond not in close):
+            continue
+        smallest = limit.pieces.bit_length() - 1
+        less = limit.times * sum(close[limit.beyond][1][smallest:]) if limit.beyond else 0
+        if sum(work[smallest:]) - less >= limit.limit:
+            needed, question = exercise.rules.work
+            return f"The numbers are right, but they take {needed}.", question
     return None
 
 

@@ -45,6 +45,10 @@ MATRIX_PRODUCTS = {
 TORCH_NN, TORCH_OPTIM = (f"{os.sep}torch{os.sep}{part}{os.sep}" for part in ("nn", "optim"))
 IN_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
+LARGEST_POWER = 63  # no tensor has 2**63 entries
+# These only move numbers: who appends each row to those before it has no other work for that.
+_COPIES = "cat stack clone copy_ _to_copy index_put index_put_ slice_scatter select_scatter constant_pad_nd"
+COPIES = {f"aten::{name}" for name in _COPIES.split()}
 QUERIES = ("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__")  # these compute nothing
 
 
@@ -56,6 +60,8 @@ class Usage:
     kernels, lines  their numbers, counted in calls that are observed closely
     products  whether a product of two matrices is among the kernels (all three sizes more than 1)
     largest   the number of entries of the largest tensor that a kernel makes (observed closely); views do not count
+    work      how many entries the kernels of one call read and make in all (observed closely), by the size of what they
+              make: at i stand those that make 2**i to 2**(i+1) - 1 entries. Views and mere copies do not count
     sizes     (name, number of tensors read, entries read, entries made) of every function and kernel that makes
               more than one entry
 
@@ -69,6 +75,7 @@ class Usage:
         self.products = False
         self.dispatched: Counter[str] = Counter()  # the kernels of MATRIX_PRODUCTS that the dispatch mode saw
         self.sizes: set[tuple[str, int, int, int]] = set()
+        self.work = [0] * LARGEST_POWER
 
     def note(self, name: str, args: Iterable, kwargs: Mapping, made: int) -> None:
         """Adds the sizes of one operation."""
@@ -88,6 +95,7 @@ class Usage:
             "lines": self.lines,
             "largest": self.largest,
             "products": self.products,
+            "work": list(self.work),
             "sizes": [list(size) for size in sorted(self.sizes)],
         }
 
@@ -185,6 +193,8 @@ class _Kernels(TorchDispatchMode):
         if not gives_views and (entries := _entries(made)) > 1:
             usage.note(name, args, kwargs, entries)
             usage.largest = max(usage.largest, entries)
+            if name not in COPIES:
+                usage.work[entries.bit_length() - 1] += entries + sum(_sizes_of((*args, *kwargs.values())))
         return made
 
 
@@ -219,9 +229,17 @@ def observed(usage: Usage, closely: bool = False) -> Iterator[None]:
         stack.enter_context(_Functions(usage))
         if closely:
             stack.enter_context(_Kernels(usage))
-        calls, usage.calls = usage.calls, 0
-        stack.callback(lambda: setattr(usage, "calls", max(calls, usage.calls)))
+        stack.enter_context(_largest_of_calls(usage))
         yield
+
+
+@contextlib.contextmanager
+def _largest_of_calls(usage: Usage) -> Iterator[None]:
+    """What is counted for each call by itself: of several calls the most counts."""
+    calls, work = usage.calls, usage.work
+    usage.calls, usage.work = 0, [0] * LARGEST_POWER
+    yield
+    usage.calls, usage.work = max(calls, usage.calls), list(map(max, work, usage.work))
 
 
 def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:

@@ -28,6 +28,7 @@ from autograder.schema.case import (
     Module,
     Optimizer,
     Seed,
+    Work,
 )
 from autograder.schema.exercise import Exercise, Rules
 from autograder.schema.invariants import doubles, one_factor, past_only, samples_apart, shares_sum_to_one
@@ -39,6 +40,6 @@ __all__ = [
     "CALLS_OF", "DTYPES", "EXACT", "FROM_TABLES", "FULLY_MASKED", "GRADIENTS", "IN_DOUBLE", "ONE_OF", "REFUSALS",
     "SAME_ROWS", "SAME_SET",
     "SIDE_EFFECTS", "STABILITY", "VALUES", "Call", "Case", "Exercise", "Given", "Kept", "Module", "Optimizer", "Rules",
-    "Seed", "close", "doubles", "edit", "fitting", "one_factor", "past_only", "samples_apart",
-    "shares_sum_to_one", "standard_cases", "wrong",
+    "Seed", "Work", "close", "doubles", "edit", "fitting", "one_factor", "past_only",
+    "samples_apart", "shares_sum_to_one", "standard_cases", "wrong",
 ]

@@ -178,6 +178,23 @@ class Question(Asked, Called):
 
 
 @dataclass(frozen=True)
+class Work:
+    """A limit on the entries that the kernels of a call read and make in all.
+
+    limit   at which it is too much
+    beyond  the family of another case whose work is taken off first, `times` times: the rest is what grows faster than
+            the input
+    pieces  only kernels that make at least so many entries count; a power of two
+    """
+
+    limit: int
+    _: KW_ONLY
+    beyond: str | None = None
+    times: int = 1
+    pieces: int = 1
+
+
+@dataclass(frozen=True)
 class Judged:
     """What the judge alone knows.
 
@@ -188,6 +205,7 @@ class Judged:
     scale      how large the rounding error of a right float32 answer may be, relative to unit-size inputs
     raises     name of the exception that the answer must raise
     entries    the number of entries at which an intermediate tensor is too large, in a case that is observed closely
+    work       a limit on all that is read and made, in a case that is observed closely
     """
 
     family: str
@@ -198,6 +216,7 @@ class Judged:
     scale: float = 1.0
     raises: str | None = None
     entries: int | None = None
+    work: Work | None = None
 
     def match_of(self, name: str = "") -> Match:
         """How the result is compared, or the item of that name."""
@@ -210,7 +229,7 @@ class Case(Question, Judged):
     """One case, written in one row: `Case(family, args, kwargs, ...)` with the fields above by name."""
 
 
-SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match)
+SPECS = (Module, Optimizer, Seed, Given, Kept, Call, Match, Work)
 
 
 def float_type(case: Question) -> torch.dtype:

@@ -28,12 +28,14 @@ PROCEDURES = ("function", "class")  # what an exercise asks for
 class Rules:
     """Rules of form. `loops` is "required", "forbidden" or None; `forbidden` names groups of operations in
     `autograder.judge.rules`. If a matrix product is forbidden, one operation may make at most a row of any of the axes
-    `rows`. `large` names the tensor that is too large if a case limits its `entries`, and the question to ask."""
+    `rows`. `large` names the tensor that is too large if a case limits its `entries`, `work` what takes more than a
+    case's limit of `work`; each with the question to ask."""
 
     loops: str | None = None
     forbidden: tuple[str, ...] = ()
     rows: str = ""
     large: tuple[str, ...] = ()
+    work: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

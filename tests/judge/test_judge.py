@@ -143,6 +143,7 @@ def test_other_wrong_answers_do_not_pass_hidden(exercise_id):
 
 ZERO_BY_ZERO = "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
 ROUNDED = "Which step rounds, leaves float32 on the way, or adds a small number?"
+ZERO_WEIGHTS = "Some of your weights are 0 where they should not be."
 
 
 def all_messages(exercise_id, which):
@@ -161,11 +162,11 @@ def all_messages(exercise_id, which):
 def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id, which):
     exercise = find(exercise_id)
     told = (*exercise.mistakes, *exercise.invariants, *GENERAL)
-    texts = {text for one in told for text in (one.observation, one.question)} | {ZERO_BY_ZERO, ROUNDED}
+    texts = {text for one in told for text in (one.observation, one.question)} | {ZERO_BY_ZERO, ROUNDED, ZERO_WEIGHTS}
     texts |= {text for words in exercise.needs.values() for text in words}
     texts |= {case.family for case in expected_of(exercise_id, *HIDDEN).cases}
     parts = {name for case in expected_of(exercise_id, *HIDDEN).cases for name in case.weights}
-    texts |= parts | {name.partition(".")[0] for name in parts}
+    texts |= {".".join(name.split(".")[:depth]) for name in parts for depth in range(1, 4)}
     for message in all_messages(exercise_id, which):
         lines = message.splitlines()
         assert 1 <= len(lines) <= 3 and all(len(line) < 320 for line in lines), message

@@ -41,5 +41,5 @@ def _exercise(exercise: Exercise) -> str:
 def _rules(exercise: Exercise) -> str:
     rules = exercise.rules
     parts = [LOOPS[rules.loops]] if rules.loops else []
-    without = [*rules.forbidden, *rules.large[:1]]
+    without = [*rules.forbidden, *rules.large[:1], *rules.work[:1]]
     return "; ".join([*parts, *(["without " + " and without ".join(without)] if without else [])])

@@ -5,8 +5,8 @@ import torch.nn.functional as F
 
 from autograder.exercises._shared.plain_attention import NEEDS
 from autograder.schema import (
-    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, past_only, samples_apart,
-    shares_sum_to_one, wrong,
+    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, Work, edit, past_only,
+    samples_apart, shares_sum_to_one, wrong,
 )
 
 
@@ -49,7 +49,11 @@ def cases(draw):
     # One sample, one head, widths of two: a table is far larger than the sums of all tokens.
     many = {"needs": ("several tokens", "many tokens")}
     yield Case("96 tokens", _qkv(draw, (), 96, 2, 2), observe=True, entries=96 * 96, **many)
-    yield Case("300 tokens", _qkv(draw, (), 300, 2, 3), gradients=False, **many)
+    # Twice as many tokens: a row of weights for each token is four times the work.
+    long = many | {"observe": True, "gradients": False}
+    yield Case("128 tokens", _qkv(draw, (), 128, 2, 3), **long)
+    twice = Work(128 * 128 // 2, beyond="128 tokens", times=2)
+    yield Case("256 tokens", _qkv(draw, (), 256, 2, 3), work=twice, **long)
     stable = {"aspect": STABILITY, **front}
     q, k, v = _qkv(draw, (2,), 5, 3, 4)
     yield Case("large inputs", ((q * 300).clamp(min=-7.0), (k * 300).clamp(min=-7.0), v), gradients=False, **stable)
@@ -90,7 +94,10 @@ EXERCISE = Exercise(
     shapes={"q": "... N D", "k": "... N D", "v": "... N E", "return": "... N E"},
     rules=Rules(large=(
         "a table of all queries and all keys",
-        "Which product can be taken first, so that a query meets one small matrix instead of all keys before it?")),
+        "Which product can be taken first, so that a query meets one small matrix instead of all keys before it?"),
+        work=(
+            "as much work as a table of all queries and all keys",
+            "How much more does your last token cost than your first, and which sum could it be handed?")),
     invariants=(
         samples_apart("two samples", "another second sample"),
         past_only("two samples", "another last token"),

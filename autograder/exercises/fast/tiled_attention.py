@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from autograder.exercises._shared.plain_attention import NEEDS, large_scores, low_scores, qkv
 from autograder.schema import (
-    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, past_only, samples_apart,
+    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, Work, edit, past_only, samples_apart,
     shares_sum_to_one,
 )
 
@@ -63,9 +63,12 @@ def cases(draw):
     # an answer's own size, say 64, hold all keys here.
     long = {"observe": True, "entries": 32 * 32, "gradients": False}
     yield Case("32 queries and keys", (*qkv(draw, (), 32, 32, 2, 2), 8), **long, **plain)
-    # A block of queries against all keys at once is a table: here one block of queries is all of them.
-    wide = long | {"entries": 32 * 2048, "needs": (*plain["needs"], "many tokens")}
-    yield Case("32 queries, 2048 keys", (*qkv(draw, (), 32, 2048, 2, 2), 32), **wide)
+    # A block of queries against all keys at once is a table: here one block of queries is all of them. Few tensors need
+    # as many entries as half of the keys: keys that are scaled, the results of all blocks. One query after the other
+    # against half of the keys or more needs them for each query.
+    wide = long | {"entries": 8 * 2048, "work": Work(2 * 8 * 2048, pieces=1024)}
+    wide |= {"needs": (*plain["needs"], "many tokens")}
+    yield Case("8 queries, 2048 keys", (*qkv(draw, (), 8, 2048, 2, 2), 32), **wide)
     yield from _causal(draw, plain, front, long)
     yield from _far(draw, front)
 
@@ -126,7 +129,10 @@ EXERCISE = Exercise(
     shapes={"q": "... N D", "k": "... M D", "v": "... M E", "return": "... N E"},
     rules=Rules(None, ("fused attention",), large=(
         "a table of all queries and all keys",
-        "How much must be in memory at a time for one block of keys, and what can be forgotten after it?")),
+        "How much must be in memory at a time for one block of keys, and what can be forgotten after it?"),
+        work=(
+            "many blocks of keys at a time",
+            "How many keys does one product of yours see, and which argument says how many it should?")),
     invariants=(
         samples_apart("causal", "causal, another second sample"),
         past_only("causal", "causal, another last token"),

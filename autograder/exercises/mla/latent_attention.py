@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from autograder.schema import (
-    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, edit, samples_apart,
+    DTYPES, GRADIENTS, SIDE_EFFECTS, STABILITY, VALUES, Case, Exercise, Rules, Work, edit, samples_apart,
 )
 
 
@@ -46,6 +46,9 @@ def cases(draw):
     # One sample, two heads, two queries, latents of three numbers: all else is much smaller than a widened cache.
     yield _case(draw, "narrow latents in a wide model", 1, 2, 64, 64, 3, 2, 4, observe=True, entries=64 * 64,
                 needs=("heads", "tokens"))
+    # A full key for each latent is most of the work here, all at once or a few at a time.
+    yield _case(draw, "512 latents in a wide model", 1, 2, 512, 256, 3, 2, 4, observe=True, gradients=False,
+                work=Work(512 * 256), needs=("heads", "tokens"))
     first = _case(draw, "two samples", 2, 3, 4, 6, 3, 2, 5, **several)
     yield first
     x, latents, *more = first.args
@@ -80,7 +83,10 @@ EXERCISE = Exercise(
             "values": "H d_latent d_model", "return": "B N d_model"},
     rules=Rules(large=(
         "a tensor as large as a key of full width for every latent",
-        "Which two of the factors between x and a latent can be multiplied first, so that nothing grows with M?")),
+        "Which two of the factors between x and a latent can be multiplied first, so that nothing grows with M?"),
+        work=(
+            "the work of a key of full width for every latent",
+            "Which two of the factors between x and a latent can be multiplied before any latent is read?")),
     invariants=(samples_apart("two samples", "another second sample"),),
     mistakes=(
         edit("MLA-101 no scale", {f"scores / {ROOT}": "scores"},

@@ -8,7 +8,8 @@ from torch import nn
 
 from autograder.exercises._shared.routing import tokens_apart
 from autograder.schema import (
-    CALLS_OF, DTYPES, GRADIENTS, SAME_ROWS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, samples_apart, wrong,
+    CALLS_OF, DTYPES, GRADIENTS, SAME_ROWS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, Work, edit, samples_apart,
+    wrong,
 )
 
 
@@ -102,6 +103,9 @@ def cases(draw):
     other = torch.cat((first.args[0][:1], tokens_apart(draw, first.weights["router.weight"], 1, 4)))
     yield Case("another second sample", (other,), init=first.init, weights=first.weights, gradients=False, **several)
     yield _case(draw, "many tokens", (2, 150, 4), 5, 4, 2, gradients=False, **several)
+    # Wide experts, of which each token visits one: nearly all the work is theirs.
+    yield _case(draw, "one of 16 wide experts", (1, 48, 2), 128, 16, 1, observe=True, gradients=False,
+                work=Work(48 * 16 * 128), aspect=CALLS, **one_each)
     yield from _called(draw, several, one_each)
 
 
@@ -151,6 +155,9 @@ EXERCISE = Exercise(
     standard=("float64", "transposed", "by name"),
     aspects={VALUES: 4, CALLS: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"x": "B N d_model", "return": "B N d_model"},
+    rules=Rules(work=(
+        "the work of experts for tokens that are not theirs",
+        "How many rows does each expert compute, and how many tokens chose it?")),
     invariants=(samples_apart("two samples", "another second sample"),),
     mistakes=(
         edit("MOE-01 experts are not weighted", {MADE: EXPERT},

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from autograder.probe.build import states_as_given
+from autograder.probe.observe import LARGEST_POWER
 from autograder.schema.case import Case
 from autograder.schema.exercise import Exercise
 from autograder.untrusted import Check, Unreadable, fields, flag, list_of, or_none, text, whole
@@ -117,7 +118,13 @@ def _dict_of_values(value: Any) -> Encoded:
 
 def _usage(value: Any) -> dict:
     numbers = dict.fromkeys(("calls", "kernels", "lines", "largest"), _count)
-    return fields(value, names=_texts, products=flag, sizes=list_of(_size, MOST_ITEMS), **numbers)
+    return fields(value, names=_texts, products=flag, work=_work, sizes=list_of(_size, MOST_ITEMS), **numbers)
+
+
+def _work(value: Any) -> list[int]:
+    if not isinstance(value, list) or len(value) != LARGEST_POWER:
+        raise Unreadable("not the work of a call")
+    return [_count(entries) for entries in value]
 
 
 def _aside(value: Any) -> dict:

@@ -71,14 +71,18 @@ def by_where(q, k, v):
     return (q.unsqueeze(-2) @ sums).squeeze(-2) / (q.unsqueeze(-2) @ k.cumsum(-2).unsqueeze(-1)).squeeze(-1)
 
 
-def row_by_row(q, k, v):
-    """Weights of one query at a time."""
+def rows_appended(q, k, v):
+    """Each row is put behind all those before it."""
     q, k = phi(q), phi(k)
-    rows = []
-    for i in range(q.shape[-2]):
-        weights = q[..., i : i + 1, :] @ k[..., : i + 1, :].transpose(-1, -2)
-        rows.append(weights / weights.sum(-1, keepdim=True) @ v[..., : i + 1, :])
-    return torch.cat(rows, dim=-2)
+    s, z, out = 0.0, 0.0, q.new_zeros(*v.shape[:-2], 0, v.shape[-1])
+    for qi, ki, vi in zip(q.split(1, -2), k.split(1, -2), v.split(1, -2), strict=True):
+        s, z = s + ki.mT @ vi, z + ki
+        out = torch.cat((out, qi @ s / (qi * z).sum(-1, keepdim=True)), dim=-2)
+    return out
+
+
+def in_large_chunks(q, k, v):
+    return in_chunks(q, k, v, 64)
 
 
 PHI_Q, PHI_K = "q = F.elu(q) + 1", "k = F.elu(k) + 1"
@@ -92,7 +96,8 @@ RIGHT = {
     "chunks": in_chunks,
     "feature by feature": feature_by_feature,
     "where": by_where,
-    "row by row": row_by_row,
+    "rows appended": rows_appended,
+    "large chunks": in_large_chunks,
     "queries shared out first": {ABOVE: "((q / (q * totals).sum(-1, keepdim=True)).unsqueeze(-2) @ sums).squeeze(-2)",
                                  LAST: "return above"},
 }
@@ -109,7 +114,36 @@ def masked_table(q, k, v):
     return weights @ v / weights.sum(-1, keepdim=True)
 
 
+def row_by_row(q, k, v):
+    """Weights of one query at a time."""
+    q, k = phi(q), phi(k)
+    rows = []
+    for i in range(q.shape[-2]):
+        weights = q[..., i : i + 1, :] @ k[..., : i + 1, :].transpose(-1, -2)
+        rows.append(weights / weights.sum(-1, keepdim=True) @ v[..., : i + 1, :])
+    return torch.cat(rows, dim=-2)
+
+
+def sums_from_scratch(q, k, v):
+    """No weights, but each token adds up all that came before it."""
+    q, k = phi(q), phi(k)
+    rows = []
+    for i in range(q.shape[-2]):
+        before, query = k[..., : i + 1, :], q[..., i : i + 1, :]
+        rows.append(query @ (before.mT @ v[..., : i + 1, :]) / (query @ before.sum(-2, keepdim=True).mT))
+    return torch.cat(rows, dim=-2)
+
+
+def many_rows_by_ballast(q, k, v):
+    """Rows of weights beside work that grows with the tokens, so that twice as many cost about twice as much."""
+    ballast = sum((q * number).sum() for number in range(500))
+    return row_by_row(q, k, v) + 0 * ballast
+
+
 WRONG = {
+    "row by row": row_by_row,
+    "sums from scratch": sums_from_scratch,
+    "rows beside ballast": many_rows_by_ballast,
     "one table": one_table,
     "masked table": masked_table,
     "fused, then nothing": {LAST: "return above / below + 0 * torch.ones(q.shape[-2], q.shape[-2]).sum().to(q)"},

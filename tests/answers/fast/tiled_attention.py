@@ -101,13 +101,28 @@ def normalised_all_along(q, k, v, block, causal=False):
     return out
 
 
-def query_by_query(q, k, v, block, causal=False):
-    rows = []
-    for i in range(q.shape[-2]):
-        seen = i + 1 if causal else k.shape[-2]
-        x = (k[..., :seen, :] @ q[..., i, :, None]).squeeze(-1) / math.sqrt(q.shape[-1])
-        rows.append((torch.softmax(x, -1)[..., None, :] @ v[..., :seen, :]).squeeze(-2))
-    return torch.stack(rows, dim=-2)
+def each_query_alone(q, k, v, block, causal=False):
+    """The smallest tile of queries: one."""
+    rows = [three_running(one, k, v, block) for one in q.split(1, -2)] if not causal else [
+        three_running(q[..., i : i + 1, :], k[..., : i + 1, :], v[..., : i + 1, :], block) for i in range(q.shape[-2])]
+    return torch.cat(rows, dim=-2)
+
+
+def results_of_all_blocks(q, k, v, block, causal=False):
+    """As for decoding: each block by itself, and all of them put together at the end. Keys are scaled beforehand."""
+    k, tops, sums, outs = k / math.sqrt(q.shape[-1]), [], [], []
+    for start in range(0, k.shape[-2], block):
+        kb, vb = k[..., start : start + block, :], v[..., start : start + block, :]
+        x = (q.unsqueeze(-2) * kb.unsqueeze(-3)).sum(-1)
+        if causal:
+            x = x.masked_fill(hidden(start, x.shape[-1], x.shape[-2]), -1e30)
+        tops.append(x.amax(-1, keepdim=True))
+        grown = torch.exp(x - tops[-1])
+        sums.append(grown.sum(-1, keepdim=True))
+        outs.append(grown @ vb)
+    tops, sums, outs = (torch.stack(one) for one in (tops, sums, outs))
+    shares = torch.exp(tops - tops.amax(0))
+    return (outs * shares).sum(0) / (sums * shares).sum(0)
 
 
 RANGE, ALL = "range(0, k.shape[-2], block)", "scores.amax(dim=-1, keepdim=True)"
@@ -120,7 +135,8 @@ RIGHT = {
     "two passes": in_two_passes,
     "queries too": queries_too,
     "normalised all along": normalised_all_along,
-    "query by query": query_by_query,
+    "each query alone": each_query_alone,
+    "results of all blocks": results_of_all_blocks,
     "detached maximum": {NEW: f"{NEW}.detach()"},
     "begins very low": {"-torch.inf)\n    total": "-1e30)\n    total"},
     "values of one more feature": {LAST: "return output.div(total)"},
@@ -156,7 +172,26 @@ def blocks_side_by_side(q, k, v, block, causal=False):
     return sum(w @ vb for w, vb in zip(weights.split(block, -1), v.split(block, -2), strict=True))
 
 
+def query_by_query(q, k, v, block, causal=False):
+    rows = []
+    for i in range(q.shape[-2]):
+        seen = i + 1 if causal else k.shape[-2]
+        x = (k[..., :seen, :] @ q[..., i, :, None]).squeeze(-1) / math.sqrt(q.shape[-1])
+        rows.append((torch.softmax(x, -1)[..., None, :] @ v[..., :seen, :]).squeeze(-2))
+    return torch.stack(rows, dim=-2)
+
+
+def halves_of_the_keys(q, k, v, block, causal=False):
+    """Blocks are half of all keys, whatever `block` says, and queries come one by one."""
+    half = math.ceil(k.shape[-2] / 2)
+    if causal:
+        return query_by_query(q, k, v, block, causal)
+    return torch.cat([three_running(one, k, v, half) for one in q.split(1, -2)], dim=-2)
+
+
 WRONG = {
+    "query by query": query_by_query,
+    "halves of the keys": halves_of_the_keys,
     "one table": one_table,
     "table of truth values": table_of_truth,
     "all blocks kept": blocks_side_by_side,

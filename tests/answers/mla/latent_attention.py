@@ -53,11 +53,13 @@ def sample_by_sample(x, latents, keys, values, d_head):
     return torch.stack(rows)
 
 
-def from_values_first(x, latents, keys, values, d_head):
-    """Scores from keys met with latents a block at a time: a block of full keys, never all."""
-    scores = [x[:, None] @ (keys @ block.mT[:, None]) for block in latents.split(4, dim=1)]
-    weights = torch.softmax(torch.cat(scores, dim=-1) / math.sqrt(d_head), dim=-1)
-    return ((weights @ latents[:, None]) @ values).sum(dim=1)
+def query_by_query(x, latents, keys, values, d_head):
+    rows = []
+    for one in x.unbind(1):
+        q = einsum("bd,hdc->bhc", one, keys)
+        weights = torch.softmax((q @ latents.mT) / math.sqrt(d_head), dim=-1)
+        rows.append(einsum("bhc,hcd->bd", weights @ latents, values))
+    return torch.stack(rows, dim=1)
 
 
 QUERIES, MEMORY, PRODUCT = "x.unsqueeze(1) @ keys", "latents.unsqueeze(1)", "queries @ memory.transpose(-2, -1)"
@@ -70,7 +72,7 @@ RIGHT = {
     "head by head": head_by_head,
     "rows of all heads": rows_of_all_heads,
     "sample by sample": sample_by_sample,
-    "keys in blocks": from_values_first,
+    "query by query": query_by_query,
     "scaled queries": {QUERIES: "(x / math.sqrt(d_head)).unsqueeze(1) @ keys", f"scores / {ROOT}": "scores"},
     "unbound heads": {LAST: "return sum(output.unbind(1))"},
 }
@@ -89,7 +91,15 @@ def widened_head_by_head(x, latents, keys, values, d_head):
     return torch.stack(heads).sum(0)
 
 
+def widened_in_blocks(x, latents, keys, values, d_head):
+    """A block of full keys at a time, never all."""
+    scores = [x[:, None] @ (keys @ block.mT[:, None]) for block in latents.split(4, dim=1)]
+    weights = torch.softmax(torch.cat(scores, dim=-1) / math.sqrt(d_head), dim=-1)
+    return ((weights @ latents[:, None]) @ values).sum(dim=1)
+
+
 WRONG = {
+    "full keys in blocks": widened_in_blocks,
     "full keys and values": widened,
     "full keys and values, head by head": widened_head_by_head,
     "full values": {"mixed = weights @ memory": "pass", "mixed @ values": "weights @ (memory @ values)"},

@@ -149,7 +149,22 @@ RIGHT = {kind.__name__: kind for kind in KINDS} | {
     "index_put, accumulating": {ADDED: "output.index_put((token,), result, accumulate=True)"},
     "function": lambda d_model, d_ff, n_experts, k: Masked(d_model, d_ff, n_experts, k),
 }
+class CallsForShow(Masked):
+    """Each expert is called with its tokens, and then all of them compute for all tokens."""
+
+    def forward(self, x):
+        shown = super().forward(x)
+        weights, experts = self.gate(x)
+        weights = torch.zeros(*x.shape[:2], self.n_experts, dtype=x.dtype).scatter(-1, experts, weights)
+        total = torch.zeros_like(x)
+        for weight, (up, act, down) in zip(weights.unbind(-1), self.experts, strict=True):
+            hidden = act(F.linear(x, up.weight, up.bias))
+            total = total + weight[..., None] * F.linear(hidden, down.weight, down.bias)
+        return total + 0 * shown
+
+
 WRONG = {
+    "calls for show": CallsForShow,
     "dense": {
         SENT: "torch.where(experts == experts)", ADDED: "output + (weights * (experts == e)).sum(-1, keepdim=True) * "
         "expert(tokens)", MADE: "None"},
