@@ -15,6 +15,7 @@ from autograder.grading.submission import allowed_names as known
 from autograder.grading.submission.computed_names import texts
 
 GRADER = "autograder"
+LONGEST_READ = 100_000  # characters of a cell
 DEEPEST = 3  # cells within magics within cells
 _ONE_AT_A_TIME = Lock()
 SPECIAL_IN_TEXT = re.compile(r"__[a-zA-Z]\w*?__")
@@ -25,8 +26,10 @@ UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser r
 def parsed(text: str) -> tuple[str, ast.AST | None]:
     """A cell as IPython runs it, with magics as calls, and its syntax tree; no tree if it is not Python.
 
-    Raises RecursionError, MemoryError or ValueError if Python cannot tell.
+    Raises RecursionError, MemoryError or ValueError if Python cannot tell, or not without too much work.
     """
+    if len(text) > LONGEST_READ:
+        raise ValueError("a cell that is too long")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # subtle: IPython leaves plain Python as it is; asking it about every cell would take longer than all else.

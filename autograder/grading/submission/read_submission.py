@@ -16,6 +16,7 @@ from autograder.untrusted import without_surrogates
 MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
 MOST_CELLS = 5_000
 MOST_TEXT = 1_000_000  # characters in all cells; a finished lesson has about 60,000
+MOST_LINES = 20_000  # of code, also those that only a semicolon parts; a finished lesson has about a thousand
 MOST_PICTURES = 5_000_000  # characters of pictures pasted into written answers
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 LONGEST_ID = 200
@@ -80,6 +81,10 @@ def _plain_cells(cells: list[dict]) -> list[dict]:
     pictures = MOST_PICTURES
     if sum(len(cell["source"]) for cell in cells) > MOST_TEXT:
         raise Refused(f"the notebook holds more than {MOST_TEXT:,} characters of text")
+    # subtle: Python and its parser are slow with many short statements, far slower than with as much text.
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    if sum(text.count("\n") + text.count(";") for text in code) > MOST_LINES:
+        raise Refused(f"the notebook holds more than {MOST_LINES:,} lines of code")
     for cell in cells:
         plain = _plain_cell(cell, f"cell-{len(plain_cells)}")
         if plain["cell_type"] == "markdown" and (pasted := _pasted(cell.get("attachments"), pictures)):

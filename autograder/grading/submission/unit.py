@@ -22,13 +22,12 @@ from nbformat import NotebookNode
 from autograder.build.stale import package_files
 from autograder.exercises import all_exercises, find
 from autograder.exercises.own import folders
-from autograder.grading.submission.names_in_code import UNREADABLE, parsed
+from autograder.grading.submission.names_in_code import LONGEST_READ, UNREADABLE, parsed
 from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
 from autograder.schema.exercise import Rules
 
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
-LONGEST_READ = 100_000
 WORD = re.compile(r"\w+")
 STAR = re.compile(r"import\s*\(?\s*\*")
 # Names by which code reaches any other name: then everything is run.

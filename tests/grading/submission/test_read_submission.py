@@ -107,6 +107,8 @@ def test_an_old_notebook_is_read_as_nbformat_reads_it(tmp_path):
     [
         (kept([new_code_cell("x" * 600_000)] * 2), "characters of text"),
         (kept([new_code_cell("x")] * 6000), "more than 5,000 cells"),
+        (kept([new_code_cell("x=1\n" * 11_000)] * 2), "more than 20,000 lines"),
+        (kept([new_code_cell("x;" * 25_000)]), "more than 20,000 lines"),
         (kept([new_code_cell("x") | {"cell_type": "quiz"}]), "cannot be read"),
         (kept([{"cell_type": "code"}]), "cannot be read"),
         (kept([7]), "cannot be read"),

@@ -4,6 +4,7 @@ import pytest
 from worked import IMPORTS, worked_sources
 
 from autograder.exercises import all_exercises
+from autograder.grading.submission import names_in_code
 from autograder.grading.submission.suspicious_code import suspicious_names
 from autograder.schema.exercise import Rules
 
@@ -134,3 +135,11 @@ def test_a_long_list_is_cut():
     text = "\n".join(f"import {'long' * 20}{i}" for i in range(50))
     assert "46 more" in look(text)
     assert len(look(text)) < 200
+
+
+def test_a_cell_that_is_too_long_is_not_parsed_but_reported(monkeypatch):
+    long, parsed = "x = [" + "1," * 60_000 + "]", []
+    parse = names_in_code.ast.parse
+    monkeypatch.setattr(names_in_code.ast, "parse", lambda code: parsed.append(code) or parse(code))
+    assert "a cell that cannot be read" in look("x = softmax", long)
+    assert long not in parsed
