@@ -164,8 +164,8 @@ def _without_asides(record: Record) -> Record:
 def is_rerun(exercise: Exercise, cases: Iterable[Case]) -> bool:
     """Whether the kernels of an answer tell if it keeps a rule: a hidden check has them run again, on other numbers.
 
-    Where no gradient is asked for, numbers may leave PyTorch. A limit of work alone is not run again: where tokens choose
-    their way, other numbers may go another.
+    Where no gradient is asked for, numbers may leave PyTorch. A limit of work alone is not run again: where tokens
+    choose their way, other numbers may go another.
     """
     rules = exercise.rules
     by_kernels = rules.loops or rules.large or set(rules.forbidden) - TOLD_BY_NAMES

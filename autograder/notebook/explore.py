@@ -5,7 +5,8 @@
 A tuple (lowest, highest, step, start) makes a field, in which the arrow keys go up and down by a step while they are
 held; a list makes a menu that starts at its first entry. Both are the browser's own and tell a screen reader their
 name, which the handle of an ipywidgets slider (8.1) does not. The cell's output holds the live widget and a PNG of the
-start, so that a stored notebook, or one without live widgets, still shows the figure. Without ipywidgets there is the figure and one line.
+start, so that a stored notebook, or one without live widgets, still shows the figure. Without ipywidgets there is the
+figure and one line.
 """
 
 from __future__ import annotations
