@@ -15,6 +15,12 @@ def empty_course(tmp_path_factory) -> Path:
     return make_course(tmp_path_factory.mktemp("courses") / "course")
 
 
+@pytest.fixture(scope="session")
+def first_course(tmp_path_factory) -> Path:
+    """The same of the first lesson alone, which takes far less to make."""
+    return make_course(tmp_path_factory.mktemp("courses") / "course", ["01"])
+
+
 @pytest.fixture
 def course(empty_course, tmp_path) -> Path:
     """A copy of it."""

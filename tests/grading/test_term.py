@@ -9,19 +9,12 @@ from gradebooks import scores_in
 from sandboxed import needs_sandbox
 from term import add_to_settings, as_student, autograder, cell_named, change, nbgrader, written_points
 
-from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
 from autograder.grading.gradebook.open_course import open_course
 
 pytestmark = needs_sandbox
 CHECKS = 21.0  # the points of all checks of the first lesson
-
-
-@pytest.fixture(scope="session")
-def first_course(tmp_path_factory) -> Path:
-    """A course of the first lesson alone."""
-    return make_course(tmp_path_factory.mktemp("courses") / "course", ["01"])
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from term import cell_named, change, written_points
 
 from autograder.errors import UserError
-from autograder.grading.course.make import make_course
 from autograder.grading.course.merge import merged
 from autograder.grading.course.update import update_course
 from autograder.grading.demo.hand_in import hand_in
@@ -105,9 +104,9 @@ def test_a_picture_that_the_teacher_pasted_stays():
 
 
 @pytest.fixture(scope="module")
-def course_of_before(tmp_path_factory) -> Path:
+def course_of_before(first_course, tmp_path_factory) -> Path:
     """A course whose lesson was made before its first text, the points of a check and a question were mended."""
-    course = make_course(tmp_path_factory.mktemp("courses") / "course", ["01"])
+    course = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("before") / "course"))
     of_before(course, lambda notebook: notebook.cells[0].update(source="# As it was"))
     of_before(course, lambda notebook: cell_named(notebook, "check-loops-softmax").metadata.nbgrader.update(points=5))
     of_before(course, lambda notebook: cell_named(notebook, "loops-why_scale").update(source="Why? YOUR ANSWER HERE"))

@@ -1,12 +1,16 @@
 """A gradebook on a Postgres server: a real one, started here on loopback."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
+from term import add_to_settings
 
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
@@ -73,3 +77,33 @@ def test_the_same_grades_on_a_server(server, empty_course, tmp_path):
     hand_in(served, SampleSubmission("bo", written=WRITTEN))
     again = {row.student: row for row in grade(served, FIRST)}
     assert again["bo"].total > again["ada"].total > 0
+
+
+def test_a_gradebook_that_moves_keeps_what_was_given_by_hand(server, first_course, request, tmp_path):
+    """By the program in GRADING.md, as it stands there."""
+    guide = (request.config.rootpath / "GRADING.md").read_text(encoding="utf-8")
+    program = re.search(r"```python\n# move_gradebook.py\n(.*?)```", guide, re.DOTALL)[1]
+    place, url = "postgresql://USER:PASSWORD@HOST/DATABASE", server.replace("/postgres", "/moved")
+    with create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(text("create database moved"))
+    course = Path(shutil.copytree(first_course, tmp_path / "course"))
+    for work in CLASS:
+        hand_in(course, work)
+    grade(course)
+    with open_course(course).gradebook as book:
+        book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
+        book.update_or_create_student("ada", first_name="Ada", email="ada@example.org")
+        book.grant_extension(FIRST, "ada", days=2)
+        book.find_grade("loops-why_scale", FIRST, FIRST, "ada").manual_score = 3.5
+        book.find_comment("loops-why_scale", FIRST, FIRST, "ada").manual_comment = "Good."
+        book.db.commit()
+    subprocess.run([sys.executable, "-c", program.replace(place, url)], cwd=course, check=True, timeout=120)
+    add_to_settings(course, f"\nc.CourseDirectory.db_url = {url!r}\n")
+    (course / "gradebook.db").unlink()
+    assert {row.student: row.points["why_scale"] for row in grade(course)}["ada"] == 3.5
+    with open_course(course).gradebook as book:
+        assert f"{book.find_submission(FIRST, 'ada').duedate:%d}" == "04"
+        assert book.find_student("ada").email == "ada@example.org"
+        assert book.find_comment("loops-why_scale", FIRST, FIRST, "ada").manual_comment == "Good."
+    assert open_course(course).generate_assignment(FIRST, force=True)["success"]
+    assert not (course / "gradebook.db").exists()

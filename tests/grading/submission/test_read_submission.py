@@ -24,6 +24,11 @@ from autograder.grading.submission.read_submission import read_notebook
 MB = 1024**2
 
 
+@pytest.fixture
+def course(first_course, tmp_path) -> Path:
+    return Path(shutil.copytree(first_course, tmp_path / "course"))
+
+
 @needs_sandbox
 def test_with_tiny_limits_each_is_told_and_none_stops_the_others(course, monkeypatch):
     folder = course
