@@ -5,6 +5,8 @@
 Each is loaded when first used, so that `import autograder` loads neither PyTorch, nbgrader nor matplotlib.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import Any
 

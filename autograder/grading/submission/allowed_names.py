@@ -1,7 +1,5 @@
 """The names that students' code may use without a person looking at it. Data for names_in_code.py."""
 
-import re
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -20,11 +18,6 @@ CELLS = ANSWERS | _words(
     "torch.random torch.vmap tqdm warnings"
 )
 MAGICS = _words("matplotlib time timeit")
-# What README tells learners on Colab: packages by name or address.
-# subtle: IPython runs what stands in braces or after $.
-INSTALLS = re.compile(
-    r"install(\s+(-q|-U|--quiet|--upgrade|--no-deps|[A-Za-z][\w.-]*(==[\w.]+)?|attention[\w.*-]*\.zip|git\+https://[\w./@-]+))+\s*"
-)
 
 # Names of Python that lead to code or files that nobody has read.
 BUILTINS = _words(

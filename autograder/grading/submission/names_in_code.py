@@ -19,6 +19,7 @@ LONGEST_READ = 100_000  # characters of a cell
 DEEPEST = 3  # cells within magics within cells
 _ONE_AT_A_TIME = Lock()
 SPECIAL_IN_TEXT = re.compile(r"__[a-zA-Z]\w*?__")
+OPTIONS = re.compile(r"^\s*(-[a-zA-Z]+\s*\d*\s+)+")  # of %timeit
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
 
 
@@ -106,12 +107,11 @@ class Reader:
             yield "a cell that cannot be read"
 
     def _of_magic(self, name: str, text: str, depth: int) -> Iterator[str]:
-        if name == "pip" and known.INSTALLS.fullmatch(text.strip()):
-            return
-        if name not in known.MAGICS:
+        code = OPTIONS.sub("", text)
+        if name not in known.MAGICS or (name != "matplotlib" and parsed(code)[1] is None):
             yield f"%{name}"
         elif name != "matplotlib":
-            yield from self.names_in(text, depth + 1)
+            yield from self.names_in(code, depth + 1)
 
     def _is_module_as_value(self, node: ast.Name, parent: ast.AST | None) -> bool:
         """Whether a module gets another name here."""

@@ -2,9 +2,10 @@
 
 A unit is plain data, so that it can be sent to another machine, and its key says whether it was run before.
 
-The course decides what is graded: a check cell is never run as code, it stands for the questions of its exercise.
-A cell of the lesson that the student left as it was is run only if an answer, or another cell that runs, uses a name
-that it defines: an experiment with its figures changes no grade.
+The course decides what is graded: a check cell is never run as code, it stands for the questions of its exercise, and
+a line that installs packages is neither run nor looked at. A cell of the lesson that the student left as it was is run
+only if an answer, or another cell that runs, uses a name that it defines: an experiment with its figures changes no
+grade.
 """
 
 import hashlib
@@ -30,6 +31,11 @@ NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
 STAR = re.compile(r"import\s*\(?\s*\*")
+# What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython and a
+# shell run what stands in braces, after $ or after a semicolon.
+INSTALLS = re.compile(
+    r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE
+)
 # Names by which code reaches any other name: then everything is run.
 REFLECTION = {"globals", "locals", "vars", "eval", "exec", "get_ipython", "In", "Out", "_", "__", "_ih", "_oh"}
 
@@ -58,9 +64,9 @@ class Unit:
 
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     """The unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
-    known = {cell.source for cell in lesson.cells if cell.cell_type == "code" and not _grading(cell)}
+    known = {_without_installs(cell.source) for cell in lesson.cells if cell.cell_type == "code" and not _grading(cell)}
     exercises = {i: exercise_of(cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
-    texts = {i: notebook.cells[i].source for i, exercise in exercises.items() if exercise is None}
+    texts = {i: _without_installs(notebook.cells[i].source) for i, one in exercises.items() if one is None}
     own = {i: text for i, text in texts.items() if text not in known}
     run = _cells_to_run(texts, own)
     steps = []
@@ -73,6 +79,11 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     answers = {one.id: [own[i] for i in sorted(_cells_behind({one.name}, own))] for one in ruled}
     given = [text for i, text in texts.items() if i not in own]
     return Unit(steps, suspicious_names(list(own.values()), answers, given))
+
+
+def _without_installs(text: str) -> str:
+    """A cell with `pass` for each line that installs packages. The other lines stay where they are."""
+    return INSTALLS.sub(lambda found: f"{found[1]}pass" + "\n" * found[0].count("\n"), text)
 
 
 def exercise_of(cell: NotebookNode) -> str | None:
