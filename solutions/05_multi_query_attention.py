@@ -332,8 +332,8 @@ convention: query heads 0 and 1 use key/value head 0, 2 and 3 use 1, 4 and 5 use
 Queries now have six heads and keys three. The simplest way to let them meet is to copy each key/value head for
 the heads that use it. And here is **the trap of this lesson**: there are two natural orders for the copies.
 
-![Six query heads in a row over copies of three key heads. Left, neighbours share: the copies are in the order 0, 0,
-1, 1, 2, 2. Right, the whole row again: 0, 1, 2, 0, 1, 2, and the query heads 1, 2, 3 and 4 meet
+![Six query heads in a row over copies of three key heads. Left, neighbours share: the copies are in
+the order 0, 0, 1, 1, 2, 2. Right, the whole row again: 0, 1, 2, 0, 1, 2, and the query heads 1, 2, 3 and 4 meet
 a key head that is not theirs](../images/sharing_order.svg)
 
 By hand: call the three key/value heads 10, 20 and 30, and copy them both ways. Query head 1 should get 10.

@@ -1070,8 +1070,8 @@ r"""
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
   [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from, with the experiment that
   made everyone use them.
-- Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why each token
-is normalised by itself, and not a feature over the batch.
+- Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
+  each token is normalised by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
   [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up: the theory
   to section 4.
