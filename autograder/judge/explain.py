@@ -16,7 +16,7 @@ from autograder.judge.findings.record import REFUSED_OTHERWISE
 from autograder.judge.findings.values import NEVER_WRITTEN
 from autograder.judge.general import general_mistake
 from autograder.judge.invariants import is_broken
-from autograder.judge.localize import common_need, single_aspect, unused_input
+from autograder.judge.localize import common_need, further_part, single_aspect, unused_input
 from autograder.judge.naming import Explanation, Unnamed, name_mistake
 from autograder.judge.relations import Named, place, relation
 from autograder.judge.relations.lists import lists
@@ -40,8 +40,11 @@ class WrongAnswer:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The answer's results beside the expected ones."""
-        return pairs_of(self.exercise, self.cases, self.expected.right, self.records)
+        """The answer's results beside the expected ones. Where an ordinary number is wrong, NaN and infinities in other
+        cases hide nothing that can be said of it."""
+        pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)
+        as_numbers = [pair for pair in pairs if not pair.wrong or pair.actual.isfinite().all()]
+        return as_numbers if self.reported.level == NUMBERS and any(pair.wrong for pair in as_numbers) else pairs
 
     @cached_property
     def wrong(self) -> set[int]:
@@ -150,6 +153,7 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     "between two calls": _between_calls,
     "never written": _never_written,
     "an unused input": _unused_input,
+    "a further part": _of_numbers(lambda answer: further_part(answer.records)),
     "a broken invariant": _broken_invariant,
     "a single aspect": _of_numbers(lambda answer: single_aspect(answer.findings)),
     "a relation": _of_numbers(lambda answer: relation(answer.pairs, answer.trail)),

@@ -166,10 +166,10 @@ def _message(reported: Finding, explanation: Explanation | None, hidden: bool) -
 
 def _example(reported: Finding, explanation: Explanation) -> str:
     observation, detail = reported.observation, reported.detail
+    if observation == explanation.observation:
+        return f"With {detail}." if detail else ""
     if not detail:
         return observation
-    if observation == explanation.observation:
-        return f"With {detail}."
     if reported.level == RUNS:
         return f"{observation} ({detail})"
     return f"With {detail}: {observation[0].lower()}{observation[1:]}"

@@ -57,6 +57,16 @@ def unused_input(exercise: Exercise, expected: list[Record], records: list[Recor
     )
 
 
+def further_part(records: list[Record]) -> tuple[str, str] | None:
+    """Observation and question if the result depends on a parameter that the exercise does not name."""
+    for record in records:
+        if further := record.get("steps", {}).get("further"):
+            return f"Your result depends on `{further['names'][0]}`, a part that the exercise does not name.", (
+                "What does it do there, and which step of the formula asks for it?"
+            )
+    return None
+
+
 def _exceeds(value: Encoded, limit: float) -> bool:
     # subtle: NaN exceeds any limit; where it comes from is another question.
     return value.get("kind") == "tensor" and not bool((value["data"].abs() <= limit).all())

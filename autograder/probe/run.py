@@ -10,6 +10,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
     usage      the operations used for the output and the gradients
     aside      if something suspected was used: the operations that the output needs, or None if that cannot be told;
                and the lines of the suspects beside the output and within what it needs
+    further    the names of parameters that the exercise does not name and the result depends on, if there are any
     program    the same of one call as data (autograder.probe.program), if the case asks for it
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
@@ -49,6 +50,7 @@ from autograder.values import Encoded, Record
 from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
+FURTHER = 20  # names of parameters are kept
 MANY = 20  # operations of a call: fewer are no loop over a long sentence
 
 
@@ -216,6 +218,10 @@ class _Probe:
                 return dict.fromkeys(inputs)
             # subtle: not total.backward(), within which the hooks would see nothing.
             torch.autograd.backward([total])
+        if self.is_class:
+            known = {id(value) for value in inputs.values()}
+            further = [name for name, part in parts.items() if part.grad is not None and id(part) not in known]
+            self.steps |= {"further": {"names": [name[:100] for name in further[:FURTHER]]}} if further else {}
         # A layer with sparse gradients is right as well.
         return {name: None if value.grad is None else value.grad.to_dense() for name, value in inputs.items()}
 

@@ -43,7 +43,7 @@ CELLS = {
     "default device": "torch.set_default_device('meta')\n" + SOFTMAX.format("pass"),
     "check default device": "check(softmax)",
     "still the default device": "print(torch.get_default_device())\ntorch.set_default_device(None)",
-    "slow": SOFTMAX.format("import time; time.sleep(0.05)"),
+    "slow": SOFTMAX.format("import time; time.sleep(0.12)"),
     "check slow": "check(softmax)",
     "instance": "from torch import nn\nclass SelfAttention(nn.Module):\n    def forward(self, x):\n        return x\n"
                 "head = SelfAttention()\ncheck(head)",
@@ -53,13 +53,26 @@ CELLS = {
 }
 
 
+class Watching(NotebookClient):
+    """Keeps all that is displayed on the way, also what is replaced or cleared later."""
+
+    def process_message(self, message, cell, index):
+        text = message["content"].get("data", {}).get("text/plain", "")
+        self.on_the_way.setdefault(index, []).append(text)
+        return super().process_message(message, cell, index)
+
+
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """What each cell shows, as one text, in one real kernel."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
-    NotebookClient(notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place).execute()
-    return {name: _text(cell.outputs) for name, cell in zip(CELLS, notebook.cells, strict=True)}
+    client = Watching(notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place)
+    client.on_the_way = {}
+    client.execute()
+    texts = {name: _text(cell.outputs) for name, cell in zip(CELLS, notebook.cells, strict=True)}
+    on_the_way = {f"{name}, on the way": "\n".join(client.on_the_way.get(i, ())) for i, name in enumerate(CELLS)}
+    return texts | on_the_way
 
 
 def _text(outputs):
@@ -113,8 +126,9 @@ def test_a_check_is_deaf_to_settings_of_the_session_and_leaves_them(shown):
 
 def test_a_check_that_takes_long_shows_that_it_is_at_work(shown):
     assert RIGHT in shown["check slow"]
+    assert "Checking: case" in shown["check slow, on the way"]
     assert "Checking: case" not in shown["check slow"]  # at the end it is gone
-    assert "Checking" not in shown["check right"]
+    assert "Checking" not in shown["check right, on the way"]
 
 
 def test_hint_takes_the_name_alone(shown):

@@ -133,6 +133,9 @@ EXERCISE = Exercise(
         edit("FLA-37 no maximum taken off", {LARGEST: "torch.zeros_like(lse_a)", "largest == -torch.inf":
              "torch.maximum(lse_a, lse_b) == -torch.inf"},
              "For scores in the hundreds your result is NaN or infinite.", "What is exp(1000) in float32?"),
+        edit("exp of the numbers as they come", {LARGEST: "torch.zeros_like(lse_a)"},
+             "You take exp of the numbers as they come: for scores in the hundreds, and where no set has a key, NaN "
+             "comes out.", "What is exp(1000) in float32, and what is 0 / 0?"),
         edit("FLA-39 the maximum of all queries", {LARGEST: "torch.maximum(lse_a, lse_b).amax().expand_as(lse_a)",
              "largest == -torch.inf": "torch.maximum(lse_a, lse_b) == -torch.inf"},
              "You take one number off for all queries.",

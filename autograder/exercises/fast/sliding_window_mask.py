@@ -56,6 +56,8 @@ EXERCISE = Exercise(
              "Your tokens see what comes after them.", "On which side of a token does its window lie?"),
         edit("WIN-05", {BOTH: "back.abs() <= window // 2"},
              "Your window lies around the token.", "On which side of a token does its window lie?"),
+        edit("WIN-05", {BOTH: "back.abs() <= window"},
+             "Your tokens see what comes after them.", "On which side of a token does its window lie?"),
         edit("WIN-07 the window lies ahead", {"query - key": "key - query"},
              "Your tokens see themselves and what comes after them.", "On which side of a token does its window lie?"),
         edit("WIN-09 no window", {BOTH: NOT_LATER},

@@ -163,6 +163,9 @@ EXERCISE = Exercise(
              {"    total = probs": "    probs, order = probs.sort(dim=-1, descending=True)\n"
              "    total = probs", LAST: "return order.gather(1, reached.int().argmax(dim=-1)[:, None])[:, 0]"},
              "You lay the tokens end to end from the likeliest on.", "In which order does the exercise lay them?"),
+        edit("a place in the order of the size", {"    total = probs":
+             "    probs = probs.sort(dim=-1, descending=True).values\n    total = probs"},
+             "You return a place in the order of the size, not a token.", "Who is number 0 after sorting?"),
         edit("SAM-105 from the other end", {REACHED: "total > 1 - u[:, None]"},
              "You count u from the other end.", "Which token is drawn with u = 0?"),
         edit("SAM-107 one u for all rows", {"u[:, None]": "u[0]"},

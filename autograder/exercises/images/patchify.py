@@ -62,6 +62,10 @@ EXERCISE = Exercise(
         *fitting(patchify, LOST_PLACES),
         edit("VIT-01 memory read in order", {LAST: "images.reshape(len(images), -1, images.shape[1] * patch**2)"},
              "Your rows are what lies one after the other in memory.", "Colour one patch white: does one row change?"),
+        edit("several patches of one channel in a row", {ORDER: "permute(0, 1, 2, 4, 3, 5)", LAST:
+             "pieces.reshape(len(images), -1, images.shape[1] * patch**2)"},
+             "Each of your rows holds patches of one channel, not the channels of one patch.",
+             "Which of your six axes belong to one patch, and do they stand last when you flatten them?"),
         edit("VIT-05 every so many pixels", {PIECES: "images.unflatten(3, (patch, -1)).unflatten(2, (patch, -1))",
              ORDER: "permute(0, 3, 5, 1, 2, 4)"},
              "The pixels of your patches lie far apart.", "Is a patch a neighbourhood?"),

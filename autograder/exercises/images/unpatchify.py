@@ -56,6 +56,10 @@ EXERCISE = Exercise(
         edit("VIT-41 memory read in order", {LAST: "patches.reshape(len(patches), -1, height, width)"},
              "Your image is filled in the order in which numbers lie in memory.",
              "Where should the second number of the second patch land?"),
+        edit("each patch fills a stretch of rows", {ORDER: "permute(0, 3, 1, 2, 4, 5)", LAST:
+             "pieces.reshape(len(patches), -1, height, width)"},
+             "Each of your patches fills a stretch of rows, and no square.",
+             "Which two of your six axes together are the height, and do they stand side by side?"),
         edit("VIT-43 rows and columns exchanged", {COUNTS: "width // patch, height // patch"},
              "Your image is as high as it should be wide.",
              "How many patches stand in a row: height, or width, over patch?"),

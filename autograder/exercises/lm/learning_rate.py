@@ -63,6 +63,9 @@ EXERCISE = Exercise(
     mistakes=(
         edit("LR-01 the first step has the rate zero", {UP: "peak * step / warmup"},
              "Your first step has the rate 0.", "What does a step of length 0 learn?"),
+        edit("the first two steps alike", {UP: "peak * max(step, 1) / warmup"},
+             "Your first two steps have the same rate.",
+             "If the first of four steps has a quarter of the peak, what has the second?"),
         edit("LR-03 no warmup", {FIRST: "if False:", DONE: f"max(0.0, {DONE})"},
              "Your rate begins at its peak.", "What should the rate be at step 0?"),
         edit("LR-05 the way down begins at step 0", {DONE: "step / total"},

@@ -100,6 +100,13 @@ READ, TIME = "x[:, 1::3]", "self.time_embedding(torch.arange(steps, device=state
 R, S, A = ("self.return_embedding(returns[..., None]) + time", "self.state_embedding(states) + time",
            "self.action_embedding(actions) + time")
 CALL, BY_STEP = "layer(x, src_mask=future)", "torch.arange(3 * steps) // 3"
+# Sines and cosines of lesson 07, for each of the 3T tokens.
+PLACED = f"""{TOKENS}
+        rates = 10000.0 ** -(torch.arange(0, x.shape[-1] + 1, 2, dtype=torch.float64) / x.shape[-1])
+        angles = torch.arange(3 * steps)[:, None] * rates
+        x = x + {{table}}[:, : x.shape[-1]].to(x.dtype)"""
+BESIDE_EACH_OTHER = "torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)"
+IN_HALVES = "torch.cat((angles[:, : x.shape[-1] // 2].sin(), angles.cos()), dim=-1)"
 
 EXERCISE = Exercise(
     number=3, minutes=25, difficulty=3,
@@ -142,6 +149,12 @@ EXERCISE = Exercise(
              "How many steps have passed between a state and its action?"),
         edit("DT-73", {TIME: "self.time_embedding(torch.arange(3 * steps).clamp(max="
              "self.time_embedding.num_embeddings - 1))", R: R[:-7], S: S[:-7], A: A[:-7], TOKENS: f"{TOKENS} + time"}),
+        edit("a place for every token besides the time", {TOKENS: PLACED.format(table=BESIDE_EACH_OTHER)},
+             "Beside the time of its step, each of your tokens gets a place of its own.",
+             "By what does the model tell a step's state from its action, if both stand at the same time?"),
+        edit("a place for every token besides the time", {TOKENS: PLACED.format(table=IN_HALVES)}),
+        edit("a place for every token besides the time", {TOKENS: f"{TOKENS}\n        "
+             "x = x + self.time_embedding(torch.arange(3 * steps) % self.time_embedding.num_embeddings)"}),
         edit("DT-99 times from one", {TIME: "self.time_embedding(torch.arange(1, steps + 1).clamp(max="
              "self.time_embedding.num_embeddings - 1))"},
              "Your first step has the second time.", "At which time does an episode begin?"),

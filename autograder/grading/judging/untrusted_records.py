@@ -85,6 +85,8 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
         forms["gradients"] = _dict_of_values
     forms = {name: partial(_step, form=form) for name, form in forms.items()}
     forms["after"] = partial(_after, case=case)
+    if case.gradients and isinstance(steps, dict) and "further" in steps:
+        forms["further"] = partial(fields, names=_texts)
     if case.has_usage:
         forms["usage"] = _usage
         if isinstance(steps, dict) and "aside" in steps:

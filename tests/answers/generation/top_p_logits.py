@@ -1,6 +1,9 @@
 """Answers to generation.top_p_logits."""
 
+import math
+
 import torch
+import torch.nn.functional as F
 
 
 def shifted(logits, p):
@@ -60,7 +63,51 @@ def added(logits, p):
     return logits + torch.zeros_like(logits).masked_fill(dropped, -torch.inf)
 
 
+def in_double(logits, p):
+    """The sum in double precision; p = 1 is beyond any sum."""
+    values, order = logits.sort(dim=-1, descending=True, stable=True)
+    before = F.pad(values.double().softmax(-1).cumsum(-1)[:, :-1], (1, 0))
+    kept = before < (math.inf if p >= 1 else p)
+    kept[:, 0] = True
+    return logits.masked_fill(~kept.gather(1, order.argsort(-1)), -torch.inf)
+
+
+def counted(logits, p):
+    """As many tokens as it takes, one row at a time; for p = 1 all."""
+    out = torch.full_like(logits, -torch.inf)
+    values, order = logits.sort(dim=-1, descending=True, stable=True)
+    for row, probs in enumerate(values.softmax(-1)):
+        count = next((n for n in range(1, len(probs)) if p < 1 and probs[:n].sum() >= p), len(probs))
+        out[row, order[row, :count]] = values[row, :count]
+    return out
+
+
+def filtered(sums, kept="sums - probs < p"):
+    """The text of an answer that trusts its sums of probabilities for p = 1, too."""
+    return f"""
+def top_p_logits(logits, p):
+    probs, order = logits.softmax(-1).sort(dim=-1, descending=True, stable=True)
+    sums = {sums}
+    kept = {kept}
+    kept[:, 0] = True
+    return logits.masked_fill(~kept.gather(1, order.argsort(-1)), -torch.inf)
+"""
+
+
+PADDED = "F.pad(sums[:, :-1], (1, 0)) < p"
+ROUNDED = {
+    "trusts the sum": filtered("probs.cumsum(-1)"),
+    "trusts the sum before": filtered("probs.cumsum(-1)", PADDED),
+    "trusts a rounded sum": filtered("probs.cumsum(-1).round(decimals=4)", PADDED),
+    "trusts a sum that ends at one": filtered("probs.cumsum(-1) / probs.sum(-1, keepdim=True)", PADDED),
+    "trusts a clamped sum": filtered("probs.cumsum(-1).clamp(max=1)", PADDED),
+    "trusts a sum in double": filtered("probs.double().cumsum(-1)", PADDED),
+    "trusts a sum of logarithms": filtered("torch.logcumsumexp(probs.log(), -1).exp()", PADDED),
+    "exceeds p where it should reach it": filtered("probs.cumsum(-1)", f"({PADDED.replace('<', '<=')}) & (p > 0)"),
+}
 RIGHT = {
+    "in double": in_double,
+    "counted": counted,
     "shifted": shifted,
     "sorted back": sorted_back,
     "rows": rows,
@@ -69,7 +116,7 @@ RIGHT = {
     "a copy": {"return logits\n": "return logits.clone()\n"},
 }
 LAST = "return logits.masked_fill(dropped, -torch.inf)"
-WRONG = {
+WRONG = ROUNDED | {
     "in place": {LAST: "return logits.masked_fill_(dropped, -torch.inf)"},
     "a pair": {LAST: LAST + ", dropped"},
     "log-probabilities": {LAST: LAST.replace("return ", "return torch.log_softmax(") + ", dim=-1)"},

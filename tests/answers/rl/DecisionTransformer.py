@@ -117,6 +117,10 @@ WRONG = {
     "float32": {LAST: LAST + ".float()"},
     "argmax": {LAST: LAST + ".argmax(-1)"},
     "the returns' sign": {"returns[..., None]": "-returns[..., None]"},
+    "learned places besides the times": {
+        "        self.norm =": "        self.position = nn.Embedding(3 * max_len, d_model)\n        self.norm =",
+        "dim=2).flatten(1, 2)": "dim=2).flatten(1, 2)\n        x = x + self.position.weight[: 3 * steps]",
+    },
     "one time for all": {"torch.arange(steps, device=states.device)": "torch.arange(steps).clamp(max=0)"},
     "a head for the next state": {"nn.Linear(d_model, n_actions)": "nn.Linear(d_model, d_state)"},
     "an action more": {"nn.Embedding(n_actions, d_model)": "nn.Embedding(n_actions + 1, d_model)"},
