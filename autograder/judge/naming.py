@@ -150,13 +150,16 @@ RANKS: dict[str, Callable[[Unnamed], Explanation | None]] = {
 
 
 def _explanation_of_both(expected: Expected, numbers: tuple[int, int], wrong: list[int]) -> Explanation:
-    """The question is about the mistake that shows in more cases, and the example one that shows it."""
+    """The question is about the mistake that shows in more cases, and the example one that shows it, alone if possible:
+    where both show, the entry that is told may be the other's."""
     shown = {number: frozenset(i for i in wrong if expected.shows(i, number)) for number in numbers}
-    larger = max(numbers, key=lambda number: len(shown[number]))
+    either = sorted(numbers, key=lambda number: len(shown[number]), reverse=True)
+    alone = {one: shown[one] - shown[other] for one, other in (either, either[::-1])}
+    larger = next((one for one in either if alone[one]), either[0])
     first, second = (expected.exercise.mistakes[number] for number in numbers)
     observation = f"Two things at once. {first.observation} {second.observation}"
     question = expected.exercise.mistakes[larger].question
-    return Explanation(f"{first.id}+{second.id}", observation, question, shown[larger])
+    return Explanation(f"{first.id}+{second.id}", observation, question, alone[larger] or shown[larger])
 
 
 def _possible_pairs(

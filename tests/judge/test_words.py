@@ -102,7 +102,8 @@ CASES = [
      filtered("probs.cumsum(-1)", "(F.pad(sums[:, :-1], (1, 0)) <= p) & (p > 0)")),
     ("tokens.train_bpe", "of ties the greater pair of bytes", "greater",
      "def train_bpe(text, n_merges):\n    ids, merges = list(text.encode()), []\n"
-     "    vocab = [bytes([i]) for i in range(256)]\n    for new in range(256, 256 + n_merges):\n        counts = {}\n        for pair in zip(ids, ids[1:]):\n"
+     "    vocab = [bytes([i]) for i in range(256)]\n"
+     "    for new in range(256, 256 + n_merges):\n        counts = {}\n        for pair in zip(ids, ids[1:]):\n"
      "            counts[pair] = counts.get(pair, 0) + 1\n        if not counts or max(counts.values()) < 2:\n"
      "            break\n        best = max(counts, key=lambda p: (counts[p], (vocab[p[0]], vocab[p[1]])))\n"
      "        merges.append(best)\n        vocab.append(vocab[best[0]] + vocab[best[1]])\n" + MERGE +
