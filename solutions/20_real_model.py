@@ -412,8 +412,9 @@ print(f"all together {30 * layer + vocabulary * d_model + d_model:,} weights")
 r"""
 **The formula.**
 
-$$a, c' = \operatorname{attention}(\operatorname{norm}_1(x), c) \qquad y = x + a \qquad
-\operatorname{layer}(x, c) = (y + \operatorname{swiglu}(\operatorname{norm}_2(y)), \; c')$$
+$$a, c' = \operatorname{attention}(\operatorname{norm}_1(x), c) \qquad y = x + a$$
+
+$$\operatorname{layer}(x, c) = (y + \operatorname{swiglu}(\operatorname{norm}_2(y)), \; c')$$
 
 $$\operatorname{logits} = \operatorname{norm}(\operatorname{layer}_L(\cdots
 \operatorname{layer}_1(E_{\text{ids}})))
@@ -603,9 +604,9 @@ print("starts in the text:", as_text.count("<|im_start|>"), "- starts that were 
 r"""
 **The formula.** For messages $(r_1, t_1), \dots, (r_n, t_n)$, roles and texts, and $e$ the encoder:
 
-$$\text{S} \; e(r_1 \hookleftarrow t_1) \; \text{E} \; e(\hookleftarrow) \; \dots \;
-\text{S} \; e(r_n \hookleftarrow t_n) \; \text{E} \; e(\hookleftarrow) \; \text{S} \;
-e(\text{assistant} \hookleftarrow)$$
+$$m_i = \text{S} \; e(r_i \hookleftarrow t_i) \; \text{E} \; e(\hookleftarrow)$$
+
+$$\text{ids} = m_1 \; \dots \; m_n \; \text{S} \; e(\text{assistant} \hookleftarrow)$$
 
 - $\hookleftarrow$: a line break; role, line break and text go to the encoder as one text
 - the encoder never gives S or E. Only you do
@@ -697,8 +698,9 @@ print("without:", sum(prompt + k for k in range(new)), "tokens read")
 r"""
 **The formula.**
 
-$$z, C = \operatorname{model}(\text{ids}, \varnothing) \quad t_1 = \operatorname{choose}(z_{\text{last}}) \quad
-z, C = \operatorname{model}(t_1, C) \quad t_2 = \operatorname{choose}(z_{\text{last}}) \quad \dots$$
+$$z, C = \operatorname{model}(\text{ids}, \varnothing) \qquad t_1 = \operatorname{choose}(z_{\text{last}})$$
+
+$$z, C = \operatorname{model}(t_{k}, C) \qquad t_{k + 1} = \operatorname{choose}(z_{\text{last}})$$
 
 - it ends after `n_new` tokens, or as soon as the token `stop` is chosen, which is not part of the result
 - no gradients are kept; gradients and modes are afterwards as they were
@@ -952,7 +954,7 @@ mine.table(*PARTS)
 r"""
 ## Explore
 
-The first 8 tokens that come after a beginning, and what the temperature does to them. Guess first: after *Once
+The four likeliest tokens after a beginning, and what the temperature does to them. Guess first: after *Once
 upon a*, how sure is the model? At which temperature does a second token get a real chance?
 """
 
@@ -966,7 +968,7 @@ def look(beginning, temperature):
     with torch.no_grad():
         logits, _ = model(torch.tensor([encode(beginning)]))
     shares = torch.softmax(logits[0, -1] / temperature, dim=-1)
-    best = logits[0, -1].topk(5).indices
+    best = logits[0, -1].topk(4).indices
     names = [decode([token]).strip() or "(space)" for token in best]
     title = f"After \u201c{beginning}\u201d"
     return figures.bars({f"temperature {temperature:.1f}": shares[best]}, names, title, 1.0)

@@ -99,9 +99,10 @@ print(
 r"""
 **The formula.** With a hook $h$ on a part $p$, PyTorch runs
 
-$$y = p(x), \qquad z = h(p, x, y), \qquad \text{and goes on with } z \text{ unless it is None, else with } y$$
+$$y = p(x), \qquad z = h(p, x, y)$$
 
 - $p$ the module, $x$ its arguments as a tuple, $y$ what it returned, of any kind
+- it goes on with $z$, or with $y$ if $z$ is None
 
 `register_forward_hook` gives back a **handle**, and whoever hangs a hook must remove it, also if the model raises an
 error halfway: a hook that is left behind runs at every later call.
@@ -539,7 +540,7 @@ for seed, (model, _) in enumerate(runs):
         "of layer 1",
         *rows[4:],
     )
-charts = {f"seed {seed}": [round(cost, 1) for cost in costs[seed]] for seed in range(3)}
+charts = {f"seed {seed}": costs[seed] for seed in range(3)}
 figures.bars(
     charts,
     [f"{layer}.{head}" for layer, head in each],
@@ -790,7 +791,7 @@ r"""
 comparison is one of sizes.
 
 **See it run.** What the model would say after each layer, at the last token of *The capital of France is*, and the
-rank of the right word (0 is the first) among all 49,152:
+rank of the right word (1 is the first) among all 49,152:
 """
 
 
@@ -965,21 +966,18 @@ def moved(countries, answers):
     )
     assert ids.shape == other.shape, "patching needs texts of equal length"
     words = [torch.tensor(tokenizer.encode(answer)[:1]) for answer in answers]
-    lengths, names = torch.tensor([ids.shape[1]]), [f"layers.{layer}" for layer in range(30)]
+    n, names = ids.shape[1], [f"layers.{layer}" for layer in range(30)]
+    says = lambda logits: logit_difference(logits, *(t.expand(len(logits)) for t in (end, *words)))
+    end, each = torch.tensor([n]), range(n)
     with torch.no_grad():
         mine, theirs = outputs_of(real, names, ids), outputs_of(real, names, other)
-        before, after = (
-            logit_difference(real(text), lengths, *words).item() for text in (ids, other)
-        )
-        table = torch.zeros(ids.shape[1], 30)
+        before, after = says(real(ids)), says(real(other))
+        table = torch.zeros(n, 30)
         for layer, name in enumerate(names):
-            for token in range(ids.shape[1]):
-                state = mine[name].clone()
-                state[:, token] = theirs[name][:, token]
-                patched = run_patched(real, {name: state}, ids)
-                table[token, layer] = (
-                    before - logit_difference(patched, lengths, *words).item()
-                ) / (before - after)
+            states = mine[name].repeat(n, 1, 1)  # a sample for each token, with that one exchanged
+            states[each, each] = theirs[name][0]
+            patched = run_patched(real, {name: states}, ids.repeat(n, 1))
+            table[:, layer] = (before - says(patched)) / (before - after)
     return table
 
 
@@ -1020,7 +1018,7 @@ layer, and the same one for all four pairs: it is where the lens began to see so
 is known of the country over to the place where the answer is said. So *Paris* was not computed in layer 23. It was
 *fetched* there.
 
-One more question can be asked now: which heads fetch? `On your own` below.
+One more question can be asked now: which heads fetch? See *On your own* below.
 
 ## Explore
 
@@ -1044,7 +1042,11 @@ def show(layer, head):
             name = f"layers.{int(layer)}.attention.weights"
             table = outputs_of(runs[0][0], [name], shown)[name][0, int(head)]
     return figures.attention_maps(
-        {f"layer {int(layer)}, head {int(head)}": table}, pieces, title="One head"
+        {f"layer {int(layer)}, head {int(head)}": table},
+        pieces,
+        [piece[0] for piece in pieces],
+        title="One head",
+        note="row: query, column: key, by its first letter",
     )
 
 
