@@ -67,7 +67,7 @@ def shown(tmp_path_factory):
     """What each cell shows, as one text, in one real kernel."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
-    client = Watching(notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place)
+    client = Watching(notebook, timeout=600, allow_errors=True, kernel_name="python3", resources=place)
     client.on_the_way = {}
     client.execute()
     texts = {name: _text(cell.outputs) for name, cell in zip(CELLS, notebook.cells, strict=True)}

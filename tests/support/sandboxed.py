@@ -40,7 +40,7 @@ def has_ended(pid: int) -> bool:
         return True
 
 
-def waited(holds, seconds: float = 30.0) -> bool:
+def waited(holds, seconds: float = 300.0) -> bool:
     """Whether it holds at last."""
     until = time.monotonic() + seconds
     while not (held := holds()) and time.monotonic() < until:

@@ -1,4 +1,5 @@
-"""What cutting an image into patches and putting it together share: their rule, and mistakes in the order of axes."""
+"""What cutting an image into patches and putting it together share: their rule, the sizes of their cases, and mistakes
+in the order of axes."""
 
 from autograder.schema import Rules, edit
 
@@ -20,3 +21,20 @@ LOST_PLACES = (
     edit("VIT-25 patches on their sides", {CUT: "permute(0, 2, 4, 1, 5, 3)"}, *ON_ITS_SIDE),
     edit("VIT-25", {JOIN: "permute(0, 3, 1, 5, 2, 4)"}, *ON_ITS_SIDE),
 )
+
+
+def patch_cases(draw, case):
+    """Cases of all sizes; `case(draw, family, batch, channels, rows, columns, patch, **more)` makes one."""
+    batch, channels, rows, columns = draw.sizes(4, 2, 6)
+    yield case(draw, "all sizes different", batch, channels, rows, columns, 7, needs=("channels", "rows"),
+               observe=True)
+    yield case(draw, "one channel", 2, 1, 3, 2, 4, needs=("rows",))
+    yield case(draw, "one row of patches", 2, 3, 1, 4, 3, needs=("channels",))
+    yield case(draw, "one column of patches", 2, 3, 4, 1, 3, needs=("channels", "rows"))
+    yield case(draw, "the image is one patch", 2, 3, 1, 1, 4, needs=("channels",))
+    yield case(draw, "patches of one pixel", 2, 3, 4, 5, 1, needs=("channels", "rows"))
+    yield case(draw, "two of everything", 2, 2, 2, 2, 2, needs=("channels", "rows"))
+    yield case(draw, "three of everything", 3, 3, 3, 3, 3, needs=("channels", "rows"))
+    yield case(draw, "one channel, one row of patches", 1, 1, 1, 3, 2)
+    yield case(draw, "one of everything", 1, 1, 1, 1, 1)
+    yield case(draw, "a larger image", 1, 3, 16, 12, 4, gradients=False, needs=("channels", "rows"))

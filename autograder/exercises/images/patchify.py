@@ -3,7 +3,7 @@
 import torch  # noqa: F401 (wrong answers use it)
 import torch.nn.functional as F
 
-from autograder.exercises._shared.patches import BY_HAND, LOST_PLACES
+from autograder.exercises._shared.patches import BY_HAND, LOST_PLACES, patch_cases
 from autograder.schema import DTYPES, GRADIENTS, REFUSALS, SIDE_EFFECTS, VALUES, Case, Exercise, edit, fitting
 
 
@@ -23,19 +23,7 @@ def reference(images, patch):
 
 
 def cases(draw):
-    batch, channels, rows, columns = draw.sizes(4, 2, 6)
-    yield _case(draw, "all sizes different", batch, channels, rows, columns, 7, needs=("channels", "rows"),
-                observe=True)
-    yield _case(draw, "one channel", 2, 1, 3, 2, 4, needs=("rows",))
-    yield _case(draw, "one row of patches", 2, 3, 1, 4, 3, needs=("channels",))
-    yield _case(draw, "one column of patches", 2, 3, 4, 1, 3, needs=("channels", "rows"))
-    yield _case(draw, "the image is one patch", 2, 3, 1, 1, 4, needs=("channels",))
-    yield _case(draw, "patches of one pixel", 2, 3, 4, 5, 1, needs=("channels", "rows"))
-    yield _case(draw, "two of everything", 2, 2, 2, 2, 2, needs=("channels", "rows"))
-    yield _case(draw, "three of everything", 3, 3, 3, 3, 3, needs=("channels", "rows"))
-    yield _case(draw, "one channel, one row of patches", 1, 1, 1, 3, 2)
-    yield _case(draw, "one of everything", 1, 1, 1, 1, 1)
-    yield _case(draw, "a larger image", 1, 3, 16, 12, 4, gradients=False, needs=("channels", "rows"))
+    yield from patch_cases(draw, _case)
     refused = {"raises": "ValueError", "aspect": REFUSALS, "gradients": False}
     for height, width in ((8, 6), (6, 8), (10, 10), (2, 2)):
         yield Case("a patch that does not divide", (draw.normal(2, 3, height, width), 4), **refused)

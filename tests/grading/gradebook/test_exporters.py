@@ -59,7 +59,7 @@ def by_command(folder: Path, exporter: str) -> tuple[list[list[str]], str]:
     call = [program, "export", "--to", f"{exporter}.csv"]
     if exporter:
         call.append(f"--exporter=autograder.grading.gradebook.exporters.{exporter}")
-    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return rows_of(folder / f"{exporter}.csv"), done.stdout + done.stderr
 

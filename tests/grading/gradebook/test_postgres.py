@@ -33,7 +33,7 @@ pytestmark = [
 def as_nobody_special(*command: str) -> None:
     """Runs a program of Postgres, which refuses to be run by root."""
     user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-    subprocess.run([*user, *command], check=True, capture_output=True, timeout=120)
+    subprocess.run([*user, *command], check=True, capture_output=True, timeout=600)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from torch import nn
 
 from autograder.exercises import find
 from autograder.grading.check_files import check_files
-from autograder.grading.worker.session import Allowance
+from autograder.grading.worker.session import USUAL, Allowance
 from autograder.isolation import quiet, reproducible
 from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, RIGHT, WRONG
 from autograder.probe import run
@@ -378,17 +378,26 @@ FILES = {
 }
 
 
+ENDLESS = ("endless loop in the file", "stubborn loop", "blocked signals", "closes all files", "writes to all files")
+
+
 def test_dangerous_answers_end_only_their_own_process(tmp_path):
     files = {name: tmp_path / f"{n}.py" for n, name in enumerate(FILES)}
     for name, (text, _) in FILES.items():
         files[name].write_text(PRELUDE + text + "\n", encoding="utf-8")
+    quick = [name for name in FILES if name not in ENDLESS]
     with unharmed():
-        judged = list(check_files(SOFTMAX, list(map(str, files.values())), allowance=Allowance(6.0, 6.0)))
-    for (name, (_, state)), verdict_ in zip(FILES.items(), judged, strict=True):
+        judged = {}
+        # Only what never ends meets a limit, however busy the machine is.
+        for names, allowance in ((quick, USUAL), (ENDLESS, Allowance(6.0, 6.0))):
+            verdicts = check_files(SOFTMAX, [str(files[name]) for name in names], allowance=allowance)
+            judged |= dict(zip(names, verdicts, strict=True))
+    for name, (_, state) in FILES.items():
+        verdict_ = judged[name]
         assert state is None or verdict_.state == state, (name, verdict_)
         assert verdict_.state == RIGHT or is_kind(verdict_.message), (name, verdict_)
         assert verdict_.passed == (verdict_.state == RIGHT)
-    assert judged[0].passed
+    assert judged["right"].passed
 
 
 def test_a_probe_in_a_thread_leaves_the_screen_to_the_others():
