@@ -128,6 +128,8 @@ def _is_possible(case: Case, expected: Expected, record: Record, number: int, i:
 
 
 def _two_at_once(answer: Unnamed) -> Explanation | None:
+    """Two mistakes that together give the same in every wrong case. Of the wrong answers in tests/answers to lessons 01
+    to 04 this names 13 of 572 (`python tests/sentences.py loops matmul masking heads`)."""
     cases, expected, records = answer.cases, answer.expected, answer.records
     answered = [i for i in sorted(answer.wrong) if records[i]["status"] == "answered"]
     wrong_outputs = [i for i in answered if not expected.is_right(i, records[i])]

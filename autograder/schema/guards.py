@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UserError
-from autograder.schema.case import Case
+from autograder.schema.case import GRADIENTS, SIDE_EFFECTS, Case
 
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
@@ -21,6 +21,16 @@ def refuse_names_of_code(exercise: "Exercise") -> None:
         for name in filter(None, names):
             if name in code or not WORDS.fullmatch(name):
                 raise UserError(f"{exercise.id}: the {kind} {name!r} is a piece of code; name it in plain words.")
+
+
+def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases: Iterable[Case]) -> None:
+    """Raises UserError if one of the author's own cases costs points of an aspect that has none, or if no case costs
+    those of an aspect. Gradients and side effects are asked of cases of every aspect."""
+    for name in sorted({case.aspect for case in own_cases} - exercise.aspects.keys()):
+        raise UserError(f"{exercise.id}: a case is of the aspect {name!r}, which has no points; name it in `aspects`.")
+    costs = {case.aspect for case in cases} | {GRADIENTS, SIDE_EFFECTS}
+    for name in sorted(exercise.aspects.keys() - costs):
+        raise UserError(f"{exercise.id}: no case is of the aspect {name!r}; take it out of `aspects`, or add a case.")
 
 
 def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterable[Case]) -> None:

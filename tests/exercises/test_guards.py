@@ -41,6 +41,10 @@ REFUSED = {
         {"VALUES: 1": '"return": 1', '{"2 * ": ""}': '{"return": "return 0.5 *"}'},
         "the aspect 'return' is a piece of code",
     ),
+    "an aspect without points": (
+        {'needs=("several",)': 'needs=("several",), aspect="speed"'}, "a case is of the aspect 'speed', which has no",
+    ),
+    "an aspect without a case": ({"VALUES: 1": 'VALUES: 1, "speed": 1'}, "no case is of the aspect 'speed'"),
     "an anchor": ({'{"2 * "': '{"3 * "'}, "edits '3 * ', which the worked answer does not contain"),
     "no words": ({'"Your result is a half too small."': '""'}, "has no words"),
     "a need without a case": ({'needs=("several",)': "needs=()"}, "no case needs 'several'"),
