@@ -63,7 +63,13 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _lacks(error: Exception) -> str:
-    """Which package this Python lacks, and the line that mends it; empty if that is not the error."""
+    """Which package this Python lacks, and the line that mends it; empty if that is not the error.
+
+    subtle: PyTorch that does not load raises OSError; on Windows it needs a DLL of Microsoft's.
+    """
+    origins = [Path(frame.filename).parts[-2:] for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, OSError) and ("torch", "__init__.py") in origins:
+        return "PyTorch is installed here and does not load; `python -m autograder doctor` says why."
     name = (isinstance(error, ModuleNotFoundError) and error.name) or "autograder"
     if (package := name.partition(".")[0]) == "autograder":
         return ""

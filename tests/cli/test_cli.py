@@ -177,6 +177,20 @@ def test_another_error_is_not_taken_for_a_package_that_is_lacking(error):
     assert cli._lacks(error) == ""
 
 
+@pytest.mark.parametrize("command", ["exercises", "doctor"])
+def test_pytorch_that_does_not_load_is_told_in_a_sentence(command, tmp_path):
+    """As on Windows without the DLL that PyTorch needs."""
+    broken = tmp_path / "torch/__init__.py"
+    broken.parent.mkdir()
+    broken.write_text("raise OSError('[WinError 126] c10.dll')", encoding="utf-8")
+    words = [sys.executable, "-m", "autograder", command]
+    place = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
+    done = subprocess.run(words, **place, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert "installed and does not load" in said or "installed here and does not load" in said
+    assert "error of the autograder" not in said and "Traceback" not in said
+
+
 def test_a_python_that_is_too_old_is_told_in_one_sentence(monkeypatch, capsys):
     monkeypatch.setattr(sys, "version_info", (3, 8, 18))
     with pytest.raises(SystemExit) as ended:
