@@ -7,24 +7,16 @@ import os
 import shutil
 import signal
 import tempfile
-import threading
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from importlib.metadata import version
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from autograder.build.lesson import ROOT
 from autograder.bundle.contents import Contents, contents_of
+from autograder.bundle.recording import handled_by, record
 from autograder.errors import UserError
-from autograder.schema.exercise import Exercise
 
-Handler = Callable[[int, FrameType | None], Any]
 PACKAGE = Path(__file__).resolve().parents[1]
 TOP = "attention-by-hand"
 # The files of the package that the tools of a notebook need; none that contains or makes an answer.
@@ -70,8 +62,9 @@ REQUIRED = (
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
-    """Writes the zip and prints its contents. Takes some minutes: every known mistake is run once. The lessons are all
-    of the repository's, or those that the course in the folder `course` releases.
+    """Writes the zip and prints its contents. Takes some minutes: every known mistake is run once. What was recorded
+    for an earlier bundle, and would come out the same, is taken from there. The lessons are all of the repository's, or
+    those that the course in the folder `course` releases.
 
     Raises UserError if the file exists or cannot be written, or `course` is none.
     """
@@ -83,7 +76,7 @@ def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Pat
         raise UserError(f"there is no folder {file.parent} to write the bundle into.")
     half = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with _handled_by(_leave, signal.SIGTERM), tempfile.TemporaryDirectory() as folder:
+        with handled_by(_leave, signal.SIGTERM), tempfile.TemporaryDirectory() as folder:
             lessons = fill(Path(folder), progress, contents)
             _zip(Path(folder), half)
         half.rename(file)
@@ -101,20 +94,6 @@ def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-@contextmanager
-def _handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
-    """During the block the signals call the handler; in another than the main thread, which cannot, nothing changes."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, one in before.items():
-            signal.signal(number, one)
-
-
 def fill(folder: Path, progress: bool = True, contents: Contents | None = None) -> list[str]:
     """Puts the contents of the zip into a folder; returns the lessons' names."""
     contents = contents or contents_of(None)
@@ -123,7 +102,7 @@ def fill(folder: Path, progress: bool = True, contents: Contents | None = None) 
         (folder / "notebooks" / f"{name}.ipynb").write_text(text, encoding="utf-8")
     _copy_code(folder)
     _write_texts(folder)
-    _record(folder / "autograder/exercises/recorded", contents.exercises, progress)
+    record(folder / "autograder/exercises/recorded", contents.exercises, progress)
     return list(contents.notebooks)
 
 
@@ -150,73 +129,9 @@ def _write_texts(folder: Path) -> None:
         (folder / template.name.removesuffix(".in")).write_text(text, encoding="utf-8")
 
 
-def _record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> None:
-    """The visible checks as data, several at a time."""
-    from tqdm import tqdm
-
-    from autograder.bundle.records import write_exercises
-
-    folder.mkdir()
-    write_exercises(folder, exercises)
-    context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
-    receiver, sender = context.Pipe(duplex=False)
-    with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
-        try:
-            running = _submitted(pool, folder, exercises)
-            for done in tqdm(running, unit="file", disable=not progress, leave=False):
-                done.result()
-        except BaseException:
-            sender.close()
-            raise
-
-
-def _submitted(pool: ProcessPoolExecutor, folder: Path, exercises: Iterable[Exercise]) -> list[Future]:
-    """Starts writing every file, those that take longest first."""
-    from autograder.bundle.records import write_alone, write_pairs
-
-    ids = [one.id for one in sorted(exercises, key=lambda one: -len(one.mistakes))]
-    # subtle: workers inherit the mask. Ctrl-C reaches them, too, but this process ends them.
-    with _delayed(signal.SIGINT, signal.SIGTERM):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            return [pool.submit(write, folder, name) for write in (write_pairs, write_alone) for name in ids]
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-@contextmanager
-def _delayed(*numbers: signal.Signals) -> Iterator[None]:
-    """Signals that come during the block act after it: a worker that is half started would fail with a traceback.
-
-    A mask is not enough: another thread of the process may take the signal, and Python acts in the main thread.
-    """
-    received: list[int] = []
-    try:
-        with _handled_by(lambda number, frame: received.append(number), *numbers):
-            yield
-    finally:
-        if received:
-            signal.raise_signal(received[0])
-
-
-def _start(receiver: Connection) -> None:
-    """Prepares a worker, which ends as soon as its parent ends or closes its end of the pipe."""
-    import torch
-
-    torch.set_num_threads(1)
-
-    def listen() -> None:
-        try:
-            receiver.recv()
-        except EOFError:
-            os._exit(1)
-
-    threading.Thread(target=listen, daemon=True).start()
-
-
 def _zip(folder: Path, file: Path) -> None:
     """Zips the folder: the same files in the same order, with one date."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = zipfile.ZipInfo(f"{TOP}/{path.relative_to(folder).as_posix()}", (2025, 1, 1, 0, 0, 0))
             name.external_attr, name.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED

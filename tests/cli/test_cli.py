@@ -227,6 +227,13 @@ def test_import_of_the_package_is_light():
     assert done.stdout.split() == ["[]", "1"]
 
 
+def test_matplotlib_is_loaded_for_the_first_figure_that_is_drawn():
+    code = "import sys; from autograder import figures; print('matplotlib' in sys.modules); figures.bars; import " \
+           "autograder.notebook.figures as same; print('matplotlib' in sys.modules, same is figures)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "True"]
+
+
 def test_checking_leaves_the_folder_alone(answers, tmp_path):
     file = answers("writes.py", RIGHT)
     before = sorted(Path(tmp_path).iterdir())

@@ -1,0 +1,124 @@
+"""Records the visible checks of exercises as data: several at a time, and only those that no earlier bundle did."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tqdm import tqdm
+
+from autograder.bundle import kept
+from autograder.bundle.records import write_alone, write_exercises, write_pairs
+from autograder.schema.exercise import Exercise
+
+Handler = Callable[[int, FrameType | None], Any]
+KINDS = {".pairs": write_pairs, "": write_alone}
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One file to be written: of which exercise and kind, and its name among those that are kept."""
+
+    file: Path
+    exercise_id: str
+    write: Callable[[Path, str], None]
+    name: str
+
+
+def record(folder: Path, exercises: tuple[Exercise, ...], progress: bool) -> None:
+    """Writes the visible checks as data into a new folder."""
+    folder.mkdir()
+    write_exercises(folder, exercises)
+    kept.forget_old()
+    missing = [task for task in _tasks(folder, exercises) if not kept.take(task.name, task.file)]
+    if missing:
+        _write(missing, progress)
+
+
+def _tasks(folder: Path, exercises: tuple[Exercise, ...]) -> list[_Task]:
+    """Every file, those that take longest first."""
+    names = kept.Names()
+    return [
+        _Task(folder / f"{one.id}{kind}.safetensors", one.id, write, names.of(one.id, kind))
+        for kind, write in KINDS.items()
+        for one in sorted(exercises, key=lambda one: -len(one.mistakes))
+    ]
+
+
+def _write(tasks: list[_Task], progress: bool) -> None:
+    """Writes and keeps the files, in as many processes as there are cores."""
+    context = get_context("spawn")  # subtle: a fork of a process that has run PyTorch may hang.
+    receiver, sender = context.Pipe(duplex=False)
+    with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
+        try:
+            running = _submitted(pool, tasks)
+            bar = tqdm(as_completed(running), total=len(tasks), unit="file", disable=not progress, leave=False)
+            for done in bar:
+                done.result()
+                kept.keep(running[done].name, running[done].file)
+        except BaseException:
+            sender.close()
+            raise
+
+
+def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _Task]:
+    """Starts writing every file."""
+    # subtle: workers inherit the mask. Ctrl-C reaches them, too, but this process ends them.
+    with _delayed(signal.SIGINT, signal.SIGTERM):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return {pool.submit(task.write, task.file.parent, task.exercise_id): task for task in tasks}
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _delayed(*numbers: signal.Signals) -> Iterator[None]:
+    """Signals that come during the block act after it: a worker that is half started would fail with a traceback.
+
+    A mask is not enough: another thread of the process may take the signal, and Python acts in the main thread.
+    """
+    received: list[int] = []
+    try:
+        with handled_by(lambda number, frame: received.append(number), *numbers):
+            yield
+    finally:
+        if received:
+            signal.raise_signal(received[0])
+
+
+@contextmanager
+def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
+    """During the block the signals call the handler; in another than the main thread, which cannot, nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, one in before.items():
+            signal.signal(number, one)
+
+
+def _start(receiver: Connection) -> None:
+    """Prepares a worker, which ends as soon as its parent ends or closes its end of the pipe."""
+    import torch
+
+    torch.set_num_threads(1)
+
+    def listen() -> None:
+        try:
+            receiver.recv()
+        except EOFError:
+            os._exit(1)
+
+    threading.Thread(target=listen, daemon=True).start()

@@ -1,0 +1,124 @@
+"""What an earlier bundle recorded is used again exactly as long as it would come out the same."""
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.bundle import kept
+from autograder.bundle.recording import record
+from autograder.exercises import find, own
+
+EXERCISE = """
+from autograder.exercises._{topic} import FACTOR
+from autograder.schema import VALUES, Case, Exercise, edit
+
+
+def double_it(x):
+    return FACTOR * x
+
+
+def cases(draw):
+    yield Case("some", (draw.normal(3, 2),))
+
+
+EXERCISE = Exercise(
+    minutes=1, difficulty=1, worked=double_it, reference=lambda x: FACTOR * x, cases=cases, aspects={{VALUES: 2}},
+    mistakes=(edit("one more", {{"FACTOR * x": "FACTOR * x + 1"}}, "It is one too large.", "Where is one added?"),),
+    hints=("Look.",),
+)
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    yield kept.kept_in()
+    own.use(None)
+
+
+def exercise_in(folder, factor=2, topic="twofold"):
+    """An exercise of an instructor's own, with a module beside it that it imports."""
+    for part in ("solutions", f"exercises/{topic}"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "solutions" / "91_twofold.py").write_text("# %%\n")
+    (folder / f"exercises/{topic}/__init__.py").write_text('LESSON = "91_twofold"\n')
+    (folder / f"exercises/_{topic}.py").write_text(f"FACTOR = {factor}\n")
+    (folder / f"exercises/{topic}/double_it.py").write_text(EXERCISE.format(topic=topic))
+    own.use(folder)
+    return find(f"{topic}.double_it")
+
+
+def names_of(exercise) -> set[str]:
+    names = kept.Names()
+    return {names.of(exercise.id, kind) for kind in ("", ".pairs")}
+
+
+def test_a_file_is_recorded_once(tmp_path, cache, monkeypatch):
+    record(tmp_path / "first", (find("loops.softmax"),), progress=False)
+    assert {path.name for path in cache.iterdir()} == names_of(find("loops.softmax"))
+    monkeypatch.setattr("autograder.bundle.recording._write", lambda tasks, progress: pytest.fail("written again"))
+    record(tmp_path / "second", (find("loops.softmax"),), progress=False)
+    first, second = (sorted((tmp_path / one).iterdir()) for one in ("first", "second"))
+    assert len(first) == 3 and [one.name for one in first] == [one.name for one in second]
+    assert all(one.read_bytes() == other.read_bytes() for one, other in zip(first, second))
+
+
+def test_a_module_that_an_exercise_imports_changes_its_name(tmp_path):
+    before = names_of(exercise_in(tmp_path))
+    others = names_of(find("loops.softmax"))
+    after = names_of(exercise_in(tmp_path, factor=3))
+    assert len(before | after) == 4
+    assert names_of(find("loops.softmax")) == others
+
+
+def test_another_version_of_a_package_changes_the_name(monkeypatch):
+    before = names_of(find("loops.softmax"))
+    newer = SimpleNamespace(name="torch", version="99")
+    monkeypatch.setattr(kept, "distributions", lambda: [newer])
+    assert not before & names_of(find("loops.softmax"))
+
+
+LOADED = """
+import sys
+from pathlib import Path
+from autograder.bundle.records import write_alone, write_pairs
+from autograder.exercises import find
+find(sys.argv[1])
+for write in (write_alone, write_pairs):
+    write(Path(sys.argv[2]), sys.argv[1])
+print(*(name for name in sys.modules if name.startswith("autograder")))
+"""
+
+
+def test_all_that_recording_loads_counts(tmp_path):
+    """But for the other exercises, which `find` reads as well, and for what makes the bundle's notebooks."""
+    exercise_id = "mla.latent_cache_bytes"
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, exercise_id, tmp_path], capture_output=True, text=True, check=True
+    )
+    aside = "autograder.exercises.", "autograder.bundle", "autograder.build"
+    assert {name for name in done.stdout.split() if not name.startswith(aside)} <= kept.Names().needed(exercise_id)
+
+
+def test_an_exercise_that_another_imports_counts():
+    assert "autograder.exercises.tokens.bpe_encode" in kept.Names().needed("tokens.bpe_decode")
+
+
+def test_where_nothing_can_be_kept_a_bundle_is_made_all_the_same(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    kept.keep("name", tmp_path / "file")
+    assert not kept.take("name", tmp_path / "taken") and not (tmp_path / "taken").exists()
+
+
+def test_what_was_not_used_for_a_month_goes(tmp_path, cache):
+    (tmp_path / "file").write_text("")
+    for name in ("old", "used"):
+        kept.keep(name, tmp_path / "file")
+        os.utime(cache / name, (0, 0))
+    assert kept.take("used", tmp_path / "taken")
+    kept.forget_old()
+    assert [path.name for path in cache.iterdir()] == ["used"]
