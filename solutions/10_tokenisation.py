@@ -115,12 +115,12 @@ Count first, then number.
 def build_vocabulary(tokens, max_size=None):
     """The id of each token: "<unk>" is 0, the others follow by falling frequency.
 
-    Of equally frequent tokens the one that appears first has the lower id. With max_size (at
-    least 1) there are at most that many entries, "<unk>" included.
-
     Shapes:
         tokens: list of str, "<unk>" not among them
+        max_size: None, or at most how many entries there are, "<unk>" included; at least 1
         returns: dict from str to int
+    Ties:
+        of equally frequent tokens the one that appears first has the lower id
 
     >>> build_vocabulary(["b", "a", "c", "a"], max_size=3)
     {'<unk>': 0, 'a': 1, 'b': 2}
@@ -423,12 +423,12 @@ Join the bytes first, then read letters.
 def bpe_decode(ids, merges):
     """The text of ids, as bytes.decode("utf-8", errors="replace") reads their bytes.
 
-    Raises ValueError for an id that is not there: a negative one, or one of no merge.
-
     Shapes:
         ids: list of int
         merges: list of (int, int)
         returns: str
+    Raises:
+        ValueError: an id is negative, or no merge has made it
 
     >>> bpe_decode([97, 256, 257], [(98, 99), (97, 98)])
     'abcab'

@@ -758,10 +758,10 @@ variants = {f"peak 0.01, {name}": (0.01, *helps[name]) for name in ("neither", "
 variants |= {f"peak 0.06, {name}": (0.06, *how) for name, how in helps.items()}
 
 
-def reverse(how, seed):
+def reverse(how, seed, steps=300):
     peak, warmup, max_norm = how
     model = fresh(10, 12, 32, 4, 64, 2, seed=seed)
-    return taught(model, reversal_batches(seed), 300, peak, warmup=warmup, max_norm=max_norm)
+    return taught(model, reversal_batches(seed), steps, peak, warmup=warmup, max_norm=max_norm)
 
 
 print("The loss on three seeds:")
@@ -774,6 +774,24 @@ peak the difference is large. With a warm-up all seeds learn the task; without o
 their first steps, and clipping by itself softens that without curing it. So neither makes a model better that
 learns anyway. What they buy is **room**: a wider range of learning rates that work. When a run costs a month,
 that is worth having.
+
+**And the peak itself?** It is found by a **sweep**: short runs at peaks that are ten times apart, with both
+helps, and again with every seed:
+"""
+
+# %%
+peaks = {f"peak {peak}": (peak, *helps["both"]) for peak in (0.0003, 0.003, 0.03, 0.3)}
+print("The loss on three seeds:")
+_ = compare_runs(lambda how, seed: reverse(how, seed, steps=100), peaks, steps=(100,))
+print(f"guessing: {math.log(10):.2f}")
+
+# %% [markdown]
+r"""
+In a hundred steps a peak of 0.03 reaches the floor on every seed, 0.003 is close to it, 0.0003 has hardly begun, and
+0.3 has not left guessing. With three times as many steps 0.003 arrives as well and 0.0003 is on its way, but 0.3
+stays where it is: **too small is slow, too large is stuck**. People choose a peak somewhat below the largest one that
+learns on every seed, and sweep again for each model that they compare. A rate that happens to suit one of two models
+would decide the comparison.
 
 ### Position by position
 
@@ -1077,11 +1095,17 @@ characters of the text.)
 How low could it go? Shannon (1951) let people guess English text letter by letter, and found between 0.6 and
 1.3 bits per letter. A loss in bits is the loss in natural logarithms divided by $\log 2$, so people
 reach between 0.42 and 0.90 on the scale of this plot (for a 27-letter alphabet).
+
+A loss *per token* compares only models that cut the text in the same way. Across tokenizers people compare
+**bits per byte**: the loss in bits, divided by the number of bytes of a token. A loss of 3.0 for tokens of four
+bytes looks worse than a loss of 2.0 for characters of one byte, and is far better:
 """
 
 # %%
 for bits in (0.6, 1.3):
     print(f"Shannon's readers: {bits} bits = {bits * math.log(2):.2f}")
+for loss, length in ((2.0, 1), (3.0, 4)):
+    print(f"a loss of {loss} for {length} bytes: {loss / math.log(2) / length:.2f} bits per byte")
 
 # %% [markdown]
 r"""
