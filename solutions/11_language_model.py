@@ -787,8 +787,8 @@ print(f"guessing: {math.log(10):.2f}")
 
 # %% [markdown]
 r"""
-In a hundred steps a peak of 0.03 reaches the floor on every seed, 0.003 is close to it, 0.0003 has hardly begun, and
-0.3 has not left guessing. With three times as many steps 0.003 arrives as well and 0.0003 is on its way, but 0.3
+In a hundred steps a peak of 0.03 reaches the floor on every seed, 0.003 is on its way, 0.0003 has hardly begun, and
+0.3 has not left guessing. With three times as many steps 0.003 arrives as well and 0.0003 follows, but 0.3
 stays where it is: **too small is slow, too large is stuck**. People choose a peak somewhat below the largest one that
 learns on every seed, and sweep again for each model that they compare. A rate that happens to suit one of two models
 would decide the comparison.
