@@ -479,8 +479,9 @@ story, and yet it has its own ids.
 ## 4. What do the merges learn from a text?
 
 Sixty merges from half a page are a toy. The Python language reference comes with Python itself, as
-`pydoc_data.topics`: many pages of English about a programming language. Take three parts
-of it, some 8,000 characters each, and learn 200 merges from each of them.
+`pydoc_data.topics`: many pages of English about a programming language (each version of Python has its own
+edition, with slightly other numbers). Take three parts of it, some 8,000 characters each, and learn 200 merges
+from each of them.
 """
 
 # %%

@@ -879,9 +879,10 @@ and give logits, the logarithms of their counts. So your own `next_token_loss` c
 the text, which has been neither counted nor trained on. On the text that they counted, their mean surprise
 follows from the counts. It is called the **entropy** of its unigrams or bigrams.
 
-By default the text is the language reference that ships with Python (its length depends on the version). For
-a text of your own, put the name of a file into `own_text`. For the complete works of Shakespeare call
-`fetch_shakespeare()` in a cell of your own, once, with a network: it says what to do next.
+By default the text is the language reference that ships with Python. Each version of Python has its own edition,
+so what is printed below differs a little from one to the next. For a text of your own, put the name of a file
+into `own_text`. For the complete works of Shakespeare call `fetch_shakespeare()` in a cell of your own, once,
+with a network: it says what to do next.
 """
 
 # %%
