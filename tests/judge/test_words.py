@@ -71,6 +71,11 @@ CASES = [
      "def patchify(images, patch):\n    b, c, h, w = images.shape\n    if h % patch or w % patch:\n"
      "        raise ValueError('size')\n    x = images.unfold(2, patch, patch).unfold(3, patch, patch)\n"
      "    return x.reshape(b, -1, c * patch**2)\n"),
+    ("finetune.accumulated_step", "the value to ignore by heart in one place", "With -100 you are right",
+     "def accumulated_step(model, optimizer, batches, ignore=-100):\n    optimizer.zero_grad()\n    total = 0.0\n"
+     "    count = sum(int((t != -100).sum()) for _, t in batches)\n    for x, t in batches:\n"
+     "        loss = F.cross_entropy(model(x).mT, t, ignore_index=ignore, reduction='sum') / count\n"
+     "        loss.backward()\n        total += loss.item()\n    optimizer.step()\n    return total\n"),
     ("images.unpatchify", "a bare reshape", "in which numbers lie in memory",
      "def unpatchify(patches, patch, height, width):\n"
      "    return patches.reshape(len(patches), -1, height, width)\n"),
