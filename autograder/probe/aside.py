@@ -73,9 +73,12 @@ class _Replay(TorchFunctionMode):
         return usage.as_data() | ({"lines": 0} if LOOP in self.trace.suspects else {})
 
 
-def aside(calls: Iterator[Callable[[], Any]], result: Any, suspects: tuple[str, ...], closely: bool) -> dict[str, Any]:
+def aside(
+    calls: Iterator[Callable[[], Any]], result: Any, suspects: tuple[str, ...], used: set[str], closely: bool
+) -> dict[str, Any]:
     """What the encoded `result` of a call needs ("needed", a usage or None if that cannot be told), the lines of the
-    suspects which it does not need ("beside"), and those of all others ("within"). `calls` make the call again.
+    suspects which it does not need ("beside"), and those of all others ("within"). `calls` make the call again; `used`
+    are names of what the call that counts used.
     """
     trace, usage = Trace(suspects), Usage(in_all_threads=closely)
     needed: set[int] = set()
@@ -88,6 +91,9 @@ def aside(calls: Iterator[Callable[[], Any]], result: Any, suspects: tuple[str, 
             with observed(usage, closely), replay.kernels, replay:
                 again = next(calls)()
         is_told = bool(needed) and same_value(encode(again), result) and not replay.kernels.others
+        # A call that does without a suspect of the one that counts is another: it may give again what that one kept.
+        wanted = {name.partition(" ")[0] for name in used if name.startswith("torch:") and name.startswith(suspects)}
+        is_told &= wanted <= {*trace.names}
     except Exception:
         is_told = False
     within = {line for number, line in trace.suspected.items() if number in needed or not is_told}

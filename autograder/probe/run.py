@@ -184,7 +184,7 @@ class _Probe:
         if loops or (self.case.suspects and any(name.startswith(self.case.suspects) for name in used)):
             calls = (partial(run_case, self.case, call, *given) for given in (self._arguments(), self._arguments()))
             output, closely = self.steps["output"], self.case.observe
-            found, _ = self._guarded(lambda: aside(calls, output, self.case.suspects, closely))
+            found, _ = self._guarded(lambda: aside(calls, output, self.case.suspects, used, closely))
             self.steps["aside"] = found or NOTHING_TOLD
 
     def _repeat(self, call: Any) -> None:

@@ -194,3 +194,23 @@ def test_a_hidden_check_takes_nothing_for_it_either(exercise_id):
 @pytest.mark.parametrize(("exercise_id", "line"), lines(WITHIN))
 def test_within_the_result_it_breaks_the_rule(exercise_id, line):
     assert judged(exercise_id, line).points == 0.0
+
+
+KEEPS = """kept = {}
+
+
+def softmax(scores):
+    key = tuple(scores.shape), float(scores.detach().double().sum())
+    if key not in kept:
+        kept[key] = torch.softmax(scores, -1)
+        return kept[key]
+    grown = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return grown / grown.sum(-1, keepdim=True)
+"""
+
+
+def test_what_only_the_first_call_needs_is_not_beside_the_result():
+    exercise = find("loops.softmax")
+    cases = cases_of(exercise, "a seed", True)
+    verdict = judge(exercise, cases, probe(answer_in(IMPORTS + KEEPS, "softmax"), cases, exercise.procedure), True)
+    assert verdict.mistake == "RULE", verdict.message
