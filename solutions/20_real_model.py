@@ -238,7 +238,7 @@ r"""
 
 - *Gate and up exchanged.* Shapes fit, numbers do not, and a model trained the other way talks nonsense.
 - *A sigmoid where SiLU belongs.* SiLU is z times the sigmoid of z.
-- *An exponential by hand.* For a gate of -500 it overflows; `F.silu` does not.
+- *An exponential by hand.* For a gate far below zero it overflows; `F.silu` does not.
 
 **See it run.** How much of a feature goes through, for gates from -6 to 6 and an `up` of one:
 """
@@ -623,11 +623,12 @@ def chat_ids(messages, encode, start, end):
     For each message: start, encode(role + newline + text), end, encode(newline); at last start and
     encode("assistant" + newline).
 
-    messages: list of (role, text)
-    encode: a function text -> list of ids, which never gives start or end; its lists stay as they
-        are
-    start, end: ids
-    returns: list of ids
+    Shapes:
+        messages: list of (role, text)
+        encode: a function text -> list of ids, which never gives start or end; its lists stay as
+            they are
+        start, end: ids
+        returns: list of ids
 
     Raises ValueError for a role that is not "system", "user" or "assistant".
 
@@ -1039,8 +1040,7 @@ r"""
 Not graded, and harder than they look.
 
 **Who is the system?** Write `play(rules, question)`, in which the system's message is one of yours ("You answer
-like a
-pirate."), and see how long a small model keeps to it.
+like a pirate."), and see how long a small model keeps to it.
 
 <details><summary>A hint</summary>
 
@@ -1074,20 +1074,65 @@ for question in ("My name is Ada.", "What is my name?"):
 ```
 
 All of the conversation is read again for each answer. To keep the caches, go on from them with the ids that are
-new:
-the end of the answer, the next message, and the start of the next answer.
+new: the end of the answer, the next message, and the start of the next answer.
+
+</details>
+
+**A conversation that is too long.** A model has seen texts up to a length, and a cache has its limit, too. Write
+`trimmed(messages, encode, start, end, room)`: the messages that stay if `chat_ids` may give no more than `room` ids.
+What the system says stays, and so does the last message; of the rest, the oldest question goes first, and its answer
+with it. Try it without a message of the system.
+"""
+
+
+# %%
+def try_trimmed(trimmed):
+    """Raises AssertionError with a sentence if `trimmed` is not right."""
+    talk = [(("user", "assistant")[turn % 2], text) for turn, text in enumerate("abcde")]
+
+    def encode(text):
+        return list(text.encode())
+
+    for before in ([], [("system", "Be kind.")]):
+        messages = [*before, *talk]
+        for gone in (0, 2, 4):
+            fits = [*before, *talk[gone:]]
+            room = len(chat_ids(fits, encode, 256, 257))
+            said = trimmed(messages, encode, 256, 257, room)
+            assert list(said) == fits, f"with room for {room} ids expected {fits}, got {said}"
+        said = trimmed(messages, encode, 256, 257, 1)
+        assert list(said) == [*before, talk[-1]], f"the last question must stay, got {said}"
+        assert messages == [*before, *talk], "the conversation itself was changed"
+    return "right: the oldest turns go first"
+
+
+# def trimmed(messages, encode, start, end, room): ...
+# try_trimmed(trimmed)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def trimmed(messages, encode, start, end, room):
+    first = int(messages[0][0] == "system")
+    stay = list(messages)
+    while len(stay) > first + 1 and len(chat_ids(stay, encode, start, end)) > room:
+        del stay[first : first + 2]
+    return stay
+```
+
+An answer without its question would confuse the model, so two messages go at a time.
 
 </details>
 
 **Your own part in it.** Put lesson 12's speculation, lesson 15's window or lesson 13's latents into this model.
-Which of
-them leaves its answers as they are, and which would have to be trained?
+Which of them leaves its answers as they are, and which would have to be trained?
 
 <details><summary>An answer</summary>
 
 Speculation leaves them as they are, by its proof. A window changes what old tokens can say; in a short chat
-nothing
-is seen of it. Latents need other weights: they cannot be computed from these without a loss.
+nothing is seen of it. Latents need other weights: they cannot be computed from these without a loss.
 
 </details>
 

@@ -597,7 +597,7 @@ if is_there():
     from autograder.notebook.real_model.plain import plain_model
 
     file = open_file()
-    real, tokenizer = plain_model(file), file.tokenizer
+    real, tokenizer = plain_model(file), file.tokenizer  # 135 million numbers
 else:
     print(MISSING)
 
@@ -751,6 +751,8 @@ says *no*; the next layer adds (0.9, 0), and the state (1.1, 0.5) says *yes*.
 
 # %%
 table = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+added = torch.tensor([0.9, 0.0])
+print("the second state:", torch.tensor([0.2, 0.5]) + added, "after adding", added)
 for state in ([0.2, 0.5], [1.1, 0.5]):
     logits = torch.tensor(state) @ table.T
     said = ["yes", "no"][int(logits.argmax())]
@@ -1154,6 +1156,45 @@ with torch.no_grad():
 
 A head that costs much in one pair and nothing in the others has told you something about the pair, not about
 capitals.
+
+</details>
+
+**Without cutting.** What a head adds to the residual stream also shows directly: multiply it by a row of the table of
+words, and you have what this head adds to that word's logit (**direct logit attribution**; the last norm is left out
+here). Write `added_by_heads(mixed, out_proj, n_heads, direction)`: how much each head adds at the last token along
+`direction`, for instance the row of *Paris* minus the row of *Tokyo*.
+"""
+
+
+# %%
+def try_added_by_heads(added_by_heads):
+    """Raises AssertionError with a sentence if `added_by_heads` is not right."""
+    torch.manual_seed(3)
+    out_proj, mixed = nn.Linear(6, 5, bias=False), torch.randn(2, 4, 6)
+    direction = torch.randn(5)
+    said = added_by_heads(mixed, out_proj, 3, direction)
+    assert said.shape == (2, 3), f"expected (batch, heads) = (2, 3), got {tuple(said.shape)}"
+    whole = out_proj(mixed)[:, -1] @ direction
+    assert torch.allclose(said.sum(dim=1), whole, atol=1e-5), "the heads should add up to the layer"
+    mixed[:, :, 2:4] = 0  # head 1 falls silent
+    said = added_by_heads(mixed, out_proj, 3, direction)
+    assert said[:, 1].abs().max() == 0, "a head whose features are zero should add nothing"
+    return "right: what each head adds along one direction"
+
+
+# def added_by_heads(mixed, out_proj, n_heads, direction): ...
+# try_added_by_heads(added_by_heads)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+```python
+def added_by_heads(mixed, out_proj, n_heads, direction):
+    return head_outputs(mixed, out_proj, n_heads)[:, -1] @ direction
+```
+
+It needs no second run, and it sees only what goes straight to the end: a head may also work through a later one.
 
 </details>
 

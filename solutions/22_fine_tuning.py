@@ -1008,6 +1008,49 @@ and train on them. How few examples are enough? What does the model do with a qu
 **Where to put it.** Rank 8 beside `q_proj` and `v_proj`, or rank 2 beside all seven linear layers of each layer:
 about as many numbers. Which learns faster?
 
+**LoRA afterwards.** Somebody trained *all* weights and gives you `before` and `after` of one layer, both (O, I). Write
+`as_update(before, after, r)`: A (r, I) and B (O, r), so that `before + B @ A` is as near to `after` as rank r allows.
+How near that is tells you how small the rank of the change really was.
+"""
+
+
+# %%
+def try_as_update(as_update):
+    """Raises AssertionError with a sentence if `as_update` is not right."""
+    torch.manual_seed(4)
+    before = torch.randn(8, 6, dtype=torch.float64)
+    low = torch.randn(8, 2, dtype=torch.float64) @ torch.randn(2, 6, dtype=torch.float64)
+    a, b = as_update(before, before + low, 2)
+    assert a.shape == (2, 6), f"expected A of shape (r, I) = (2, 6), got {tuple(a.shape)}"
+    assert b.shape == (8, 2), f"expected B of shape (O, r) = (8, 2), got {tuple(b.shape)}"
+    assert torch.allclose(b @ a, low), "a change of rank 2 should come out exactly"
+    change = torch.randn(8, 6, dtype=torch.float64)
+    a, b = as_update(before, before + change, 3)
+    nearest = torch.linalg.svdvals(change)[3:].norm()  # Eckart and Young 1936
+    assert torch.isclose((change - b @ a).norm(), nearest), "another A and B come nearer"
+    return "right: no update of this rank comes nearer"
+
+
+# def as_update(before, after, r): ...
+# try_as_update(as_update)
+
+# %% [markdown]
+r"""
+<details><summary>An answer</summary>
+
+The singular value decomposition writes a matrix as a sum of products of two vectors, the weightiest first; the first r
+of them are the nearest matrix of rank r (Eckart and Young 1936):
+
+```python
+def as_update(before, after, r):
+    left, sizes, right = torch.linalg.svd(after - before, full_matrices=False)
+    return right[:r], left[:, :r] * sizes[:r]
+```
+
+Hu et al. (section 7) look at the singular values of trained updates in this way.
+
+</details>
+
 **Look inside.** With `outputs_of` of lesson 21, compare the hidden states before and after, layer by layer. Where
 does the change begin?
 
