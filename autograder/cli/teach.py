@@ -61,8 +61,8 @@ def _add_collect(commands: Any) -> None:
     text = "sort what a learning-management system gives into DIR/submitted"
     command = add_command(commands, "collect", _collect, text)
     command.epilog = (
-        "For Canvas, Moodle, Blackboard, Brightspace and Gradescope. The last attempt counts; one that it replaces "
-        "is kept under DIR/earlier. Exit status: 0 if everything has its place, 1 if not (what has none is named)."
+        "For Canvas, Moodle, Blackboard, Brightspace and Gradescope. The last attempt counts; the others are "
+        "kept under DIR/earlier. Exit status: 0 if everything has its place, 1 if not (what has none is named)."
     )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     text = "zip archives, or folders that they were unpacked to"
