@@ -1,6 +1,7 @@
 """An instructor's term with nbgrader's own commands, each in a process of its own."""
 
 import shutil
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -33,10 +34,19 @@ def total(course: Path, student: str) -> float:
 # --- the exchange ---------------------------------------------------------------------------------------------------
 
 
-def test_a_lesson_goes_through_the_exchange_to_a_student_and_back(course, tmp_path):
-    exchange = tmp_path / "exchange"
-    student = as_student(tmp_path / "student")
-    place, mine = [f"--Exchange.root={exchange}", "--course=attention-by-hand"], tmp_path / "student"
+@pytest.fixture
+def open_to_all():
+    """A folder that each user of this machine may enter. subtle: pytest closes its own whenever a session starts."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_lesson_goes_through_the_exchange_to_a_student_and_back(course, open_to_all):
+    exchange, mine = open_to_all / "exchange", open_to_all / "student"
+    student = as_student(mine)
+    place = [f"--Exchange.root={exchange}", "--course=attention-by-hand"]
     nbgrader(course, "release_assignment", FIRST, *place)
     nbgrader(mine, "fetch_assignment", FIRST, *place, **student)
     released = course / "release" / FIRST / f"{FIRST}.ipynb"

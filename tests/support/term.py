@@ -51,7 +51,8 @@ def add_to_settings(course: Path, text: str) -> None:
 
 
 def as_student(home: Path) -> dict:
-    """Arguments of `run` for a student with a home of their own: a second user of this machine, if there can be one."""
+    """Arguments of `run` for a student with a home of their own, in a folder that all may enter: a second user of this
+    machine, if there can be one."""
     home.mkdir()
     own = {
         "HOME": str(home),
@@ -61,9 +62,6 @@ def as_student(home: Path) -> dict:
     if os.geteuid() or subprocess.run([*AS_NOBODY, sys.executable, "-c", "import nbgrader"]).returncode:
         return {"env": os.environ | own}
     os.chown(home, NOBODY, NOBODY)
-    for folder in home.parents:
-        if folder.stat().st_uid == os.geteuid():
-            folder.chmod(folder.stat().st_mode | 0o055)
     return {"env": os.environ | own, "before": AS_NOBODY}
 
 
