@@ -15,6 +15,7 @@ def idle(x):
             entry + 1
 """
 SCORES, SOFTMAX, SUM, ATTENTION = range(4)
+LOOK = "look at its code"
 
 
 def by_cells(name: str, tries: str, answers: dict[int, str], before: str = "", **more) -> Attack:
@@ -62,7 +63,8 @@ def product(a, b):
 """
 FORGED_USAGE = """
 def nothing(self):
-    return {"names": ["torch:exp"], "calls": 9, "kernels": 9, "lines": 9, "products": False, "sizes": []}
+    return {"names": ["torch:exp"], "calls": 9, "kernels": 9, "lines": 9, "largest": 1, "products": False,
+            "work": [0] * 63, "sizes": []}
 """
 THEIRS = "def softmax(scores):\n    return torch.softmax(scores, -1)"
 FORK = """\
@@ -105,7 +107,7 @@ NOTHING_SEEN = REACHED + """\
 observe = loaded[probe + "observe"]
 def seen(self):
     return {"names": ["torch:exp"], "calls": 9, "kernels": 9 + len(self.sizes), "lines": 9, "largest": 1,
-            "products": False, "sizes": []}
+            "products": False, "work": [0] * 63, "sizes": []}
 observe.Usage.as_data = seen
 """
 NO_PROGRAM = "loaded[probe + 'program'].Recorder.data = lambda self, output: b''\n"
@@ -139,12 +141,37 @@ class Product(torch.autograd.Function):
 def product(a, b):
     return Product.apply(a, b)
 """
-TILED = "15_fast_attention"
-
+OWN_OPERATION = """\
+@torch.library.custom_op("own::soft", mutates_args=())
+def soft(scores: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(scores, -1)
+def back(ctx, g):
+    p, = ctx.saved_tensors
+    return p * (g - (g * p).sum(-1, keepdim=True))
+soft.register_autograd(back, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(output))
+def softmax(scores):
+    return soft(scores)
+"""
+OWN_KERNEL = """\
+library = torch.library.Library("aten", "IMPL")
+library.impl("erfinv", lambda x: torch.ops.aten._softmax.default(x, -1, False), "CPU")
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, scores):
+        p = torch.erfinv(scores)
+        ctx.save_for_backward(p)
+        return p
+    @staticmethod
+    def backward(ctx, g):
+        p, = ctx.saved_tensors
+        return p * (g - (g * p).sum(-1, keepdim=True))
+def softmax(scores):
+    return Own.apply(scores)
+"""
 ATTACKS = (
-    softmax("observer_replaced", "what is seen is made up, reached by a computed name", NOTHING_SEEN + THEIRS),
-    softmax("no_program", "the same, and no program is left", NOTHING_SEEN + NO_PROGRAM + THEIRS),
-    softmax("own_program", "the same, and a program of constants", NOTHING_SEEN + OWN_PROGRAM + THEIRS),
+    softmax("observer_replaced", "what is seen is made up", NOTHING_SEEN + THEIRS, problem=LOOK),
+    softmax("no_program", "the same, and no program is left", NOTHING_SEEN + NO_PROGRAM + THEIRS, problem=LOOK),
+    softmax("own_program", "the same, and a program of constants", NOTHING_SEEN + OWN_PROGRAM + THEIRS, problem=LOOK),
     softmax(
         "attrgetter",
         "the same by attrgetter",
@@ -301,6 +328,105 @@ def softmax(scores):
     product("into_a_view", "def product(a, b):\n    return torch.mm(a, b, out=torch.empty(1, len(a), b.shape[1])[0])"),
     product("halves", "def product(a, b):\n    return torch.cat([part @ b for part in a.split(2)])"),
     product("numpy", "import numpy as np\n" + NUMPYS),
+    softmax("partial", "getattr as a part of another call, with a name that is put together", """\
+import functools
+look = functools.partial(getattr, torch, "soft" + "max")
+def softmax(scores):
+    return look()(scores, -1)""", problem=LOOK),
+    softmax("matched", "a pattern reads what a function holds", """\
+def held(thing):
+    match thing:
+        case object(__globals__=found):
+            return found
+get = held(by_hand)["__builtins__"]
+get = get if isinstance(get, dict) else vars(get)
+""" + FORGED_USAGE + """\
+get["__import__"]("sys").modules["auto" + "grader.probe.observe"].Usage.as_data = nothing
+""" + THEIRS, problem=LOOK),
+    softmax("subclasses", "the observer among all classes that there are", """\
+usage = [one for one in ().__class__.__base__.__subclasses__() if one.__name__ == "Usage"][0]
+""" + FORGED_USAGE + "usage.as_data = nothing\n" + THEIRS, problem=LOOK),
+    softmax("decoded", "the checker's name in another alphabet", """\
+import codecs, sys
+observe = sys.modules[codecs.decode("nhgbtenqre.cebor.bofreir", "rot13")]
+""" + FORGED_USAGE + "observe.Usage.as_data = nothing\n" + THEIRS, problem=LOOK),
+    softmax("own_operation", "an operation of one's own in PyTorch's library", OWN_OPERATION, problem=LOOK),
+    softmax("own_kernel", "the softmax in the place of another kernel", OWN_KERNEL, problem=LOOK),
+    softmax("modes_off", "all of PyTorch's modes are switched off", """\
+from torch.utils._python_dispatch import _disable_current_modes
+def softmax(scores):
+    with _disable_current_modes():
+        return torch.softmax(scores, -1)""", problem=LOOK),
+    softmax("functions_off", "PyTorch's function modes are switched off", """\
+def softmax(scores):
+    with torch._C.DisableTorchFunction():
+        return torch.softmax(scores, -1)""", problem=LOOK),
+    softmax("formatted", "a format string calls it", """\
+class Soft:
+    def __init__(self, scores):
+        self.scores = scores
+    def __format__(self, how):
+        self.found = torch.softmax(self.scores, -1)
+        return ""
+def softmax(scores):
+    soft = Soft(scores)
+    f"{soft}"
+    return soft.found"""),
+    softmax("read", "a descriptor calls it", """\
+class Soft:
+    def __get__(self, holder, kind=None):
+        return torch.softmax(holder.scores, -1)
+class Holder:
+    soft = Soft()
+    def __init__(self, scores):
+        self.scores = scores
+def softmax(scores):
+    return Holder(scores).soft"""),
+    softmax("subclassed", "it comes with a subclass", """\
+class Base:
+    def __init_subclass__(cls):
+        cls.soft = staticmethod(torch.softmax)
+class Own(Base):
+    pass
+def softmax(scores):
+    return Own.soft(scores, -1)"""),
+    softmax("reduced", "a copy calls it", """\
+import copy
+class Soft:
+    def __init__(self, scores):
+        self.scores = scores
+    def __reduce__(self):
+        return torch.softmax, (self.scores, -1)
+def softmax(scores):
+    return copy.copy(Soft(scores))"""),
+    softmax("warned", "a warning calls it", """\
+import warnings
+def softmax(scores):
+    found, before = [], warnings.showwarning
+    warnings.showwarning = lambda *args, **more: found.append(torch.softmax(scores, -1))
+    warnings.simplefilter("always")
+    warnings.warn("now")
+    warnings.showwarning = before
+    return found[0]"""),
+    softmax("by_gradient", "softmax as the gradient of the logarithm of a sum", """\
+def softmax(scores):
+    with torch.enable_grad():
+        given = scores if scores.requires_grad else scores.detach().requires_grad_()
+        total = given.exp().sum(-1).log().sum()
+        return torch.autograd.grad(total, given, create_graph=True)[0]""", problem=LOOK),
+    product("lerp", """\
+def product(a, b):
+    shape = len(a), a.shape[1], b.shape[1]
+    return torch.lerp(a.new_zeros(shape), b[None].expand(shape), a[:, :, None].expand(shape)).sum(1)"""),
+    product("covariance", """\
+def product(a, b):
+    both = torch.cov(torch.cat([a, b.T]), correction=0)[: len(a), len(a) :]
+    return (both + torch.outer(a.mean(1), b.mean(0))) * a.shape[1]"""),
+    product("bags", """\
+def product(a, b):
+    n, m = a.shape
+    rows, starts = torch.arange(m).repeat(n), torch.arange(0, n * m, m)
+    return F.embedding_bag(rows, b, starts, mode="sum", per_sample_weights=a.reshape(-1))"""),
     by_cells("form_padded_loop", "a loop of always the same number of turns where none is allowed", {1: """
 def attention(q, k, v):
     rows = []

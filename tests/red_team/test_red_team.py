@@ -41,7 +41,7 @@ from red_team.watch import Listener, adopt_orphans, descendants, files_with, liv
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
 
-ALLOWANCE = Allowance(cell=3.0, probe=15.0, whole=90.0, memory=1536 * 1024**2, processes=64)
+ALLOWANCE = Allowance(cell=3.0, probe=30.0, whole=120.0, memory=1536 * 1024**2, processes=64)
 MATMUL, HEADS = "02_attention_as_matmul", "04_heads"
 DESERVED = {FIRST: FULL, MATMUL: 25.0, HEADS: 43.0}
 HONEST = [SampleSubmission("honest_zoe"), *(SampleSubmission("honest_ada", lesson=lesson) for lesson in DESERVED)]
@@ -158,6 +158,7 @@ def submit_oddities(known: Class, place: Place) -> None:
     for folder in (known.course / "submitted" / "linked" / FIRST, known.course / "submitted" / "linked_whole"):
         folder.parent.mkdir(exist_ok=True)
         folder.symlink_to(known.course / "source")
+    (known.course / "submitted" / ".dotted" / FIRST).mkdir(parents=True)
     os.makedirs(os.fsencode(known.course / "submitted") + b"/no_text\xff/" + FIRST.encode())
 
 
@@ -287,7 +288,7 @@ def test_everyone_is_graded(graded):
     assert len(handed_in) >= 40
 
 
-@pytest.mark.parametrize("name", [f"linked/{FIRST}", "linked_whole", "no_text\\udcff"])
+@pytest.mark.parametrize("name", [f"linked/{FIRST}", "linked_whole", ".dotted", "no_text\\udcff"])
 def test_folders_that_are_left_out_are_named(graded, name):
     lines = [line for line in graded.said.splitlines() if "is left out" in line]
     assert sum(name in line for line in lines) == 1
