@@ -841,7 +841,7 @@ def delta_attention(q, k, v, beta):
     """Causal linear attention that writes by the delta rule.
 
     S_0 = 0; S_t = S_{t-1} + beta_t k_t^T (v_t - k_t S_{t-1}); out_t = q_t S_t.
-    No table of N * N entries is made, and twice the tokens take about twice the work.
+    No table of N * N entries is made.
 
     Shapes:
         q, k: (..., N, D), v: (..., N, E), beta: (..., N)

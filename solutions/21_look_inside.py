@@ -751,8 +751,8 @@ says *no*; the next layer adds (0.9, 0), and the state (1.1, 0.5) says *yes*.
 
 # %%
 table = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-added = torch.tensor([0.9, 0.0])
-print("the second state:", torch.tensor([0.2, 0.5]) + added, "after adding", added)
+added = (0.9, 0.0)
+print("the next layer adds", added)
 for state in ([0.2, 0.5], [1.1, 0.5]):
     logits = torch.tensor(state) @ table.T
     said = ["yes", "no"][int(logits.argmax())]

@@ -68,6 +68,7 @@ divided by 2, rounded: 1, -7, 3, 0 (0.5 is a tie; PyTorch rounds it to the even 
 block = torch.tensor([2.0, -14.0, 6.0, 1.0])
 scale = block.abs().max() / 7
 codes = torch.round(block / scale)
+print("divided by the scale:", (block / scale).tolist())
 print(f"scale {scale.item():g}, codes {codes.int().tolist()}, back {(codes * scale).tolist()}")
 
 # %% [markdown]
@@ -195,7 +196,8 @@ For $x = (1, 1, 1)$, `down` gives 3, `up` gives (1.5, -3), and 2 times that is a
 
 # %%
 x, down, up = torch.ones(3), torch.tensor([1.0, 0.0, 2.0]), torch.tensor([0.5, -1.0])
-print("down gives", (down @ x).item(), "and the update is", (2 * up * (down @ x)).tolist())
+print("down gives", (down @ x).item(), "and up", (up * (down @ x)).tolist())
+print("the update is", (2 * up * (down @ x)).tolist())
 for width in (576, 4096):
     print(
         f"width {width}: {width * width:,} weights, and {2 * 8 * width:,} in an update of rank 8",
@@ -575,6 +577,12 @@ def accumulated_step(model, optimizer, batches, ignore=-100):
             batch may have no target, but not all of them
         model: inputs -> (B, N, V)
         returns: float, the loss before the step
+
+    >>> model = nn.Embedding.from_pretrained(torch.zeros(3, 2), freeze=False)  # two words, both 1/2
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> batches = [(torch.tensor([[0, 1]]), torch.tensor([[1, -100]]))]
+    >>> round(accumulated_step(model, optimizer, batches), 4)
+    0.6931
     """
     ### BEGIN SOLUTION
     count = sum(int((targets != ignore).sum()) for _, targets in batches)
@@ -779,7 +787,7 @@ ELSEWHERE = (
 real = None
 if is_there():
     file = open_file()
-    real, tokenizer = plain_model(file), file.tokenizer
+    real, tokenizer = plain_model(file), file.tokenizer  # 135 million numbers
     with torch.no_grad():
         for part in real.layers.modules():
             if isinstance(part, nn.Linear):
@@ -966,7 +974,7 @@ Four to eight sentences are enough.
 ### BEGIN SOLUTION
 **A worked answer.** Four numbers of 4 bytes for each parameter, 112 GB: weights, gradients, and two means, 28 GB
 each. With LoRA gradients and means exist for the small matrices only, less than one per cent, so that 28 GB of
-weights remain, and these can be quantised because they no longer change (four bits: 3.5 GB).
+weights remain, and these can be quantised because they no longer change (four bits: an eighth of it).
 
 With `up` at zero the update is zero, so that training starts from the model as it is. If both were zero, the
 gradient of each, a product with the other, would be zero as well, and nothing would ever move.
@@ -1059,7 +1067,7 @@ does the change begin?
 - **Today's habit.** Updates beside *all* linear layers, rank 8 to 64, a learning rate about ten times that of full
   training (Schulman et al. 2025).
 - **QLoRA** (Dettmers et al. 2023): four bits whose 16 values lie where a normal distribution has its weights, scales
-  that are quantised again, and LoRA in 16 bits on top: 65 billion parameters on one GPU of 48 GB.
+  that are quantised again, and LoRA in 16 bits on top: the largest LLaMA of its day on one GPU of 48 GB.
 - **Many adapters, one model.** A server keeps one base and hundreds of updates, and applies the right one to each
   request.
 - **Forgetting.** Biderman et al. (2024) measured it: LoRA learns less than full fine-tuning, and forgets less.

@@ -7,7 +7,7 @@ import torch.nn.functional as F  # noqa: F401 (the mistakes use it)
 
 from autograder.exercises._shared.plain_attention import NEEDS
 from autograder.schema import (
-    DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, Work, edit, past_only, samples_apart,
+    DTYPES, GRADIENTS, SIDE_EFFECTS, VALUES, Case, Exercise, Rules, edit, past_only, samples_apart,
 )
 
 
@@ -65,10 +65,6 @@ def cases(draw):
     # One sample, one head, widths of two: a table is far larger than the state.
     many = {"needs": ("many tokens", *USUAL)}
     yield _case(draw, "96 tokens", (), 96, 2, 2, observe=True, entries=96 * 96, short=True, **many)
-    long = many | {"observe": True, "short": True, "gradients": False}
-    yield _case(draw, "128 tokens", (), 128, 2, 2, **long)
-    twice = Work(128 * 128 // 2, beyond="128 tokens", times=2)
-    yield _case(draw, "256 tokens", (), 256, 2, 2, work=twice, **long)
     yield _case(draw, "200 tokens", (2,), 200, 3, 2, gradients=False, short=True,
                 needs=("many tokens", "axes in front", *USUAL))
 
@@ -114,10 +110,7 @@ EXERCISE = Exercise(
     shapes={"q": "... N D", "k": "... N D", "v": "... N E", "beta": "... N", "return": "... N E"},
     rules=Rules(large=(
         "a table of all queries and all keys",
-        "What does a query need to know of the tokens before it, if one small matrix holds it all?"),
-        work=(
-            "as much work as a table of all queries and all keys",
-            "How much more does your last token cost than your first, and what could it be handed instead?")),
+        "What does a query need to know of the tokens before it, if one small matrix holds it all?")),
     invariants=(samples_apart("two samples", "another second sample"), past_only("two samples", "another last token")),
     mistakes=(
         edit("DLT-01 nothing is corrected", {ERROR: "v[..., t, :]"},

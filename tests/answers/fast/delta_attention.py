@@ -49,6 +49,20 @@ def in_chunks(q, k, v, beta, size=8):
     return torch.cat(parts, dim=-2)
 
 
+def changes_kept(q, k, v, beta):
+    """No state: a list of what every token wrote, read by its key."""
+    changes, rows = [], []
+    for t in range(q.shape[-2]):
+        change = v[..., t, :]
+        if t:
+            written = torch.stack(changes, dim=-2)
+            change = change - ((k[..., :t, :] * k[..., t : t + 1, :]).sum(-1, keepdim=True) * written).sum(-2)
+        changes.append(beta[..., t : t + 1] * change)
+        written = torch.stack(changes, dim=-2)
+        rows.append(((k[..., : t + 1, :] * q[..., t : t + 1, :]).sum(-1, keepdim=True) * written).sum(dim=-2))
+    return torch.stack(rows, dim=-2)
+
+
 def sample_by_sample(q, k, v, beta):
     if q.dim() > 2:
         return torch.stack([sample_by_sample(*one) for one in zip(q, k, v, beta, strict=True)])
@@ -67,6 +81,7 @@ RIGHT = {
     "erase, then write": erase_then_write,
     "old and new value": old_and_new_value,
     "chunks": in_chunks,
+    "changes kept": changes_kept,
     "sample by sample": sample_by_sample,
     "an outer product": {WRITE: "state + key.unsqueeze(-1) @ change.unsqueeze(-2)"},
 }
@@ -83,22 +98,7 @@ def softmax_attention(q, k, v, beta):
     return output
 
 
-def changes_kept(q, k, v, beta):
-    """No state: a list of what every token wrote, read by its key."""
-    changes, rows = [], []
-    for t in range(q.shape[-2]):
-        change = v[..., t, :]
-        if t:
-            written = torch.stack(changes, dim=-2)
-            change = change - ((k[..., :t, :] * k[..., t : t + 1, :]).sum(-1, keepdim=True) * written).sum(-2)
-        changes.append(beta[..., t : t + 1] * change)
-        written = torch.stack(changes, dim=-2)
-        rows.append(((k[..., : t + 1, :] * q[..., t : t + 1, :]).sum(-1, keepdim=True) * written).sum(dim=-2))
-    return torch.stack(rows, dim=-2)
-
-
 WRONG = {
-    "changes kept": changes_kept,
     "one table": one_table,
     "softmax attention": softmax_attention,
     "the state is clamped": {WRITE: "(state + key.unsqueeze(-1) * change.unsqueeze(-2)).clamp(-1, 1)"},
