@@ -9,7 +9,6 @@ from autograder.judge import RULE
 
 IN_PIECES = {
     "fast.linear_attention": ("row by row", "sums from scratch", "rows beside ballast"),
-    "fast.delta_attention": ("changes kept",),
     "fast.tiled_attention": ("query by query", "halves of the keys"),
     "mla.latent_attention": ("full keys in blocks",),
     "moe.MixtureOfExperts": ("calls for show",),
