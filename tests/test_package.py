@@ -117,7 +117,9 @@ def test_a_course_is_made_and_its_progress_shown(site, tmp_path):
 
 
 BUNDLE = """
+import os
 from pathlib import Path
+os.environ["XDG_CACHE_HOME"] = "cache"
 from autograder.bundle import make, recording
 from autograder.exercises import find
 all_of = recording._tasks

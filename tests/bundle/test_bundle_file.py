@@ -52,12 +52,13 @@ def test_a_file_that_is_there_is_left_alone(tmp_path):
 @pytest.mark.trial
 @pytest.mark.parametrize("workers", [1, min(os.cpu_count(), 8)])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path):
+def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path, tmp_path_factory):
     aside = tmp_path / "aside"
     aside.mkdir()
+    folders = {"TMPDIR": str(aside), "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")), "PYTHONPATH": str(ROOT)}
     begun = subprocess.Popen(
         [sys.executable, "-m", "autograder", "bundle", "a.zip"],
-        cwd=tmp_path, env=os.environ | {"TMPDIR": str(aside), "PYTHONPATH": str(ROOT)}, start_new_session=True,
+        cwd=tmp_path, env=os.environ | folders, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         # What a shell starts in the background does not hear Ctrl-C, and passes that on.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
