@@ -7,9 +7,7 @@ Each is loaded when first used, so that `import autograder` loads neither PyTorc
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from importlib.util import LazyLoader, find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
 
@@ -28,23 +26,24 @@ __all__ = ["check", "compare", "draw", "explore", "figures", "hint", "mine", "pr
 
 def __getattr__(name: str) -> Any:
     if name == "figures":
-        return _figures()
+        return _Figures("autograder.notebook.figures")
     if name not in _MODULES:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)
 
 
-def _figures() -> ModuleType:
-    """The figures; with matplotlib, which takes a third of a second, they are loaded for the first that is drawn."""
-    name = "autograder.notebook.figures"
-    if name not in sys.modules:
-        spec = find_spec(name)
-        assert spec is not None and spec.loader is not None
-        spec.loader = LazyLoader(spec.loader)
-        module = module_from_spec(spec)
-        sys.modules[name] = import_module("autograder.notebook").figures = module  # type: ignore[attr-defined]
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+class _Figures(ModuleType):
+    """autograder.notebook.figures, loaded with the first figure that is drawn: matplotlib takes a third of a second.
+
+    subtle: importlib's LazyLoader would let a part that a lesson has imported, like `figures.curves`, hide the function
+    of the same name.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(import_module(self.__name__))
 
 
 def __dir__() -> list[str]:
