@@ -10,7 +10,7 @@ from functools import cached_property
 
 from autograder.judge.agreement import agreement, same_everywhere, same_output, same_record
 from autograder.judge.expected import Expected
-from autograder.schema.case import Case
+from autograder.schema.case import VALUES, Case
 from autograder.schema.mistake import Mistake
 from autograder.values import Record
 
@@ -139,7 +139,9 @@ def _two_at_once(answer: Unnamed) -> Explanation | None:
     for numbers in _possible_pairs(cases, expected, records, _sample(cases, wrong_outputs)):
         others, wrong_others = expected.run(*numbers)
         if agreement(cases, expected, records, others, answer.wrong | wrong_others)[0] == 1.0:
-            return _explanation_of_both(expected, numbers, wrong_outputs)
+            # Values come first, as everywhere: the example is one of theirs.
+            values = [i for i in wrong_outputs if cases[i].aspect == VALUES]
+            return _explanation_of_both(expected, numbers, values or wrong_outputs)
     return None
 
 
