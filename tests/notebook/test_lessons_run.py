@@ -76,7 +76,7 @@ WRONG = [
     ("20", "try_trimmed(lambda messages, *rest: messages)", "with room for"),
     ("21", "try_added_by_heads(lambda x, out, n, d: (out(x)[:, -1:] @ d).expand(-1, n) / n)", "add nothing"),
     ("22", "try_as_update(lambda before, after, r: (after[:r], after[:, :r]))", "come out exactly"),
-    ("03", "try_packed_mask(lambda text_of: causal_mask(len(text_of)))", "text 1 gets another output"),
+    ("03", "try_packed_mask(lambda text_of: causal_mask(len(text_of)))", "text 1 gets a different output"),
     ("04", "try_as_list(lambda module, n_heads: as_list(module, n_heads)[::-1])", "which rows are whose"),
     ("04", "try_guess(guess | {'B': set()})", "suspect B is found by train"),
     ("04", "try_without_head(lambda module, n_heads, h: without_head(module, n_heads, 0))", "every part once"),
