@@ -422,12 +422,15 @@ have been 1 as well:
 
 # %%
 gradients, first_steps = (4.0, 0.004), []
+beta_1, beta_2 = 0.9, 0.999
+print("betas:", beta_1, "and", beta_2, "- new parts:", round(1 - beta_1, 3), round(1 - beta_2, 3))
 for gradient in gradients:
-    mean, square = 0.1 * gradient, 0.001 * gradient**2
-    corrected = mean / (1 - 0.9), square / (1 - 0.999)
+    mean, square = (1 - beta_1) * gradient, (1 - beta_2) * gradient**2
+    corrected = mean / (1 - beta_1), square / (1 - beta_2)
     step = corrected[0] / math.sqrt(corrected[1])
     first_steps.append(step)
-    print(f"gradient {gradient}: mean {mean:.4f}, corrected {corrected[0]:.3f}, step {step:.2f}")
+    print(f"gradient {gradient}: mean {mean:.2g}, mean square {square:.2g}, step {step:.2f}")
+print(f"not corrected, the first step is {mean / math.sqrt(square):.1f} times as long")
 charts = {"plain gradient descent": gradients, "Adam": first_steps}
 names = [f"gradient {gradient:g}" for gradient in gradients]
 figures.bars(charts, names, "The first step, in learning rates", top=4)
@@ -1318,7 +1321,7 @@ r"""
   less than a third of that, and many of them more than once.
 - **Batches** are random windows of one endless stream of documents, separated by an
   **end-of-document** token. Each token is used about once: there is more text than time.
-- **AdamW** is the usual optimiser, with betas of 0.9 and 0.95 and a weight decay of 0.1 (Brown et al. 2020),
+- **AdamW** is the usual optimiser, with `betas=(0.9, 0.95)` and a weight decay of 0.1 (Brown et al. 2020),
   usually on matrices only. With mixed precision in float16 the loss is
   scaled up before `backward`, and the gradients are scaled back before they are clipped; bfloat16 needs
   neither.

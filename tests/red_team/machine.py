@@ -153,7 +153,7 @@ display(HTML("<a title=\\"" * 25000))
 display(HTML("<!--" * 60000)); display(HTML("<" * 290000)); display(HTML("&" * 290000))
 display(HTML("<p style='" + "(" * 100000 + "'>"))
 """),
-    by_cell("many_lines", "a quarter of a million short lines", "x=1\n" * 250_000, problem="20,000 lines"),
+    by_cell("many_lines", "a quarter of a million short lines", "x=1\n" * 240_000, problem="20,000 lines"),
     by_cell("many_statements", "as many in one line", "x;" * 400_000, problem="20,000 lines"),
     by_cell("error_bomb", "an error with a text of fifty megabytes", "raise ValueError('long ' * 10**7)"),
     by_cell("error_chain", "ten thousand errors, each the cause of the next", """\
