@@ -476,7 +476,7 @@ instead of a share of a softmax:
 |---|---|---|---|
 | logit | 2 | 0 | -1 |
 | score, the sigmoid of the logit | 0.88 | 0.50 | 0.27 |
-| bias | -0.5 | 0 | 0.2 |
+| bias | `-0.5` | `0.0` | `0.2` |
 | score plus bias, by which two are chosen | 0.38 | **0.50** | **0.47** |
 | weight, made from the score alone | | 0.65 | 0.35 |
 
@@ -503,7 +503,7 @@ w_i = \text{scale} \cdot \frac{s_{e_i}}{\sum_{j=1}^{k} s_{e_j}}$$
 
 - $\ell$, shape $(\ldots, E)$; $b$, shape $(E)$, the same for all tokens; $w$ and the ids $e$, shape $(\ldots,
   k)$
-- scale: a constant, 2.5 in DeepSeek-V3, where the experts' sum is added to an expert that all tokens share
+- scale: a constant (`2.5` in DeepSeek-V3), where the experts' sum is added to an expert that all tokens share
 
 ### Exercise: `sigmoid_gate`
 

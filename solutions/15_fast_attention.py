@@ -800,7 +800,7 @@ taken at every token. How large a step is, each token says itself, by a number $
 | *Bob 2* | 7 | 2 - 7 = -5 | -5 | 2 |
 
 By hand, with one feature, the key 1 and the query 1: a plain sum goes from 7 to 9. The delta rule with $\beta
-= 1$ goes from 7 to 2. With $\beta = 0.5$ it would hold 3.5 after the first token and $3.5 + 0.5 (2 - 3.5) =
+= 1$ goes from 7 to 2. With $\beta = 0.5$ it would hold $7/2$ after the first token and $7/2 + 0.5 (2 - 7/2) =
 2.75$ after the second: half way, each time. With $\beta = 0$ nothing is written at all.
 """
 

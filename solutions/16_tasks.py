@@ -436,7 +436,7 @@ print("the leaked mean is no worse on", sum(a <= b for a, b in zip(leaked, hones
 r"""
 The series has no pattern at all, and yet the forecast that has seen the future is no worse on any seed, and
 looks far better where the walk went far away. That is not the luck of five seeds but algebra: the mean of
-everything is $0.8$ times the mean of the known part plus $0.2$ times that of the future, so it lies nearer to
+everything is four fifths of the mean of the known part plus a fifth of that of the future, so it lies nearer to
 the future by exactly a fifth, on every series there is.
 
 How do you *catch* such a leak, in a program that someone else wrote? Change the future, and look at the past.

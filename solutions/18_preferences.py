@@ -750,8 +750,8 @@ its reward, and take the group's mean as the measure. An answer that did better 
 the others less likely. That is **GRPO** (Shao et al. 2024), with which reasoning models are trained. No
 reward model is needed, no pairs, and no second network that predicts rewards.
 
-By hand: of eight answers to one prompt two are right. Their mean is 0.25 and the standard deviation 0.43, so
-a right answer has the **advantage** $0.75 / 0.43 = 1.73$ and a wrong one $-0.58$. If all eight are right, or
+By hand: of eight answers to one prompt two are right. Their mean is 0.25 and the standard deviation $\sqrt{3}/4$, so
+a right answer has the **advantage** $0.75 / (\sqrt{3}/4) = 1.73$ and a wrong one $-0.58$. If all eight are right, or
 all wrong, every advantage is 0, and the group teaches nothing.
 """
 

@@ -544,7 +544,7 @@ r"""
 More than 95 % of unseen handwriting, on each seed, from layers that were made for text. Augmentation has
 helped on these three, although the loss in training stays higher: images that change from batch to batch cannot
 be learned by heart. Do not read too much into the size of the gap, though. One per cent is five digits, and of three
-further seeds that we tried, two gained (1.6 and 2.4 per cent) and one lost (1.2).
+further seeds that we tried, two gained, by about two per cent, and one lost, by about one.
 
 Which ones does the first model get wrong? Judge for yourself whether you would have known:
 """

@@ -715,12 +715,13 @@ $$z, C = \operatorname{model}(t_{k}, C) \qquad t_{k + 1} = \operatorname{choose}
 def generate_cached(model, ids, n_new, choose, stop=None):
     """The new tokens of a text, each of which is read once.
 
-    model: (ids (1, n), caches) -> (logits (1, n, V), caches); caches None for a start
-    ids: (1, N), the prompt, read in one call; every later call gets the one new token, (1, 1)
-    n_new: at most so many new tokens, at least 1
-    choose: logits (1, V) -> (1,)
-    stop: the id that ends the text, or None
-    returns: list of int, without `stop`
+    Shapes:
+        model: (ids (1, n), caches) -> (logits (1, n, V), caches); caches None for a start
+        ids: (1, N), the prompt, read in one call; every later call gets the one new token, (1, 1)
+        n_new: at most so many new tokens, at least 1
+        choose: logits (1, V) -> (1,)
+        stop: the id that ends the text, or None
+        returns: list of int, without `stop`
 
     >>> count = lambda ids, caches: (F.one_hot(ids + 1, 9).float(), None)
     >>> generate_cached(count, torch.tensor([[1, 2]]), 9, lambda logits: logits.argmax(-1), stop=6)
