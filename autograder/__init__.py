@@ -25,8 +25,6 @@ __all__ = ["check", "compare", "draw", "explore", "figures", "hint", "mine", "pr
 
 
 def __getattr__(name: str) -> Any:
-    if name == "figures":
-        return _Figures("autograder.notebook.figures")
     if name not in _MODULES:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)
@@ -44,6 +42,9 @@ class _Figures(ModuleType):
 
     def __dir__(self) -> list[str]:
         return dir(import_module(self.__name__))
+
+
+figures = _Figures("autograder.notebook.figures")
 
 
 def __dir__() -> list[str]:

@@ -22,8 +22,13 @@ RULE = "RULE"  # the mistake of a verdict on an answer that breaks a rule of for
 
 def cases_of(exercise: Exercise, seed: str = PUBLIC_SEED, hidden: bool = False) -> list[Case]:
     """The cases of a check: the visible ones of a seed, or the hidden ones, which are more."""
+    return with_suspects(exercise, _cases_of(exercise, seed, hidden))
+
+
+def with_suspects(exercise: Exercise, cases: list[Case]) -> list[Case]:
+    """The cases; those whose operations are recorded say what the rules forbid."""
     names = suspects(exercise)
-    return [replace(case, suspects=names) if case.has_usage else case for case in _cases_of(exercise, seed, hidden)]
+    return [replace(case, suspects=names) if case.has_usage else case for case in cases]
 
 
 def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:

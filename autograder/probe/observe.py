@@ -238,8 +238,10 @@ def _largest_of_calls(usage: Usage) -> Iterator[None]:
     """What is counted for each call by itself: of several calls the most counts."""
     calls, work = usage.calls, usage.work
     usage.calls, usage.work = 0, [0] * LARGEST_POWER
-    yield
-    usage.calls, usage.work = max(calls, usage.calls), list(map(max, work, usage.work))
+    try:
+        yield
+    finally:  # a call that raises takes nothing back
+        usage.calls, usage.work = max(calls, usage.calls), list(map(max, work, usage.work))
 
 
 def _module_hook(usage: Usage) -> Callable[[nn.Module, Any], None]:

@@ -49,7 +49,8 @@ class Trace(TorchFunctionMode):
         if number >= MOST_OPERATIONS:
             raise _TooMany
         self.names.append(name)
-        sources = {number}.union(*(self._of(one) for one in _tensors((*args, *kwargs.values()))))
+        given = [*_tensors((*args, *kwargs.values()))]
+        sources = {number}.union(*map(self._of, given))
         made = function(*args, **kwargs)
         if name.startswith(self.suspects) and not (name.startswith(PRODUCTS) and _is_number(made)):
             self.suspected[number] = _line()
@@ -62,7 +63,7 @@ class Trace(TorchFunctionMode):
                 made = _larger(made)
         self.results.append(made)
         changed = [args[0]] if args and _writes(name) else [kwargs.get("out")]
-        read = {_memory(one) for one in _tensors((*args, *kwargs.values()))}.difference(map(_memory, _tensors(changed)))
+        read = {*map(_memory, given)}.difference(map(_memory, _tensors(changed)))
         for one in _tensors((made, *changed)):
             # subtle: what is read through a view needs the view; the memory that it looks at does not.
             owner, key = (self.views, id(one)) if _memory(one) in read else (self.sources, _memory(one))

@@ -5,7 +5,6 @@ answers of each kind to an exercise, `make trial` all of them.
 """
 
 import functools
-from dataclasses import replace
 
 import torch
 
@@ -15,13 +14,12 @@ from answers import answers
 from worked import answer_in, worked_file, worked_sources
 
 from autograder.exercises import all_exercises, find
-from autograder.judge import Expected, Verdict, cases_of, judge
+from autograder.judge import Expected, Verdict, judge
 from autograder.judge.findings import findings
-from autograder.judge.rules import broken_rule, suspects
+from autograder.judge.judging import with_suspects
+from autograder.judge.rules import broken_rule
 from autograder.probe import probe
-from autograder.schema.case import Case
 from autograder.schema.draw import Draw
-from autograder.schema.exercise import Exercise
 
 SAMPLE = 3  # of the mistakes, of the right and of the other wrong answers to an exercise
 IDS = [exercise.id for exercise in all_exercises()]
@@ -35,13 +33,7 @@ torch.set_num_threads(1)
 def expected_of(exercise_id: str, seed: str, hidden: bool) -> Expected:
     """The expected records, and those of the known mistakes, on the cases of a seed."""
     exercise = find(exercise_id)
-    return Expected(exercise, _one_round(exercise, seed) if hidden else cases_of(exercise, seed))
-
-
-def _one_round(exercise: Exercise, seed: str) -> list[Case]:
-    names = suspects(exercise)
-    cases = exercise.drawn(Draw(exercise.id, seed, hidden=True))
-    return [replace(case, suspects=names) if case.has_usage else case for case in cases]
+    return Expected(exercise, with_suspects(exercise, exercise.drawn(Draw(exercise_id, seed, hidden))))
 
 
 def records_of(exercise_id: str, answer, check=PUBLIC) -> list[dict]:
