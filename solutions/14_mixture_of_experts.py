@@ -472,7 +472,7 @@ down by a fixed amount if the expert had too many tokens, and up if it had too f
 *choice* only. And because each expert should be judged by itself, its **score** is a sigmoid of its logit
 instead of a share of a softmax:
 
-| | expert 0 | expert 1 | expert 2 |
+| number | expert 0 | expert 1 | expert 2 |
 |---|---|---|---|
 | logit | 2 | 0 | -1 |
 | score, the sigmoid of the logit | 0.88 | 0.50 | 0.27 |

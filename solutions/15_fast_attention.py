@@ -794,7 +794,7 @@ the new value is an **error**, and this error is what gets written. That is the 
 old as neural networks (Widrow and Hoff 1960): a step of gradient descent on the squared error of one memory,
 taken at every token. How large a step is, each token says itself, by a number $\beta$:
 
-| | what *Bob* finds in the state | error | written with $\beta = 1$ | *Bob* then finds |
+| token | what *Bob* finds in the state | error | written with $\beta = 1$ | *Bob* then finds |
 |---|---|---|---|---|
 | *Bob 7* | 0 | 7 - 0 = 7 | 7 | 7 |
 | *Bob 2* | 7 | 2 - 7 = -5 | -5 | 2 |
@@ -1005,13 +1005,13 @@ def under_window(model, window):
 GPT = mine("lm.GPT", ready_made)
 print("the model:", "ready-made" if GPT is ready_made else "yours, from lesson 11")
 ids = torch.arange(12)[None]
-other = ids.clone()
-other[0, 0] = 12  # only the first token is another
+changed = ids.clone()
+changed[0, 0] = 12  # only the first token is another
 for n_layers in (1, 2, 3):
     torch.manual_seed(0)
     model = under_window(GPT(13, 12, 16, 2, 32, n_layers), 3)
     with torch.no_grad():
-        moved = (model(ids) - model(other)).abs().amax(dim=-1)[0] > 1e-6
+        moved = (model(ids) - model(changed)).abs().amax(dim=-1)[0] > 1e-6
     farthest = max(n for n, has in enumerate(moved.tolist()) if has)
     name = f"{n_layers} layer{'s' * (n_layers > 1)}"
     print(f"{name}: felt up to position {farthest}; L (w - 1) = {2 * n_layers}")

@@ -1,6 +1,7 @@
 """How a verdict looks: a small card in a notebook, plain text elsewhere."""
 
 import html
+import os
 import re
 from collections.abc import Iterable
 
@@ -70,9 +71,10 @@ def _html_card(colour: str, head: str, lines: Iterable[str]) -> str:
 def show_failure(lines: list[str]) -> bool:
     """In a notebook, shows what a check says of an answer that is not right yet; elsewhere returns False.
 
-    subtle: a card, because JupyterLab breaks the lines of an error in the middle of words.
+    subtle: a card, because JupyterLab breaks the lines of an error in the middle of words. nbgrader's Validate shows
+    the text of errors, and no cards.
     """
-    if running_notebook() is None:
+    if running_notebook() is None or "NBGRADER_VALIDATING" in os.environ:
         return False
     head, *rest = lines if len(lines) > 1 else ["", *lines]
     show(_html_card(OTHER_COLOUR, head, rest), "\n".join(lines))

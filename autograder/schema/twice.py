@@ -60,8 +60,9 @@ def _joined(first: Case, second: Case, parameters: tuple[str, ...]) -> Case:
         "changes": both[0].changes + both[1].changes,
         "expect": both[0].expect | both[1].expect,  # type: ignore[operator]
     }
+    needs = tuple(dict.fromkeys(first.needs + second.needs))
     plain: dict[str, Any] = {"args": (), "calls": (), "gradients": False, "observe": False, "repeats": False}
-    return replace(first, family=TWICE, aspect=SIDE_EFFECTS, **joined, **plain)
+    return replace(first, family=TWICE, aspect=SIDE_EFFECTS, needs=needs, **joined, **plain)
 
 
 def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:

@@ -52,7 +52,7 @@ def cases(draw):
     ties = ("several", "ties")
     yield _case("one merge", "ab ab cab", 1)
     yield _case("a letter and the blank after it", "aa ba ca da", 1)
-    yield _case("line breaks at both ends", "\na\na\n", 1)
+    yield _case("line breaks at both ends", "\na\na\n", 1, needs=("line breaks",))
     yield _case("capital letters", "Ab Ab ab", 1)
     yield _case("the example of the paper", "aaabdaaabac", 3, needs=("several", "ties", "same"))
     yield _case("merges of merges", "abcdabcdabcd xabcd", 3, needs=ties)
@@ -69,10 +69,11 @@ def cases(draw):
         yield _case(family, f"{text} {text[::-1]} {text}", 6, needs=("several", "ties", "bytes"))
     early = {"aspect": EARLY, "needs": ("early",)}
     yield _case("no pair twice", "abcdefg", 3, **early)
-    yield _case("after some merges no pair twice", "abab", 5, **early)
+    late = early | {"needs": ("early", "several")}
+    yield _case("after some merges no pair twice", "abab", 5, **late)
     yield _case("one letter", "a", 2, **early)
     yield _case("an empty text", "", 2, **early)
-    yield _case("three times the same, twice a pair", "xaaa", 4, **early)
+    yield _case("three times the same, twice a pair", "xaaa", 4, **late)
     yield Case("arguments by name", (), {"text": "ab ab cab ca", "n_merges": 2}, gradients=False, needs=ties)
 
 
@@ -175,6 +176,8 @@ EXERCISE = Exercise(
     needs={
         "early": ("You are right while pairs come again; where none does you are not.",
                   "What if nothing is left that is worth a merge?"),
+        "line breaks": ("You are right within a line; where lines end you are not.",
+                        "Which byte ends a line, and may it be half of a pair?"),
         "bytes": ("You are right for English; for other letters you are not.",
         "Which bytes does a letter like ä have?"),
         "same": ("You are right but where a letter follows itself.",

@@ -196,8 +196,6 @@ WRONG = {
     "table of truth values": table_of_truth,
     "all blocks kept": blocks_side_by_side,
     "fused": lambda q, k, v, block, causal=False: F.scaled_dot_product_attention(q, k, v, is_causal=causal),
-    "fused for the first block": {"    for start": "    F.scaled_dot_product_attention(q, k[..., :block, :], "
-                                  "v[..., :block, :])\n    for start"},
     "blocks of its own size": lambda q, k, v, block, causal=False: three_running(q, k, v, 64, causal),
     "a block is skipped": {RANGE: "range(0, k.shape[-2], block + 1)"},
     "two blocks at most": {RANGE: "range(0, min(k.shape[-2], 2 * block), block)"},

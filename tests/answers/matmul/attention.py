@@ -119,7 +119,7 @@ def recursion_over_queries(q, k, v):
     return torch.cat([recursion_over_queries(part, k, v) for part in (q[..., :half, :], q[..., half:, :])], -2)
 
 
-def loop_for_show(q, k, v):
+def loop_that_does_nothing(q, k, v):
     for _ in range(q.shape[-2]):
         pass
     return weights_of(q, k) @ v
@@ -149,6 +149,7 @@ RIGHT = {
     "ones append the sum, in float64": ones_append_the_sum,
     "in place on temporaries": in_place_on_temporaries,
     "vmap": by_vmap,
+    "a loop that does nothing": loop_that_does_nothing,
     "module": Attention(),
     "bound method": Attention().forward,
     "scripted": scripted,
@@ -172,7 +173,6 @@ WRONG = {
     "loop over heads": loop_over_heads,
     "map over keys": map_over_keys,
     "recursion over queries": recursion_over_queries,
-    "loop for show": loop_for_show,
     "wrong with heads": {FORWARD: f"    q = q.transpose(1, -2).reshape(q.shape) if q.dim() == 4 else q\n{FORWARD}"},
     "transposed if square": {MIX: "(weights.mT if q.shape[-2] == k.shape[-2] else weights) @ v"},
     "softmax over all": {SOFTMAX: "torch.softmax(scores.flatten(-2), dim=-1).reshape(scores.shape)"},
