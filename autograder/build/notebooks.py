@@ -27,8 +27,9 @@ HEADINGS = {MARK_SCHEME: ["", "**How it is marked**", ""]}
 
 def teacher_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson with answers, hidden tests and marking schemes, as an instructor's nbgrader source."""
-    notebook = _notebook(lesson, lambda cell: cell.text)
-    for cell, made in zip(read_cells(lesson), notebook.cells):
+    cells = read_cells(lesson)
+    notebook = _notebook(lesson, cells, lambda cell: cell.text)
+    for cell, made in zip(cells, notebook.cells, strict=True):
         if cell.kind in ("exercise", "check", "written"):
             made.metadata["nbgrader"] = _nbgrader_metadata(cell)
     return notebook
@@ -56,6 +57,7 @@ def reading_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson as one reads it: answers and marking schemes in place, without marks."""
     return _notebook(
         lesson,
+        read_cells(lesson),
         lambda cell: replace_marks(
             without_regions(cell.text, HIDDEN_TESTS), {} if cell.is_code else HEADINGS
         ),
@@ -68,8 +70,8 @@ def as_text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=4) + "\n"
 
 
-def _notebook(lesson: Lesson, text_of: Callable[[Cell], str]) -> NotebookNode:
-    source, cells, address = read_cells(lesson), [], repository(lesson.root)
+def _notebook(lesson: Lesson, source: list[Cell], text_of: Callable[[Cell], str]) -> NotebookNode:
+    cells, address = [], repository(lesson.root)
     check_complete(lesson, source)
     for number, cell in enumerate(source, start=1):
         text = with_address(text_of(cell), address)

@@ -21,7 +21,6 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.errors import UserError
 from autograder.files import write_whole
 from autograder.grading.gradebook.fail_closed import require_settings
 from autograder.grading.gradebook.graded_notebook import SCHEME_TAG
@@ -134,14 +133,12 @@ def _expected_and_yours(data: str) -> str:
 
 def _graphs(exercise: str, data: str, is_right: bool) -> str:
     """The student's computation beside a worked one, folded if nothing is to be mended. The data come from the
-    student's process: `from_data` checks every item before anything is drawn; what is no graph is left out."""
+    student's process: `from_data` checks every item before anything is drawn, and raises UserError for what is no
+    graph."""
     from autograder.graph import compared, from_data
     from autograder.graph.drawing import as_image
 
-    try:
-        mine = from_data(json.loads(data))
-    except UserError:
-        return ""
+    mine = from_data(json.loads(data))
     comparison = compared(mine, _worked(exercise))
     alone = is_right and comparison.differences  # a right answer of another structure has nothing to be told
     shown = mine if alone else comparison

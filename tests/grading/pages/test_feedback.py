@@ -114,11 +114,16 @@ def test_a_right_answer_of_another_structure_is_shown_alone(folder):
 
 @pytest.mark.parametrize(
     "graph",
-    [{}, [], {"nodes": "<script>"}, graph_of(MultiheadSelfAttention) | {"title": "<img src=x onerror=alert(1)>\n"}],
-    ids=["empty", "a list", "no nodes", "a title with a line break"],
+    [{}, {"nodes": "<script>"}, graph_of(MultiheadSelfAttention) | {"title": "<img src=x onerror=alert(1)>\n"}],
+    ids=["empty", "no nodes", "a title with a line break"],
 )
-def test_what_is_no_graph_is_not_drawn(folder, graph):
-    assert shown(fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS)) == ""
+def test_what_is_no_graph_is_not_drawn_and_counted(folder, graph):
+    page = shown(fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: graph}), HEADS))
+    assert page == LEFT_OUT and len(missing.taken()) == 1
+
+
+def test_a_list_is_no_graph(folder):
+    assert shown(fitted(folder, Result(verdicts={HEADS: a_verdict()}, graphs={HEADS: []}), HEADS)) == ""
 
 
 def test_the_page_says_what_was_not_run(folder):
