@@ -22,7 +22,8 @@ from nbformat.v4 import new_code_cell
 from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import CLASS, FIRST
-from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.gradebook.fail_closed import GUARD
+from autograder.grading.gradebook.open_course import SETTINGS, open_course
 from autograder.grading.gradebook.outcomes import last_outcome
 from autograder.grading.gradebook.table import read_rows
 from autograder.grading.judging import results
@@ -66,7 +67,8 @@ def ours(folder: Path) -> tuple[float, float, float]:
 
 
 def stock(folder: Path) -> tuple[float, float, float]:
-    (folder / "nbgrader_config.py").write_text(STOCK.format(folder=str(folder)), encoding="utf-8")
+    (folder / GUARD).unlink()
+    (folder / SETTINGS).write_text(STOCK.format(folder=str(folder)), encoding="utf-8")
     return seconds([str(Path(sys.executable).with_name("nbgrader")), "autograde", FIRST], folder)
 
 
