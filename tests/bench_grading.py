@@ -7,6 +7,7 @@ students' kernels. Then ours alone on ten times as many.
 """
 
 import os
+import platform
 import resource
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ from nbformat.v4 import new_code_cell
 
 from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
-from autograder.grading.demo.sample_class import CLASS, FIRST
+from autograder.grading.demo.sample_class import CLASS, FIRST, SampleSubmission
 from autograder.grading.gradebook.fail_closed import GUARD
 from autograder.grading.gradebook.open_course import SETTINGS, open_course
 from autograder.grading.gradebook.outcomes import last_outcome
@@ -41,10 +42,10 @@ c.ExecutePreprocessor.timeout = 120
 HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None and not work.without_checks]
 
 
-def fill(folder: Path, size: int) -> None:
+def fill(folder: Path, size: int, works: list[SampleSubmission] = HONEST) -> None:
     """A class of that size hands in."""
     for number in range(size):
-        work = HONEST[number % len(HONEST)]
+        work = works[number % len(works)]
         path = hand_in(folder, replace(work, student=f"{number:04}_{work.student}"))
         notebook = nbformat.read(path, as_version=4)
         notebook.cells.append(new_code_cell(f"student_number = {number}"))
@@ -96,7 +97,7 @@ def main() -> None:
         shutil.copytree(small, other)
         shutil.copytree(small, large)
         fill(large, GROWTH * SIZE)
-        print(f"\n{SIZE} submissions of {FIRST}, {cores} cores")
+        print(f"\n{SIZE} submissions of {FIRST}, {cores} cores of {platform.processor() or platform.machine()}")
         wall, _, memory = ours(small)
         print(f"  ours              {wall:8.1f} s   {wall / SIZE:6.2f} s each   largest process {memory:.0f} MB")
         again, _, _ = ours(small)
