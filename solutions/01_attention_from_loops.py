@@ -6,8 +6,8 @@ r"""
 which *saw* was meant, because you read the words around it. A network starts with one list of numbers for
 *saw*, whatever the sentence. How can one list become two meanings?
 
-With **attention**: every token takes something from the others, and most from those that concern it most. Today's
-language models are built on this one step. It is short enough to be written with two loops.
+With **attention**. Every token takes something from the others, and most from those that concern it most. Today's
+language models are built on this one step. It is short enough to write with two loops.
 
 In this lesson you will **build** it with nothing but Python loops, so that no step hides inside a library
 call:
@@ -19,8 +19,8 @@ call:
 
 At the end we try it on *saw*. It will fail, in a way that tells us what lesson 02 has to add.
 
-And this is where the road leads: in lesson 20 a real language model, trained by others, answers you on code that
-you wrote, part by part, from today's four functions on.
+This is where the road leads. In lesson 20 a real language model, trained by others, answers you. It runs on
+code that you wrote part by part, starting with today's four functions.
 
 **You need** Python, and a little PyTorch: what a tensor is, what `x[i]` and `x.shape` mean.
 
@@ -70,10 +70,10 @@ figures.table(x, tokens, FEATURES, title="x: one row per token")
 
 # %% [markdown]
 r"""
-Three things to notice. *Dog* and *cat* differ in one feature only. *The* occurs twice with the same four
-numbers: so far, a token does not know its position in the sentence. And *saw* is already the verb here:
-not a thing, but an action. That is kinder than real life, and it keeps the numbers simple. At the end of
-section 4 we take the kindness back.
+Three things to notice. *Dog* and *cat* differ in only one feature. *The* occurs twice with the same four
+numbers, because so far a token does not know its position in the sentence. *Saw* is already the verb here, an
+action and not a thing. That is kinder than real life, and it keeps the numbers simple. At the end of section 4
+we take the kindness back.
 
 ## 1. How strongly do two tokens agree?
 
@@ -81,8 +81,8 @@ section 4 we take the kindness back.
 numbers tell?
 
 Multiply them feature by feature and add up. If both numbers are positive, or both negative, the product is
-positive: on this feature the two agree. If the signs differ, it is negative: they disagree. If one of them
-is zero, the feature says nothing.
+positive, and on this feature the two agree. If the signs differ, it is negative, and they disagree. If one of
+them is zero, the feature says nothing.
 
 ![Dog, 2, -1, 1, 0, and cat, 2, -1, -1, 0, multiplied feature by feature: 4, 1, -1, 0, which add up to
 4](../images/dot_product_dog_cat.svg)
@@ -101,8 +101,8 @@ print("the . the =", 0 * 0 + 0 * 0 + 0 * 0 + 1 * 1)
 
 # %% [markdown]
 r"""
-Now compare. *The* is exactly like itself, and scores 1. *Dog* and *cat* are not the same, and score 4. So a
-dot product measures more than similarity. Draw each vector as an arrow, and you see what else it measures:
+Now compare. *The* is exactly like itself, and scores 1. *Dog* and *cat* are not the same, yet they score 4. A
+dot product must measure more than similarity. Draw each vector as an arrow, and you see what else it measures:
 
 ![Three pairs of arrows. The with the: both of length 1, angle 0, product 1. Dog with cat: both of length 2.45,
 angle 48 degrees, product 4. Dog with saw: lengths 2.45 and 2.24, angle 137 degrees, product
@@ -110,15 +110,15 @@ angle 48 degrees, product 4. Dog with saw: lengths 2.45 and 2.24, angle 137 degr
 
 $$a \cdot b = |a| \, |b| \cos\theta$$
 
-- $\theta$: the **angle** between the two arrows. Below 90 degrees they agree and the product is positive, at
-  90 degrees it is zero, above it is negative.
+- $\theta$: the **angle** between the two arrows. Below 90 degrees they agree and the product is positive, at 90
+  degrees it is zero, above that it is negative.
 - $|a|$, $|b|$: their **lengths**, the square root of the sum of squares. If one arrow is twice as long, the
   score is twice as large.
 
 The angle says *whether* two tokens agree, the lengths say *how much that counts*. We could divide by the
 lengths and keep only the angle (the **cosine similarity**). Attention keeps the lengths. A long key then draws
-more weight from every query that points its way, and a short one, like *the*, draws little from any query. So
-length is one more thing that training can use, to mark a token as important.
+more weight from every query that points its way, and a short one, like *the*, draws little from any query.
+Length gives training one more way to mark a token as important.
 """
 
 # %%
@@ -144,12 +144,12 @@ $$S_{ij} = x_i \cdot x_j = \sum_{d=1}^{D} x_{id}\, x_{jd}$$
 ![The score matrix of the sentence: five rows named by the queries, five columns named by the keys. The row of
 dog is left open](../images/score_matrix.svg)
 
-Fill in the row of *dog*; you have met three of its five numbers. Why is the table symmetric? And which row
-tells how strongly *saw* agrees with *cat*?
+Fill in the row of *dog*; you have met three of its five numbers. Why is the matrix symmetric? Which row shows
+how strongly *saw* agrees with *cat*?
 
 <details><summary>The answers</summary>
 
-The row of *dog* is 0, 6, -4, 0, 4: *dog* and *the* have no feature in common. The table is symmetric because
+The row of *dog* is 0, 6, -4, 0, 4: *dog* and *the* have no feature in common. The matrix is symmetric because
 $x_i \cdot x_j$ and $x_j \cdot x_i$ add up the same products. *Saw* attending to *cat* is in the row of *saw*
 and the column of *cat*: -4.
 
@@ -157,11 +157,11 @@ and the column of *cat*: -4.
 
 **Why this score?** The first attention scored each pair with a small separate network (Bahdanau et
 al. 2015). A dot product has no parameters and costs little, and lesson 02 will compute all of them as
-one matrix product. It has a price as well: long vectors make large scores. Section 4 deals with that.
+one matrix product. Its price is that long vectors make large scores. Section 4 deals with that.
 
 ### Exercise: `dot_product_scores`
 
-Fill the table with loops over the tokens: the slow way, in which you see every step. A dot product of two
+Fill the matrix with loops over the tokens. This is the slow way, and it shows you every step. A dot product of two
 *vectors* may be written as you like; a product of whole *matrices* is what lesson 02 is for.
 """
 
@@ -197,7 +197,8 @@ r"""
   moves in the inner loop.
 - *The first column is right and the rest drifts away.* Something is left over from the pair before.
 - *An error, or missing rows, unless there are as many tokens as features.* One loop counts features where it
-  should count tokens. Our sentence has 5 tokens and 4 features, so it notices; a square example would not.
+  should count tokens. Our sentence has 5 tokens and 4 features, so the mistake shows; a square example would
+  hide it.
 
 **See it run.** Your function on the sentence, with the row of *dog* filled in:
 """
@@ -211,7 +212,7 @@ r"""
 ## 2. From scores to weights
 
 **The question.** *Dog* has the scores 0, 6, -4, 0, 4. It should attend to every token *in proportion*. But
-what would "-4 parts of *saw*" mean? We need **weights**: none negative, and together exactly 1.
+what would "-4 parts of *saw*" mean? We need **weights**, none of them negative and together exactly 1.
 
 Two steps do it. The exponential makes every score positive and keeps the order. Dividing by the sum makes
 the parts add up to 1. This is **softmax**.
@@ -221,11 +222,11 @@ Here they are for the scores of *dog*, cut in half first (section 4 says why):
 ![Three bar charts for the five tokens: the scores 0, 3, -2, 0, 2; their exponentials 1, 20.09, 0.14, 1,
 7.39; the weights 0.03, 0.68, 0.00, 0.03, 0.25](../images/softmax_steps.svg)
 
-*Dog* attends mostly to itself, and with a quarter of its weight to *cat*. Even *saw* is not quite zero:
-softmax never says never.
+*Dog* attends mostly to itself, and with a quarter of its weight to *cat*. Even *saw* is not quite zero. Softmax
+never says never.
 
 By hand, the row of *saw*. Its scores, cut in half, are 0, -2, 2.5, 0, -2. The exponentials are 1, 0.14,
-12.18, 1, 0.14 and add up to 14.45. So *saw* attends to itself with 12.18 / 14.45 = 0.84.
+12.18, 1, 0.14 and add up to 14.45, so *saw* attends to itself with a weight of 12.18 / 14.45 = 0.84.
 """
 
 # %%
@@ -241,14 +242,14 @@ r"""
 
 $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{m=1}^{M} e^{s_m}}$$
 
-- $s$, shape $(M)$: the scores of one query for $M$ keys; a whole table $(N, M)$ is $N$ such rows
+- $s$, shape $(M)$: the scores of one query for $M$ keys; a whole matrix $(N, M)$ is $N$ such rows
 - $e^{s_j}$: positive for every score
-- the sum runs over the same row: one total per row
+- the sum runs over the same row, so there is one total per row
 
 **Why the exponential,** and not, say, the square? Look at the picture again. *Dog* leads *cat* by one, 3
 against 2, and its exponential is 20.09 / 7.39 = 2.718 times as large. That factor is $e$, and a lead of one
-gives it *wherever the two scores lie*. With squares the same lead would count for much between small scores
-and for next to nothing between large ones:
+gives it *wherever the two scores lie*. With squares, the same lead would matter a lot between small scores and
+hardly at all between large ones:
 """
 
 # %%
@@ -259,11 +260,11 @@ print(f"dog against cat: {math.exp(3):.2f} / {math.exp(2):.2f} = {math.exp(3 - 2
 
 # %% [markdown]
 r"""
-So softmax looks at *differences* between scores, and at nothing else. Two things follow.
+Softmax looks at *differences* between scores, and at nothing else. Two things follow.
 
-- *Multiply* all scores by a number, and every lead grows by it: the weights get sharper. Section 4 builds
-  on that.
-- *Add* a number to all scores, and no lead changes: the weights stay the same.
+- *Multiply* all scores by a number, and every lead grows by that factor, so the weights get sharper. Section 4
+  builds on that.
+- *Add* a number to all scores, and no lead changes, so the weights stay the same.
 
 The second saves us, because computers cannot hold every exponential:
 """
@@ -275,8 +276,8 @@ print("inf/inf =", (torch.tensor(math.inf) / torch.tensor(math.inf)).item())
 
 # %% [markdown]
 r"""
-A score of 89 is not exotic: long vectors reach it on an ordinary day. But you may subtract any number $c$ from
-all scores of a row. Every exponential shrinks by the same factor $e^{c}$, which cancels:
+A score of 89 is not exotic. Long vectors reach it on an ordinary day. Fortunately, you can subtract any number
+$c$ from all scores of a row. Every exponential shrinks by the same factor $e^{c}$, which cancels:
 
 $$\frac{e^{s_j - c}}{\sum_m e^{s_m - c}} = \frac{e^{-c}\, e^{s_j}}{e^{-c} \sum_m e^{s_m}}
 = \operatorname{softmax}(s)_j$$
@@ -292,7 +293,7 @@ between 0 and 1. One of them is exactly 1, so the sum is at least 1.
 
 ### Exercise: `softmax`
 
-Over the last axis, for any number of axes before it, and right even for scores of ten thousand. Use
+Over the last axis, for any number of axes before it, and correct even for scores of ten thousand. Use
 exponentials and sums, without PyTorch's own softmax family.
 """
 
@@ -322,16 +323,16 @@ r"""
 
 - *`nan` for large scores.* Something overflowed before it was divided. Ask which of your numbers can grow
   without bound.
-- *Right for one row, wrong for a square table, and no error.* Without `keepdim` the sums come back as a
-  row, not as a column, and broadcasting lines them up with the wrong axis. On a five-by-five table that
-  fits, silently. Print the two shapes.
-- *Columns add up to 1 instead of rows.* Then the keys share out the queries. We want the opposite: each query
-  divides *its own* attention.
-- *Fine for most rows, `nan` for one.* Shifting by the mean is not enough: with the scores 0, 0, 0, 400 the
-  mean is 100, and the largest is still 300 above it.
+- *Right for one row, wrong for a square matrix, and no error.* Without `keepdim` the sums come back as a row,
+  not as a column, and broadcasting lines them up with the wrong axis. On a five-by-five matrix that fits,
+  silently. Print the two shapes.
+- *Columns add up to 1 instead of rows.* Then the keys share out the queries. We want the opposite, where each
+  query divides *its own* attention.
+- *Fine for most rows, `nan` for one.* Shifting by the mean is not enough. With the scores 0, 0, 0, 400 the mean
+  is 100, and the largest is still 300 above it.
 
-**See it run.** First the row from the list above, shifted by its mean. Then your softmax: a score of ten
-thousand does no harm, and every row of the table adds up to 1.
+**See it run.** First the row from the list above, shifted by its mean. Then your softmax. A score of ten
+thousand does no harm, and every row of the matrix adds up to 1.
 """
 
 # %%
@@ -357,7 +358,7 @@ weight and add up.
 the five value vectors to the output vector 1.85, -0.92, 0.43, 0.07](../images/weighted_average.svg)
 
 By hand, the feature *thing* of the output of *the*. It gives *dog*, *saw* and *cat* the weight 0.16 each. Their
-*thing* features are 2, -1 and 2; its own is 0. That makes 0.16 times 3, about 0.48: *the*, which said nothing
+*thing* features are 2, -1 and 2; its own is 0. That makes 0.16 times 3, about 0.48. *The*, which said nothing
 about things, now says that there are some around.
 """
 
@@ -377,7 +378,7 @@ $$o_i = \sum_{j=1}^{M} w_{ij}\, v_j$$
 - $v$, shape $(M, E)$: the **values**, one row per key, $E$ features each
 - $o$, shape $(N, E)$: the output, one row per query
 
-Until now the values were the embeddings themselves. They need not be: what a token *passes on* may differ
+Until now the values were the embeddings themselves. They need not be. What a token *passes on* may differ
 from what it is *found by*.
 
 ### Exercise: `weighted_sum`
@@ -413,14 +414,14 @@ def weighted_sum(weights, values):
 r"""
 **What goes wrong.**
 
-- *Right for a symmetric table, wrong otherwise.* You read column $i$ of the weights where row $i$ belongs
-  to query $i$. Our scores are symmetric, our weights are not: compare the entries of (*the*, *dog*) and
+- *Right for a symmetric matrix, wrong otherwise.* You read column $i$ of the weights where row $i$ belongs
+  to query $i$. Our scores are symmetric, our weights are not. Compare the entries of (*the*, *dog*) and
   (*dog*, *the*) above.
 - *Only the last token comes through.* The sum is overwritten instead of added to.
 - *The second call gives something else.* An input was changed in place. A function that borrows your
   tensors should return them as they were.
 
-**See it run.** A test worth remembering: with the identity matrix as values, the output *is* the matrix of
+**See it run.** Here is a test worth remembering. With the identity matrix as values, the output *is* the matrix of
 weights. It lets you look into any attention, even one whose weights are hidden inside a library.
 """
 
@@ -442,13 +443,13 @@ Look at what softmax does to the same row of scores when they are multiplied fir
 dog and 0.25 for cat. Times 1: 0.88 for dog and 0.12 for cat. Times 3: dog takes
 all](../images/softmax_scale.svg)
 
-Small scores give an almost plain average. Large scores make softmax pick one winner: it **saturates**. Then
-the weights hardly move when the scores move a little, so the gradient is nearly zero, and what does not
-move cannot learn.
+Small scores give an almost plain average. Large scores make softmax pick one winner. We say that it
+**saturates**. Then the weights hardly move when the scores move a little, so the gradient is nearly zero, and
+what does not move cannot learn.
 
-So how large are scores? Call the width of queries and keys $d_k$, and let their entries be random, with mean 0
+How large are scores, then? Call the width of queries and keys $d_k$, and let their entries be random, with mean 0
 and variance 1. By hand for $d_k = 2$: let every entry be 1 or -1, each with the same chance. Then each of the
-two products $q_1 k_1$ and $q_2 k_2$ is 1 or -1, too, and their sum is 2, 0, 0 or -2. The mean is 0 and the
+two products $q_1 k_1$ and $q_2 k_2$ is also 1 or -1, and their sum is 2, 0, 0 or -2. The mean is 0 and the
 variance is (4 + 0 + 0 + 4) / 4 = 2.
 """
 
@@ -459,11 +460,11 @@ print("possible scores:", possible, " variance:", sum(s**2 for s in possible) / 
 # %% [markdown]
 r"""
 That is the general rule. Each product has mean 0 and variance 1, the variances of independent terms add, so
-**a dot product of width $d_k$ has variance $d_k$**. Its typical size is the root of that, $\sqrt{d_k}$.
+**a dot product of width $d_k$ has variance $d_k$**. Its typical size is the square root of that, $\sqrt{d_k}$.
 
-Does it hold for other numbers than 1 and -1, and what does it do to learning? Measure: for each width, 2000
-random queries with 16 random keys each, entries drawn from a normal distribution. The gradient is that of a
-weighted average of random numbers with respect to the scores.
+Does it hold for numbers other than 1 and -1, and what does it do to learning? Let us measure it. For each width
+we take 2000 random queries with 16 random keys each, all entries drawn from a normal distribution. Then we take
+the gradient of a weighted average of random numbers with respect to the scores.
 """
 
 # %%
@@ -515,8 +516,7 @@ The variance of a raw score is the width itself, up to chance. At $d_k = 1024$ t
 0.96 on average, and the gradient that gets through has shrunk from 0.290 at width 4 to 0.043. Divided by
 $\sqrt{d_k}$, the scores keep variance 1 at every width, and weights and gradients stay the same.
 
-That is the whole secret of the scale. Our tokens have $d_k = 4$ features, and $\sqrt{4} = 2$: hence the
-half.
+That is the whole secret of the scale. Our tokens have $d_k = 4$ features, and $\sqrt{4} = 2$, hence the half.
 
 **The formula.** Give the three roles of a token their names. What it looks for is its **query**, what it can
 be found by is its **key**, what it passes on is its **value**. **Attention** makes one output per query:
@@ -533,7 +533,7 @@ $$o_i = \sum_{j=1}^{M} \operatorname{softmax}_j\!\left(\frac{q_i \cdot k_j}{\sqr
 gives weights, and weights with v of shape (M, E) give the output of shape (N,
 E)](../images/attention_flow.svg)
 
-The picture, the exercise and its messages have one letter per axis: D is $d_k$, and E is $d_v$.
+The picture, the exercise and its messages use one letter per axis, D for $d_k$ and E for $d_v$.
 
 By hand, *dog* attending to *cat*: the score 4, divided by 2, is 2; you have met its exponential, 7.39, in
 section 2.
@@ -541,7 +541,7 @@ section 2.
 ### Exercise: `attention_from_loops`
 
 The three steps together, with loops. You may use your `softmax`. There may be more keys than queries or
-fewer, and the values may be wider than the keys or narrower: watch which tensor each size comes from.
+fewer, and the values may be wider than the keys or narrower, so watch which tensor each size comes from.
 """
 
 # %% exercise: loops.attention_from_loops
@@ -576,7 +576,7 @@ r"""
 **What goes wrong.**
 
 - *No scale, or the scale upside down.* Nothing crashes; the weights are just too sharp. If the scores are
-  saturated already, you do not even see a difference in the numbers. So a test needs small scores as well.
+  saturated already, you do not even see a difference in the numbers. A test therefore needs small scores as well.
 - *The scale from the wrong tensor.* The values may have another width than the keys. Whose vectors meet in
   the dot product?
 - *The square root rounded to a whole number.* With 4 or 64 features nobody notices. With 6 it is wrong.
@@ -592,8 +592,8 @@ figures.table(output, tokens, FEATURES, title="Each token after attention")
 
 # %% [markdown]
 r"""
-Compare with the table at the beginning. *Dog* has become a little less of a dog: its *pet* went from 1 to
-0.43, because it has attended to *cat*. *Saw* is still mostly *saw*, and both *the* still agree.
+Compare with the table at the beginning. *Dog* has become a little less of a dog. Its *pet* went from 1 to
+0.43, because it has attended to *cat*. *Saw* is still mostly *saw*, and the two *the* still agree.
 
 Is it right? The check says so. Ask PyTorch as well, whose own attention is one call:
 """
@@ -608,9 +608,9 @@ print("dog after: ", [round(value, 2) for value in output[1].tolist()])
 r"""
 ### And which *saw* is it?
 
-Now the question from the beginning. A network finds an embedding by the spelling of the word. So *saw* the verb
-and *saw* the tool start from the same numbers, and fair numbers would leave it open: a bit of a thing, a bit of
-an action, $(1, 1, 0, 0)$.
+Now the question from the beginning. A network finds an embedding by the spelling of the word, so *saw* the verb
+and *saw* the tool start from the same numbers. Fair numbers would leave the question open: a bit of a thing, a
+bit of an action, $(1, 1, 0, 0)$.
 
 Put this fair *saw* into two sentences: *the dog saw the cat*, and *the old saw*. (*Old* is
 $(0, 0, 0, -1)$: no thing, no action, and anything but a small word.) Does attention find out which is which?
@@ -634,16 +634,16 @@ It does not. In *the old saw* the token stays undecided: 0.58 of a thing, 0.58 o
 cat* it even goes the wrong way. It becomes more of a thing, because it attended to two animals and took from
 them what they are.
 
-So this attention blurs: every token moves towards those that agree with it already. Two things are missing.
-*Saw* should be able to look for something *other* than itself ("is there someone who could have seen?"). And
-*dog* should be able to pass on something *other* than itself ("then you are a verb"). Lesson 02 adds both,
-with three small matrices, and trains them until the same
-$(1, 1, 0, 0)$ ends in the upper ring in the one sentence and in the lower ring in the other.
+So this attention blurs. Every token moves towards those that already agree with it. Two things are missing.
+*Saw* should be able to look for something *other* than itself ("is there someone who could have seen?"). *Dog*,
+in turn, should be able to pass on something *other* than itself ("then you are a verb"). Lesson 02 adds both,
+with three small matrices, and trains them until the same $(1, 1, 0, 0)$ ends in the upper ring in one sentence
+and in the lower ring in the other.
 
 ## Explore
 
-Change the scale and choose a token. Before you do, guess: what is left of attention when the scale is 0? At
-which scale does *dog* stop attending to *cat*? And what does *the* attend to, at any scale?
+Change the scale and choose a token. Guess first. What is left of attention when the scale is 0? At which scale
+does *dog* stop attending to *cat*? What does *the* attend to, at any scale?
 """
 
 # %% explore
@@ -659,18 +659,18 @@ explore(look, scale=(0.0, 3.0, 0.05, 0.5), word=["dog", "saw", "cat", "the"])
 r"""
 <details><summary>What you should find</summary>
 
-At scale 0 all scores are 0, so all weights are equal: a plain average, the same for every token. *Dog* never
-quite stops attending to *cat*: the lead of 2 grows with the scale, and at a scale of 3 the weight
-rounds to zero. *The* attends more and more to the two *the*, and always equally: equal scores have equal
-weights at any scale.
+At scale 0 all scores are 0, so all weights are equal. That is a plain average, the same for every token. *Dog*
+never quite stops attending to *cat*, but the lead of 2 grows with the scale, and at a scale of 3 the weight
+rounds to zero. *The* attends more and more to the two *the*, and always equally, because equal scores have
+equal weights at any scale.
 
 </details>
 
 ## See the whole computation
 
-Here is what your function really does for the first three tokens, drawn from the run itself. Steps that
-repeat are folded: a box with "× 9" was run nine times, once for each pair of three tokens. How often would
-it run for five tokens?
+Here is what your function really does for the first three tokens, drawn from the run itself. Steps that repeat
+are folded, so a box with "× 9" was run nine times, once for each pair of three tokens. How often would it run
+for five tokens?
 
 <details><summary>The answer</summary>
 
@@ -703,10 +703,10 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The dot product adds up, feature by feature, how far the two agree, and how
-much that counts: it is the product of both lengths and the cosine of the angle between them, positive if they
-point the same way and negative if they point in opposite directions. It has no parameters, and all pairs
-together are a single matrix product, which computers do very fast.
+**A worked answer.** The dot product adds up, feature by feature, how far the two agree, and how much that
+counts. It is the product of both lengths and the cosine of the angle between them, positive if they point the
+same way and negative if they point in opposite directions. It has no parameters, and all pairs together are a
+single matrix product, which computers do very fast.
 
 It is a sum of $d_k$ products $q_d k_d$. Each product has mean 0 (its
 factors are independent with mean 0) and variance 1 (the mean of $q_d^2 k_d^2$ is $1 \cdot 1$). Variances of
@@ -760,7 +760,7 @@ r"""
 Not graded. The first is for guessing, the second is hard.
 
 **Who saw whom?** Rearrange the sentence to *the cat saw the dog*. Before you run the cell, write down which
-tokens will have another output than before.
+tokens will have a different output.
 """
 
 # %%
@@ -775,7 +775,7 @@ for word in ("dog", "saw", "cat"):
 r"""
 <details><summary>Why?</summary>
 
-None of them. Neither a score nor a sum knows where a token is: attention as we have it sees a *bag* of
+None of them. Neither a score nor a sum knows where a token is. Attention as we have it sees a *bag* of
 tokens, and cannot tell who saw whom. Real models add something to each embedding that depends on its
 position. Lesson 07 does.
 
@@ -808,8 +808,9 @@ def try_one_pass(one_pass):
 r"""
 <details><summary>One answer</summary>
 
-Keep the largest score so far, and two sums that are shifted by it: that of the exponentials, and that of the
-values times them. If a new score is larger, both sums were shifted by too little: shrink them by one factor.
+Keep the largest score so far, and two sums shifted by it: the sum of the exponentials, and the sum of the
+values times them. If a new score is larger, both sums were shifted by too little, so shrink both by the same
+factor.
 
 ```python
 def one_pass(pairs):
@@ -829,9 +830,9 @@ def one_pass(pairs):
   (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). They divide their scores by 8 and by about
   11.3.
 - **The largest score is subtracted everywhere.** `torch.softmax` does it for you. In float16 it matters even
-  more, because its largest number is 65504: the exponential of 12 is already infinite. (bfloat16, the other
-  format of 16 bits, reaches as far as float32.)
-- **The table is the cost.** Each token attends to each: 4096 tokens make 16.8 million scores, for
+  more, because its largest number is 65504, so the exponential of 12 is already infinite. (bfloat16, the other
+  16-bit format, reaches as far as float32.)
+- **The matrix is the cost.** Every token attends to every token, so 4096 tokens make 16.8 million scores, for
   every head of every layer. Twice as many tokens, four times as many scores.
 """
 

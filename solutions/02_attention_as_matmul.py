@@ -4,7 +4,7 @@ r"""
 
 Lesson 01 ended with a failure. A *saw* that might be a tool or a verb, $(1, 1, 0, 0)$, went into two
 sentences, and attention could not tell which was which. At the end of this lesson 48 parameters of yours
-turn the same vector into a verb in the one sentence and a tool in the other.
+turn the same vector into a verb in one sentence and a tool in the other.
 
 First the loops go. They show every step, and they are slow.
 
@@ -45,7 +45,7 @@ r"""
 ## The sentence again
 
 The same five tokens with the same four features. `from_loops()` gives what the loops of lesson 01 made of them.
-Whatever we build now must give those numbers again.
+Whatever we build now must reproduce those numbers.
 """
 
 # %%
@@ -62,7 +62,7 @@ r"""
 of $q$ with one row of $k$. Is there a single operation that does all of them?
 
 A matrix product takes *rows* of its left factor and *columns* of its right factor, and puts their dot
-product where they cross. So we want the keys as columns: $k$ turned on its side.
+product where they cross. We therefore want the keys as columns, which is $k$ turned on its side.
 
 ![Left: two Python loops fill a score matrix cell by cell. Right: q with N rows and D columns times k
 transposed with D rows and M columns gives all N by M scores at once; row i of q and column j of k
@@ -140,11 +140,11 @@ def attention_scores(q, k):
 r"""
 **What goes wrong.**
 
-- *The right shape, the wrong numbers.* Reshaped instead of transposed: no error, just other scores.
+- *The right shape, the wrong numbers.* You reshaped instead of transposing. There is no error, just other scores.
 - *Fine for one sentence, not for a batch.* `.T` reverses all axes. With a stack you want two of them
   swapped.
 - *Fine for a batch of three axes, wrong for four.* The axes were counted from the front.
-- *The scale of the wrong axis.* The root belongs to the axis over which the dot product adds up.
+- *The scale of the wrong axis.* The square root belongs to the axis over which the dot product adds up.
 
 **See it run.** The row of *dog* was 0, 3, -2, 0, 2 in lesson 01. Here it is again, with all others:
 """
@@ -157,19 +157,20 @@ figures.scores(attention_scores(x, x), tokens, title="All scores from one produc
 r"""
 ## 2. The rest of attention
 
-**The question.** The weighted average was a loop too: for each query, add up the values times their
+**The question.** The weighted average was a loop too. For each query, it added up the values times their
 weights. Is that a matrix product as well?
 
-Take one number of the output: *dog*, feature *pet*. It is the row of *dog*'s weights times the column of
+Take one number of the output, *dog*'s *pet* feature. It is the row of *dog*'s weights times the column of
 the *pet* values. A row times a column, again.
 
 ![The matrix of weights times the matrix of values gives the output, with all numbers. The row of dog, 0.03,
 0.68, 0.00, 0.03, 0.25, meets the column pet, 0, 1, 0, 0, -1, and gives
 0.43](../images/weights_times_values.svg)
 
-By hand, another number: *saw*, feature *thing*. In the row of *saw*, both *dog* and *cat* have the weight
+By hand, another number, *saw*'s *thing* feature. In the row of *saw*, both *dog* and *cat* have the weight
 0.0094, and *saw* itself has 0.8429. Their *thing* values are 2, 2 and -1, and the others are 0. Row times
-column: $2 \cdot 0.0094 + 2 \cdot 0.0094 - 0.8429$. Without rounding on the way that is -0.8054, as by the loops.
+column: $2 \cdot 0.0094 + 2 \cdot 0.0094 - 0.8429$. Without rounding on the way, that is -0.8054, the same as
+from the loops.
 """
 
 # %%
@@ -193,7 +194,7 @@ $$\operatorname{attention}(q, k, v) =
 - the result, shape $(\ldots, N, E)$
 
 You have earned PyTorch's own `torch.softmax(scores, dim=...)`: you built it in lesson 01. Which axis of the
-scores is that of the keys, counted from the end?
+scores belongs to the keys, counted from the end?
 
 <details><summary>The answer</summary>
 
@@ -253,7 +254,7 @@ Two more mistakes, which tests on tame inputs miss:
 - *Samples of a batch mix.* Change the second sentence; the output for the first must not move.
 - *Keys instead of values.* Invisible while you test with `attention(x, x, x)`.
 
-**See it run.** Loops and products give the same numbers (those of the loops were kept to four decimals):
+**See it run.** Loops and products give the same numbers (the ones from the loops were kept to four decimals):
 """
 
 # %%
@@ -266,7 +267,7 @@ print("dog, by product:", [round(value, 2) for value in output[1].tolist()])
 
 # %% [markdown]
 r"""
-And for two sentences in one call. The second has *dog* and *cat* exchanged:
+Now two sentences in one call. The second has *dog* and *cat* exchanged:
 """
 
 # %%
@@ -326,28 +327,28 @@ loops_against_matmul
 
 # %% [markdown]
 r"""
-Both axes are logarithmic: one step to the right doubles the tokens, one step up is ten times as long. Read
+Both axes are logarithmic, so one step to the right doubles the tokens, and one step up is ten times as long. Read
 off how far the lines lie apart on the right, and how steeply each one climbs.
 
-Twice the tokens make four times as many pairs, and the uppermost line pays for each pair with a call.
-The product pays once; for a while it hardly notices that the sentence grows. (All three on one core. Run
-the cell: the picture will be your machine's.)
+Twice the tokens make four times as many pairs, and the uppermost line pays for each pair with a call. The
+product pays once; for a while it hardly notices that the sentence grows. (All three on one core. Run the cell,
+and the picture will be your machine's.)
 
 ## 3. What is a token looking for?
 
-**The question.** Read the row of *saw* in the weights above: 0.84 on itself. But a verb has to find out
-*who* saw, and *whom*. And *dog* should find out what it does. So far every token finds those that agree with
-it. How can it look for something else?
+**The question.** Read the row of *saw* in the weights above: 0.84 on itself. But a verb has to find out *who*
+saw, and *whom*, and *dog* should find out what it does. So far every token finds those that agree with it. How
+can it look for something else?
 
-By not using its embedding as the query. Let a matrix make a query of the embedding: a question, such as "is
-there someone who could have seen?". A second matrix makes the key, which is what a token can be found by. And
-a third one makes the value, which is what it passes on:
+By not using its embedding as the query. Let a matrix turn the embedding into a query, a question such as "is
+there someone who could have seen?". A second matrix makes the key, which is what a token can be found by. A
+third makes the value, which is what it passes on:
 
 ![A flow chart: the input x of shape (N, d_in) is multiplied by W_query, W_key and W_value, each of shape
 (d_in, d_out), which gives queries (what am I looking for), keys (what can I be found by) and values (what
 do I pass on); attention makes of them an output of shape (N, d_out)](../images/self_attention.svg)
 
-By hand: take a `W_query` that swaps the first two features, *thing* and *action*. *Saw* is $(-1, 2, 0, 0)$,
+By hand, take a `W_query` that swaps the first two features, *thing* and *action*. *Saw* is $(-1, 2, 0, 0)$,
 so its query becomes $(2, -1, 0, 0)$: it looks for a thing that is not an action. Keys and values stay as
 they are.
 """
@@ -360,7 +361,7 @@ print("query of saw with saw:", 2 * (-1) + (-1) * 2)
 
 # %% [markdown]
 r"""
-*Saw* now scores *dog* and *cat* with 5 and itself with -4. It has learned what to look for (well: we told it).
+*Saw* now scores *dog* and *cat* with 5 and itself with -4. It has learned what to look for (well, we told it).
 
 **The formula.**
 
@@ -402,8 +403,8 @@ def project_qkv(x, w_q, w_k, w_v):
 r"""
 **What goes wrong.**
 
-- *The matrix on the wrong side, or transposed.* With a square matrix there is no error. `nn.Linear` adds to
-  the confusion: it stores its weight the other way round, as $(d_{\text{out}}, d_{\text{in}})$, and
+- *The matrix on the wrong side, or transposed.* With a square matrix there is no error. `nn.Linear` adds to the
+  confusion, because it stores its weight the other way round, as $(d_{\text{out}}, d_{\text{in}})$, and
   transposes it when it is used.
 - *Two of the three exchanged.* Swapping queries and keys transposes the scores. Nothing complains, and a
   network could even learn around it, until you load someone else's weights.
@@ -423,8 +424,8 @@ figures.attention_maps(maps, tokens, sums=True)
 
 # %% [markdown]
 r"""
-*Saw* now attends to *dog* with 0.46 and to *cat* with 0.46: it has found its two companions. The queries of *dog*
-and *cat* look for an action and find *saw*.
+*Saw* now attends to *dog* with 0.46 and to *cat* with 0.46, so it has found its two companions. The queries of
+*dog* and *cat* look for an action and find *saw*.
 
 Looking and being found are two different things, so in general the scores are not symmetric. With this swap
 they still are, because it is its own transpose. With only its upper triangle they are not:
@@ -460,7 +461,7 @@ r"""
 
 **The question.** We chose `W_query` by hand because we know English. How does a network find its matrices?
 
-It makes them **parameters**: numbers that training may change. In PyTorch, a tensor becomes one when it is
+It makes them **parameters**, numbers that training can change. In PyTorch, a tensor becomes one when it is
 wrapped in `nn.Parameter` and stored on the module. The module then knows it by its name, an optimiser finds
 it in `module.parameters()`, and saved weights are put back under that name.
 
@@ -468,7 +469,7 @@ it in `module.parameters()`, and saved weights are put back under that name.
 matrices of 4 by 4 numbers: W_query, W_key and W_value](../images/learned_matrices.svg)
 
 By hand: three matrices from width 4 to width 4 hold $3 \cdot 4 \cdot 4 = 48$ parameters. All that the module
-knows is in them, and how long the sentence is does not matter.
+knows is in them, and the length of the sentence does not matter.
 
 **The formula.**
 
@@ -480,14 +481,14 @@ $$\operatorname{SelfAttention}(x) = \operatorname{attention}(q, k, v)$$
   these names
 - the scale inside `attention` is $\sqrt{d_{\text{out}}}$, the width in which queries and keys meet
 
-At first the parameters are random. Not large: remember what lesson 01 says about large scores. Normal numbers
-divided by $\sqrt{d_{\text{in}}}$ keep the size of what goes in. And not zero: what would the gradient of a
-query be if all keys were zero?
+At first the parameters are random, but not large. Remember what lesson 01 says about large scores. Normal
+random numbers divided by $\sqrt{d_{\text{in}}}$ keep the size of what goes in. They must not be zero, either.
+What would the gradient of a query be if all keys were zero?
 
 <details><summary>The answer</summary>
 
-Zero. With keys of zero all scores are zero, whatever the query; so nothing changes when the query changes.
-The same holds the other way round. If both matrices start at zero, neither ever leaves.
+Zero. With keys of zero all scores are zero, whatever the query, so nothing changes when the query changes.
+The same holds the other way round. If both matrices start at zero, neither ever leaves zero.
 
 </details>
 
@@ -532,7 +533,7 @@ class SelfAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *A plain tensor instead of a parameter.* The output is right and nothing is ever learned: no optimiser
+- *A plain tensor instead of a parameter.* The output is right and nothing is ever learned, because no optimiser
   will find it. Print `list(module.parameters())`.
 - *One matrix used twice.* If queries and keys share theirs, every token looks for what it is itself, and we
   are back before section 3.
@@ -557,7 +558,7 @@ print("module = functions:", torch.allclose(module(x), attention(q, k, v), atol=
 r"""
 ### One *saw*, two meanings
 
-Now the promise of lesson 01. The fair *saw*, $(1, 1, 0, 0)$, goes into *the dog saw the cat* and into *the old
+Now for the promise of lesson 01. The fair *saw*, $(1, 1, 0, 0)$, goes into *the dog saw the cat* and into *the old
 saw*. In the first, *saw* plus your module's output should be the verb $(-1, 2, 0, 0)$. In the second it should be
 a tool, $(2, -1, 0, 0)$. Train your own class for that, from three random starts.
 
@@ -611,9 +612,9 @@ r"""
 There they are: one vector, two sentences, two meanings, on all three seeds. A meaning is a *direction*, and the
 output of attention is what pushes the token along it.
 
-Which of the matrices did that? Keep $W_{\text{value}}$ at the identity and train again: then tokens can only pass
-on themselves. Do the same with $W_{\text{key}}$, so that they can only be found by what they are; and with
-$W_{\text{query}}$ *and* $W_{\text{key}}$, which is the attention of lesson 01.
+Which of the matrices did that? Keep $W_{\text{value}}$ at the identity and train again, so that tokens can only
+pass on themselves. Then do the same with $W_{\text{key}}$, so that they can only be found by what they are; and
+with $W_{\text{query}}$ *and* $W_{\text{key}}$, which is the attention of lesson 01.
 """
 
 # %%
@@ -634,7 +635,7 @@ for module in kept["W_value"]:
 
 # %% [markdown]
 r"""
-Without $W_{\text{value}}$ nothing helps: *saw* stays at $(1, 1)$ in both sentences, on every seed. The output
+Without $W_{\text{value}}$ nothing helps, and *saw* stays at $(1, 1)$ in both sentences, on every seed. The output
 is then a weighted average of the tokens themselves. None of them has a negative *thing*, so no average has
 one either, and *saw* cannot be pushed to the left. A token has to pass on something *other* than itself.
 
@@ -697,10 +698,10 @@ figures.curves(charts, title="Learning what to look for: three seeds each")
 
 # %% [markdown]
 r"""
-Now it is the other way round. $W_{\text{value}}$ may stay the identity: what has to be reported *is* the animal. But
-with $W_{\text{query}}$ and $W_{\text{key}}$ at the identity no module gets there, on any seed. *Saw* and the animal
-disagree, so *saw* gives it next to no weight, and what does not arrive cannot be reported. What has your module
-learned to attend to instead?
+Now it is the other way round. $W_{\text{value}}$ can stay the identity, because what has to be reported *is*
+the animal. But with $W_{\text{query}}$ and $W_{\text{key}}$ at the identity no module gets there, on any seed.
+*Saw* and the animal disagree, so *saw* gives it next to no weight, and what does not arrive cannot be reported.
+What has your module learned to attend to instead?
 """
 
 # %%
@@ -724,8 +725,8 @@ r"""
 Nobody told it where the animal is. It was told what to *report*, and attending to the animal turned out to be the
 way to report it.
 
-So each matrix has its own work: $W_{\text{query}}$ and $W_{\text{key}}$ decide *where* a token gets something from,
-$W_{\text{value}}$ decides *what* it gets there.
+Each matrix has its own job. $W_{\text{query}}$ and $W_{\text{key}}$ decide *where* a token gets something from,
+and $W_{\text{value}}$ decides *what* it gets there.
 
 ## 5. What was there before?
 
@@ -742,14 +743,14 @@ $$h_i = \tanh(x_i W + h_{i-1} U + b)$$
 first token to the last. Below, attention: every token has an arrow to every output, with no arrows between
 outputs](../images/recurrence.svg)
 
-Attention did not come to replace this; it began as an aid to it. In translation, one RNN read the sentence
-and handed its *last* state to another, which wrote (Sutskever et al. 2014). A whole sentence had to fit into
-one vector. Bahdanau et al. (2015) let the writer attend to *all* states of the reader, at every step. Two
-years later, Vaswani et al. (2017) took the recurrence away and kept the attention; hence the title of their
-paper.
+Attention did not start out as a replacement for this. It began as an aid to it. In translation, one RNN read
+the sentence and handed its *last* state to another, which wrote (Sutskever et al. 2014). A whole sentence had
+to fit into one vector. Bahdanau et al. (2015) let the writer attend to *all* states of the reader, at every
+step. Two years later, Vaswani et al. (2017) took the recurrence away and kept the attention, hence the title of
+their paper.
 
 What had been wrong with the chain? Everything that the last state knows about the first token went through every
-state in between, and so does the gradient on its way back. Measure it: take the last output, and compare its
+state in between, and so does the gradient on its way back. To measure this, take the last output, and compare its
 gradient for the *first* token with its gradient for the token *just before* the last one. One number says how
 much a token loses by being far away. (Untrained networks of width 16, 100 random sentences, three seeds.)
 """
@@ -781,14 +782,14 @@ figures.curves(shares, lengths, title=title, xlabel="tokens N", ylabel="share", 
 
 # %% [markdown]
 r"""
-In the RNN the first of 20 tokens gets about a millionth of the gradient that the last but one gets. That is what
-"it cannot learn distant relations" means: the signal is there, and far too small. (Gates such as those of the LSTM
-slow the fading and do not end it; with larger weights the gradient explodes instead.) In self-attention the share
-stays near 1, because *any two tokens are one step apart*.
+In the RNN the first of 20 tokens gets about a millionth of the gradient that the last but one gets. That is
+what "it cannot learn distant relations" means. The signal is there, but it is far too small. (Gates, as in the
+LSTM, slow the fading but do not end it; with larger weights the gradient explodes instead.) In self-attention
+the share stays near 1, because *any two tokens are one step apart*.
 
 The chain has its merits, too. It knows the order of the tokens without being told, and it needs one state,
-however long the text is. And it has one more price, which shows on a GPU: step $i$ has to wait for step $i -
-1$. Side by side, for $N$ tokens of width $D$:
+however long the text is. It also pays another price, which shows on a GPU. Step $i$ has to wait for step
+$i - 1$. Side by side, for $N$ tokens of width $D$:
 
 | for N tokens | recurrent network | self-attention |
 |---|---|---|
@@ -796,8 +797,8 @@ however long the text is. And it has one more price, which shows on a GPU: step 
 | must be done one after the other | $N$ steps | 1 step |
 | from the first token to the last | $N - 1$ steps | 1 step |
 
-Read the first row for twice as many tokens, and for sentences that are shorter than the vectors are wide. By
-the way, in which row does attention lose?
+Read the first row for twice as many tokens, and for sentences that are shorter than the vectors are wide. In
+which row does attention lose?
 
 <details><summary>The answer</summary>
 
@@ -809,9 +810,9 @@ the parameters, which attention has as well: $N$ times about $3 D^2$.)
 
 ## Explore
 
-Blend slowly from "looking for what is like me" (0) to the swapped query (1), and move the *pet* feature
-of *cat*. Guess first: every output changes when *cat* moves, but whose weights change, and whose stay
-as they are? And what happens to *saw* halfway? (The chart shows the output, which a layer would add.)
+Blend slowly from "looking for what is like me" (0) to the swapped query (1), and move the *pet* feature of
+*cat*. Guess first. Every output changes when *cat* moves, but whose weights change, and whose stay as they are?
+What happens to *saw* halfway? (The chart shows the output, which a layer would add.)
 """
 
 # %% explore
@@ -832,10 +833,10 @@ explore(look, question=(0.0, 1.0, 0.05, 1.0), pet_of_cat=(-3.0, 3.0, 0.25, -1.0)
 r"""
 <details><summary>What you should find</summary>
 
-*Pet* counts in a score only if both tokens have some of it. So the weights of *dog* and *cat* change, and
-those of *saw* and *the* stay as they are; their outputs change, because the value of *cat* does. Halfway,
-*saw* looks for things and for actions alike. It then scores *dog*, *cat* and itself exactly the same, and
-attends to all of them equally.
+*Pet* counts in a score only if both tokens have some of it. So the weights of *dog* and *cat* change, while the
+weights of *saw* and *the* stay as they are. Their outputs still change, because the value of *cat* does.
+Halfway, *saw* looks for things and for actions alike. It then scores *dog*, *cat* and itself exactly the same,
+and attends to all of them equally.
 
 </details>
 
@@ -850,8 +851,8 @@ draw(SelfAttention(4, 4), x)
 
 # %% [markdown]
 r"""
-And the layer that *adds* its output to the token, as in section 3? `compare` draws two computations side by side,
-marks where they differ, and says so in a sentence:
+What about the layer that *adds* its output to the token, as in section 3? `compare` draws two computations side
+by side, marks where they differ, and says so in a sentence:
 """
 
 # %%
@@ -869,7 +870,7 @@ comparison
 r"""
 ## Explain it
 
-You have both in front of you now, the chain and the table. Compare them in your own words.
+You have both in front of you now, the chain and the matrix. Compare them in your own words.
 """
 
 # %% [markdown] written: matmul.recurrence (3 points, 10 minutes)
@@ -885,11 +886,11 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** A recurrent network reads in order, so it knows the order. Self-attention treats the
-tokens as a set: exchange *dog* and *cat*, and every token's output is the same as before, only at another
-position. (The cell with two sentences shows it for *dog*.) Position has to be added to the embeddings. A
-recurrent network also keeps a state of fixed size, however long the text is, while attention has to keep
-all keys and values.
+**A worked answer.** A recurrent network reads in order, so it knows the order. Self-attention treats the tokens
+as a set. Exchange *dog* and *cat*, and every token's output is the same as before, only at another position.
+(The cell with two sentences shows it for *dog*.) Position has to be added to the embeddings. A recurrent
+network also keeps a state of fixed size, however long the text is, while attention has to keep all keys and
+values.
 
 In the chain, information from the first of $N$ tokens passes $N - 1$ steps before it meets the last, and so
 does the gradient on its way back; it fades or explodes. In attention any two tokens meet in one step,
@@ -963,14 +964,14 @@ def merge(w_q, w_k):
     return w_q @ w_k.T / math.sqrt(w_q.shape[1])
 ```
 
-Its rank is at most $d_{\text{out}}$: two thin matrices can only compare so many directions. For width
+Its rank is at most $d_{\text{out}}$, because two thin matrices can only compare that many directions. For width
 $d$ they hold $2\, d\, d_{\text{out}}$ parameters instead of $d^2$, and a key of $d_{\text{out}}$ numbers is made
 once per token and kept. Lesson 04 has many heads, each with its own two thin matrices; lesson 05 is about
 how small a kept key can be.
 
 </details>
 
-**Never the whole table.** For a long text the $(N, M)$ table does not fit into memory. Write `in_blocks(q,
+**Never the whole matrix.** For a long text the $(N, M)$ matrix does not fit into memory. Write `in_blocks(q,
 k, v, size)`, which gives the same output but never holds more than `size` times `size` scores. Blocks of
 queries are easy. Blocks of keys need the idea of the last task of lesson 01: what must be corrected when
 a block brings a new largest score?
@@ -1015,9 +1016,9 @@ def in_blocks(q, k, v, size):
 
 </details>
 
-**Read weights with care.** Let the animals of section 4 be only real dogs and real cats (*pet* 1 or -1), train on
-three seeds, and look what the tokens attend to if the sentence holds a dog, and if it holds a cat. All three modules
-solve the task. Guess first: will all of them attend to the animal? Then run:
+**Read weights with care.** Let the animals of section 4 be only real dogs and real cats (*pet* 1 or -1), train
+on three seeds, and look at what the tokens attend to when the sentence has a dog, and when it has a cat. All
+three modules solve the task. Guess first. Will all of them attend to the animal? Then run:
 """
 
 # %%
@@ -1046,8 +1047,8 @@ What do weights tell you, and what do they not?
 <details><summary>What we found</summary>
 
 All three seeds solve the task, each in its own way. One module attends to the animal, be it dog or cat. One
-attends to a cat and hardly at all to a dog: it says "dog" by default and looks for cats only. One does the
-opposite. Weights tell you what is mixed, and not what the answer depends on: the dog that no token attends to is
+attends to a cat and hardly at all to a dog. It says "dog" by default and looks for cats only. One does the
+opposite. Weights tell you what is mixed, not what the answer depends on. The dog that no token attends to is
 reported all the same. So do not take a map of weights for an explanation; the two papers named at the end argue
 about how far it can be one.
 
@@ -1056,11 +1057,11 @@ about how far it can be one.
 ## In practice
 
 - **One product for all three.** Real code often keeps the three matrices side by side in one, multiplies
-  once and cuts the result in three; GPT-2 does.
+  once and cuts the result in three, as GPT-2 does.
 - **Where the parameters are.** In GPT-2 small (width 768, 12 layers) these three matrices hold 1.8 million
   parameters per layer and 21.2 million in all; in Llama 2 7B (width 4096, 32 layers) 50.3 million per layer and
   1.61 billion in all (Radford et al. 2019; Touvron et al. 2023).
-- **The table need not be stored.** For 4096 tokens and 32 heads, the scores of one single layer would fill
+- **The matrix need not be stored.** For 4096 tokens and 32 heads, the scores of a single layer would fill
   1.0 GiB in half precision. FlashAttention computes them block by block and keeps none (Dao et al. 2022).
 """
 
@@ -1094,15 +1095,15 @@ r"""
 - Sutskever, Vinyals, Le: *Sequence to Sequence Learning with Neural Networks*, 2014,
   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Two recurrent networks and one vector between them.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
-  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention on top of recurrence: the step before.
+  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention on top of recurrence, one step earlier.
 - Rush et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/). The paper
   and running code, line by line.
 - Jain, Wallace: *Attention is not Explanation*, 2019, [arXiv:1902.10186](https://arxiv.org/abs/1902.10186), and
   the reply of Wiegreffe, Pinter: *Attention is not not Explanation*, 2019,
-  [arXiv:1908.04626](https://arxiv.org/abs/1908.04626). What weights can tell about a model. Read both.
+  [arXiv:1908.04626](https://arxiv.org/abs/1908.04626). What weights can tell you about a model. Read both.
 - Elhage et al.: [*A Mathematical Framework for Transformer
-  Circuits*](https://transformer-circuits.pub/2021/framework/index.html), 2021. What the merged matrix of
-  the first task tells about a model.
+  Circuits*](https://transformer-circuits.pub/2021/framework/index.html), 2021. What the merged matrix of the
+  first task reveals about a model.
 - Dao et al.: *FlashAttention*, 2022, [arXiv:2205.14135](https://arxiv.org/abs/2205.14135). The second
   task, for real hardware.
 - The models named under "In practice": Radford et al., *Language Models are Unsupervised Multitask

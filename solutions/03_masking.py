@@ -2,12 +2,12 @@
 r"""
 # 03 Hide tokens with masks: which tokens may a token attend to?
 
-Until now every token **attends to** every token: its query meets all keys, and each value counts with some
+Until now every token **attends to** every token. Its query meets all keys, and each value counts with some
 weight. Sometimes that is too much.
 
 A model that *writes* predicts the next token. If it could attend to that token, predicting would be copying,
-and it would learn nothing. And when sentences of different lengths share one batch, the short ones are
-filled up with **padding tokens** that mean nothing at all. No real token should attend to those.
+and it would learn nothing. Another case is a batch of sentences of different lengths, where the short ones
+are filled up with **padding tokens** that mean nothing at all. No real token should attend to those.
 
 A **mask** says which query may attend to which key. In this lesson you will **build**
 
@@ -65,7 +65,7 @@ r"""
 sentence, *the dog saw the cat*, and want to set four exercises at once: what follows *the*, what follows *the
 dog*, and so on. How do we keep the answers out of its sight?
 
-We write down, for each token, which tokens it may attend to: itself and those before it. That is a table of
+We write down, for each token, which tokens it may attend to: itself and those before it. That is a matrix of
 True and False, one row per query and one column per key. It is called a **causal mask**:
 
 ![A table of five rows, one per query, and five columns, one per key. True on the diagonal and below it,
@@ -88,14 +88,14 @@ columns](../images/mask_patterns.svg)
   each other. What comes after them is causal.
 - *Padding*: the columns of padding tokens are hidden, in every row (section 2).
 
-Find the row of *saw* in each of them. And which masks let the first token attend to the third?
+Find the row of *saw* in each of them. Which masks let the first token attend to the third?
 
 <details><summary>An answer</summary>
 
 *Saw* is the third token in all five. It may attend to everything (none); to the first three tokens (causal,
 padding, prefix); to *dog* and itself (window).
 
-The first token may attend to the third under none, padding and prefix: the three that let a token look ahead.
+The first token may attend to the third under none, padding and prefix, the three that let a token look ahead.
 
 </details>
 
@@ -108,7 +108,7 @@ $$C_{ij} = (j \le i)$$
 
 ### Exercise: `causal_mask`
 
-A Boolean tensor: its `dtype` is `torch.bool`.
+Return a Boolean tensor (its `dtype` is `torch.bool`).
 """
 
 # %% exercise: masking.causal_mask
@@ -135,10 +135,8 @@ def causal_mask(n):
 r"""
 **What goes wrong.**
 
-- *The first row is all False.* Then the first token may not even attend to itself: off by one, at the
-  diagonal.
-- *The triangle is upside down.* Ask yourself: which token may attend to the whole sentence, the first or the
-  last?
+- *The first row is all False.* Then the first token may not even attend to itself. The diagonal is off by one.
+- *The triangle is upside down.* Ask yourself which token may attend to the whole sentence, the first or the last.
 - *Zeros and ones instead of False and True.* They print almost alike, but for whole numbers `~` does not mean
   *not*:
 """
@@ -166,8 +164,8 @@ r"""
 ### A trap: what does True mean?
 
 In this course True means *may attend*. That is the rule of `F.scaled_dot_product_attention`. PyTorch's older
-`nn.MultiheadAttention` has the opposite rule: there, True means *blocked*. And both also accept numbers that
-are added to the scores: 0 for *may attend*, $-\infty$ for *blocked*.
+`nn.MultiheadAttention` has the opposite rule, where True means *blocked*. Both also accept numbers that are
+added to the scores: 0 for *may attend*, $-\infty$ for *blocked*.
 
 ![The causal mask of four tokens, written in three ways. Left, True on and below the diagonal: the rule of
 F.scaled_dot_product_attention and of this course. Middle, True above the diagonal: the rule of
@@ -206,7 +204,7 @@ zeros. Below it the mask, True for each real token and False for each padding to
 3](../images/padded_batch.svg)
 
 We fill in vectors of zeros. But a vector of zeros is not ignored! As a key it scores 0 with every query, and
-lesson 01 has shown what softmax makes of a score of 0: the exponential of 0 is 1, a share like any other.
+lesson 01 showed what softmax makes of a score of 0. The exponential of 0 is 1, a share like any other.
 
 By hand, for *cat* in *the cat saw* with two padding tokens: the scores are 0, 3, $-2$, and 0 for each padding
 token.
@@ -223,7 +221,7 @@ print("share of a hundred padding tokens:", round(hundred, 2))
 
 # %% [markdown]
 r"""
-Each padding token gets as much attention as *the*. A hundred of them would take 0.82 of all attention. So we
+Each padding token gets as much attention as *the*. A hundred of them would take 0.82 of all attention, so we
 need a second mask.
 
 **The formula.** Sentence $b$ has $\ell_b$ real tokens. Positions count from 0, so position $j$ holds a real
@@ -235,11 +233,12 @@ $$P_{bj} = (j < \ell_b)$$
 - $P$, shape $(B, \text{max\_len})$: True if position $j$ of sentence $b$ holds a real token; `max_len` is the
   width $N$ of the batch
 
-One row per *sentence*, not one per query: whichever token attends, a padding token has nothing to give.
+There is one row per *sentence*, not one per query, because a padding token has nothing to give, whichever token
+attends.
 
 ### Exercise: `padding_mask`
 
-No loop is needed: compare all positions with all lengths at once. Write down the two shapes that meet.
+No loop is needed. Compare all positions with all lengths at once. Write down the two shapes that meet.
 """
 
 # %% exercise: masking.padding_mask
@@ -267,11 +266,11 @@ def padding_mask(lengths, max_len):
 r"""
 **What goes wrong.**
 
-- *One padding token too many counts as real.* Positions count from 0: a sentence of three tokens has the
+- *One padding token too many counts as real.* Positions count from 0, so a sentence of three tokens has the
   positions 0, 1 and 2.
-- *An error; or, with as many sentences as positions, no error and a wrong table.* The lengths have to be a
-  column, the positions a row. Two rows are compared entry by entry: an error if they differ in length,
-  nonsense if they do not.
+- *An error; or, with as many sentences as positions, no error and a wrong mask.* The lengths have to be a
+  column, the positions a row. Two rows are compared entry by entry, which gives an error if they differ in
+  length and nonsense if they do not.
 - *True for padding tokens.* Then you have built the mask of `nn.MultiheadAttention`.
 
 **See it run.** Our two sentences as a batch. Your mask picks out what is real:
@@ -293,7 +292,7 @@ print("real tokens in the batch:", batch[padding].shape[0])
 r"""
 ## 3. Why does the mask come before softmax?
 
-**The question.** We want some weights to be zero. The weights come out of softmax; so why not wait for them
+**The question.** We want some weights to be zero. The weights come out of softmax, so why not wait for them
 and set the unwanted ones to zero?
 
 Try it on *dog*, which may attend to *the* and to itself:
@@ -302,9 +301,9 @@ Try it on *dog*, which may attend to *the* and to itself:
 and three zeros, sum 0.71. Masked before softmax: 0.05, 0.95 and three zeros, sum
 1](../images/mask_before_or_after.svg)
 
-By hand: the exponentials of *dog*'s scores are 1 and 20.09 for *the* and *dog*; 0.14, 1 and 7.39 for the
-tokens after it. Zeroed *after* softmax, what is left has been divided by a total in which the hidden tokens
-still count. The weights add up to 0.71 only.
+By hand: the exponentials of *dog*'s scores are 1 and 20.09 for *the* and *dog*; 0.14, 1 and 7.39 for the tokens
+after it. If we zero *after* softmax, what is left has been divided by a total in which the hidden tokens still
+count. The weights add up to only 0.71.
 
 Worse, the hidden tokens still *act*. Put *saw* in the last position instead of *cat*, and *dog*'s weight on
 itself goes from 0.68 to 0.90, although *dog* may not attend to that position at all.
@@ -322,9 +321,10 @@ print("masked before softmax:", [round(e / sum(visible), 2) for e in visible])
 
 # %% [markdown]
 r"""
-So the mask has to act before the total is formed. Which score makes a weight exactly zero? Not 0: that is the
-score of a padding token, and it counts. Not $-100$: real scores can be as low as that. Only the exponential
-of $-\infty$ is zero, whatever the others are. In each row below, the last weight belongs to the hidden token:
+The mask has to act before the total is formed. Which score makes a weight exactly zero? Not 0, because that is
+the score of a padding token, and it counts. Not $-100$, because real scores can be as low as that. Only the
+exponential of $-\infty$ is zero, whatever the others are. In each row below, the last weight belongs to the
+hidden token:
 """
 
 # %%
@@ -351,9 +351,9 @@ $$o_i = \sum_{j} \operatorname{softmax}_j(S_{ij})\, v_j$$
 
 ### A query that may attend to nothing
 
-Sometimes a whole row of the mask is False: in a sentence without tokens, or for a padding token that comes
-before the first real one. Such a query is **fully masked**. What is the average of nothing? Softmax does not
-know:
+Sometimes a whole row of the mask is False. This happens in a sentence without tokens, or for a padding token
+that comes before the first real one. Such a query is **fully masked**. What is the average of nothing? Softmax
+does not know:
 """
 
 # %%
@@ -383,7 +383,7 @@ r"""
 One such row is enough. The weights that make queries and keys are shared by all tokens, so one `nan` reaches
 all of them, and after one training step the whole model is `nan`. The output looked fine all the while.
 
-Multiplying by zero does not help either: zero times `nan` is `nan`. A `nan` has to be *replaced*, in two
+Multiplying by zero does not help either, because zero times `nan` is `nan`. A `nan` has to be *replaced*, in two
 places: on the way forward before the weights meet the values, and on the way back before the gradient
 reaches queries and keys. The second place is easily overlooked, and it depends on how you hide a score. Is it
 *replaced* by $-\infty$, or is $-\infty$ *added* to it? Make a guess; below the exercise you will see the
@@ -431,8 +431,9 @@ r"""
 
 - *The scores are multiplied by the mask.* A hidden token then has the score 0, and you know what that is
   worth.
-- *The vectors of hidden tokens are set to zero.* The same mistake in another place: a key of zeros scores 0.
-- *The mask is added to the scores.* True counts as 1 and False as 0: every key is attended to, some a little
+- *The vectors of hidden tokens are set to zero.* This is the same mistake in another place, because a key of
+  zeros scores 0.
+- *The mask is added to the scores.* True counts as 1 and False as 0, so every key is attended to, some a little
   more.
 - *Right without fully masked queries, `nan` with them.* Where does the first `nan` appear? Print the weights.
 - *The right output, `nan` gradients.* Either the `nan` was removed too late, after the values had come in, or
@@ -440,7 +441,7 @@ r"""
 - *The second call gives something else.* `masked_fill_`, with the underscore, writes into the tensor itself.
   If that is the caller's, it stays changed.
 
-**See it run.** First the previous rung of the ladder: with a mask that hides nothing, the numbers of lessons
+**See it run.** First comes the previous rung of the ladder. With a mask that hides nothing, the numbers of lessons
 01 and 02 come back.
 """
 
@@ -456,7 +457,7 @@ print("causal: the same as PyTorch's:", same)
 
 # %% [markdown]
 r"""
-And the weights, made visible as in lesson 01, with the identity instead of the values:
+Here are the weights, made visible as in lesson 01, with the identity instead of the values:
 """
 
 # %%
@@ -467,8 +468,8 @@ figures.weights(weights, tokens, title="No token looks ahead")
 # %% [markdown]
 r"""
 The first token can only attend to itself, and the last row is as it was without a mask. Something else has
-changed: the two *the*, equal until now, differ. The second one has attended to *dog* and *saw*, the first one
-has not. So a causal mask tells a token something about its position.
+changed. The two *the*, equal until now, differ. The second one has attended to *dog* and *saw*, and the first
+one has not. So a causal mask tells a token something about its position.
 
 Now a fully masked query, in values and in gradients:
 """
@@ -489,9 +490,9 @@ r"""
 ### Five ways to hide a score
 
 In other people's code you will meet all of these: a hidden score *filled* with 0, with $-100$, with $-10^9$,
-or with $-\infty$, and $-\infty$ *added* to it. We examine each in four respects. How much weight does a
+or with $-\infty$, and $-\infty$ *added* to it. We ask four questions about each. How much weight does a
 hidden key keep, with ordinary scores and with low ones? What are the weights of a fully masked query? If we
-set those to zero afterwards, is the gradient finite? And does it run in float16, which large models use to
+set those to zero afterwards, is the gradient finite? Does it run in float16, which large models use to
 save memory?
 """
 
@@ -535,13 +536,13 @@ r"""
 Read it row by row:
 
 - **0** always leaks, $-100$ as soon as the real scores are low.
-- **$-10^9$** does not leak, and many good courses and models use it. But float16 ends at 65,504, so there it
-  is an error (`torch.finfo(scores.dtype).min` is the usual way out). And a fully masked query silently gets the
-  average of all that it must *not* attend to, a third of each key here. No `nan` warns you.
+- **$-10^9$** does not leak, and many good courses and models use it. But float16 ends at 65,504, so there it is
+  an error (`torch.finfo(scores.dtype).min` is the usual way out). What is more, a fully masked query silently gets
+  the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
 - **Adding $-\infty$** is right wherever some key is visible. For a fully masked query the gradient is `nan`,
   even after the weights have been set to zero.
 - **Replacing by $-\infty$** gives `nan` weights for a fully masked query, which you see and can set to zero.
-  Then values *and* gradient are right. That is the worked answer: one fill before softmax, one after it.
+  Then values *and* gradient are right. That is the worked answer, with one fill before softmax and one after it.
 
 Why does adding lose the gradient, while replacing does not?
 
@@ -550,19 +551,19 @@ Why does adding lose the gradient, while replacing does not?
 On the way back, softmax multiplies by its own weights. For a fully masked query these are `nan`, so what it
 hands on is `nan`, even though zero came in.
 
-Adding passes a gradient on as it is: the derivative of $s + c$ with respect to $s$ is 1. So the `nan` reaches
-queries and keys. `masked_fill` does not: its result does not depend on the score that it has overwritten, so
-it sends back a plain zero there. It *writes* that zero; it does not multiply by it.
+Adding passes a gradient on as it is, because the derivative of $s + c$ with respect to $s$ is 1. So the `nan`
+reaches queries and keys. `masked_fill` does not pass it on. Its result does not depend on the score that it has
+overwritten, so it sends back a plain zero there. It *writes* that zero; it does not multiply by it.
 
 </details>
 
 ## 4. Two masks at once
 
-**The question.** A batch of sentences for a model that writes: no token may attend to a later one, *and* none
+**The question.** In a batch of sentences for a model that writes, no token may attend to a later one, *and* none
 to a padding token. One mask is $(N, N)$, the other $(B, N)$. How do the two meet?
 
 PyTorch lines shapes up *from the right*. An axis of size 1 is repeated as often as the other side needs; this
-is **broadcasting**. So each mask gets axes of size 1 until every axis lines up with its own kind:
+is **broadcasting**. Each mask therefore gets axes of size 1 until every axis lines up with its own kind:
 
 ![A causal mask, a triangle of shape (N, N), becomes (1, 1, N, N). A padding mask, one row per sentence, shape
 (B, N), becomes (B, 1, 1, N). Together they give one mask per sentence, shape (B, 1, N, N): the triangle, and
@@ -592,7 +593,7 @@ $$A_{b,0,i,j} = C_{ij} \wedge P_{bj}$$
 
 - $C$, shape $(N, N)$: the causal mask; $P$, shape $(B, N)$: the padding mask; $\wedge$: and
 - $A$, shape $(B, 1, N, N)$: one mask per sentence, for query $i$ and key $j$. From lesson 04 on, the axis of
-  size 1 is the axis of the heads: all heads share the mask.
+  size 1 is the axis of the heads, which all share the mask.
 
 ### Exercise: `combine_masks`
 
@@ -625,8 +626,8 @@ r"""
 **What goes wrong.**
 
 - *Or instead of and.* Then a query needs only one of two permissions.
-- *Rows instead of columns.* Padding hides what is attended *to*, the keys: the last axis. On the wrong axis,
-  padding tokens may not attend, and every token may attend to padding.
+- *Rows instead of columns.* Padding hides what is attended *to*, the keys, which are the last axis. On the
+  wrong axis, padding tokens may not attend, and every token may attend to padding.
 - *Fine for two sentences of five tokens, silently wrong for five of five.* Without the new axes, $(B, N)$
   lines up with $(N, N)$ as soon as $B = N$. Then the length of *sentence* 2 masks *row* 2 of every sentence.
   Test with different sizes, then with equal ones.
@@ -650,7 +651,7 @@ print("  with no mask:        ", torch.allclose(unmasked[1, :3], alone, atol=1e-
 
 # %% [markdown]
 r"""
-Here the causal mask alone is enough: the padding tokens come *after* the real ones, so it hides them from
+Here the causal mask is enough by itself. The padding tokens come *after* the real ones, so it hides them from
 every real token. That is why a missing padding mask can go unnoticed for a long time. Put the padding in
 *front*, as models do when they write several texts at once, and it shows.
 
@@ -668,9 +669,9 @@ figures.mask(left[1, 0], names, title=title)
 r"""
 ## 5. Change a token: does the future leak?
 
-A mask that looks right is not yet a mask that *is* right. Here is a test that needs no reference at all:
-change a later token a little, and watch the outputs before it. If one of them moves, something leaks. PyTorch
-can do it for all tokens at once: the **Jacobian** holds how strongly every output depends on every input.
+A mask that looks right is not yet a mask that *is* right. Here is a test that needs no reference at all. Change
+a later token a little, and watch the outputs before it. If one of them moves, something leaks. PyTorch can do
+it for all tokens at once. The **Jacobian** holds how strongly every output depends on every input.
 
 We try no mask, weights zeroed after softmax, and your `masked_attention`. Five tokens make ten pairs of an
 output and a later token; how many of them leak?
@@ -707,11 +708,11 @@ figures.attention_maps(maps, tokens, title=title, note=note, framed=framed)
 
 # %% [markdown]
 r"""
-If the weights are zeroed after softmax, those above the diagonal are zero, every single one. And yet the
-framed cells are not: the future comes in through the total of softmax. Only the mask before softmax keeps it
+If the weights are zeroed after softmax, those above the diagonal are zero, every single one. Yet the framed
+cells are not, because the future comes in through the total of softmax. Only the mask before softmax keeps it
 out. (The numbers are halved to fit the colours.)
 
-The same test without any calculus: change *cat* into *saw* and see which outputs move.
+Here is the same test without any calculus. Change *cat* to *saw* and see which outputs move.
 """
 
 # %%
@@ -736,13 +737,13 @@ changed token can miss a leak; the Jacobian above has found it.
 
 ## 6. A task that proves the mask
 
-Now let a model try to cheat. The task: six random symbols, then the same six in reverse. Predict each next
-symbol.
+Now let a model try to cheat. Each sequence has six random symbols, then the same six in reverse. The task is to
+predict each next symbol.
 
 - In the *first half* nothing can be known. There are eight symbols, so guessing has a loss of $\ln(8) = 2.08$.
 - In the *second half* everything can be known, by attending to the mirrored position. The loss can be 0.
 
-A model with a right causal mask must reach these two numbers, no more and *no less*. A lower loss in the first
+A model with a correct causal mask must reach these two numbers, no more and *no less*. A lower loss in the first
 half is not a better model. It is a leak.
 """
 
@@ -824,12 +825,12 @@ figures.curves(losses, positions, title=title, xlabel="the symbol to predict", r
 
 # %% [markdown]
 r"""
-With the mask: 2.08 in the first half and 0 in the second, just as it has to be, together 1.04. Without it the
-loss is zero everywhere. That is what the beginning of this lesson promised: a loss below 1.04 is *impossible*
-without seeing the answers.
+With the mask the loss is 2.08 in the first half and 0 in the second, just as it has to be, which makes 1.04
+overall. Without it the loss is zero everywhere. So the loss itself tells you which model is broken. Below 1.04 is
+*impossible* without seeing the answers.
 
-How much is the cheat worth? Let both models *write*: they get the first half and must continue alone, one
-symbol at a time. Now there is no future to look up. A model that guesses would get all six symbols right
+How much is the cheat worth? Let both models *write*. They get the first half and must continue by themselves,
+one symbol at a time. Now there is no future to look up. A model that guesses would get all six symbols right
 once in 262,144 times.
 """
 
@@ -854,10 +855,10 @@ for name, seeds in runs.items():
 
 # %% [markdown]
 r"""
-The model with the mask writes its mirrors without a slip. The cheat, with the better loss, is far from that:
-what it had relied on is gone. Yet it writes more than chance would give. Where does that come from? Look at
-the six symbols one by one, and at two of its weights: that of the *next* position, in training, where it could see
-it; and that of the *mirrored* position, in writing, where it cannot.
+The model with the mask writes its mirrors without a slip. The cheat, with the better loss, is far from that,
+because what it had relied on is gone. Yet it gets more right than chance would. Where does that come from? Look
+at the six symbols one by one, and at two of its weights: the weight on the *next* position, in training, where
+it could see it; and the weight on the *mirrored* position, in writing, where it cannot see the next one.
 """
 
 # %%
@@ -914,11 +915,12 @@ figures.attention_maps(maps, spelled[:-1], title=title, note=note)
 
 # %% [markdown]
 r"""
-Left, the second half walks back through the first: the mirror, found by training alone. In the first half
-there is nothing to find, so it attends to the start symbol, which says nothing. Right, the first half attends
-straight to what it is supposed to predict: to the next position, or to its copy in the second half.
+On the left, the second half walks back through the first. That is the mirror, found through training alone. In
+the first half there is nothing to find, so it attends to the start symbol, which says nothing. On the right,
+the first half attends straight to what it is supposed to predict, either at the next position or at its copy in
+the second half.
 
-**To take away.** A loss that is too good is the commonest symptom of a leaking mask. Build yourself a task
+**To take away.** A loss that is too good is the most common symptom of a leaking mask. Build yourself a task
 whose best possible loss you know, and be suspicious on *both* sides of it.
 
 ## Explore
@@ -926,7 +928,7 @@ whose best possible loss you know, and be suspicious on *both* sides of it.
 Choose a pattern and its size: how far a window reaches, how long a prefix is, how many real tokens a padded
 sentence has. Predict first:
 
-- Which size of the window makes the causal mask?
+- Which window size gives the causal mask?
 - For which sizes of the padding mask does *dog* give no weight to *cat*?
 - In which patterns do the two *the* get the same row?
 - What is left of a padded sentence of size 0?
@@ -956,14 +958,14 @@ explore(look, pattern=kinds, size=(0, 5, 1, 2))
 r"""
 <details><summary>Answers</summary>
 
-- Size 5: no token of this sentence is more than four positions back.
-- Any size up to 4: *cat* is at position 4, so it counts as padding unless the size is 5.
-- Equal tokens get equal rows if they may attend to the same keys. With padding alone every row sees the same
-  columns, so there they always agree. With a prefix of 3 the first *the* sees three tokens and the second
-  four; from size 4 on both see the same. With causal masks and windows they differ, except where nothing is
-  left (size 0), or nothing but the first token (causal and padding, size 1). In a window of size 1 each sees
-  only itself: a weight of 1, but in different columns.
-- Only fully masked queries: every weight is 0, and so is the output. No `nan`.
+- Size 5, because no token of this sentence is more than four positions back.
+- Any size up to 4, because *cat* is at position 4 and counts as padding unless the size is 5.
+- Equal tokens get equal rows if they may attend to the same keys. With only padding, every row sees the same
+  columns, so there they always agree. With a prefix of 3 the first *the* sees three tokens and the second four;
+  from size 4 on both see the same. With causal masks and windows they differ, except where nothing is left
+  (size 0), or nothing but the first token (causal and padding, size 1). In a window of size 1 each sees only
+  itself, with a weight of 1, but in different columns.
+- Only fully masked queries. Every weight is 0, and so is the output. No `nan`.
 
 </details>
 
@@ -1018,9 +1020,9 @@ A hidden key must contribute nothing to the total, and the exponential is zero o
 0 contributes 1, as much as any neutral token. A number like $-100$ works only as long as all allowed scores
 are far above it.
 
-Dividing again by what is left is the same on paper: the common total cancels. On a computer it can fail: if
-a hidden score is larger than the allowed ones by about a hundred, the allowed weights underflow to 0 before
-they are divided again, and 0 divided by 0 is `nan`. It also still needs an answer for rows with nothing
+Dividing again by what is left is the same on paper, because the common total cancels. On a computer it can
+fail. If a hidden score is larger than the allowed ones by about a hundred, the allowed weights underflow to 0
+before they are divided again, and 0 divided by 0 is `nan`. It also still needs an answer for rows with nothing
 left.
 ### END SOLUTION
 
@@ -1056,10 +1058,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**New tokens only.** A model that writes has kept the keys of three tokens. Two new tokens arrive: two queries
-meet five keys. Write `causal_for_new(n_queries, n_keys)`: the queries are the *last* tokens of the sentence.
-In which corner is the triangle? (PyTorch's shortcut `is_causal=True` puts it elsewhere if the two numbers
-differ. Try it.)
+**New tokens only.** A model that writes has kept the keys of three tokens. Two new tokens arrive, so two
+queries meet five keys. Write `causal_for_new(n_queries, n_keys)`, in which the queries are the *last* tokens of
+the sentence. In which corner is the triangle? (PyTorch's shortcut `is_causal=True` puts it elsewhere if the two
+numbers differ. Try it.)
 """
 
 # %%
@@ -1092,14 +1094,14 @@ def causal_for_new(n_queries, n_keys):
     return causal_mask(n_keys)[n_keys - n_queries :]
 ```
 
-The triangle is at the lower right: the last query sees everything. `is_causal=True` puts it at the upper
+The triangle is at the lower right, so the last query sees everything. `is_causal=True` puts it at the upper
 left, as if the two new tokens were the *first* ones, and then the first of them may attend to one key only.
 
 </details>
 
 **Several texts in one row.** Instead of padding short texts, we can put them one after the other into one row.
-Then no token may attend to another text. Write `packed_mask(text_of)`: `text_of` says for each position which
-text it belongs to, for instance `[0, 0, 0, 1, 1, 2]`; the mask is causal inside each text.
+Then no token may attend to another text. Write `packed_mask(text_of)`, where `text_of` says for each position
+which text it belongs to, for instance `[0, 0, 0, 1, 1, 2]`. The mask is causal inside each text.
 """
 
 # %%
@@ -1126,8 +1128,8 @@ def try_packed_mask(packed_mask):
 r"""
 <details><summary>A hint</summary>
 
-Two conditions: the key is not later, and it belongs to the same text. For the second, compare `text_of` as a
-column with `text_of` as a row, like positions and lengths in section 2.
+There are two conditions. The key is not later, and it belongs to the same text. For the second, compare
+`text_of` as a column with `text_of` as a row, like positions and lengths in section 2.
 
 </details>
 
@@ -1144,7 +1146,7 @@ def packed_mask(text_of):
 **Break it.** Train `Mirror` with a mask whose diagonal is off by one, in either direction. *One too many*: each
 token may attend to the next one as well. *One too few*: no token may attend to itself. Before you run the cell,
 write down the losses that you expect in the first half, at the symbol right after the middle (the model has to
-repeat the symbol that it is just reading), and at the five after that.
+repeat the symbol that it has just read), and at the five after that.
 """
 
 # %%
@@ -1166,26 +1168,27 @@ r"""
 *One too many*: the answer is always in sight. The loss goes to 0 in both halves, as without any mask. One cell per
 row is leak enough.
 
-*One too few*: the first half costs the loss of guessing, as before, and most of the second half costs nothing. Did
-you write 2.08 for the symbol right after the middle? No query may attend to the position where that symbol is. But
-it costs much less than guessing, on every seed, because the *query* is made of that very symbol. What the model
-attends to depends on the query, and where it attends shows in the output. So a mask hides a token's key and value,
-and not its query. (The first row is fully masked, gets zeros, and does no harm.)
+*One too few*: the first half costs the loss of guessing, as before, and most of the second half costs nothing.
+Did you write 2.08 for the symbol right after the middle? No query may attend to the position where that symbol
+is. But it costs much less than guessing, on every seed, because the *query* is made of that very symbol. What
+the model attends to depends on the query, and where it attends shows in the output. So a mask hides a token's
+key and value, but not its query. (The first row is fully masked, gets zeros, and does no harm.)
 
 </details>
 
 ## In practice
 
-- **Who uses which.** GPT and its relatives are causal. BERT has a padding mask only: it reads in both
+- **Who uses which.** GPT and its relatives are causal. BERT has only a padding mask, because it reads in both
   directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
 - **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what
   reaches a token can come from up to 131,072 tokens back (Jiang et al. 2023).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.
-- **Masks take memory as well.** A causal mask for 4096 tokens, one byte per Boolean, takes 16 MiB, the same
-  for every sentence of a batch. Combined with the padding of eight sentences it takes 128 MiB. So
-  `F.scaled_dot_product_attention` has `is_causal=True`, which needs no mask at all. By its documentation it
-  must not be given a padding mask beside it; padding at the end makes that unnecessary (section 4).
+- **Masks take memory as well.** A causal mask for 4096 tokens, one byte per Boolean, takes 16 MiB, the same for
+  every sentence of a batch. Combined with the padding of eight sentences it takes 128 MiB. So
+  `F.scaled_dot_product_attention` has `is_causal=True`, which needs no mask at all. According to its
+  documentation, it must not be combined with a padding mask; padding at the end makes one unnecessary (section
+  4).
 """
 
 # %%

@@ -11,7 +11,7 @@ In this lesson you will **build**
 1. one head as PyTorch would write it, with linear layers,
 2. the split that turns one wide attention into several narrow ones, and the way back,
 3. multi-head self-attention, the part that today's models are made of,
-4. a bridge that carries PyTorch's weights into your module: the best reason to trust it,
+4. a bridge that carries PyTorch's weights into your module, which is the best reason to trust it,
 5. cross-attention, where the queries come from one sentence and the keys and values from another.
 
 Then you train small models and see what a second head is good for, and what it is *not* needed for. One of
@@ -111,8 +111,8 @@ figures.bars(charts, tokens, title="What “saw” attends to, head by head", to
 
 # %% [markdown]
 r"""
-And the same four columns used as *one* head of width 4? Then the scores of the two questions are added
-before softmax, $6 + 2$ for *dog* and $2 + 6$ for *cat*: equal again, and we are back at the average.
+What about the same four columns used as *one* head of width 4? Then the scores of the two questions are added
+before softmax, $6 + 2$ for *dog* and $2 + 6$ for *cat*. They are equal again, and we are back at the average.
 """
 
 # %%
@@ -125,11 +125,11 @@ for head, (thing, pet) in enumerate(apart):
 
 # %% [markdown]
 r"""
-That is the whole point of heads: **several softmaxes**, so that several things can be fetched without being
+The whole point of heads is **several softmaxes**, so that several things can be fetched without being
 mixed.
 
-What does it cost? No parameters, and no multiplications either: the same columns, split in two. But each head
-has its own attention matrix. $H$ heads need $H$ matrices of $N$ times $N$ weights:
+What does it cost? No parameters, and no multiplications either, because the columns are the same, split in two.
+But each head has its own attention matrix. $H$ heads need $H$ matrices of $N$ times $N$ weights:
 """
 
 # %%
@@ -158,13 +158,13 @@ $$\operatorname{head}(x) = \operatorname{attention}(q, k, v)$$
   $(d_{\text{head}}, d_{\text{model}})$ and a bias $b$ of shape $(d_{\text{head}})$
 - $q$, $k$, $v$ and the result, shape $(B, N, d_{\text{head}})$
 
-Two things are new since lesson 02. A linear layer stores its weight *transposed*: output features first. And
-it adds a bias.
+Two things are new since lesson 02. A linear layer stores its weight *transposed*, output features first. It
+also adds a bias.
 
 ### Exercise: `SelfAttentionHead`
 
-A head may be narrower than the tokens; without `d_head` it is as wide. The check copies weights into your
-parts by name.
+A head may be narrower than the tokens; without `d_head` it is as wide as they are. The check copies weights
+into your parts by name.
 """
 
 # %% exercise: heads.SelfAttentionHead
@@ -242,24 +242,24 @@ print("swap, saw:", [round(w, 2) for w in row_of_saw.tolist()])
 r"""
 ## 2. How do several heads share one tensor?
 
-**The question.** Eight heads could be eight modules in a list, called one after the other. That is right,
-and slow: eight small products instead of one large one. How can one product serve all heads?
+**The question.** Eight heads could be eight modules in a list, called one after the other. That is correct but
+slow, with eight small products instead of one large one. How can one product serve all heads?
 
 By computing the queries of all heads at once, as in section 1, and splitting them *afterwards*. Head 0 takes
-the first `d_head` columns of the queries, head 1 the next, and so on. (Keys and values likewise.) Then the
+the first `d_head` columns of the queries, head 1 the next, and so on. (The same goes for keys and values.) Then the
 head becomes an axis *in front of* the tokens, where `attention` treats it like one more batch:
 
 ![Left, the queries x @ w_query of all heads as a table of five tokens and four columns, the first two columns
 blue, the last two orange. Right, two tables of five tokens and two columns: the queries of head 0 and those of
 head 1. Arrows lead both ways, named split_heads and merge_heads](../images/reshaping.svg)
 
-Note what is split: not $x$, but the projected queries. Each column of `w_query` reads *all* features of a
+Note that we split the projected queries, not $x$. Each column of `w_query` reads *all* features of a
 token, so every head may ask about any feature.
 
 By hand: the query row of *saw* is $(2, 2, 2, -2)$. Where does the $-2$ go? It is column 3 of four, and a head
-is 2 wide: $3 = 1 \cdot 2 + 1$, so it is entry 1 of head 1. And the scores of *saw* and *dog*: the whole rows
+is 2 wide: $3 = 1 \cdot 2 + 1$, so it is entry 1 of head 1. Now the score of *saw* and *dog*. The whole rows
 give $2 \cdot 2 + 2 \cdot 1 + 2 \cdot 2 - 2 \cdot 1 = 8$; split, head 0 gets $4 + 2 = 6$ of it and head 1 gets
-$4 - 2 = 2$. A dot product, added up in two parts, each part with its own softmax.
+$4 - 2 = 2$. It is one dot product, added up in two parts, each part with its own softmax.
 """
 
 # %%
@@ -270,7 +270,7 @@ print("all four columns:", (saw @ dog).item())
 
 # %% [markdown]
 r"""
-**The formula.** Nothing is computed, the numbers only move:
+**The formula.** Nothing is computed; the numbers only move:
 
 $$\operatorname{split}(x)_{b,h,n,e} = x_{b,\; n,\; h \cdot d_{\text{head}} + e}$$
 
@@ -286,7 +286,7 @@ token i, head 0 has its features 0 and 1, head 1 its features 2 and 3. Torn: hea
 and half of saw, one half below the other, and head 1 the rest](../images/split_trap.svg)
 
 Torn like that, *dog* would look for keys among halves of itself. There is no error, and a network even learns
-something with it. You notice it only by following one token: do its numbers stay together?
+something with it. You notice it only by following one token. Do its numbers stay together?
 
 ### Exercise: `split_heads`
 
@@ -322,7 +322,7 @@ def split_heads(x, n_heads):
 r"""
 ### Exercise: `merge_heads`
 
-And back again: the two steps of `split_heads`, undone in the opposite order.
+Now back again, with the two steps of `split_heads` undone in the opposite order.
 """
 
 # %% exercise: heads.merge_heads
@@ -351,8 +351,8 @@ r"""
 
 - *Right for one head or one token, wrong otherwise.* The trap above. If one of the two sizes is 1, reshaping
   and transposing are the same.
-- *"view size is not compatible with input tensor's size and stride".* A transposed tensor lies in memory in
-  its old order, and `view` refuses to copy. `reshape` copies if it must. That error is your friend: it says
+- *"view size is not compatible with input tensor's size and stride".* A transposed tensor lies in memory in its
+  old order, and `view` refuses to copy. `reshape` copies if it must. That error is your friend, because it says
   that the order has changed.
 - *Merged without the way back.* A reshape straight from $(B, H, N, d_{\text{head}})$ puts tokens of one head
   where heads of one token belong. If you make both mistakes, `merge_heads(split_heads(x, H))` gives the input
@@ -375,7 +375,7 @@ print("which is the first half of saw, where cat should be")
 r"""
 ## 3. All heads, and one layer that mixes them
 
-**The question.** Each head has fetched something. The results lie side by side, strictly apart. What brings
+**The question.** Each head has fetched something. The results lie side by side, strictly separate. What brings
 them together?
 
 A last linear layer, `out_proj`. Each of its output features may draw on all heads of a token.
@@ -450,7 +450,7 @@ r"""
 **What goes wrong.**
 
 - *x is split first, and each piece projected by itself.* Then head 1 never sees features 0 and 1 of a token.
-  Project first, then split: every head may choose from all features.
+  Project first, then split, so that every head can choose from all features.
 - *The scale of `d_model`.* Two heads of width 2 need $\sqrt 2$, not $\sqrt 4$. With one head the mistake stays
   hidden.
 - *No `out_proj`, or one for each head.* There is one, after the merge.
@@ -458,8 +458,8 @@ r"""
   not.
 - *Features left over.* 10 features and 4 heads: `10 // 4` is 2, and two features disappear without a warning.
 
-**See it run.** First the previous rung: one head, identity inside, and the numbers of lesson 01 again. Then
-the two questions of *saw*, in one module:
+**See it run.** First comes the previous rung, one head with the identity inside, which gives the numbers of
+lesson 01 again. Then the two questions of *saw*, in one module:
 """
 
 # %%
@@ -490,7 +490,7 @@ figures.attention_maps(maps, tokens, note=note, sums=True)
 # %% [markdown]
 r"""
 Read the rows of *saw*: 0.92 on *dog* in one head, 0.92 on *cat* in the other. (The other tokens ask nothing
-sensible here: we made up a query for actions only.)
+sensible here, because we made up a query only for actions.)
 
 ### A sum over heads
 
@@ -505,8 +505,8 @@ and the bias $b_o$ is added once, at the end.
 ![Two ways to the same output. Above, z_0 and z_1 side by side, times one matrix. Below, z_0 times the upper
 half of the matrix, plus z_1 times its lower half](../images/sum_of_heads.svg)
 
-(The picture shows the weight transposed, as the formula uses it: there the columns of a head are rows.) Checked in
-one cell, with random weights:
+(The picture shows the weight transposed, as the formula uses it, so there the columns of a head are rows.)
+Checked in one cell, with random weights:
 """
 
 # %%
@@ -520,20 +520,20 @@ print("a sum over heads = your module:", torch.allclose(total, module(words), at
 
 # %% [markdown]
 r"""
-So heads are **independent and additive**: no head reads another one, and each adds its own part to the output.
+So heads are **independent and additive**. No head reads another one, and each adds its own part to the output.
 That is why we can measure what a single head of a trained model contributes, or take a head away and see what
 is missing ("On your own").
 
 ## 4. Three ways to trust a module
 
-**The question.** All checks of your module are green. But checks are made by people, too. How would *you* find
+**The question.** All checks of your module are green, but checks are made by people, too. How would *you* find
 out that a module does what PyTorch's does?
 
 There are three ways, and they see different things:
 
 1. **Copy the weights** of PyTorch's module into yours and compare the outputs. If the same parameters give
    the same outputs, nothing is stronger, as long as *all* parameters are copied.
-2. **Train both** and watch the losses. This sees what the first way does not: whether gradients flow.
+2. **Train both** and watch the losses. This shows whether gradients flow, which the first way does not see.
 3. **Draw both** computations and compare their structure. This tells you *where* two modules differ.
 
 ### The first way: copy
@@ -556,7 +556,7 @@ to k_proj, rows 8 to 11 to v_proj. The biases of a fresh module are all zero](..
 By hand: with $d_{\text{model}} = 4$ the stack has 12 rows. Rows 0 to 3 make queries, 4 to 7 keys, 8 to 11
 values. The bias is split into the same three parts. `out_proj` is built like yours.
 
-**A fresh module has biases of zero**, as the cell has printed. If you forget to copy them you will not notice,
+**A fresh module has biases of zero**, as the cell has printed. If you forget to copy them, you will not notice
 until the module has been trained. So put random numbers into all parameters *before* you compare.
 
 **The formula.** For the part `q_proj` (and likewise for `k_proj` and `v_proj`, further down the stack):
@@ -570,8 +570,8 @@ $$W_q = W_{\text{in}}[0 : d_{\text{model}}] \qquad b_q = b_{\text{in}}[0 : d_{\t
 
 ### Exercise: `copy_weights`
 
-Copy the *values*, not the parameters themselves: training one of the two must leave the other alone. The source
-has biases (`bias=True`, which is PyTorch's default).
+Copy the *values*, not the parameters themselves, because training one of the two must not change the other. The
+source has biases (`bias=True`, which is PyTorch's default).
 """
 
 # %% exercise: heads.copy_weights
@@ -609,7 +609,7 @@ def copy_weights(source, target):
 r"""
 **What goes wrong.**
 
-- *Biases forgotten.* A fresh module hides it, see above.
+- *Biases forgotten.* A fresh module hides it (see above).
 - *The thirds in another order.* If you rename the thirds of a fresh random matrix, training shows no
   difference; with trained weights from elsewhere everything is wrong.
 - *Assigned instead of copied.* `mine.out_proj = theirs.out_proj` makes *one* layer with two owners. Train
@@ -620,7 +620,7 @@ r"""
 **See it run.** Do both modules give the same outputs? First with the weights of a fresh module, then with
 random numbers in all its parameters, without and with a mask. Remember lesson 03: the two modules disagree
 about what True means. PyTorch's module returns two results, the output and the weights; with
-`need_weights=False` the second one is None, and cheaper.
+`need_weights=False` the second one is None, which is cheaper.
 """
 
 # %%
@@ -654,11 +654,11 @@ print("  ... and a causal mask:       ", differ(causal) < 1e-5)
 
 # %% [markdown]
 r"""
-Biases forgotten, and still True: remember this line. It is a test that passes for the wrong reason.
+Biases forgotten, and still True. Remember this line. It is a test that passes for the wrong reason.
 
 ### The second way: train both
 
-The task: each token reports the token before it. Both modules start with the same weights, see the same
+The task is for each token to report the token before it. Both modules start with the same weights, see the same
 sentences, and take the same steps. If they are the same function with the same gradients, their losses fall
 together.
 """
@@ -708,7 +708,7 @@ figures.curves({"yours": my_losses, "PyTorch's": their_losses}, title="Do they l
 
 # %% [markdown]
 r"""
-This sees what copied weights cannot show. Here is your module with the values cut off from the gradient: a
+This sees what copied weights cannot show. Here is your module with the values cut off from the gradient. A
 **hook**, a function that a layer calls with its output, detaches what `v_proj` gives. The outputs stay the
 same, but `v_proj` can no longer learn, and the loss falls more slowly, on every seed:
 """
@@ -726,9 +726,9 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-But beware of the weaker form of this test, with any initial weights and a glance at the curve. Heads torn by
-the reshape of section 2 learn as well. (Hooks again: they tear what goes into your split, and what comes out
-of your merge.)
+But beware of the weaker form of this test, with arbitrary initial weights and a glance at the curve. Heads torn
+by the reshape of section 2 learn as well. (Again we use hooks, which tear what goes into your split and what
+comes out of your merge.)
 """
 
 # %%
@@ -756,8 +756,8 @@ print(f"the loss of one guess in nine: {math.log(8) / 9:.2f}")
 # %% [markdown]
 r"""
 The loss falls nicely, but it does not end at zero. Torn heads hold five tokens each, so the sixth token cannot
-attend to the fifth: one report in nine stays a guess among eight symbols. Know which loss is *possible*, as in
-lesson 03.
+attend to the fifth, and one report in nine stays a guess among eight symbols. Know which loss is *possible*, as
+in lesson 03.
 
 ### The third way: draw both
 
@@ -771,7 +771,7 @@ compare(mine, theirs, torch.randn(2, 5, 16))
 
 # %% [markdown]
 r"""
-And with something broken? Here is your module once more, with its output layer taken out:
+What if something is broken? Here is your module once more, with its output layer taken out:
 """
 
 # %%
@@ -784,11 +784,12 @@ r"""
 ## 5. What is a second head good for?
 
 **The question.** A head is not told what to do. Do heads divide the work among themselves when they are
-trained? And could a single head do the same?
+trained? Could a single head do the same?
 
-A task with two questions: every token reports the token *before* it, and the *first* token of the sentence. We
-give it to models with one head and with two, of the same width and with equally many parameters; now a causal
-mask hides what comes later. Predict: can one head, with one average, answer both?
+Here is a task with two questions. Every token reports the token *before* it, and the *first* token of the
+sentence. We give it to models with one head and with two, of the same width and with the same number of
+parameters; now a causal mask hides what comes later. Predict whether one head, with one average, can answer
+both.
 """
 
 # %%
@@ -858,10 +859,10 @@ figures.panels(charts, range(25, 251, 25), title="One head or two? Three seeds e
 
 # %% [markdown]
 r"""
-At width 32 a single head gets nearly everything right, too; the two heads are only there sooner. At width 8 the
+At width 32 a single head gets nearly everything right, too; the two heads just get there sooner. At width 8 the
 two heads still learn both reports, and the single head is far from it on all three seeds. Is a width of 8
-simply too little room for it? No: with eight times as many steps, each of the three gets more than nine reports in
-ten right. So a second head does not decide *whether* this task can be learned: **two heads learn it sooner, and in
+simply too little room for it? No. With eight times as many steps, each of the three gets more than nine reports in
+ten right. A second head does not decide *whether* this task can be learned, but **two heads learn it sooner, and in
 less room**.
 
 Now look into two of these models, of width 32:
@@ -882,7 +883,7 @@ figures.attention_maps(maps, names, title="Which token attends where, after trai
 
 # %% [markdown]
 r"""
-With two heads each has taken one question: one attends to the token before, the other to the first token. Is that
+With two heads, each has taken one question. One attends to the token before, the other to the first token. Is that
 so for the other seeds as well, or is it a lucky picture? Take the mean over a hundred sentences:
 """
 
@@ -899,12 +900,12 @@ for n_heads, name in ((2, "two heads"), (1, "one head")):
 # %% [markdown]
 r"""
 On every seed the two heads have divided the work, without being told to. (Which of the two takes which question
-is chance: before training, nothing tells them apart. And a head that attends to the token before is not just a toy:
-such heads are found in real language models. See *induction heads* below.)
+is chance, because before training nothing tells them apart. A head that attends to the token before is not just
+a toy, either. Such heads are found in real language models. See *induction heads* below.)
 
-The single head has to put both tokens into one average. How can it still tell which of them was where? Think of a
-mixture of *a* and *c*: it looks the same, whether *a* was first or *c*. Unless the values say where they come from.
-So take the positions out of the values, in the trained models, and see what they still report:
+The single head has to put both tokens into one average. How can it still tell which of them was where? A
+mixture of *a* and *c* looks the same whether *a* or *c* was first, unless the values say where they come from.
+So take the positions out of the values in the trained models, and see what they still report:
 """
 
 # %%
@@ -930,10 +931,10 @@ for positions_in_values in (True, False):
 # %% [markdown]
 r"""
 Without positions in the values, both reports are right in fewer than half of the cases, and in many others they
-are exchanged: the model knows *a* and *c*, but not which was which. So the single head has learned a *code*. The
-value of a token says "I am *c*, and I come first"; the weights are unequal, so that the sum shows how much of each
-is in it; and the layers after it work out the rest. That is harder to learn than a look-up, and it needs room, that
-is, width.
+are exchanged. The model knows *a* and *c*, but not which was which. The single head has therefore learned a
+*code*. The value of a token says "I am *c*, and I come first"; the weights are unequal, so that the sum shows
+how much of each is in it; and the layers after it work out the rest. That is harder to learn than a look-up,
+and it needs room, that is, width.
 
 ## 6. When the queries come from another sentence
 
@@ -971,7 +972,7 @@ and then everything as before.
 - $x$, shape $(B, N, d_{\text{model}})$: the sentence that attends; it decides how many rows come out
 - $c$, shape $(B, M, d_{\text{model}})$: the **context**, the sentence attended to; $M$ need not be $N$
 - the mask broadcasts to $(B, H, N, M)$. It hides padding tokens of the context. A causal mask does not belong
-  here: the sentence that is read is complete, and nothing in it lies in the future
+  here, because the sentence that is read is complete, and nothing in it lies in the future
 
 ### Exercise: `MultiheadCrossAttention`
 
@@ -1024,7 +1025,7 @@ class MultiheadCrossAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *The roles exchanged.* Count the rows of the output: as many as there are queries, or as there are keys?
+- *The roles exchanged.* Count the rows of the output. Are there as many as queries, or as many as keys?
 - *The context ignored.* Replace it by zeros. Does the output move?
 - *The length of x used for the keys.* Fine, as long as both sentences are equally long.
 - *Invisible while you test with `module(x, x)`.* That is self-attention. Test with two sentences.
@@ -1059,7 +1060,7 @@ are (a factor on the scores). Predict first:
 
 - What does *saw* attend to if all four columns are one head?
 - With four heads, a head has a single column. Which heads can tell *dog* from *cat*, and which cannot?
-- What do all heads do at sharpness 0? And why does *the* attend to all tokens equally at any sharpness?
+- What do all heads do at sharpness 0? Why does *the* attend to all tokens equally at any sharpness?
 """
 
 # %% explore
@@ -1079,10 +1080,10 @@ explore(look, n_heads=[2, 1, 4], word=words_to_choose, sharpness=(0.0, 4.0, 0.25
 r"""
 <details><summary>Answers</summary>
 
-- *Dog* and *cat* equally: the sum of the two questions does not tell them apart.
-- Heads 0 and 2 have the column *thing*, and both are things: they cannot. Head 1 has *pet* with a query of 2
-  and finds *dog*; head 3 has *pet* with a query of $-2$ and finds *cat*.
-- All scores are 0, so all weights are equal. The query of *the* is zero in every column: its feature is
+- *Dog* and *cat* equally, because the sum of the two questions does not tell them apart.
+- Heads 0 and 2 have the column *thing*, and both animals are things, so these heads cannot. Head 1 has *pet*
+  with a query of 2 and finds *dog*; head 3 has *pet* with a query of $-2$ and finds *cat*.
+- All scores are 0, so all weights are equal. The query of *the* is zero in every column, because its feature is
   *small*, and `w_query` reads only *action*.
 
 </details>
@@ -1126,15 +1127,15 @@ Three to six sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** Queries and keys meet in a dot product, so they must be equally wide; that width is
-$d_k$. Values are only averaged with the weights, so $d_v$ may be anything: it decides how wide the head's
+$d_k$. Values are only averaged with the weights, so $d_v$ may be anything; it decides how wide the head's
 output is.
 
 $d_{\text{model}} / H$ is a convention. With it the heads side by side are exactly as wide as the tokens, so
-that one square layer makes the queries of all heads, the output fits onto the input (to be added to it,
-lesson 06), and parameters and arithmetic stay the same for every number of heads. Wider heads are possible and
-are used: the largest T5 has $H \cdot d_k$ sixteen times as large as $d_{\text{model}}$.
+that one square layer makes the queries of all heads, the output fits onto the input (to be added to it, lesson
+06), and parameters and arithmetic stay the same for every number of heads. Wider heads are possible and are
+used. The largest T5 has $H \cdot d_k$ sixteen times as large as $d_{\text{model}}$.
 
-Merged, the heads have width $H \cdot d_v$; so `out_proj` must go from $H \cdot d_v$ to $d_{\text{model}}$,
+Merged, the heads have width $H \cdot d_v$, so `out_proj` must go from $H \cdot d_v$ to $d_{\text{model}}$,
 and `v_proj` from $d_{\text{model}}$ to $H \cdot d_v$.
 ### END SOLUTION
 
@@ -1178,16 +1179,15 @@ Three to six sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** All tokens of all sentences go through the same four layers. Nothing in the module
-belongs to a position; so it takes any length, and without something added to the embeddings it does not know
+belongs to a position, so it takes any length, and without something added to the embeddings it does not know
 the order.
 
-Heads do not share: head $h$ has $d_{\text{head}}$ rows of `q_proj`, `k_proj` and `v_proj` for itself, from row
-$h \cdot d_{\text{head}}$ on, which lets heads ask different questions. Queries, keys and values do not share either;
-with one matrix for queries and keys every token would look for tokens like itself, and scores would be
-symmetric. Only
-`out_proj` reads from all heads together.
+Heads do not share. Head $h$ has $d_{\text{head}}$ rows of `q_proj`, `k_proj` and `v_proj` for itself, from row
+$h \cdot d_{\text{head}}$ on, which lets heads ask different questions. Queries, keys and values do not share
+either; with one matrix for queries and keys every token would look for tokens like itself, and scores would be
+symmetric. Only `out_proj` reads from all heads together.
 
-No: the four layers are 512 by 512, with their biases, for any number of heads. More heads split the same rows
+No. The four layers are 512 by 512, with their biases, for any number of heads. More heads split the same rows
 into more and narrower slices.
 ### END SOLUTION
 
@@ -1223,7 +1223,7 @@ r"""
 Not graded, and harder than they look.
 
 **Heads in a list.** Show that your module is nothing but several `SelfAttentionHead`s. Write
-`as_list(module, n_heads)`: it takes a `MultiheadSelfAttention` and returns a list of heads with its weights
+`as_list(module, n_heads)`, which takes a `MultiheadSelfAttention` and returns a list of heads with its weights
 inside, so that their outputs side by side, through `out_proj`, are the module's output.
 """
 
@@ -1249,8 +1249,8 @@ def try_as_list(as_list):
 r"""
 <details><summary>An answer</summary>
 
-Head $h$ has $d_{\text{head}}$ rows of each projection, from row $h \cdot d_{\text{head}}$ on. (`.data` is the tensor
-inside a parameter: assigning to it is not recorded for gradients.)
+Head $h$ has $d_{\text{head}}$ rows of each projection, from row $h \cdot d_{\text{head}}$ on. (`.data` is the
+tensor inside a parameter; assigning to it is not recorded for gradients.)
 
 ```python
 def as_list(module, n_heads):
@@ -1343,16 +1343,16 @@ r"""
 guess = {"A": {"copy", "train", "draw"}, "B": {"train"}, "C": {"train", "draw"}, "D": set()}
 ```
 
-A doubles the queries: other outputs, other losses, one more step in the graph. B cuts the gradient of the
-queries: the outputs are right, only training shows it. C has a layer that is zero at first: the outputs agree
-until it has learned something. D changes the sign of queries *and* keys, which cancels in every score: it is
-innocent, the same function with the same gradients.
+A doubles the queries, which means other outputs, other losses and an extra step in the graph. B cuts the
+gradient of the queries. The outputs are right, and only training shows it. C has a layer that is zero at first,
+so the outputs agree until it has learned something. D changes the sign of queries *and* keys, which cancels in
+every score. It is innocent, the same function with the same gradients.
 
 </details>
 
 **Switch a head off.** Which columns of `out_proj.weight` belong to head $h$? Set them to zero in the trained
-`reporters[2]` and measure: which report suffers, which does not? Write `without_head(module, n_heads, h)` that
-returns a copy with head $h$ silent. (That is how one finds heads that a large model can do without.)
+`reporters[2]` and measure which report suffers and which does not. Write `without_head(module, n_heads, h)`,
+which returns a copy with head $h$ silent. (This is how people find heads that a large model can do without.)
 """
 
 # %%
@@ -1389,8 +1389,8 @@ def without_head(module, n_heads, h):
     return quiet
 ```
 
-In `reporters[2]`, look at the maps of section 5 first: which head attends to the token before? Without that
-head the report of the token before should suffer, without the other one that of the first token.
+In `reporters[2]`, look at the maps of section 5 first. Which head attends to the token before? Without that
+head, the report of the token before should suffer; without the other one, the report of the first token.
 
 </details>
 
@@ -1400,11 +1400,11 @@ What do you expect?
 
 <details><summary>What we found</summary>
 
-Three heads had nearly everything right after two hundred steps, on every seed. With two heads it depended on the
-seed: some came close, one stayed at about three quarters. A single head stayed there on all three. And the width
-of 96 did not help it; at the usual learning rate two of three seeds hardly learned anything, at a third of it one.
-So a code for two tokens can be found, as in section 5, but here no run found one for three. For three things,
-three softmaxes are worth more than width.
+Three heads had nearly everything right after two hundred steps, on every seed. With two heads it depended on
+the seed. Some came close, and one stayed at about three quarters. A single head stayed there on all three. The
+width of 96 did not help it. At the usual learning rate two of three seeds hardly learned anything, and at a
+third of that rate one. A code for two tokens can be found, as in section 5, but here no run found one for
+three. For three things, three softmaxes are worth more than width.
 
 </details>
 """
@@ -1442,7 +1442,7 @@ print(f"Transformer, parameters of one attention:\n  {count:,}")
 # %% [markdown]
 r"""
 **Modules of others.** For a module that you did not write, many people use
-[torchview](https://github.com/mert-kurttutan/torchview). `draw` asks it if you say so:
+[torchview](https://github.com/mert-kurttutan/torchview). `draw` uses it if you say so:
 """
 
 # %%
@@ -1451,10 +1451,10 @@ draw(nn.MultiheadAttention(16, num_heads=2, batch_first=True), *three, engine="t
 
 # %% [markdown]
 r"""
-It follows tensors from one function of PyTorch to the next: three inputs, two outputs (the result, and the
-weights averaged over the heads), and the shapes between. The attention itself is one box, because it is one
-function. Beware: torchview loses what is written into a buffer (`out[i] = ...`), and draws every pass of a loop
-as a separate box.
+It follows tensors from one function of PyTorch to the next, and shows three inputs, two outputs (the result,
+and the weights averaged over the heads), and the shapes between. The attention itself is one box, because it is
+one function. Be careful, because torchview loses what is written into a buffer (`out[i] = ...`), and draws
+every pass of a loop as a separate box.
 """
 
 # %% [markdown]
@@ -1464,15 +1464,15 @@ r"""
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.2 is this lesson; the appendix shows what single heads attend to.
 - Alammar: [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/), 2018. Best for
-  the shapes: eight heads drawn out, side by side, one matrix at a time.
+  the shapes, with eight heads drawn out, side by side, one matrix at a time.
 - 3Blue1Brown: [*Attention in transformers*](https://www.3blue1brown.com/lessons/attention), 2024. Best for a
   feeling of what a query, a key and the sum over many heads do to a token.
 - Zhang, Lipton, Li, Smola: *Dive into Deep Learning*, [section
   11.5](https://d2l.ai/chapter_attention-mechanisms-and-transformers/multihead-attention.html). The same module
   with other names; a good test of whether you can read someone else's reshapes.
 - Elhage et al.: [*A Mathematical Framework for Transformer
-  Circuits*](https://transformer-circuits.pub/2021/framework/index.html), 2021. Best on heads as a sum: how far
-  one gets by reading each head by itself.
+  Circuits*](https://transformer-circuits.pub/2021/framework/index.html), 2021. Best on heads as a sum, and on
+  how far you get by reading each head by itself.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Figure 3: cross-attention as a picture of a
   translation.
@@ -1484,8 +1484,8 @@ r"""
 - Michel, Levy, Neubig: *Are Sixteen Heads Really Better than One?*, 2019,
   [arXiv:1905.10650](https://arxiv.org/abs/1905.10650). Often not, after training.
 - Olsson et al.: [*In-context Learning and Induction
-  Heads*](https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html), 2022. What a
-  head that attends to the token before is good for: together with a second one it learns to repeat.
+  Heads*](https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html), 2022. What
+  a head that attends to the token before is good for. Together with a second one, it learns to repeat.
 - The models named under "In practice": Brown et al. 2020,
   [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Touvron et al. 2023,
   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288); Raffel et al. 2020,

@@ -2,25 +2,25 @@
 r"""
 # 13 Keep one small vector per token: can all keys and values be made from it?
 
-A model that writes keeps the keys and values of every token it has read. In DeepSeek-V2, with 60 layers of
-128 heads, that would be 3840 KiB per token. The model keeps 67.5 KiB, 1 part in 57, and yet each of its
-128 heads has its own keys and values. In lesson 05 heads had to share to save that much. How can they
-share nothing and store so little?
+While a model writes, it keeps the keys and values of every token it has read. In DeepSeek-V2, with 60 layers of
+128 heads, that would be 3840 KiB per token. The model keeps 67.5 KiB, 1 part in 57, and yet each of its 128
+heads has its own keys and values. In lesson 05, heads had to share to save that much. How can they share
+nothing and store so little?
 
-The answer is **multi-head latent attention** (MLA). It stores neither keys nor values, but one small vector
-per token, its **latent**, from which the keys and values of all heads *could* be made. And then it does not
-even make them.
+The answer is **multi-head latent attention** (MLA). It stores neither keys nor values, but one small vector per
+token, its **latent**, from which the keys and values of all heads *could* be made. Then it does not even make
+them.
 
 In this lesson you will **build**
 
 1. multi-head latent attention, as it is trained,
 2. the step that multiplies two weights of each head into one matrix,
-3. attention over the latents themselves, as a model writes with it,
-4. scores that know about positions too, from a second, small key that is rotated,
+3. attention over the latents themselves, the form that a model writes with,
+4. scores that also depend on positions, through a second, small key that is rotated,
 5. the formula for the memory that all this needs.
 
-Then you measure both sides of the bargain: the size of the cache, and what four kinds of attention can
-learn with what they keep.
+Then you measure both sides of the bargain: how large the cache is, and what four kinds of attention can learn
+with what they keep.
 
 **You need** lessons 04 and 05: heads, and the cache of keys and values. Section 4 uses rotated keys (lesson
 07), but not their formula. You may use everything in PyTorch.
@@ -67,9 +67,9 @@ r"""
 **The question.** All keys and all values of a token are made from the same row of $x$, by linear layers.
 Must every one of them be kept?
 
-No: what they have in common can be kept once. One layer brings $x$ *down* to a few numbers, the latent
-$c$; two others bring $c$ *up* again, to the keys and to the values of all heads. Then $c$ is all that a
-token leaves behind.
+No. What they have in common can be kept once. One layer projects $x$ *down* to a few numbers, the latent $c$.
+Two others project $c$ back *up*, to the keys and to the values of all heads. Then $c$ is all that a token
+leaves behind.
 
 ![x goes through q_proj to queries, and through kv_down to a narrow latent. From the latent, k_up makes keys
 and v_up makes values; queries, keys and values go into the heads. The latent is all that is
@@ -91,21 +91,21 @@ figures.table(latents, tokens, ["thing", "pet"], title="What is kept: one latent
 
 # %% [markdown]
 r"""
-*dog* and *cat* can still be told apart. That *saw* is an action is lost: two numbers hold less than four.
-Here we chose what to keep. A model learns it.
+*dog* and *cat* can still be told apart. That *saw* is an action is lost, because two numbers hold less than
+four. Here we chose what to keep. A model learns what to keep.
 
 **The formula** (DeepSeek-AI 2024, equations 9 to 11). With the latent $c = W_{\text{down}}\, x$,
 
 $$q = W_q x, \qquad k = W_{k,\text{up}}\, c, \qquad v = W_{v,\text{up}}\, c$$
 
 - $x$, shape $(N, d_{\text{model}})$; $c$, shape $(N, d_{\text{latent}})$, much narrower
-- $q$, $k$, $v$, shape $(N, d_{\text{model}})$ each: from here on it is multi-head attention: split into
-  heads, attend, merge, and project by `out_proj`
+- $q$, $k$, $v$, shape $(N, d_{\text{model}})$ each. From here on it is multi-head attention: split into heads,
+  attend, merge, and project by `out_proj`
 - the five layers are `q_proj` ($W_q$), `kv_down`, `k_up`, `v_up` and `out_proj`; none has a bias
 
 ### Exercise: `MultiheadLatentAttention`
 
-Start from your multi-head attention of lesson 04. Only the way to the keys and values is new.
+Start from your multi-head attention of lesson 04. Only the way the keys and values are made is new.
 """
 
 # %% exercise: mla.MultiheadLatentAttention
@@ -158,15 +158,15 @@ class MultiheadLatentAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *Two latents*, one for keys and one for values: then twice as much has to be kept.
+- *Two latents*, one for keys and one for values. Then twice as much has to be kept.
 - *A latent per head.* The latent is made before the split into heads, and all heads read all of it.
 - *An activation or a norm between down and up.* It may help training (DeepSeek has a norm there), but it is
   not asked for here. Whatever comes *after* the latent must be linear, or section 2 would not work.
 
-**See it run.** How much is kept, and does every head really have its own keys? Take one long sentence,
-and put the keys of all eight heads side by side. In multi-query attention the eight are copies of one. Here
-no two heads agree, but all are made of the same few numbers. The **rank** of the whole table shows it: the
-number of columns from which all the others follow as weighted sums.
+**See it run.** How much is kept, and does every head really have its own keys? Take one long sentence, and put
+the keys of all eight heads side by side. In multi-query attention the eight are copies of one. Here no two
+heads have the same keys, but all are made from the same few numbers. The **rank** of the whole matrix shows it.
+It is the number of columns from which all the others follow as weighted sums.
 """
 
 # %%
@@ -187,8 +187,8 @@ That is the bargain of this lesson. Sharing keeps few keys, whole. Latents keep 
 
 ## 2. Must the keys be made at all?
 
-**The question.** At every step of writing, would the model not have to bring *all* latents up again, to
-keys of full width? Then memory is saved, and time is lost.
+**The question.** At every step of writing, would the model not have to project *all* latents back up, to keys
+of full width? Then we save memory but lose time.
 
 Look at one score with both weights written out. The latent of *cat* can go up to a key and meet the query
 of *dog* there. Or the query of *dog* can come down and meet the latent:
@@ -210,10 +210,10 @@ print(f"{query @ latents[cat]:.0f}")
 
 # %% [markdown]
 r"""
-The same number, because three matrices in a row may be multiplied from the left or from the right. But a
-latent goes up once per token in the cache, and the query comes down once per step.
+The same number, because three matrices in a row can be multiplied from the left or from the right. The cost
+differs. Every latent in the cache has to go up, and the query comes down only once per step.
 
-**The formula.** For head $h$, with the rows $W_q^{(h)}$ and $W_{k,\text{up}}^{(h)}$ of the two weights that
+**The formula.** For head $h$, with $W_q^{(h)}$ and $W_{k,\text{up}}^{(h)}$, the rows of the two weights that
 belong to it:
 
 $$q^{(h)} \cdot k^{(h)} = (W_q^{(h)} x) \cdot (W_{k,\text{up}}^{(h)} c) = x^{\mathsf T} A_h\, c, \qquad
@@ -222,7 +222,7 @@ A_h = W_q^{(h)\mathsf T}\, W_{k,\text{up}}^{(h)}$$
 - $W_q^{(h)}$, shape $(d_{\text{head}}, d_{\text{model}})$; $W_{k,\text{up}}^{(h)}$, shape
   $(d_{\text{head}}, d_{\text{latent}})$
 - $A_h$, shape $(d_{\text{model}}, d_{\text{latent}})$: it depends on no token, so it is computed once, when
-  training is over. The weight of the keys has been **absorbed** into that of the queries
+  training is over. The keys' weight has been **absorbed** into the queries' weight
 
 ### Exercise: `absorb_keys`
 
@@ -254,15 +254,15 @@ def absorb_keys(q_weight, k_up_weight, n_heads):
 r"""
 **What goes wrong.**
 
-- *Columns instead of rows.* `nn.Linear` stores (out, in), and the heads lie along `out`. With square
-  weights the shapes fit either way.
+- *Columns instead of rows.* `nn.Linear` stores (out, in), and the heads lie along `out`. With square weights,
+  the shapes fit either way.
 - *A scale.* The division by $\sqrt{d_{\text{head}}}$ comes later, in section 3. There $d_{\text{head}}$ is an
   argument, because it can no longer be read off the shape of $A_h$.
 - *One matrix for all heads.* $W_q^{\mathsf T} W_{k,\text{up}}$ as a whole is the *sum* of all $A_h$, and
   softmax needs the scores of each head separately.
 
-**See it run.** The scores of all heads of the random module above, both ways; and the sum that loses the
-heads:
+**See it run.** The scores of all heads of the random module above, computed both ways, and the sum that loses
+the heads:
 """
 
 # %%
@@ -283,9 +283,8 @@ r"""
 
 **The question.** Scores need no keys. Do outputs need values?
 
-The same trick again. A head's output is a weighted sum of values, and each value is a matrix times a
-latent. So mix the latents first, by the weights of the head, and bring *one* mixture up instead of every
-latent:
+The same trick again. A head's output is a weighted sum of values, and each value is a matrix times a latent. So
+mix the latents first, with the weights of the head, and project *one* mixture up instead of every latent:
 
 ![Left, project up, then mix: six narrow latents become six wide values, which are mixed into one wide row.
 Right, mix, then project up: the six latents are mixed into one, which becomes the same wide row; no table of
@@ -308,8 +307,8 @@ print("project up, then mix = mix, then project up:", torch.allclose(one_way, ot
 
 # %% [markdown]
 r"""
-What brings the mixture up, `v_up`, is followed by `out_proj`: two matrices in a row again, which are one
-matrix $V_h$ per head. The outputs of the heads are then added.
+The mixture goes up through `v_up` and then through `out_proj`. These are two matrices in a row again, so they
+become one matrix $V_h$ per head. The outputs of the heads are then added.
 
 **The formula.** With `keys[h]` $= A_h$, `values[h]` $= V_h$, and all latents as the rows of $C$:
 
@@ -356,15 +355,15 @@ def latent_attention(x, latents, keys, values, d_head):
 r"""
 **What goes wrong.**
 
-- *The wrong two factors first.* `x @ keys @ latents` brings the query down; `latents @ keys` brings every
-  latent up, and the saving is gone. The numbers are the same, so only the judge's count of memory sees it.
+- *The wrong two factors first.* `x @ keys @ latents` brings the query down; `latents @ keys` projects every
+  latent up, and the saving is gone. The numbers are the same, so only the judge's memory count notices.
 - *The scale of the latent.* The dot products have $d_{\text{latent}}$ terms now, but they *are* the scores of
   queries and keys of width $d_{\text{head}}$. Dividing by another root makes softmax too sharp or too flat.
 - *Heads concatenated instead of summed.* There is nothing left to concatenate: each $V_h$ already ends at
   full width.
 
 **See it run.** Is it exact? Write 12 tokens one by one from nothing but latents, and compare with the module of
-section 1 under a causal mask; three seeds, in both precisions:
+section 1 under a causal mask, for three seeds and in both precisions:
 """
 
 # %%
@@ -401,9 +400,10 @@ for dtype, rounding in ((torch.float32, 1e-5), (torch.float64, 1e-13)):
 
 # %% [markdown]
 r"""
-The same to rounding. And faster? Count the products for one new token when 4096 are in the cache, then
-measure. Three ways to take one step: make all keys and values again from the latents; attend to the latents
-themselves; and ordinary multi-head attention, which has its whole cache of keys and values ready.
+The same up to rounding. Is it also faster? Count the products for one new token when 4096 are in the cache,
+then measure. There are three ways to take one step: make all keys and values again from the latents; attend to
+the latents themselves; or use ordinary multi-head attention, which has its whole cache of keys and values
+ready.
 """
 
 # %%
@@ -449,15 +449,15 @@ one_step_of_writing
 
 # %% [markdown]
 r"""
-Making keys and values again is far slower than the other two at every length: it brings the whole cache up
-again for a single new token. Attending over the latents keeps up with ordinary multi-head attention, and
-with a long cache it is ahead: there is less to fetch from memory. (The picture is from one core. Run
-the cell: it will be your machine's.)
+Making keys and values again is far slower than the other two at every length, because it projects the whole
+cache up for a single new token. Attending over the latents keeps up with ordinary multi-head attention, and
+with a long cache it is ahead, because there is less to fetch from memory. (The picture is from one core. Run
+the cell to see your machine's.)
 
 There is a price. Each head now takes dot products over $d_{\text{latent}}$ numbers instead of
-$d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128: four times the arithmetic of plain attention. For a
-single new token this costs nothing: it is waiting for memory anyway (lesson 05). Training computes all
-queries at once, and there the form of section 1 is the cheaper one. So one set of weights has two forms, one
+$d_{\text{head}}$. In DeepSeek-V2 these are 512 and 128, four times the arithmetic of plain attention. For a
+single new token this costs nothing, since the step is waiting for memory anyway (lesson 05). Training computes
+all queries at once, and there the form of section 1 is cheaper. The same weights therefore have two forms, one
 for each purpose.
 
 ## 4. Where do positions go?
@@ -467,7 +467,7 @@ absorbed too?
 
 By hand, in the smallest case: one head of width 2, and both weights the identity. Without rotation, $A$ is the
 identity as well. With rotation, what stands between $x$ and $c$ is a rotation by the *distance* of the two
-tokens: at distance 1 its entries are $\cos 1 = 0.54$ and $\sin 1 = 0.84$, and at distance 2 they are others.
+tokens: at distance 1 its entries are $\cos 1 = 0.54$ and $\sin 1 = 0.84$, and at distance 2 they are different.
 """
 
 # %%
@@ -485,9 +485,9 @@ figures.attention_maps(matrices, rows, columns, "A would have to change", note=n
 
 # %% [markdown]
 r"""
-A matrix that is computed once cannot know the distance. So positions get a separate part. Each query
-has a few more features, and each token has *one* small key for its position, shared by all heads. Only these
-are rotated, and the latent is left alone. DeepSeek calls this **decoupled** rotary embedding:
+A matrix that is computed once cannot know the distance, so positions get a separate part. Each query has a few
+more features, and each token has *one* small key for its position, shared by all heads. Only these are rotated,
+and the latent is left alone. DeepSeek calls this **decoupled** rotary embedding:
 
 ![Each head's query has a wide content part, which meets a content key that is absorbed and never made, and a
 narrow position part. The position parts of all heads meet one position key. Kept per token: the latent and
@@ -507,7 +507,8 @@ print(f"content {content:.1f}, position {position:.1f}, score {score:.2f}")
 
 # %% [markdown]
 r"""
-The products are added, 3 and 0.8, and divided by the root of all four features: 1.90.
+The products, 3 and 0.8, are added, and the sum is divided by the square root of the number of features, four,
+which gives 1.90.
 
 **The formula** (DeepSeek-AI 2024, equations 16 to 18):
 
@@ -549,12 +550,12 @@ r"""
 **What goes wrong.**
 
 - *The shared key has no axis for heads.* Broadcasting counts axes from the right, so its batch axis meets the
-  head axis of the queries: an error or, if there are as many texts as heads, wrong numbers without a word.
+  head axis of the queries: an error or, if there are as many texts as heads, wrong numbers without any warning.
 - *A root for each part.* Then a small part counts as much as a large one.
 - *The latent is rotated.* Then nothing can be absorbed any more, and the values are rotated as well.
 
-**See it run.** Two things to check: the scores are those of one product of long vectors; and if all tokens
-move on by 100 positions, nothing changes, as it should with rotary positions.
+**See it run.** There are two things to check. The scores equal one product of long vectors, and if all tokens
+move on by 100 positions, nothing changes, as it should be with rotary positions.
 """
 
 # %%
@@ -585,13 +586,13 @@ r"""
 ## 5. How much is saved, and what does it cost?
 
 **The question.** One latent and one rotated key per token and layer: how many bytes is that, compared with the
-caches of lesson 05? And what can a model still learn that keeps so little?
+caches of lesson 05? What can a model still learn when it keeps so little?
 
 ![What one token leaves behind: eight keys and eight values in MHA, two and two in GQA, one and one in MQA,
 one latent as wide as these two in MLA. Different keys: eight, two, one,
 eight](../images/kept_of_a_token.svg)
 
-By hand, for DeepSeek-V2: 512 and 64 numbers of two bytes, in 60 layers. The other three are what the same
+By hand, for DeepSeek-V2: 512 and 64 numbers of two bytes, in 60 layers. The other three bars are what the same
 model would keep with its 128 heads of width 128, with 8 key/value heads, and with one.
 """
 
@@ -669,13 +670,13 @@ for name, (layers, numbers) in published.items():
 r"""
 ### What is lost?
 
-A smaller cache is easy: keep less. What matters is what a model can still do with it. So here is a task that
-demands a lot from a few numbers. A text is a list of eight items, each with a colour, a shape and a town that
-no other item has. The last token asks three things at once: what *shape* is the red one, from which *town* is
-the round one, what *colour* is the one from Rome?
+A smaller cache is easy. You just keep less. What matters is what a model can still do with it, so here is a
+task that demands a lot from a few numbers. A text is a list of eight items, each with a colour, a shape and a
+town that no other item has. The last token asks three things at once: what *shape* is the red one, which *town*
+is the round one from, and what *colour* is the one from Rome?
 
-Every property is something to search by, so it must be in a key, and something to answer with, so it must be
-in a value. Here is one text, with numbers for the names:
+Heads search by every property, so it must be in a key, and they answer with every property, so it must be in a
+value. Here is one text, with numbers for the names:
 """
 
 # %%
@@ -695,10 +696,10 @@ figures.table(text[0], names, ["colour", "shape", "town"], title="Eight items an
 
 # %% [markdown]
 r"""
-(The numbers are ids, names without an order: *red* may be 5. Find the colour of the question among the items,
-and read off the shape next to it: that is the first answer.)
+(The numbers are ids, names without an order, so *red* may be 5. Find the colour of the question among the
+items, and read off the shape next to it. That is the first answer.)
 
-Four kinds of attention, with six heads of width 8, are trained on this for equally many steps. The items
+Four kinds of attention, with six heads of width 8, are trained on this for the same number of steps. The items
 have no order, so there are no positions, and MLA pays for nothing but its latent.
 """
 
@@ -774,24 +775,24 @@ figures.curves(learned, steps_done, title=title, ylabel="% right", reference=ref
 # %% [markdown]
 r"""
 After 600 steps MLA is as good as multi-head attention, with a sixth of its cache. GQA is behind on two of the
-three seeds, and MQA on all. Give all of them three times as long, and they part: GQA, which keeps twice as
-much as MLA, is only *slower* and comes near; MQA, which keeps just as much as MLA, stays far behind on every
-seed. It is *limited*: there is no room for what it would have to learn.
+three seeds, and MQA on all. Give all of them three times as long, and they part ways. GQA, which keeps twice as
+much as MLA, is only *slower* and gets close. MQA, which keeps just as much as MLA, stays far behind on every
+seed. It is *limited*, because there is no room for what it would have to learn.
 
-Why? Six heads of MQA have one key of 8 numbers, in which colour, shape and town must find room; and then one
-value of 8 numbers, in which all three must find room again. The latent holds them once, in 16 numbers, and
-every head makes its own key *and* value from all of these.
+Why? The six heads of MQA have one key of 8 numbers, in which colour, shape and town must all fit, and one value
+of 8 numbers, in which all three must fit again. The latent holds them once, in 16 numbers, and every head makes
+its own key *and* value from all of these.
 
-That tells you when latents pay: when what heads search by and what they read is the same knowledge about a
-token. The task was made to show this. If the answer is something that no head searches by, little is
-gained ("When do latents gain little?" in "On your own"). What this means for language models, only language
-models can tell. DeepSeek-AI (2024, appendix D) trained large ones, and report that MLA does better there
-than multi-head attention, with a small part of its cache.
+So latents pay when what heads search by and what they read is the same knowledge about a token. The task was
+made to show this. If the answer is something that no head searches by, little is gained ("When do latents gain
+little?" in "On your own"). What this means for language models can only be found out on language models.
+DeepSeek-AI (2024, appendix D) trained large ones, and report that MLA does better there than multi-head
+attention, with a small part of its cache.
 
 ## Explore
 
-The four caches for a model of your choice: 60 layers, heads of width 128. Before you move anything: how few
-heads must a model have for MLA with a latent of 512 to keep *more* than multi-head attention? And how many
+The four caches for a model of your choice, with 60 layers and heads of width 128. Before you move anything, how
+few heads must a model have for MLA with a latent of 512 to keep *more* than multi-head attention? How many
 key/value heads of GQA cost as much as the latent?
 """
 
@@ -812,16 +813,16 @@ explore(look, heads=all_heads, groups=[8, 4, 2, 1], d_latent=widths, d_rope=[64,
 r"""
 <details><summary>An answer</summary>
 
-Multi-head attention keeps 256 numbers per head here, and the latent with its position key 576: from two
-heads down, MLA keeps more. Between two and three groups of GQA cost as much. The more heads a model has, the
-more MLA saves, because its cache does not grow with them.
+Multi-head attention keeps 256 numbers per head here, and the latent with its position key 576, so with two
+heads or fewer, MLA keeps more. Between two and three groups of GQA cost as much. The more heads a model has,
+the more MLA saves, because its cache does not grow with them.
 
 </details>
 
 ## See the whole computation
 
-Your module, drawn from a run. Find the latent: the only linear layer with a narrow result, from which two
-others go up.
+Your module, drawn from a run. Find the latent. It is the result of the only linear layer with a narrow output,
+from which two others go up.
 """
 
 # %%
@@ -840,12 +841,12 @@ comparison
 
 # %% [markdown]
 r"""
-It sees the boxes, and finds no difference in the mathematics. It is right: two matrices in a row *are* one
-matrix. Multi-head latent attention is multi-head attention whose weights for keys and values, stacked, can
-be written as a tall matrix times a wide one. All the rest, the small cache and the
-absorbed form, follows from that.
+It sees the boxes, and finds no difference in the mathematics. It is right, because two matrices in a row *are*
+one matrix. Multi-head latent attention is multi-head attention whose weights for keys and values, stacked, can
+be written as a tall matrix times a wide one. Everything else, the small cache and the absorbed form, follows
+from that.
 
-And with the first mistake of section 1, one latent for the keys and another for the values:
+Next, compare it with the first mistake of section 1, one latent for the keys and another for the values:
 """
 
 # %%
@@ -870,8 +871,8 @@ r"""
 ## Put it into your model
 
 Now the parts become one layer, as DeepSeek has it: your latent attention, with a position part for each query
-and one rotated key per token. It takes x and gives a result of the same shape, so it fits where `self_attn` is in
-your layer of lesson 06. (A mask is not needed, because it hides the future by itself.)
+and one rotated key per token. It takes x and returns a result of the same shape, so it can replace `self_attn`
+in your layer of lesson 06. (You need no mask, because it hides the future by itself.)
 """
 
 # %%
@@ -932,9 +933,9 @@ print(f"cache: {kept} bytes, by your formula {latent_cache_bytes(2, 12, 1, 16, 4
 
 # %% [markdown]
 r"""
-Neither keys nor values of any head are made while it writes: the queries come down through `keys`, the mixed
-latents go up through `values`, and only the small position key is rotated. One detail is easy to miss: the
-root is that of $d_{\text{head}} + R$, although the absorbed query is as wide as a latent.
+No head's keys or values are made while it writes. The queries come down through `keys`, the mixed latents go up
+through `values`, and only the small position key is rotated. One detail is easy to miss. The square root is
+taken of $d_{\text{head}} + R$, although the absorbed query is as wide as a latent.
 
 ## Explain it
 
@@ -953,7 +954,7 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The weight of the queries and the weight that brings latents up to keys are multiplied
+**A worked answer.** The weight of the queries and the weight that projects latents up to keys are multiplied
 into one matrix per head. With it, the query comes down to the latents once per step, and no latent is ever
 projected up, which would take time for every token in the cache.
 
@@ -961,8 +962,8 @@ A rotation depends on the positions of both tokens. It would stand between the t
 be another matrix for every distance. With a separate key for positions, the content is not rotated, and its
 two weights can be multiplied.
 
-One key/value head of width 128 keeps a key and a value, 256 numbers: both keep the same. From a latent, each
-head can make its own keys and values, so heads can still describe tokens in different ways; with one shared
+One key/value head of width 128 keeps a key and a value, 256 numbers, so both keep the same. From a latent, each
+head can make its own keys and values, so heads can still describe tokens in different ways. With one shared
 head they cannot.
 ### END SOLUTION
 
@@ -994,10 +995,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**Turn a trained model into one with latents.** Somebody has trained multi-head attention. The
-keys and values of a token are `[W_k; W_v] x`, one tall matrix times $x$. Write `to_latent(k_weight, v_weight,
-d_latent)`, which returns the weights `(kv_down, k_up, v_up)` whose keys and values come as close as latents
-of this width allow.
+**Turn a trained model into one with latents.** Suppose you are given a trained multi-head attention layer. The
+keys and values of a token are `[W_k; W_v] x`, one tall matrix times $x$. Write
+`to_latent(k_weight, v_weight, d_latent)`, which returns the weights `(kv_down, k_up, v_up)` whose keys and
+values come as close as latents of this width allow.
 """
 
 # %%
@@ -1039,35 +1040,35 @@ def to_latent(k_weight, v_weight, d_latent):
     return right[:d_latent], k_up, v_up
 ```
 
-With latents as wide as the model, nothing is lost at all. Published conversions (Meng et al. 2025) start
-like this, take care of the rotary positions, and then fine-tune briefly.
+With latents as wide as the model, nothing is lost at all. Published conversions (Meng et al. 2025) start like
+this, deal with the rotary positions, and then fine-tune briefly.
 
 </details>
 
-**Grouped-query attention is latent attention.** Take a GQA layer with 2 groups of width 8. Which
-`kv_down`, `k_up` and `v_up` compute exactly the same keys and values? How wide is the latent? Is the reverse
-possible too?
+**Grouped-query attention is latent attention.** Take a GQA layer with 2 groups of width 8. Which `kv_down`,
+`k_up` and `v_up` compute exactly the same keys and values? How wide is the latent? Does it work the other way
+round too?
 
 <details><summary>An answer</summary>
 
-Let `kv_down` be the key weight of GQA on top of its value weight: the latent is $2 \cdot 2 \cdot 8 = 32$
-numbers, just what GQA keeps. `k_up` copies the numbers of group 0 to the first half of the heads and those
-of group 1 to the second half; `v_up` does the same with the values. So each GQA is an MLA of equal cache
-with copying matrices in `k_up` and `v_up`. MLA may put other matrices there, and GQA cannot: at an equal
-cache, MLA can express more.
+Let `kv_down` be the key weight of GQA on top of its value weight. The latent is then $2 \cdot 2 \cdot 8 = 32$
+numbers, just what GQA keeps. `k_up` copies the numbers of group 0 to the first half of the heads and those of
+group 1 to the second half; `v_up` does the same with the values. So every GQA layer is an MLA layer with the
+same cache and copying matrices in `k_up` and `v_up`. MLA can put other matrices there, and GQA cannot, so with
+the same cache MLA can express more.
 
 </details>
 
 **When do latents gain little?** Give each item a number from 0 to 7 as well, and let all three answers be
-numbers: that of the red item, of the round one, of the one from Rome. Only `texts`, and one extra embedding
-in `Finder`, need to change. Predict the order of MHA, MQA and MLA, then train.
+numbers: the number of the red item, of the round one, and of the one from Rome. You only need to change `texts`
+and add one embedding to `Finder`. Predict the order of MHA, MQA and MLA, then train.
 
 <details><summary>An answer</summary>
 
-The three properties are only searched by now, and the number is only read. Keys and values have little in
-common that could be kept once: MQA has 8 numbers for the three properties and 8 for the number, MLA has 16
-for the same. When we tried it on three seeds, MLA was ahead of MQA on two of them and behind on one, and the
-32 numbers of GQA were enough on all.
+The three properties are now only searched by, and the number is only read. Keys and values have little in
+common that could be kept once. MQA has 8 numbers for the three properties and 8 for the number, and MLA has 16
+for the same. When we tried it on three seeds, MLA was ahead of MQA on two of them and behind on one, and the 32
+numbers of GQA were enough on all.
 
 </details>
 
@@ -1076,8 +1077,8 @@ both forms, for DeepSeek-V2's widths (heads of 128, latents of 512). At which $N
 
 <details><summary>An answer</summary>
 
-Per head, bringing the cache up takes $M \cdot 512 \cdot (128 + 128)$ products, once for all $N$ queries, and
-then each query takes $M \cdot (128 + 128)$. Over latents each query takes $M \cdot (512 + 512)$. They are
+Per head, projecting the cache up takes $M \cdot 512 \cdot (128 + 128)$ products, once for all $N$ queries, and
+then each query takes $M \cdot (128 + 128)$. Over latents each query takes $M \cdot (512 + 512)$. The two are
 equal when $512 \cdot 256 + 256 N = 1024 N$, at $N \approx 171$. For a prompt of thousands of tokens, and for
 training, the long form is cheaper; for one token at a time the absorbed one is, by far.
 
@@ -1094,13 +1095,13 @@ r"""
 
 - **The models.** DeepSeek-V2 (236 billion parameters, 21 billion of them used per token) introduced MLA;
   DeepSeek-V3 (671 and 37 billion) and Kimi K2 have it too, all with latents of 512 and a position key of 64.
-- **Queries go through a latent as well** in the large ones: 1536 numbers, which saves memory while training
-  and nothing in the cache. Both latents have an RMSNorm. That of the cached latent is applied before it is
-  stored, so that what follows is still a matrix.
+- **Queries go through a latent as well** in the large ones: 1536 numbers, which saves memory while training and
+  nothing in the cache. Both latents have an RMSNorm. The cached latent is normalised before it is stored, so
+  that what follows is still a matrix.
 - **Two forms in one program.** Inference code reads the prompt in the form of section 1, and writes with the
   absorbed one. FlashMLA is DeepSeek's GPU kernel for the second.
 - **Seen from the cache, it is multi-query attention**: one shared "key" of 576 numbers per token, of which
-  512 serve as the "value" too. That is why it is fast: what is read once serves all 128 heads.
+  512 serve as the "value" too. That is why it is fast. What is read once serves all 128 heads.
 """
 
 # %%
@@ -1117,7 +1118,7 @@ r"""
   attention, in section 2.1; appendix C has all its formulas on one page, and appendix D compares it with
   the other kinds.
 - DeepSeek-AI: *DeepSeek-V3 Technical Report*, 2024, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).
-  The same attention in a larger model, told once more and shorter.
+  The same attention in a larger model, described again more briefly.
 - Shazeer: *Fast Transformer Decoding*, 2019, [arXiv:1911.02150](https://arxiv.org/abs/1911.02150).
   Multi-query attention, and why the cache is what counts when a model writes.
 - Ainslie et al.: *GQA*, 2023, [arXiv:2305.13245](https://arxiv.org/abs/2305.13245). The middle way, which
@@ -1132,7 +1133,7 @@ r"""
 **You have built it.** A token leaves one small vector behind, and all heads still see it in their own way.
 **Next:** in lesson 14 a token chooses the layers that it goes through.
 
-In lesson 20 you build a real language model: try there what its cache would cost with latents.
+In lesson 20 you build a real language model. Work out there what its cache would cost with latents.
 """
 
 # %%

@@ -8,7 +8,7 @@ doing meanwhile, and who decides?
 
 Most parameters of a Transformer are in its feed-forward layers, and every token goes through all of them. A
 **mixture of experts** (MoE) has many feed-forward networks side by side, the **experts**, and a small
-**router** that sends each token to a few of them: many parameters, little arithmetic.
+**router** that sends each token to a few of them. It has many parameters and needs little arithmetic.
 
 In this lesson you will **build**
 
@@ -18,7 +18,7 @@ In this lesson you will **build**
 4. the gate of DeepSeek-V3, which keeps them busy without that loss,
 5. the rule for experts that have room for only so many tokens.
 
-Then you watch a router as it learns, unbalanced and balanced in either way, time the layer against a dense
+Then you watch a router as it learns, unbalanced and balanced in both ways, time the layer against a dense
 one, and find out what a full expert costs.
 
 **You need** the feed-forward layer of lesson 06, and softmax. You may use everything in PyTorch.
@@ -50,8 +50,8 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The same five tokens, the same four features. And Mixtral, counted from its published sizes. (Its experts are
-SwiGLU layers, which have three matrices instead of two: hence the factor 3 below.)
+The same five tokens, the same four features. The cell also counts Mixtral's parameters, from its published
+sizes. (Its experts are SwiGLU layers, which have three matrices instead of two, hence the factor 3 below.)
 
 ![Left, a dense layer of eight parts, all of which a token uses. Right, the same eight parts as experts; the
 token uses two of them and six rest](../images/dense_and_sparse.svg)
@@ -77,7 +77,7 @@ a choice of two experts, and a weight for each of the two?
 ![The logits 3, 0, 2, 1 of four experts; the two largest, 3 and 2; and the softmax of these two, 0.73 and
 0.27](../images/gate_steps.svg)
 
-By hand, for the logits 3, 0, 2 and 1 of one token: the two largest are 3 and 2, of the experts 0 and 2. The
+By hand, for the logits 3, 0, 2 and 1 of one token: the two largest are 3 and 2, from experts 0 and 2. The
 weights are a softmax of only these two, $1 / (1 + e^{-1}) = 0.73$ and 0.27:
 """
 
@@ -133,9 +133,9 @@ r"""
 **What goes wrong.**
 
 - *Bare logits as weights.* They can be negative, and their size is arbitrary.
-- *A softmax over all experts, and no more.* See above. (Some models do just that: Switch uses it for $k = 1$,
-  so that the router gets a gradient at all. That is a different layer.)
-- *The $k$ best of the whole batch.* One choice is made per token: along the last axis.
+- *A softmax over all experts that is not normalised again.* See above. (Some models do just that: Switch uses
+  it for $k = 1$, so that the router gets a gradient at all. That is a different layer.)
+- *The $k$ best of the whole batch.* Each token makes its own choice, along the last axis.
 
 **See it run.** A router for the sentence, made by hand: expert 0 likes things, 1 actions, 2 pets and 3 small
 words, with a little overlap. Two experts per token:
@@ -149,15 +149,15 @@ for token, chosen, share in zip(tokens, experts.tolist(), weights.tolist(), stri
 
 # %% [markdown]
 r"""
-Both *the* go the same way: a router sees the token's vector and nothing else.
+Both copies of *the* go the same way, because a router sees the token's vector and nothing else.
 
 ## 2. How does every expert get its own tokens?
 
 **The question.** Each token has its own two experts. Going through the tokens one by one would be slow. Can
 each expert be called once, for all its tokens?
 
-Yes, if we ask the other way round: which tokens have *this* expert among their choices? Their rows are
-collected, go through the expert in one call, are weighted, and are added to the rows where they came from.
+Yes, if we ask the question the other way round: which tokens have *this* expert among their choices? Their rows are
+collected, go through the expert in one call, are weighted, and are added to the rows they came from.
 This is called **dispatch** and **combine**:
 
 ![Five tokens at the left, four experts at the right. Expert 0 gets dog and cat, expert 1 the, saw, the,
@@ -175,8 +175,8 @@ figures.table(table, tokens, ["0", "1", "2", "3"], title="Who goes where")
 
 # %% [markdown]
 r"""
-Ten choices over four experts, and they are not divided evenly: four, three, two and one. Section 3 is about
-that.
+Ten choices over four experts, and they are not divided evenly. The counts are four, three, two and one. Section
+3 is about that.
 
 **The formula** (Shazeer et al. 2017, equation 1). With the experts $e_1 \dots e_k$ of a token and their
 weights:
@@ -192,7 +192,7 @@ row and the column of every True. `output.index_add(0, token, rows)` adds each o
 
 ### Exercise: `MixtureOfExperts`
 
-The check also looks at what each expert is called with: its own tokens, and only those.
+The check also looks at what each expert is called with, which must be its own tokens and only those.
 """
 
 # %% exercise: moe.MixtureOfExperts
@@ -245,14 +245,14 @@ class MixtureOfExperts(nn.Module):
 r"""
 **What goes wrong.**
 
-- `output[token] = result` forgets what an earlier expert left there; and if an index occurs twice,
+- `output[token] = result` forgets what an earlier expert left there, and if an index occurs twice,
   `output[index] += result` keeps only one of the two.
 - *Every expert computes every token*, and most results are thrown away. The numbers are right, and nothing
   is saved.
-- *Experts in a Python list* are not parameters of the layer, and never learn.
+- *Experts in a Python list* are not parameters of the layer, so they never learn.
 
-**See it run.** Look over the experts' shoulders: `activations` gives what each of them returned, one row per
-token that it got. And the result is compared with the wasteful way, all experts on all tokens:
+**See it run.** Look over the experts' shoulders. `activations` gives what each of them returned, one row per
+token that it got. The result is also compared with the wasteful way, all experts on all tokens:
 """
 
 # %%
@@ -271,9 +271,9 @@ print("the same result:", torch.allclose(sparse, dense, atol=1e-5))
 
 # %% [markdown]
 r"""
-400 rows instead of 1600. Is the layer also faster by that much? Three layers: eight experts of width 1024, of
-which a token visits two; a dense layer with as many parameters (width 8192); and a dense layer with as much
-arithmetic (width 2048).
+400 rows instead of 1600. Is the layer also faster by that much? Compare three layers: eight experts of width
+1024, of which a token visits two; a dense layer with as many parameters (width 8192); and a dense layer with as
+much arithmetic (width 2048).
 """
 
 # %%
@@ -308,11 +308,11 @@ time_of_a_layer
 
 # %% [markdown]
 r"""
-With many tokens, the layer takes not much longer than the *small* dense layer, and far less than the large
-one, though it has the parameters of the large one. A single token, too, has little to fetch: two experts.
-In between the gain is smaller: nearly every expert is called for a handful of rows, all parameters are
-fetched, and eight small calls cost more than one large one. (The picture is from one core. Run the
-cell: it will be your machine's.)
+With many tokens, the layer does not take much longer than the *small* dense layer, and it takes far less time
+than the large one, though it has as many parameters as the large one. A single token has little to fetch, too,
+only two experts. In between, the gain is smaller, because nearly every expert is called for a handful of rows,
+all parameters are fetched, and eight small calls cost more than one large one. (The picture is from one core.
+Run the cell to see your machine's.)
 
 ## 3. What keeps a router from loving one expert?
 
@@ -322,11 +322,12 @@ others alive?
 ![A loop: an expert is chosen, gets gradients, becomes better, gets larger logits, and is chosen again. The
 balancing loss pushes back between larger logits and being chosen](../images/rich_get_richer.svg)
 
-A loss made for this, the **balancing loss**. It needs two numbers per expert: $f_e$, its share of all
+A loss made for this, the **balancing loss**, does. It needs two numbers per expert: $f_e$, its share of all
 choices, and $P_e$, its mean probability. Their product is large for experts that are high in both.
 
-By hand, for two experts and tokens that each choose one. Evenly: $2 (0.5 \cdot 0.5 + 0.5 \cdot 0.5) = 1$.
-All to one, with probability 0.9: $2 (1 \cdot 0.9 + 0 \cdot 0.1) = 1.8$.
+By hand, for two experts and tokens that each choose one. If they choose evenly:
+$2 (0.5 \cdot 0.5 + 0.5 \cdot 0.5) = 1$. If all choose the same one, with probability 0.9:
+$2 (1 \cdot 0.9 + 0 \cdot 0.1) = 1.8$.
 """
 
 # %%
@@ -341,12 +342,12 @@ $$L = E \sum_{e=1}^{E} f_e P_e, \qquad f_e = \frac{\text{choices of } e}{T k}, \
 P_e = \frac{1}{T} \sum_t \operatorname{softmax}(\ell_t)_e$$
 
 - $\ell$, shape $(T, E)$: the logits of $T$ tokens; $f$ and $P$, shape $(E)$, each sums to 1
-- the counts $f_e$ have no gradient: a choice cannot change by a little. The gradient goes through $P_e$, and
-  pushes it down most where $f_e$ is large
+- the shares $f_e$ have no gradient, because a choice cannot change by a little. The gradient goes through
+  $P_e$, and pushes it down most where $f_e$ is large
 
 ### Exercise: `load_balancing_loss`
 
-One softmax, over all experts; and counts that sum to one.
+You need one softmax, over all experts, and shares that sum to one.
 """
 
 # %% exercise: moe.load_balancing_loss
@@ -378,16 +379,15 @@ r"""
 **What goes wrong.**
 
 - *A softmax of what is already a softmax.* On ordinary logits it hardly shows. If all tokens like one expert,
-  the loss stays close to one, and pushes hardly at all.
+  the loss stays close to one, and hardly pushes at all.
 - *Shares that sum to $k$.* Then the loss of a balanced router depends on $k$.
-- *Only $f$, or only $P$.* Counts have no gradient. And the mean probability is balanced by giving every
-  token the same probabilities, which says nothing about who is chosen.
+- *Only $f$, or only $P$.* Counts have no gradient. The mean probability can be balanced by giving every token
+  the same probabilities, which says nothing about which expert is chosen.
 
-**See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants to be
-multiplied by its own matrix. All tokens also share a common part, as real ones do, which biases a
-fresh router from the start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too
-much?). Three seeds each, and six times as many steps as it takes to see a difference, because a rival that
-learns slowly deserves the time:
+**See it run.** Train a layer and watch. There are eight kinds of token, and each kind wants to be multiplied by
+its own matrix. All tokens also share a common part, as real ones do, which biases a fresh router from the
+start. The balancing loss is added with a **factor**: 0 (without), 0.05, and 5 (too much?). Three seeds each,
+and six times as many steps as it takes to see a difference, because a slow learner deserves the time:
 """
 
 # %%
@@ -450,27 +450,27 @@ expert_shares(charts, "The shares of eight experts in the first 150 steps")
 
 # %% [markdown]
 r"""
-Read the upper row of the picture first. Which experts a fresh router likes is chance, and without the loss a
-few go on taking nearly everything: on every seed the least busy expert ends with nothing, and 900 steps do
-not change that. An expert without tokens gets no gradient, so nothing in the task can bring it back. In the
-rows below the bands even out.
+Read the upper row of the picture first. Which experts a fresh router likes is a matter of chance, and without
+the loss a few keep taking nearly everything. On every seed the least busy expert ends with nothing, and 900
+steps do not change that. An expert without tokens gets no gradient, so nothing in the task can bring it back.
+In the rows below the bands even out.
 
-And does it help? Look at the table. With the small factor the task is learned better on every seed, however
-long you train: eight experts at work know more than a few. With the large factor the layer is hardly ahead of
-the unbalanced one after 150 steps, because the router cares more about even shares than about which expert is
-good at what. By 450 steps it is ahead on every seed, and after 900 it is even the best of the three on one.
-So what decides here is whether the experts are balanced, far more than by which factor. In real models the
-factor is small (0.01 in the Switch Transformer), so that the language keeps the upper hand over the balance.
+Does it help? Look at the table. With the small factor the task is learned better on every seed, however long
+you train. Eight working experts know more than a few. With the large factor the layer is hardly ahead of the
+unbalanced one after 150 steps, because the router cares more about even shares than about which expert is good
+at what. By 450 steps it is ahead on every seed, and after 900 it is even the best of the three on one. What
+matters here is whether the experts are balanced, far more than which factor is used. In real models the factor
+is small (0.01 in the Switch Transformer), so that learning the language takes priority over the balance.
 
 ## 4. Can experts be balanced without a loss?
 
 **The question.** The balancing loss pulls at the same weights as the task, and sometimes in the other
-direction. Is there a way to send fewer tokens to a busy expert that leaves the gradient alone?
+direction. Can a busy expert be sent fewer tokens without touching the gradient?
 
-DeepSeek-V3 gives every expert its own number, a **bias**, which is not trained: after each step it goes
-down by a fixed amount if the expert had too many tokens, and up if it had too few. The bias takes part in the
-*choice* only. And because each expert should be judged by itself, its **score** is a sigmoid of its logit
-instead of a share of a softmax:
+DeepSeek-V3 gives every expert its own number, a **bias**, which is not trained. After each step it goes down by
+a fixed amount if the expert had too many tokens, and up if it had too few. The bias takes part in the *choice*
+only. Because each expert should be judged by itself, its **score** is a sigmoid of its logit instead of a share
+of a softmax:
 
 | number | expert 0 | expert 1 | expert 2 |
 |---|---|---|---|
@@ -480,9 +480,9 @@ instead of a share of a softmax:
 | score plus bias, by which two are chosen | 0.38 | **0.50** | **0.47** |
 | weight, made from the score alone | | 0.65 | 0.35 |
 
-By hand: expert 0 is the best and too busy, so its bias keeps it out. The weights of the other two are their
-bare scores over their sum, $0.50 / (0.50 + 0.27) = 0.65$ and 0.35. The bias of expert 2 helped it to be
-chosen, and does not make its output any larger.
+By hand: expert 0 has the best score but is too busy, so its bias keeps it out. The weights of the other two are
+their bare scores over their sum, $0.50 / (0.50 + 0.27) = 0.65$ and 0.35. The bias of expert 2 helped it to be
+chosen, but does not make its output any larger.
 """
 
 # %%
@@ -503,7 +503,7 @@ w_i = \text{scale} \cdot \frac{s_{e_i}}{\sum_{j=1}^{k} s_{e_j}}$$
 
 - $\ell$, shape $(\ldots, E)$; $b$, shape $(E)$, the same for all tokens; $w$ and the ids $e$, shape $(\ldots,
   k)$
-- scale: a constant (`2.5` in DeepSeek-V3), where the experts' sum is added to an expert that all tokens share
+- scale: a constant (`2.5` in DeepSeek-V3, where the experts' sum is added to an expert that all tokens share)
 
 ### Exercise: `sigmoid_gate`
 
@@ -541,10 +541,10 @@ def sigmoid_gate(logits, bias, k, scale=1.0):
 r"""
 **What goes wrong.**
 
-- *The bias in the weights.* Then an expert with a large bias speaks louder than it should, and the gradient
-  of the task sees the bias.
-- *The bias added to the logits.* Near 0 and 1 a sigmoid hardly moves, so the same bias would do little for
-  some tokens and much for others.
+- *The bias in the weights.* Then an expert with a large bias counts for more than it should, and the bias
+  affects the task's gradient.
+- *The bias added to the logits.* Near 0 and 1 a sigmoid hardly moves, so the same bias would do little for some
+  tokens and a lot for others.
 - *In place.* `scores += bias` changes the scores that the weights are made from.
 
 **See it run.** The task of section 3 once more. The gate gets the bias and no balancing loss; next to it is
@@ -590,20 +590,20 @@ figures.curves(smooth, list(range(25, 900, 50)), title=title, ylabel="loss of th
 # %% [markdown]
 r"""
 The bias balances the experts, and the task gains: the gate with a bias ends lower than the same gate without
-one, on every seed and at each of the three lengths. (The sigmoid by itself already beats the softmax of
-section 3 in most columns, and still leaves one expert with nothing.) Against the balancing loss with its
-small factor it is about level: after 900 steps a little behind on two seeds, ahead on one. No gradient is
-involved in the balance, so there is no factor to tune against the loss of the task, only a rate.
+one, on every seed and at each of the three lengths. (The sigmoid by itself already beats the softmax of section
+3 in most columns, and still leaves one expert with nothing.) Against the balancing loss with its small factor
+it is about level. After 900 steps it is a little behind on two seeds, and ahead on one. No gradient is involved
+in the balancing, so there is no factor to tune against the loss of the task, only a rate.
 
-DeepSeek-V3 keeps a very small balancing loss all the same, counted within each sequence: the bias balances
-the whole batch, and a single text could still send all its tokens to one expert.
+DeepSeek-V3 keeps a very small balancing loss all the same, counted within each sequence, because the bias
+balances the whole batch, and a single text could still send all its tokens to one expert.
 
 ## 5. What if an expert is full?
 
-**The question.** If every expert has its own machine, all wait for the busiest. So an expert gets a
-**capacity**. What becomes of the tokens that come too late?
+**The question.** If every expert has its own machine, all wait for the busiest. For this reason, each expert
+gets a **capacity**. What happens to the tokens that come too late?
 
-They skip the layer: the residual connection carries them on as they are. First come, first served.
+They skip the layer, and the residual connection carries them on as they are. First come, first served.
 
 ![Five tokens go to experts 1, 0, 1, 1, 0, each with room for two. The second the finds expert 1 full and goes
 skips the layer, carried by the residual connection](../images/capacity.svg)
@@ -631,7 +631,7 @@ The capacity is usually a **capacity factor** times the even share, $T k / E$.
 
 ### Exercise: `within_capacity`
 
-No loop over tokens is needed: what counts things so far along an axis?
+You do not need a loop over tokens. What keeps a running count along an axis?
 """
 
 # %% exercise: moe.within_capacity
@@ -660,7 +660,7 @@ r"""
 - *One queue for all.* Each expert has its own room.
 - *Off by one.* Count from one and compare with `<=`, or count from zero and compare with `<`.
 - *The best instead of the first.* It would be a sensible rule (some models have it), but a token's fate would
-  then depend on those that come *after* it, and a model that writes could not know them.
+  then depend on the tokens that come *after* it, and a model that writes cannot know them.
 
 **See it run.** What does a full expert cost? Take six of the layers that you have trained, give their experts
 room for a capacity factor times the even share, and drop what finds no room:
@@ -697,12 +697,12 @@ figures.panels(charts, rooms, title=title, xlabel="capacity factor")
 r"""
 A layer whose router is biased loses many choices at a factor of 1, since its busiest experts overflow while
 others wait. The balanced layers lose fewer with the same room, on every seed, and at a factor of 2 next to
-nothing. So the balancing loss is not only about learning: it decides how much room, that is memory and
-waiting, a layer needs.
+nothing. The balancing loss is therefore not only about learning. It also decides how much room, that is memory
+and waiting, a layer needs.
 
 ## Explore
 
-A router that prefers one expert: all logits are random, and those of expert 0 get a bonus. How much capacity
+This router prefers one expert. All logits are random, and the logits of expert 0 get a bonus. How much capacity
 does it take until nothing is dropped, at a bonus of 0 and of 2? What does the balancing loss say?
 """
 
@@ -728,15 +728,15 @@ r"""
 <details><summary>An answer</summary>
 
 At a bonus of 0 the busiest expert has only a little more than its share, and a factor a little above 1 is
-enough. At a bonus of 2 one expert gets more than half of all tokens: even a factor of 4 drops some of them,
-and seven experts have room for tokens that never come. The balancing loss has risen well above 1 by then.
+enough. At a bonus of 2 one expert gets more than half of all tokens. Even a factor of 4 drops some of them, and
+seven experts have room for tokens that never come. The balancing loss has risen well above 1 by then.
 
 </details>
 
 ## See the whole computation
 
-Your layer, drawn from a run on the sentence: two experts, of which a token visits one. Find where tokens are
-collected and where they are added back.
+Your layer, drawn from a run on the sentence, with two experts, of which a token visits one. Find where tokens
+are collected and where they are added back.
 """
 
 # %%
@@ -745,7 +745,7 @@ draw(MixtureOfExperts(4, 8, 2, 1), x[None])
 
 # %% [markdown]
 r"""
-And next to it the wasteful layer, which gives the same numbers if it has the same weights:
+Next to it, the wasteful layer, which gives the same numbers if it has the same weights:
 """
 
 # %%
@@ -768,8 +768,8 @@ comparison
 
 # %% [markdown]
 r"""
-The same mathematics, so the same numbers. What is saved shows in the shapes: at the right five rows go
-through each expert, at the left each gets its own rows only.
+The mathematics is the same, so the numbers are too. What is saved shows in the shapes. On the right, five rows
+go through each expert, and on the left, each gets only its own rows.
 
 ## Explain it
 
@@ -788,16 +788,16 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The feed-forward layers have eight times the parameters, and all of them must be in
-memory, because other tokens need other experts. The arithmetic per token doubles, as it goes through
-two of them, not through eight.
+**A worked answer.** The feed-forward layers have eight times the parameters, and all of them must be in memory,
+because other tokens need other experts. The arithmetic per token doubles, because it goes through two of them,
+not eight.
 
-Through the weight the router learns: the choice itself has no gradient. If an expert's output helps, its
+The router learns through the weight, because the choice itself has no gradient. If an expert's output helps, its
 weight should grow, and its logit with it. The sum is also weighted by how sure the router is.
 
-The shares say what really happened, but cannot be differentiated; the probabilities can, but by themselves say
-little about who was chosen. The product has a gradient for the probabilities, larger for the experts that are
-chosen too often.
+The shares say what really happened, but cannot be differentiated. The probabilities can, but by themselves they
+say little about which expert was chosen. The product has a gradient for the probabilities, larger for the
+experts that are chosen too often.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -826,10 +826,11 @@ r"""
 
 Not graded, and harder than they look.
 
-**A shared expert.** DeepSeek-V3 sends every token through one more expert, which no router can leave out; it
-holds what all tokens need, so that the others need not learn it eight times. Write `with_shared(layer,
-shared, x)`: a mixture of experts and one more expert, both given. How many more parameters does a token meet?
-Which comparison would tell whether it helps in the task of section 3, in which all tokens have a common part?
+**A shared expert.** DeepSeek-V3 sends every token through one more expert, which no router can leave out. It
+holds what all tokens need, so that the others need not learn it eight times. Write
+`with_shared(layer, shared, x)`: a mixture of experts plus one more expert, both given. How many more parameters
+does a token meet? Which comparison would show whether it helps in the task of section 3, where all tokens have
+a common part?
 """
 
 # %%
@@ -857,20 +858,20 @@ def with_shared(layer, shared, x):
     return shared(x) + layer(x)
 ```
 
-One line, and one more expert for every token: of nine experts a token now visits three. For an honest
-comparison give the layer without a shared expert $k = 3$. (In DeepSeek-V3 the shared expert takes no part in
-the balancing: it would always be the busiest.)
+One line, and one more expert for every token. Of nine experts a token now visits three. For an honest
+comparison, give the layer without a shared expert $k = 3$. (In DeepSeek-V3 the shared expert takes no part in
+the balancing, because it would always be the busiest.)
 
 </details>
 
-**Let the experts choose.** Turn the tables: each expert takes the $T k / E$ tokens with the largest
-logits. What is then balanced by construction? And why can a model that writes not use it as it is?
+**Let the experts choose.** Turn the tables, and let each expert take the $T k / E$ tokens with the largest
+logits. What is then balanced by construction? Why can a model that writes not use it as it is?
 
 <details><summary>An answer</summary>
 
-Every expert gets equally many tokens, always, and no loss and no capacity are needed. But a token may be
-taken by many experts or by none, and whether it is taken depends on all tokens of the batch, those that come
-*later* in the same text included. When a model writes, these do not exist yet (Zhou et al. 2022).
+Every expert always gets the same number of tokens, and no loss and no capacity are needed. However, a token can
+be taken by many experts or by none, and whether it is taken depends on all tokens of the batch, including those
+that come *later* in the same text. When a model writes, these do not exist yet (Zhou et al. 2022).
 
 </details>
 
@@ -889,13 +890,13 @@ The Switch Transformer therefore multiplies by the probability out of *all* expe
 - **How many experts?** The Switch Transformer sends each token to 1 expert of up to 2048; Mixtral to 2 of 8;
   DeepSeek-V3 to 8 of 256 small ones, and every token through one **shared** expert as well.
 - **Parameters and memory.** All experts must be in memory, because the next token may need any of them.
-  DeepSeek-V3 has 671 billion parameters, of which 37 billion work on a token: 6 %.
-- **Experts are not professions.** Jiang et al. 2024 (section 5) looked for experts of biology or philosophy
-  and found little of it; what they saw was closer to syntax, and neighbouring tokens often go the same way.
+  DeepSeek-V3 has 671 billion parameters, of which 37 billion, or 6 %, work on a token.
+- **Experts are not professions.** Jiang et al. 2024 (section 5) looked for experts in biology or philosophy and
+  found little sign of them. What they saw was closer to syntax, and neighbouring tokens often go the same way.
 - **Nothing dropped.** Today's libraries sort the tokens by expert and multiply blocks of different heights
   in one call (MegaBlocks, Gale et al. 2022), so that no capacity is needed on one machine.
-- **Where it pays.** With many tokens at a time, as in training and in serving many users. One user alone on
-  one machine pays the memory for all experts, and uses a few.
+- **Where it pays.** With many tokens at a time, as in training and in serving many users. A single user on one
+  machine pays for the memory of all experts, and uses only a few.
 """
 
 # %%
@@ -921,8 +922,8 @@ r"""
 - Zhou et al.: *Mixture-of-Experts with Expert Choice Routing*, 2022,
   [arXiv:2202.09368](https://arxiv.org/abs/2202.09368). Experts choose their tokens instead.
 
-**You have built it.** A layer may hold many times what a token pays for.
-**Next:** in lesson 15 attention itself becomes faster.
+**You have built it.** A layer can hold many times what a token pays for.
+**Next:** in lesson 15, attention itself becomes faster.
 """
 
 # %%

@@ -2,15 +2,15 @@
 r"""
 # 15 Make attention fast: must the table of scores ever exist?
 
-A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which today's models can read, the
-scores of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text, four times the table: long
-before the arithmetic takes too long, memory is full. And yet such texts are read, on single GPUs, with
-exactly the softmax attention of lesson 02. How?
+A text of $N$ tokens has $N^2$ scores. For a text of 131,072 tokens, which today's models can read, the scores
+of *one* head in one layer fill 32 GiB, at two bytes each. Twice the text means four times the table, so memory
+is full long before the arithmetic takes too long. Yet such texts are read, on single GPUs, with exactly the
+softmax attention of lesson 02. How?
 
-Nobody wants the table; what we want is the outputs. In this lesson you will **build**
+Nobody wants the table. What we want is the outputs. In this lesson you will **build**
 
 1. the step that merges attention over two sets of keys into attention over both,
-2. with it, exact attention, one block of keys at a time, without a table: the idea of FlashAttention,
+2. with it, exact attention, one block of keys at a time and without a table, which is the idea of FlashAttention,
 3. the mask of a sliding window, in which a token attends to the last few tokens only,
 4. attention without a softmax, which carries two sums from token to token,
 5. the delta rule, with which such a sum can correct what it holds.
@@ -22,8 +22,8 @@ one.
 **You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
 `F.scaled_dot_product_attention` in exercise 2, you may use everything in PyTorch.
 
-**You spend** about N minutes, two thirds of them on the exercises. Section 4 is a good place for a second
-evening to start.
+**You spend** about N minutes, two thirds of them on the exercises. Section 4 is a good place to start a second
+evening.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("fast.merge_attention")` (and likewise for the others) gives one hint at a time.
@@ -49,7 +49,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The same five tokens, the same four features. And the size of that matrix of scores:
+The same five tokens, the same four features. The cell also prints the size of that matrix of scores:
 """
 
 # %%
@@ -65,8 +65,8 @@ r"""
 **The question.** *Cat* has attended to the first two tokens of the sentence, and separately to the last
 three. Someone hands you the two outputs. Can you compute the output over all five?
 
-Not from the outputs by themselves: you do not know how much each part should count. One more number per part is
-enough, the sum of exponentials that its output was divided by. Whichever part has the larger sum has the
+Not from the outputs by themselves, because you do not know how much each part should count. One more number per
+part is enough, the sum of exponentials that its output was divided by. The part with the larger sum gets the
 larger share:
 
 ![The five scores of cat in two parts. With the and dog: scores 0 and 2, sum of exp 8.39. With saw, the and
@@ -75,7 +75,7 @@ cat: scores -2, 0 and 3, sum of exp 21.22. The two outputs are combined with sha
 
 By hand, for *cat*: its scores with the five tokens, already divided by $\sqrt{4}$, are 0, 2, -2, 0 and 3.
 The sums are $e^0 + e^2 = 8.39$ and $e^{-2} + e^0 + e^3 = 21.22$, so the first part has a share of $8.39 /
-29.61 = 0.28$ and the second one the rest, 0.72.
+29.61 = 0.28$ and the second the rest, 0.72.
 """
 
 # %%
@@ -88,7 +88,7 @@ print(f"shares: {first / both:.2f} and {last / both:.2f}")
 
 # %% [markdown]
 r"""
-A sum of exponentials overflows as soon as a score is large. So what is passed around is its logarithm, the
+A sum of exponentials overflows as soon as a score is large, so we pass around its logarithm instead, the
 **logsumexp** of the scores.
 
 **The formula.** For one query, with the outputs $o_a$, $o_b$ and the logsumexps $\ell_a$, $\ell_b$ of the
@@ -105,8 +105,8 @@ empty set, never NaN. As always, `exp` must not overflow.
 
 ### Exercise: `merge_attention`
 
-What becomes of the two shares if one set is empty, and what if both are? (Minus infinity minus minus infinity
-is NaN, and cleaning the result afterwards does not help: by then the gradient is NaN as well.)
+What happens to the two shares if one set is empty, and what if both are? (Minus infinity minus minus infinity
+is NaN, and cleaning up the result afterwards does not help, because by then the gradient is NaN as well.)
 """
 
 
@@ -142,12 +142,12 @@ r"""
 **What goes wrong.**
 
 - *The mean of the two outputs.* A part whose scores are all tiny should hardly count.
-- *Weights that follow the number of keys.* Two keys against three says nothing; one large score can
+- *Weights that follow the number of keys.* Two keys against three says nothing, because one large score can
   outweigh a thousand small ones.
-- *NaN for two empty sets*, in the result or in the gradient: see above.
+- *NaN for two empty sets*, in the result or in the gradient. See above.
 
 **See it run.** All five queries over the first two tokens, over the last three, and merged. Merging is
-*associative*: three parts may be merged in any grouping, which is why a long text can be spread over many
+*associative*. Three parts can be merged in any grouping, which is why a long text can be spread over many
 machines.
 """
 
@@ -260,18 +260,18 @@ def tiled_attention(q, k, v, block, causal=False):
 r"""
 **What goes wrong.**
 
-- *Sums that do not shrink.* Everything is fine as long as the largest score comes first. Test with the
-  largest one last.
+- *Sums that do not shrink.* Everything is fine as long as the largest score comes first. Test with the largest
+  score last.
 - *The maximum of the block instead of the largest so far.* If a later block lies far below, `exp`
   overflows; if all of it is masked, you get minus infinity minus minus infinity.
 - *The last block,* if it is not full.
 - *The whole mask at once.* A Boolean mask of $N \times M$ is a table, too.
 
-**See it run.** First, exactness. Then the promise: the most bytes that a call holds at any one time, for the
-table, for your tiles, and for the **back ends** of PyTorch's `F.scaled_dot_product_attention`. That function
-has several ways to compute one result; `math` writes the table, `flash` works in tiles inside a single
-**kernel** (one compiled program, which the processor runs in one go), `efficient` does so too and exists on
-GPUs only. If your machine has a GPU, it is used.
+**See it run.** First, exactness. Then the promised saving, measured by the most bytes that a call holds at any
+one time, for the table, for your tiles, and for the **back ends** of PyTorch's
+`F.scaled_dot_product_attention`. That function has several ways to compute the same result. `math` writes the
+table, `flash` works in tiles inside a single **kernel** (one compiled program, which the processor runs in one
+go), and `efficient` does so too but exists on GPUs only. If your machine has a GPU, it is used.
 """
 
 # %%
@@ -335,19 +335,19 @@ figures.curves(memory, lengths, title="Memory of one head", ylabel="MiB", log_y=
 
 # %% [markdown]
 r"""
-Twice as many tokens: the table needs four times the memory, the tiles need twice. On this logarithmic
-chart the lines therefore have different slopes, and no constant factor ever makes up for that. So here is
-the answer to the opening: at 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB.
-(On a CPU, memory that an operation allocates and frees within itself is not seen, such as the tiles inside
-`flash`. They are small.)
+With twice as many tokens, the table needs four times the memory and the tiles need twice. On this logarithmic
+chart the lines therefore have different slopes, and no constant factor ever makes up for that. This answers the
+opening question. At 131,072 tokens, the scores of a block of 64 keys take 16 MiB instead of 32 GiB. (On a CPU,
+memory that an operation allocates and frees within itself is not seen, such as the tiles inside `flash`. They
+are small.)
 
-And time? A processor computes far faster than it can fetch numbers from its main memory, so it keeps a little
-fast memory close by: the **cache** of a CPU, the on-chip memory of a GPU. What fits in there is read again at
-almost no cost; what does not, has to travel. Keep this **memory hierarchy** in mind. Before you look: will
-the tiles be faster than the table, or slower? There is also one more competitor. `torch.compile` reads a
-function of Python and generates one program for all of it. It gets the four operations of `table_attention`,
-which know nothing of tiles. It needs a C++ compiler (on a GPU, Triton), and a few seconds for each length;
-where it does not work, the chart has one fewer line.
+What about time? A processor computes far faster than it can fetch numbers from its main memory, so it keeps a
+little fast memory close by: the **cache** of a CPU, the on-chip memory of a GPU. What fits in there is read
+again at almost no cost. What does not fit has to travel. Keep this **memory hierarchy** in mind. Before you
+look, will the tiles be faster than the table, or slower? There is another competitor, too. `torch.compile`
+reads a function of Python and generates one program for all of it. It gets the four operations of
+`table_attention`, which know nothing of tiles. It needs a C++ compiler (on a GPU, Triton), and a few seconds
+for each length. Where it does not work, the chart has one line fewer.
 """
 
 # %%
@@ -375,22 +375,22 @@ time_over_length
 
 # %% [markdown]
 r"""
-All these lines climb with much the same slope in the end: each of these ways computes all $N^2$ scores, so
-twice the length takes about four times as long. Where they differ is in how far numbers travel. The table is
+All these lines climb with much the same slope in the end, because each of these ways computes all $N^2$ scores,
+so twice the length takes about four times as long. Where they differ is in how far numbers travel. The table is
 written to memory, read by the softmax, written, and read again, which hurts as soon as it no longer fits into
-the processor's cache: here between 2048 and 4096 tokens. Your tiles take a separate call from Python at every
-step, so they lose on short texts; on long ones they overtake the table. The `flash` back end has both: tiles,
-and one kernel.
+the processor's cache, here between 2048 and 4096 tokens. Your tiles take a separate call from Python at every
+step, so they lose on short texts. On long ones they overtake the table. The `flash` back end has both tiles and
+a single kernel.
 
-And `torch.compile`? Here its line lies close to that of `flash`. It has not found the idea of this section by
-itself: it has a list of patterns, these four operations are one of them, and it puts `flash` in their place.
-Asked for one program for all lengths (`dynamic=True`) it did not recognise them when we tried, and wrote the
-table. (The picture is from one core. Run the cell: it will be your machine's.)
+What about `torch.compile`? Here its line lies close to the line of `flash`. It has not found the idea of this
+section by itself. It has a list of patterns, these four operations are one of them, and it puts `flash` in
+their place. Asked for one program for all lengths (`dynamic=True`), it did not recognise them when we tried,
+and wrote the table. (The picture is from one core. Run the cell to see your machine's.)
 
 ### What happens in training?
 
-So far nothing was learned: no gradients. Predict before you run the cell: if queries, keys and values
-require gradients, and `backward()` is called on the result, how much memory do your tiles save?
+So far nothing was learned, so there were no gradients. Predict before you run the cell. If queries, keys and
+values require gradients, and `backward()` is called on the result, how much memory do your tiles save?
 """
 
 
@@ -418,20 +418,20 @@ r"""
 <details><summary>What happened</summary>
 
 Nothing is saved. Autograd keeps what each operation will need on the way back, and that includes the
-exponentials of *every* block: together, the table again. FlashAttention therefore brings its own backward
-pass. It keeps the outputs and one logsumexp per query, and computes every block of scores a second time:
-more arithmetic, much less memory. That is the first task of "On your own".
+exponentials of *every* block, which together are the table again. FlashAttention therefore brings its own
+backward pass. It keeps the outputs and one logsumexp per query, and computes every block of scores a second
+time, which takes more arithmetic and much less memory. Writing it is the first task of "On your own".
 
 </details>
 
 ## 3. What if a token attends to its neighbours only?
 
-**The question.** Tiles save memory. The arithmetic is still that of $N^2$ scores. Which scores could be
-left out altogether?
+**The question.** Tiles save memory, but all $N^2$ scores are still computed. Which of them could be left out
+altogether?
 
-In many texts, what matters is near. With a **sliding window** of $w$, a token attends to itself and to the
-$w - 1$ tokens before it. What is farther away is not lost: a neighbour has attended to *its* neighbours one
-layer below, so information travels from layer to layer.
+In many texts, what matters is nearby. With a **sliding window** of $w$, a token attends to itself and to the
+$w - 1$ tokens before it. What is farther away is not lost, because a neighbour has attended to *its* neighbours
+one layer below, so information travels from layer to layer.
 
 ![Nine tokens in three layers, each with a window of three. Lines go from the last token of the top layer
 down to 3 tokens of the layer below, to 5 of the next, to 7 of the input; the tokens 7 and 8 back are not
@@ -460,7 +460,7 @@ $$0 \le i - j < w$$
 
 ### Exercise: `sliding_window_mask`
 
-No loop is needed: what does the table of all distances $i - j$ look like?
+You do not need a loop. What does the table of all distances $i - j$ look like?
 """
 
 
@@ -488,8 +488,8 @@ r"""
 
 - *Off by one.* A window of one is the token itself.
 - *A window on both sides* lets a token attend to its future.
-- *A mask by itself saves nothing.* Masked scores are computed first and thrown away afterwards. Time is saved
-  by code that never touches the blocks outside the window (the second task of "On your own").
+- *A mask by itself saves nothing.* Masked scores are computed first and thrown away afterwards. To save time,
+  code must never touch the blocks outside the window (the second task of "On your own").
 
 **See it run.** How many of the scores of 4096 tokens are left, without a window and with one?
 """
@@ -501,8 +501,8 @@ for window in (4096, 1024, 256):
 
 # %% [markdown]
 r"""
-How far do several layers see? A layer passes information along its mask; two layers along the mask times
-itself. The tables show what reaches whom in a text of 10 tokens with a window of 3:
+How far do several layers see? A layer passes information along its mask, and two layers along the mask times
+itself. The maps show which token reaches which in a text of 10 tokens with a window of 3:
 """
 
 
@@ -520,9 +520,9 @@ figures.attention_maps(maps, positions, title="Who is reached through windows of
 
 # %% [markdown]
 r"""
-That is what *can* arrive. How much *does* arrive? Put random attention layers with residual connections on
-top of each other, and ask for the gradient: how strongly does the last output depend on each input token,
-from the nearest to the farthest? Three seeds each.
+That is what *can* arrive. How much *does* arrive? Stack random attention layers with residual connections, and
+ask for the gradient. How strongly does the last output depend on each input token, from the nearest to the
+farthest? Three seeds each.
 """
 
 
@@ -554,10 +554,10 @@ figures.curves(shown, list(range(25)), title=title, **axis)
 
 # %% [markdown]
 r"""
-The count by hand gives the limit, and the gradient stops exactly there. But look at the height of each line
-at its end: what comes from the far edge of the reach has only one path through the layers, and the weights
-on that path multiply. The **receptive field** on paper is larger than what a model can make good use of. That
-is one reason why many models mix layers with a window and layers without.
+The count by hand gives the limit, and the gradient stops exactly there. But look at the height of each line at
+its end. What comes from the far edge of the reach has only one path through the layers, and the weights on that
+path multiply. The **receptive field** on paper is larger than what a model can make good use of. That is one
+reason why many models mix layers with a window and layers without one.
 
 Change the two numbers. A window of 2 with 6 layers, or a window of 4 with 2 layers: which reaches farther,
 and which has more scores to compute? Guess first.
@@ -596,7 +596,7 @@ sums are carried from token to token, and a token costs the same wherever it com
 token. With linear attention a square S and a column z keep their size](../images/carried_state.svg)
 
 By hand, with one feature and $\phi(x) = x + 1$: keys 0, 1, 2 become 1, 2, 3, and the values are 1, 2, 3.
-The sum of $\phi(k)\, v$ is $1 + 4 + 9 = 14$, that of $\phi(k)$ is $1 + 2 + 3 = 6$. The last query is 1, so
+The sum of $\phi(k)\, v$ is $1 + 4 + 9 = 14$, and the sum of $\phi(k)$ is $1 + 2 + 3 = 6$. The last query is 1, so
 $\phi(q) = 2$, and the output is $2 \cdot 14 / (2 \cdot 6) = 2.33$.
 """
 
@@ -615,8 +615,9 @@ $$S_i = \sum_{j \le i} \phi(k_j)^{\mathsf T} v_j, \qquad z_i = \sum_{j \le i} \p
 o_i = \frac{\phi(q_i)\, S_i}{\phi(q_i) \cdot z_i}$$
 
 - $\phi$ acts on each feature by itself: $x + 1$ for positive $x$, $e^x$ for negative $x$
-- $S_i$, shape $(D, E)$, and $z_i$, shape $(D)$: the **state** after token $i$, of one size for any length
-- no table here either, and no small constant in the denominator: $\phi$ may be small, but it is never zero
+- $S_i$, shape $(D, E)$, and $z_i$, shape $(D)$: the **state** after token $i$, whose size does not depend on
+  the length
+- no table here either, and no small constant in the denominator, because $\phi$ can be small but is never zero
 
 ### Exercise: `linear_attention`
 
@@ -658,11 +659,11 @@ r"""
 - *A small constant in the denominator.* If queries and keys are very negative, the sum there is smaller
   than the constant.
 - *All states at once.* A running sum by `cumsum` keeps a state per token: $N \cdot D \cdot E$ numbers. For a
-  head of width 64 that is *more* than the table up to 4096 tokens. It is fine as an exercise; real code goes
-  chunk by chunk (the third task of "On your own").
+  head of width 64 that is *more* than the table up to 4096 tokens. It is fine as an exercise, but real code
+  goes chunk by chunk (the third task of "On your own").
 
-**See it run.** It is a different attention, not a faster way to the same numbers. The weights of *cat*, by
-softmax and by $\phi$:
+**See it run.** This is a different kind of attention, not a faster way to the same numbers. The weights of
+*cat*, by softmax and by $\phi$:
 """
 
 # %%
@@ -675,8 +676,8 @@ figures.bars({"softmax": by_softmax, "phi": by_phi}, [f"{t} " for t in tokens], 
 
 # %% [markdown]
 r"""
-The weights by $\phi$ are much flatter. In return, every new token costs the same, however long the text, as
-in a recurrent network. The same numbers, with nothing kept but the state:
+The weights by $\phi$ are much flatter. In return, every new token costs the same, however long the text, as in
+a recurrent network. Here are the same numbers, with nothing kept but the state:
 """
 
 
@@ -700,11 +701,11 @@ for n in (10, 100, 1000):
 r"""
 ### Can a state of fixed size look things up?
 
-A test that leaves no room for tricks: the model reads pairs of a name and a number, *Ann 3, Bob 7, ...*, 32
-at most, drawn again for every text. The last token is one of the names. Which number belonged to it? One
-layer of attention with one head of width 16 is trained on it in three versions: with softmax, with softmax
-under your window of 8, and with your linear attention. They have the same parameters, steps and batches.
-Guessing is right one time in eight. Three seeds:
+This test leaves no room for tricks. The model reads pairs of a name and a number, *Ann 3, Bob 7, ...*, 32 at
+most, drawn afresh for every text. The last token is one of the names. Which number belonged to it? One layer of
+attention with one head of width 16 is trained on it in three versions: with softmax, with softmax under your
+window of 8, and with your linear attention. They have the same parameters, steps and batches. Guessing is right
+one time in eight. Three seeds:
 """
 
 # %%
@@ -777,31 +778,31 @@ figures.curves(found, counts, title=title, ylabel="share right", reference=guess
 
 # %% [markdown]
 r"""
-Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess if it
-is not. Linear attention has had the same training, and its answers get worse with every pair that it has
-to hold: all of them are added up in one state of 16 by 16 numbers, and $\phi$ cannot tell names apart as
-sharply as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is
-why models with linear layers keep a few layers of softmax, or change how the state is updated.
+Softmax finds nearly all of them. The window does well as long as the pair is near, and can only guess if it is
+not. Linear attention has had the same training, and its answers get worse with every pair that it has to hold,
+because all of them are added up in one state of 16 by 16 numbers, and $\phi$ cannot tell names apart as sharply
+as an exponential can. Other choices of $\phi$ do better, but the state keeps its fixed size. This is why models
+with linear layers keep a few layers of softmax, or change how the state is updated.
 
 ## 5. Can a state correct itself?
 
-**The question.** *Bob 7* is in the state, and now the text says *Bob 2*. A sum can only add: from now on the
-key *Bob* finds 7 and 2 on top of each other. How can a state replace what it holds about one key, and leave
-the rest alone?
+**The question.** *Bob 7* is in the state, and now the text says *Bob 2*. A sum can only add, so from now on the
+key *Bob* finds 7 and 2 on top of each other. How can a state replace what it holds about one key, and leave the
+rest alone?
 
-Ask it first. Reading the state with the *key* gives what it holds so far under this key. The difference to
-the new value is an **error**, and this error is what gets written. That is the **delta rule**, which is as
-old as neural networks (Widrow and Hoff 1960): a step of gradient descent on the squared error of one memory,
-taken at every token. How large a step is, each token says itself, by a number $\beta$:
+Ask it first. Reading the state with the *key* gives what it holds so far under this key. The difference between
+this and the new value is an **error**, and this error is what gets written. That is the **delta rule**, which
+is one of the oldest rules of learning (Widrow and Hoff 1960). It takes a step of gradient descent at every
+token, on the squared error of one memory. Each token sets the size of its step by a number $\beta$:
 
 | token | what *Bob* finds in the state | error | written with $\beta = 1$ | *Bob* then finds |
 |---|---|---|---|---|
 | *Bob 7* | 0 | 7 - 0 = 7 | 7 | 7 |
 | *Bob 2* | 7 | 2 - 7 = -5 | -5 | 2 |
 
-By hand, with one feature, the key 1 and the query 1: a plain sum goes from 7 to 9. The delta rule with $\beta
+By hand, with one feature, the key 1 and the query 1, a plain sum goes from 7 to 9. The delta rule with $\beta
 = 1$ goes from 7 to 2. With $\beta = 0.5$ it would hold $7/2$ after the first token and $7/2 + 0.5 (2 - 7/2) =
-2.75$ after the second: half way, each time. With $\beta = 0$ nothing is written at all.
+2.75$ after the second, half way each time. With $\beta = 0$ nothing is written at all.
 """
 
 # %%
@@ -823,12 +824,11 @@ $$S_t = S_{t-1} + \beta_t\, k_t^{\mathsf T} \bigl(v_t - k_t\, S_{t-1}\bigr), \qq
 
 - $q_t$, $k_t$, shape $(D)$, and $v_t$, $o_t$, shape $(E)$, as rows; $\beta_t$: a number
 - $k_t\, S_{t-1}$, shape $(E)$: what the state holds under this key; $S_t$, shape $(D, E)$: the state
-- no $\phi$, and nothing is divided: a weight may be negative here
+- no $\phi$ and no division, so a weight can be negative here
 
-With a key of length 1, $\beta = 1$ replaces exactly what this key held. In a long text $\beta$ times the
-square of the key's length has to stay below 2, or each correction overshoots by more than it corrects. That
-is why real models bring their keys to length 1, and why the model below does so before it calls your
-function.
+With a key of length 1, $\beta = 1$ replaces exactly what this key held. In a long text $\beta$ times the square
+of the key's length has to stay below 2, or each correction overshoots by more than it corrects. That is why
+real models scale their keys to length 1, and why the model below does so before it calls your function.
 
 ### Exercise: `delta_attention`
 
@@ -868,17 +868,17 @@ def delta_attention(q, k, v, beta):
 r"""
 **What goes wrong.**
 
-- *The value instead of the error.* Then it is linear attention once more, without $\phi$.
+- *The value instead of the error.* Then it is linear attention again, without $\phi$.
 - *The query asks what is held.* A value is stored under its key, so the key must find it.
 - *Everything fades.* $S \leftarrow (1 - \beta) S + \dots$ forgets all keys whenever one is written. (Models
-  with a **gate** do that on purpose, besides the delta rule.)
+  with a **gate** do that on purpose, in addition to the delta rule.)
 - *Read before written.* Then a token does not see itself.
 
-**See it run.** The recall test again, and a second one that needs correction: there are only eight names, the
-same name comes again with another number, and the question is for its *latest* number. All four models are
+**See it run.** The recall test again, and a second one that needs correction. There are only eight names, the
+same name comes again with another number, and the question asks for its *latest* number. All four models are
 trained on each task from the start. The delta rule gets the same projections as the others, keys of length 1,
-and $\beta = 1$. Between it and linear attention stands its control: keys of length 1 as well, but a plain
-sum.
+and $\beta = 1$. Between it and linear attention comes its control, which also has keys of length 1, but uses a
+plain sum.
 """
 
 
@@ -928,24 +928,24 @@ figures.panels(charts, counts, title=title, xlabel="pairs", log_x=True)
 
 # %% [markdown]
 r"""
-If names come again, the delta rule is far ahead of the others, on every seed: it is right about twice as
-often as any of them with 32 pairs. (Softmax has no chance here. Without positions it cannot know which of two
-equal names came later, and mixes their numbers. A cache never forgets, which is not always what you want.)
-The sum with keys of the same length is the worst of the four, so it is the correction that helps, not the
-length of the keys.
+If names come again, the delta rule is far ahead of the others on every seed. With 32 pairs it is right about
+twice as often as any of them. (Softmax has no chance here. Without positions it cannot know which of two equal
+names came later, so it mixes their numbers. A cache never forgets, which is not always what you want.) The sum
+with keys of the same length is the worst of the four, so it is the correction that helps, not the length of the
+keys.
 
 If each name comes once, the delta rule gains nothing over linear attention, and with 32 pairs it is even
-behind. A state of 16 by 16 has room for 16 directions. Up to 8 names can be kept nearly apart; of 32 each new
-one overwrites some of the older ones. **The size of the state limits how much is held, the rule of writing
+behind. A state of 16 by 16 has room for 16 directions. Up to 8 names can be kept nearly apart. With 32, each
+new one overwrites some of the older ones. **The size of the state limits how much is held, the rule of writing
 only decides what.** Models that rely on the delta rule therefore have wider states (a key of 128 features is
 usual), learn $\beta$ for each token, and still keep some layers of softmax: in Qwen3-Next and Kimi Linear one
 layer in four.
 
 ## See the whole computation
 
-Your tiles over the sentence, with blocks of three keys: two blocks, drawn from a run. Find the two places at
-which something that was already added up shrinks. (The first time it is multiplied by zero: nothing had been
-added up yet.)
+Your tiles over the sentence, with blocks of three keys, so there are two blocks, drawn from a run. Find the two
+places where something that was already added up shrinks. (The first time it is multiplied by zero, because
+nothing had been added up yet.)
 """
 
 # %%
@@ -953,7 +953,7 @@ draw(lambda q, k, v: tiled_attention(q, k, v, 3), x, x, x)
 
 # %% [markdown]
 r"""
-Now compare it with the table. There are far more boxes; is it a different computation?
+Now compare it with the table. There are far more boxes. Is it a different computation?
 """
 
 # %%
@@ -966,8 +966,8 @@ comparison
 
 # %% [markdown]
 r"""
-The same mathematics, in another order. Linear attention is drawn with only a few boxes, and there the answer
-is different:
+It is the same mathematics, in another order. Linear attention is drawn with only a few boxes, and there the
+answer is different:
 """
 
 # %%
@@ -978,9 +978,9 @@ other
 r"""
 ## Put it into your model
 
-A window needs no new weights. Every layer of your GPT of lesson 11 is called with a mask, so yours can take its
-place. (If your `GPT` passes its check in the notebook next to this one, the cell takes it; otherwise it takes a
-ready-made one.)
+A window needs no new weights. Every layer of your GPT from lesson 11 is called with a mask, so your window's
+mask can take its place. (If your `GPT` passes its check in the notebook next to this one, the cell uses it.
+Otherwise it uses a ready-made one.)
 """
 
 # %%
@@ -1037,17 +1037,17 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** Tiles are exact: the same sums in another order. They save memory, because the table
-never exists, and time, because less is moved; the arithmetic is the same. A window leaves scores out: it
-saves arithmetic as well, and gives other numbers. Linear attention has other weights altogether; its cost
-grows with the length, not with the square of the length.
+**A worked answer.** Tiles are exact, because they compute the same sums in another order. They save memory,
+because the table never exists, and time, because less is moved. The arithmetic is the same. A window leaves
+scores out, so it saves arithmetic as well, and gives other numbers. Linear attention has other weights
+altogether. Its cost grows with the length, not with the square of the length.
 
 The sums are measured relative to the largest score so far, so that `exp` does not overflow. When a larger
 score comes, the old sums are too large by the exponential of the difference.
 
-Softmax can give nearly all of its weight to one of many tokens. Products of positive features are flat, and
-the two sums have a fixed size, whatever the length. So a task that asks for one particular token of a long
-text, such as looking up or copying, should suffer.
+Softmax can give nearly all of its weight to one of many tokens. Products of positive features are flat, and the
+two sums have a fixed size, whatever the length. A task that asks for one particular token of a long text, such
+as looking up or copying, should therefore suffer.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1108,9 +1108,9 @@ def try_backward(backward_in_tiles):
 r"""
 <details><summary>A hint</summary>
 
-The gradient of a softmax row with weights $p$ is $p \odot (g - p \cdot g)$, where $g$ is the gradient at
-the weights. Here $p \cdot g$ runs over *all* blocks. But it equals the output times the gradient at the
-output, added up over the features: one number per query, and you have both.
+The gradient of a softmax row with weights $p$ is $p \odot (g - p \cdot g)$, where $g$ is the gradient at the
+weights. Here $p \cdot g$ runs over *all* blocks. However, it equals the output times the gradient at the
+output, added up over the features. That is one number per query, and you have both.
 
 </details>
 
@@ -1136,7 +1136,7 @@ This is algorithm 4 of the FlashAttention paper, without its loop over blocks of
 </details>
 
 **A window that saves time.** Write `windowed_attention(q, k, v, window)`, which gives what attention with
-`sliding_window_mask` gives, in blocks of `window` queries: each block needs the keys of two blocks only.
+`sliding_window_mask` gives, in blocks of `window` queries. Each block needs the keys of only two blocks.
 How does the number of scores that you compute grow with the length?
 """
 
@@ -1172,13 +1172,13 @@ def windowed_attention(q, k, v, window):
     return torch.cat(outputs)
 ```
 
-At most $2w$ keys per query: the number of scores grows with $N w$ instead of $N^2$.
+Each query meets at most $2w$ keys, so the number of scores grows with $N w$ instead of $N^2$.
 
 </details>
 
-**Linear attention, chunk by chunk.** `linear_attention` by `cumsum` keeps a state per token; `write` keeps
-one, but takes a Python step per token. Combine them: within a chunk of tokens, use a small masked table of
-$\phi(q) \cdot \phi(k)$; from chunk to chunk, carry the state.
+**Linear attention, chunk by chunk.** `linear_attention` by `cumsum` keeps a state per token; `write` keeps one,
+but takes a Python step per token. Combine them. Within a chunk of tokens, use a small masked table of
+$\phi(q) \cdot \phi(k)$, and from chunk to chunk, carry the state.
 
 <details><summary>An answer</summary>
 
@@ -1194,7 +1194,7 @@ def in_chunks(q, k, v, size):
     return torch.cat(outputs)
 ```
 
-This is the form in which linear attention is trained in practice: a few large products per chunk, and a
+This is the form in which linear attention is trained in practice, with a few large products per chunk and a
 state that is handed on.
 
 </details>
@@ -1204,14 +1204,14 @@ state that is handed on.
 - **Moving numbers is what costs.** An A100 GPU reads its main memory at 1.5 to 2.0 terabytes per second and
   its small on-chip memory at about 19; each of its 108 processors has 192 kB of it (Dao et al. 2022,
   section 2.1). A tile is chosen so that it fits there.
-- **FlashAttention** is exercise 2 inside one kernel, with tiles of queries as well, so that each processor
-  has its own. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently
-  falls back to another back end when they do not. If your attention is slow, restrict the choice with
-  `sdpa_kernel` as you did above: then a back end that cannot run says why.
-- **The cache under a window.** A token that no later query attends to need not be kept: with a window of $w$
-  the cache holds $w$ keys and values, and the newest overwrites the oldest (a *rolling buffer*). But models
-  put much of their weight on the first token of a text, an **attention sink**, and fall apart when it is
-  dropped; keeping the first few tokens besides the window repairs that (Xiao et al. 2023).
+- **FlashAttention** is exercise 2 inside one kernel, with tiles of queries as well, so that each processor has
+  its own. `F.scaled_dot_product_attention` selects it when type, mask and hardware allow it, and silently falls
+  back to another back end when they do not. If your attention is slow, restrict the choice with `sdpa_kernel`
+  as you did above. Then a back end that cannot run says why.
+- **The cache under a window.** A token that no later query attends to need not be kept. With a window of $w$
+  the cache holds $w$ keys and values, and the newest overwrites the oldest (a *rolling buffer*). However,
+  models put a lot of their weight on the first token of a text, an **attention sink**, and fall apart when it
+  is dropped. Keeping the first few tokens as well as the window repairs that (Xiao et al. 2023).
 - **Your own masks, fast.** `torch.nn.attention.flex_attention` takes a function that says which query may
   attend to which key, and compiles it into one kernel with tiles, which skips blocks that are masked
   entirely.
@@ -1219,8 +1219,8 @@ state that is handed on.
   positions back. Gemma 2 alternates: one layer with a window of 4096, one without.
 - **Merging over machines.** Ring attention spreads one long text over many machines. Keys and values travel
   round a ring, and every machine merges what it gets, as in exercise 1.
-- **Decoding.** With a single new query there are no blocks of queries to share out. So the keys of the cache
-  are split, each part is attended to in parallel, and the parts are merged: exercise 1 again.
+- **Decoding.** With a single new query there are no blocks of queries to share out, so the keys of the cache
+  are split, the query attends to all parts in parallel, and the results are merged, as in exercise 1.
 """
 
 # %%
@@ -1244,8 +1244,8 @@ r"""
   [arXiv:2004.05150](https://arxiv.org/abs/2004.05150). Windows, and a few tokens that see everything.
 - Jiang et al.: *Mistral 7B*, 2023, [arXiv:2310.06825](https://arxiv.org/abs/2310.06825). A window in a
   model that many use, and the cache that goes with it.
-- Gemma Team: *Gemma 2*, 2024, [arXiv:2408.00118](https://arxiv.org/abs/2408.00118). Layers with and without
-  a window, in turn.
+- Gemma Team: *Gemma 2*, 2024, [arXiv:2408.00118](https://arxiv.org/abs/2408.00118). Layers with and without a
+  window, in alternation.
 - Katharopoulos et al.: *Transformers are RNNs*, 2020,
   [arXiv:2006.16236](https://arxiv.org/abs/2006.16236). Linear attention, from the formula to the
   recurrence.
@@ -1263,9 +1263,9 @@ r"""
   [arXiv:2310.01889](https://arxiv.org/abs/2310.01889). One text over many machines.
 
 **You have built it.** The table never has to exist, and you know what you give up if you leave parts of it
-out. **Next:** in lesson 16 attention is put to work on its own tasks.
+out. **Next:** in lesson 16, attention is put to work on its own tasks.
 
-In lesson 20 you build a real language model: try there what a window does to its answers.
+In lesson 20 you build a real language model. Try out there what a window does to its answers.
 """
 
 # %%

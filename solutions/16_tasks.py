@@ -2,14 +2,14 @@
 r"""
 # 16 Answer with a Transformer: how does one answer come out of many tokens?
 
-A Transformer forecasts next year's number of sunspots. It has never seen the years on which it is tested,
-its curve looks convincing, and its error is below that of "next year will be like this year". Is it a good
-forecaster? Keep the question in mind. In section 5 you compare it with a method that is a hundred years old and
-takes one line.
+A Transformer forecasts next year's number of sunspots. It has never seen the years it is tested on, its curve
+looks convincing, and its error is below that of "next year will be like this year". Is it a good forecaster?
+Keep the question in mind. In section 5 you compare it with a method that is a hundred years old and takes one
+line.
 
-Models that write give an answer per token. Often one answer is wanted for the whole: is this review
-friendly, which number comes next? The layers stay as they are. What changes is what goes in, who attends to
-whom, and what is read at the end. In this lesson you will **build**
+Models that write give an answer per token. Often we want one answer for the whole. Is this review friendly?
+Which number comes next? The layers stay as they are. What changes is what goes in, who attends to whom, and
+what is read at the end. In this lesson you will **build**
 
 1. the mean over the real tokens of a padded text,
 2. a model that classifies texts,
@@ -23,8 +23,8 @@ fool yourself with a test.
 
 **You need** lessons 03 (padding) and 11 (a language model). You may use PyTorch's own layers.
 
-**You spend** about N minutes, most of them on the exercises. Section 3 begins a new subject, series of numbers: a
-good place for a second evening to start.
+**You spend** about N minutes, most of them on the exercises. Section 3 begins a new subject, series of numbers,
+and is a good place to start a second evening.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("tasks.masked_mean")` (and likewise for the others) gives one hint at a time.
@@ -49,13 +49,13 @@ r"""
 
 **The question.** A text of five tokens has five vectors. A classifier wants one. Which?
 
-The mean is a good start: every token contributes. But the texts of a batch are padded to one length, and
-padding has nothing to contribute:
+The mean is a good start, because every token contributes. But the texts of a batch are padded to one length,
+and padding has nothing to contribute:
 
 ![Five tokens, two of them padding. The three real ones go through the layers, where padding is blocked as a
 key; the mean runs over the three real outputs only and goes to the head](../images/one_answer.svg)
 
-By hand: one text, tokens with a single feature, 1, 3 and 8, of which the last is padding. The mean of the
+By hand, take one text whose tokens have a single feature, 1, 3 and 8, of which the last is padding. The mean of the
 real ones is $(1 + 3)/2 = 2$. The mean of all three is 4, and it would change with every further token of
 padding.
 """
@@ -106,8 +106,8 @@ r"""
 **What goes wrong.**
 
 - *The count.* Padding is left out of the sum, but the sum is then divided by the length of the batch.
-- *A row of nothing but padding* gives 0/0. Turning NaN into zero afterwards comes too late: the gradient is NaN
-  already.
+- *A row of nothing but padding* gives 0/0. Turning NaN into zero afterwards comes too late, because the
+  gradient is already NaN.
 
 **See it run.** The same text, with more and more padding:
 """
@@ -124,11 +124,11 @@ for length in (3, 5, 9):
 r"""
 ## 2. What does a classifier read?
 
-**The question.** GPT may not attend to later tokens, because they are what it has to predict. A classifier
-has the whole text before it. Who may attend to whom?
+**The question.** GPT may not attend to later tokens, because they are what it has to predict. A classifier has
+the whole text in front of it. Who may attend to whom?
 
-Everyone to everyone, except for padding. So there are *two* doors through which padding could get in:
-attention, and the mean. In PyTorch's layers, `src_key_padding_mask` is True for what is *blocked*, the
+Every token to every token, except for padding. There are therefore *two* doors through which padding could get
+in, attention and the mean. In PyTorch's layers, `src_key_padding_mask` is True for what is *blocked*, the
 opposite of this course's masks.
 
 By hand, for two texts of three and of two tokens in a batch of length 3. Nothing is blocked in the first
@@ -149,7 +149,7 @@ $$x_n = E_{\text{id}_n} + P_n, \qquad h = \operatorname{norm}(\operatorname{laye
 
 - $x$, $h$: shape $(B, N, D)$; logits: shape $(B, \text{classes})$
 - positions count from 0 at the left, padding or not
-- the head gives logits; cross-entropy turns them into probabilities itself
+- the head gives logits, and cross-entropy turns them into probabilities itself
 
 ### Exercise: `SequenceClassifier`
 
@@ -207,8 +207,8 @@ class SequenceClassifier(nn.Module):
 r"""
 **What goes wrong.**
 
-- *One of the two doors stays open.* Padding is out of the mean, but the real tokens have attended to it; or
-  the other way round.
+- *One of the two doors stays open.* Padding is left out of the mean, but the real tokens have attended to it,
+  or the other way round.
 - *A softmax at the end.* The loss takes one itself, and two in a row are too flat to learn from.
 
 **See it run.** First without training. More padding, with other ids in it, and still the same logits:
@@ -230,7 +230,7 @@ r"""
 ### Train it
 
 Tiny film reviews of 4 to 12 words. Each one has exactly one opinion, *good* or *bad*, and exactly one
-*not*. If the *not* comes right before the opinion, it reverses it; anywhere else it does not:
+*not*. If the *not* comes right before the opinion, it reverses it. Anywhere else it does not:
 
 - *the plot was **not bad** and long*: friendly
 - *the plot was **bad** and **not** long*: not friendly
@@ -262,10 +262,10 @@ for ids, label in zip(some, labels):
 
 # %% [markdown]
 r"""
-Two models, three seeds each. One is told what is padding; the other one, `careless`, is told nothing, and
+Two models, three seeds each. One is told what is padding. The other one, `careless`, is told nothing, and
 treats `pad` as just another word. Both are trained on batches of length 12. Then both are tested on the *same*
-1000 new reviews, in batches of length 12, 16, 24 and 32: what differs is the padding. And, as a rival, the
-same model with *no layers*: it sees every word and every position, but no token attends to another.
+1000 new reviews, in batches of length 12, 16, 24 and 32, so that only the padding differs. Their rival is the
+same model with *no layers*. It sees every word and every position, but no token attends to another.
 """
 
 # %%
@@ -313,18 +313,18 @@ figures.curves(right, lengths, title=title, xlabel="length of the batch", ylabel
 
 # %% [markdown]
 r"""
-Without layers a model can only guess: the answer is not in the words, it is in which word stands next to which, and
-only attention tells that.
+Without layers a model can only guess. The answer is not in the words but in which word comes next to which, and
+only attention can see that.
 
-The careful model's line is flat, and it has to be: padding reaches neither its attention nor its mean, so
-it computes the same logits in every batch. For the careless model `pad` is a word. It is behind on all
-of these seeds even at the length it was trained on; on another seed, and after three times the steps, we saw it
-level there. But more padding makes it worse, on six seeds of six that we tried: on one by a few reviews in a hundred,
-on another hardly. How much padding a review gets depends on the longest one in its
-batch, on neighbours that have nothing to do with it, so its answer to *your* review changes with *theirs*.
+The careful model's line is flat, and it has to be, because padding reaches neither its attention nor its mean,
+so it computes the same logits in every batch. For the careless model `pad` is a word. It is behind on all of
+these seeds even at the length it was trained on. On another seed, and after three times the steps, we saw it
+level there. But more padding makes it worse, on all six seeds that we tried, on one by a few reviews
+in a hundred, on another hardly at all. How much padding a review gets depends on the longest one in its batch,
+on neighbours that have nothing to do with it, so the answer to *your* review changes with *theirs*.
 
 How does the careful model do it? Look at what the tokens of *the plot was not bad and long* attend to in the
-first layer of one of the three. Which words count? And in all three models, over all new reviews: how much of the
+first layer of one of the three. Which words count? In all three models, over all new reviews, how much of the
 attention goes to *good*, *bad* and *not*, and what share of the words do they make up?
 """
 
@@ -342,23 +342,23 @@ figures.attention_maps({f"head {h}": maps[h] for h in range(2)}, review, title=t
 
 # %% [markdown]
 r"""
-In these maps few words get nearly all of the weight, and *not* and *bad* are among them. Over all reviews the words
-that decide get more than their share of the weight, on every seed.
+In these maps few words get nearly all of the weight, and *not* and *bad* are among them. Over all reviews, the
+words that decide get more than their share of the weight, on every seed.
 
 ## 3. What may be known of a series?
 
-**The question.** A series far from zero, such as temperatures in kelvin, is hard to learn from; one with
-mean 0 and standard deviation 1 is easy. So standardise it. With which mean?
+**The question.** A series far from zero, such as temperatures in kelvin, is hard to learn from. One with mean 0
+and standard deviation 1 is easy, so we standardise it. With which mean?
 
-With that of the values that are known *when the forecast is made*. A mean over the whole series has seen
+With the mean of the values that are known *when the forecast is made*. A mean over the whole series has seen
 the future, and then the test at the end is no longer a test. That is called **leakage**:
 
 ![A wave that rises in its last third, which is held out. The mean of the known part is near 0; the mean of
 the whole series lies above it and has seen the future](../images/known_and_held_out.svg)
 
-By hand: the series 1, 3, 8, of which the first two values are known. Their mean is 2, their standard
-deviation $\sqrt{(1 + 1)/2} = 1$. Standardised: -1, 1, 6. The last value may well be 6 standard deviations
-away; no one could have known.
+By hand, take the series 1, 3, 8, of which the first two values are known. Their mean is 2, their standard
+deviation $\sqrt{(1 + 1)/2} = 1$. Standardised: -1, 1, 6. It is fine for the last value to be 6 standard
+deviations away. No one could have known.
 """
 
 # %%
@@ -374,8 +374,8 @@ r"""
 $$\mu = \frac{1}{T_0} \sum_{t < T_0} s_t, \qquad \sigma = \sqrt{\frac{1}{T_0} \sum_{t < T_0} (s_t - \mu)^2},
 \qquad s'_t = \frac{s_t - \mu}{\sigma} \text{ for all } t$$
 
-- $s$, $s'$: shape $(T)$; $\mu$, $\sigma$: one number each, and they are returned, because someone will
-  want to turn the forecast back into sunspots: $s_t = \sigma s'_t + \mu$
+- $s$, $s'$: shape $(T)$; $\mu$, $\sigma$: one number each. They are returned too, because someone will want to
+  turn the forecast back into sunspots: $s_t = \sigma s'_t + \mu$
 
 ### Exercise: `standardise`
 """
@@ -409,8 +409,8 @@ r"""
 - *$T_0 - 1$.* `std` divides by one less unless you say otherwise.
 
 **See it run.** How much can a mean from the future help? Take a series that *nobody* can forecast, a random
-walk: each value is the one before plus pure chance. The last fifth is held out. The forecast is simply the
-mean, once of what is known, once of everything. Five seeds:
+walk, in which each value is the one before plus pure chance. The last fifth is held out. The forecast is simply
+the mean, once of what is known, and once of everything. Five seeds:
 """
 
 # %%
@@ -435,11 +435,11 @@ print("the leaked mean is no worse on", sum(a <= b for a, b in zip(leaked, hones
 # %% [markdown]
 r"""
 The series has no pattern at all, and yet the forecast that has seen the future is no worse on any seed, and
-looks far better where the walk went far away. That is not the luck of five seeds but algebra: the mean of
-everything is four fifths of the mean of the known part plus a fifth of that of the future, so it lies nearer to
-the future by exactly a fifth, on every series there is.
+looks far better where the walk went far away. That is not the luck of five seeds but algebra. The mean of
+everything is four fifths of the mean of the known part plus a fifth of the mean of the future, so it lies
+nearer to the future by exactly a fifth, on every series there is.
 
-How do you *catch* such a leak, in a program that someone else wrote? Change the future, and look at the past.
+How do you *catch* such a leak in a program that someone else wrote? Change the future, and look at the past.
 Whatever is computed for the known part must stay as it is, to the last digit:
 """
 
@@ -471,8 +471,8 @@ You will need this detector in section 5.
 
 **The question.** There is one series, and a model learns from many examples. Where do they come from?
 
-From **windows**: a number of values in a row are the input, those that follow are the target. One step
-further on is the next example:
+They come from **windows**. A number of values in a row are the input, and the values that follow are the
+target. One step further on is the next example:
 
 ![The series 1 to 6 and its two examples: 1, 2, 3 with the target 4, 5; and 2, 3, 4 with the target 5,
 6](../images/cut_windows.svg)
@@ -525,18 +525,19 @@ def make_windows(series, length, horizon):
 r"""
 **What goes wrong.**
 
-- *Off by one.* A target inside its own window is not a forecast; and the window that is most easily
-  forgotten is the last one, the newest.
-- *Too short a series* should raise an error, and not give an empty table.
+- *Off by one.* A target inside its own window is not a forecast. The window that is most easily forgotten is
+  the last one, the newest.
+- *Too short a series* should raise an error, not give an empty table.
 - *Windows are shuffled before they are split.* Neighbours share nearly all of their values, so the test set
   is full of near copies of what was trained on:
 
 ![Two rows of 24 examples in the order of time. Shuffled: the six that are tested on lie between others that
 were trained on. The end: the six are the last ones](../images/two_splits.svg)
 
-**See it run.** How much does that help? Again a random walk. The model is the simplest one that remembers:
-it looks for the most similar window of 30 values that it was trained on, and repeats what followed there, ten
-steps ahead. Its rival is the **naive forecast**: nothing changes. On a random walk no method can do better than that.
+**See it run.** How much does that help? Take a random walk again. The model is the simplest one that remembers.
+It looks for the most similar window of 30 values that it was trained on, and repeats what followed there, ten
+steps ahead. Its rival is the **naive forecast**, that nothing changes. On a random walk no method can do better
+than that.
 """
 
 # %%
@@ -563,11 +564,11 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-By the shuffled test, memory beats the naive forecast by far: it forecasts what cannot be forecast. By the
-honest test at the end it is worse. The model is the same; only the question differs. (The honest split also
+In the shuffled test, memory beats the naive forecast by far. It forecasts what cannot be forecast. In the
+honest test at the end it is worse. The model is the same. Only the question differs. (The honest split also
 leaves 39 windows out between the two sides, because they share values with the windows of the test.)
 
-Choose length and horizon: how many examples does the series 1 to 6 give?
+Choose a length and a horizon. How many examples does the series 1 to 6 give?
 """
 
 # %% explore
@@ -586,16 +587,16 @@ r"""
 **The question.** A word has an id, which is looked up in a table of embeddings. There is no table of all
 numbers. What then?
 
-A linear layer: one number in, `d_model` features out. A position embedding is added as always. At the end
-*one* token is read, the last, which is nearest to what comes next. No mask is needed, because every value of
-the window is known.
+A linear layer, with one number in and `d_model` features out. A position embedding is added as always. At the
+end *one* token is read, the last, which is nearest to what comes next. No mask is needed, because every value
+of the window is known.
 
 ![Four numbers, 5, 11, 16, 23, become columns of features by input_proj, and positions are added. They go
 through the layers. Only the last column is read: the head makes the forecast 36 of
 it](../images/numbers_as_tokens.svg)
 
-By hand: a layer with the weights 2 and -1 and no bias turns the number 3 into $(6, -3)$, and 1 into
-$(2, -1)$. All numbers lie on one line; the layers above have to bend it.
+By hand, a layer with the weights 2 and -1 and no bias turns the number 3 into $(6, -3)$, and 1 into
+$(2, -1)$. All numbers lie on one line, and the layers above have to bend it.
 """
 
 # %%
@@ -670,7 +671,7 @@ r"""
 - *A ReLU at the end.* In a standardised series, about half of the values are negative.
 - *No positions.* Then a window and the same window shuffled differ only in their last token.
 
-**See it run.** The number of sunspots per year, from 1700 to 2008: real data that come with the package
+**See it run.** The number of sunspots per year, from 1700 to 2008, is real data that comes with the package
 `statsmodels`. Activity rises and falls in cycles of about 11 years. The last 60 years are held out. A window
 holds 22 years, two cycles:
 """
@@ -688,18 +689,18 @@ figures.curves({"sunspots": spots.tolist()}, years, title="Sunspots per year", *
 
 # %% [markdown]
 r"""
-For how many steps should the Transformer be trained? Too few, and it has learned nothing; too many, and it
+For how many steps should the Transformer be trained? With too few, it has learned nothing. With too many, it
 knows the known years by heart. If you try several numbers and take the one with the smallest error on the
-held-out years, you have learned from them, by hand. So the years are cut into *three* parts, one to learn
-from, one to **choose** by, and one to test on, once, at the very end:
+held-out years, you have learned from them, by hand. The years are therefore cut into *three* parts, one to
+learn from, one to **choose** by, and one to test on, once, at the very end:
 
 ![A line of years. From 1700 to 1908: learn. From 1909 to 1948: choose. From 1949 to 2008: test, once. Below
 it, with the choice made, one learns again from all years up to 1948](../images/three_parts.svg)
 
-The rivals. Two are **naive**: next year is like this year; next year is like the year 11 years before it. The
-third is a **linear autoregression**, which Yule introduced in 1927 for these very sunspots: the forecast is
-a weighted sum of the 22 values plus a constant, and one call of `lstsq` finds the weights that fit the known
-years best. No training, no layers.
+There are three rivals. Two are **naive**: next year is like this year; next year is like the year 11 years
+before it. The third is a **linear autoregression**, which Yule introduced in 1927 for these very sunspots. The
+forecast is a weighted sum of the 22 values plus a constant, and one call of `lstsq` finds the weights that fit
+the known years best. No training, no layers.
 """
 
 # %%
@@ -784,9 +785,9 @@ figures.curves(lines, at[1:], title=title, reference=level, **axis)
 
 # %% [markdown]
 r"""
-At the chosen number of steps all three seeds are below the linear method. A victory? Not yet: the number was
-*chosen* by these years, so they flatter it. With the choice made, all methods learn once more, now from all
-years up to 1948. Then comes the test. In the charts, *last* is "like this year" and *cycle* is "like 11 years
+At the chosen number of steps all three seeds are below the linear method. A victory? Not yet. The number was
+*chosen* by these years, so they flatter it. With the choice made, all methods learn again, now from all years
+up to 1948. Then comes the test. In the charts, *last* is "like this year" and *cycle* is "like 11 years
 before":
 """
 
@@ -811,8 +812,8 @@ figures.bars(bars, names, "Errors where one chose, and in the test")
 # %% [markdown]
 r"""
 Here is the first answer to the question from the beginning. The Transformer is clearly better than both naive
-forecasts, on every seed. And on every seed it is *worse* than a weighted sum from 1927, on one of them by less
-than a sunspot, although it was better on the years by which its training was chosen. If you show only the left
+forecasts, on every seed. Yet on every seed it is *worse* than a weighted sum from 1927, on one of them by less
+than a sunspot, although it was better on the years that its training was chosen by. If you show only the left
 chart, or only the naive rivals, it looks like a success.
 
 Why did it turn around? Look at the years one by one:
@@ -836,9 +837,9 @@ figures.curves(lines, years[n_train:], title=title, **options)
 
 # %% [markdown]
 r"""
-In most years the two are equally good. The ten highest decide: some of them are higher than anything in the
-known years, and there the forecasts of the Transformer stay too low, on every seed. Does it not know any
-better, or is it unable to say more? Take the window before 1957, the highest year of all, and multiply its
+In most years the two are equally good. The ten highest years make the difference. Some of them are higher than
+anything in the known years, and there the Transformer's forecasts stay too low, on every seed. Does it not know
+any better, or is it unable to say more? Take the window before 1957, the highest year of all, and multiply its
 standardised values by a factor:
 """
 
@@ -858,11 +859,11 @@ figures.curves(lines, factors, title=title, xlabel="factor", ylabel="forecast, s
 
 # %% [markdown]
 r"""
-The linear method goes on as it began. The Transformer does not: beyond a factor of 1 its answers even fall, on
-every seed. Each layer begins with a norm, which divides a token by its own size (lesson 08), so that large and very
+The linear method goes on as it began. The Transformer does not. Beyond a factor of 1 its answers even fall, on
+every seed. Each layer begins with a norm, which divides a token by its own size (lesson 08), so large and very
 large look almost alike to it. It has never had to tell them apart.
 
-A cause that is understood can be repaired. Give every window its own scale: subtract its mean, divide by
+Now that the cause is understood, we can fix it. Give every window its own scale: subtract its mean, divide by
 its standard deviation, and undo both afterwards. (This is known as **RevIN**, Kim et al. 2022; *NLinear* does
 it by subtracting the last value, Zeng et al. 2023.) Then a high cycle looks like a low one, and no window is
 larger than what was seen:
@@ -886,14 +887,15 @@ print("1949 to 2008, self-scaled:", *(f"{value:.1f}" for value in at_own_scale),
 
 # %% [markdown]
 r"""
-Now it is level with the linear method on one seed and ahead on the others. So the Transformer wins after all? It is
-no longer a fair test: you had the idea *because* you had looked at those 60 years. They have become years to choose
-by, and the only new test is the years since 2008. A fair report says all this: the rivals, the seeds, that three
-seeds repeat the training but nobody can repeat the Sun, and how often the test was looked at.
+Now it is level with the linear method on one seed and ahead on the others. So the Transformer wins after all?
+It is no longer a fair test. You had the idea *because* you had looked at those 60 years. They have
+become years to choose by, and the only new test is the years since 2008. A fair report says all this: the
+rivals, the seeds, that three seeds repeat the training but nobody can repeat the Sun, and how often the test
+was looked at.
 
 ### Too good to be true
 
-A colleague comes by. Sunspots are noisy, she says; smooth the inputs first. She takes the mean of three
+A colleague comes by. Sunspots are noisy, she says, so smooth the inputs first. She takes the mean of three
 years, the one before, the year itself and the one after, and fits the same linear method:
 """
 
@@ -925,16 +927,16 @@ for name, prepare in (("as it is", lambda x: x), ("smoothed", smooth), ("past on
 r"""
 Less than a sixth of the error, with one line of code, and the test years were held out as before! But the
 detector from section 3 goes off. One prepared value changes with the future, the last of the known ones, and
-that is the one that counts most: a third of it *is* the year to be forecast. The other two thirds are known,
-so what remains is arithmetic. The mean of past years knows nothing of the future, and does not help.
+that is the one that counts most. A third of it *is* the year to be forecast. The other two thirds are known, so
+what remains is arithmetic. The mean of past years knows nothing of the future, and does not help.
 
-When an error is far below that of all others, look for the answer in the input.
+When an error is far below all the others, look for the answer in the input.
 
 ### Where a line is not enough
 
-Is a Transformer no good for numbers, then? Try a series with a rule that no line can follow: each value is
-$4x(1 - x)$ of the one before it, the **logistic map**. It looks like noise, and neighbours are not
-correlated; but a parabola gives exactly what comes next.
+Is a Transformer no good for numbers, then? Try a series with a rule that no line can follow. Each value is
+$4x(1 - x)$ of the one before it, the **logistic map**. It looks like noise, and neighbours are not correlated,
+but a parabola gives exactly what comes next.
 """
 
 # %%
@@ -960,10 +962,10 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-The linear method is no better than the mean, and the Transformer all but finds the rule, on every seed. Here
-it has what it needs: a rule that bends, no noise, and five times as many windows. The sunspots offer little
-of that: they are noisy, a weighted sum explains most of what can be explained, and there is only one Sun, and
-309 years of it. Which kind of series is yours? The rivals tell you. That is what they are for.
+The linear method is no better than the mean, and the Transformer all but finds the rule, on every seed. Here it
+has what it needs: a rule that bends, no noise, and five times as many windows. The sunspots offer little of
+that. They are noisy, a weighted sum explains most of what can be explained, and there is only one Sun, and 309
+years of it. Which kind of series is yours? The rivals tell you. That is what they are for.
 
 ## 6. How far ahead can one see?
 
@@ -976,8 +978,8 @@ Take its value as if it were true, move the window on by one, and ask again:
 
 The model's errors are fed back as well, so the farther ahead, the less a forecast is worth.
 
-By hand, with a model that always answers with the sum of the last two values, and the history 1, 2: first
-$1 + 2 = 3$; then, with the window 2, 3, comes 5; then 8.
+By hand, take a model that always answers with the sum of the last two values, and the history 1, 2. First comes
+$1 + 2 = 3$, then, with the window 2, 3, comes 5, and then 8.
 """
 
 # %%
@@ -994,7 +996,7 @@ r"""
 $$\hat s_k = f(w^{(k)}), \qquad w^{(k + 1)} = (w^{(k)}_2, \dots, w^{(k)}_N, \hat s_k)$$
 
 - $w^{(k)}$: shape $(B, N)$, always of length $N$; $\hat s$: shape $(B, \text{steps})$
-- nobody trains on a forecast: no gradients are kept, and the gradient mode afterwards is what it was before
+- we do not train on a forecast, so no gradients are kept, and the gradient mode afterwards is what it was before
 
 ### Exercise: `forecast`
 """
@@ -1029,10 +1031,11 @@ r"""
 
 - *The wrong end.* The oldest value leaves the window, and the newest one comes last.
 - *Gradients that are kept* hold the whole history of the computation in memory.
-- *Judged one step ahead only.* A model may be good at that and drift off when it reads its own forecasts.
+- *Judging only one step ahead.* A model can be good at that and drift off when it reads its own forecasts.
 
-**See it run.** Sunspots up to 11 years ahead, from every possible start in the years held out. The
-Transformer is the one that sees each window at its own scale. The error over the number of years ahead:
+**See it run.** Forecast sunspots up to 11 years ahead, from every possible start in the held-out years. The
+Transformer is the one that sees each window at its own scale. The chart shows the error over the number of
+years ahead:
 """
 
 # %%
@@ -1061,14 +1064,14 @@ figures.curves(far, ahead, title=title, **axis)
 # %% [markdown]
 r"""
 "Like this year" is worst half a cycle ahead, when a peak forecasts a trough, and good again 11 years ahead,
-where it is the same forecast as "like 11 years before". One year ahead, the linear method and the Transformer have
-about half the error of either. Three years ahead most of that lead is gone: fed with their own forecasts, they
-know little more than the rhythm. And 11 years ahead the calendar does about as well as both.
+where it is the same forecast as "like 11 years before". One year ahead, the linear method and the Transformer
+have about half the error of either. Three years ahead most of that lead is gone. Fed with their own forecasts,
+they know little more than the rhythm. At 11 years ahead, the calendar does about as well as both.
 
 ## Explore
 
-Choose the year in which the forecast begins. Before you change it: will the forecasts be better at
-the beginning of a rise, or at a peak? And which peak do all of them miss?
+Choose the year in which the forecast begins. Before you change it, will the forecasts be better at the
+beginning of a rise, or at a peak? Which peak do all of them miss?
 """
 
 # %% explore
@@ -1091,15 +1094,15 @@ explore(look, first_year=(1949, 1998, 1, 1954))
 r"""
 <details><summary>What you may find</summary>
 
-The rhythm is easy, the height is not. The cycle that peaked in 1957 was higher than any before it, and no
-method that learns only from the past forecast that. At a peak all that has to be forecast is the decline,
-which is alike in most cycles.
+The rhythm is easy, but the height is not. The cycle that peaked in 1957 was higher than any before it, and no
+method that learns only from the past forecast that. At a peak, only the decline has to be forecast, and it is
+similar in most cycles.
 
 </details>
 
 ## See the whole computation
 
-Your classifier, drawn from a run on a padded review. Find the two doors: where does the mask go in?
+Your classifier, drawn from a run on a padded review. Find the two doors. Where does the mask go in?
 """
 
 # %%
@@ -1108,7 +1111,7 @@ draw(small, some[:1], some[:1] > 0)
 
 # %% [markdown]
 r"""
-The same model with and without a mask. There are two doors; how many differences will `compare` find?
+The same model with and without a mask. There are two doors. How many differences will `compare` find?
 """
 
 # %%
@@ -1117,9 +1120,9 @@ comparison
 
 # %% [markdown]
 r"""
-One. Without a mask the scores are not masked, which is another step. But the mean is computed by the same steps
-in both, only with other numbers: all tokens count as real. What differs in its *numbers* alone is found by running
-it, as in section 2, and not by looking at a drawing.
+One. Without a mask the scores are not masked, and masking is a step that differs. But the mean is computed by
+the same steps in both, only with other numbers, since all tokens count as real. What differs only in its
+*numbers* is found by running it, as in section 2, and not by looking at a drawing.
 
 ## Explain it
 
@@ -1138,12 +1141,12 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** Mean and standard deviation have seen the held-out values. And windows overlap: a window of the
-test has nearly all of its values in common with windows that were trained on, its target among them. Hold
-back the end of the series instead, and standardise with what comes before it.
+**A worked answer.** The mean and the standard deviation have seen the held-out values. The windows also
+overlap, so a window of the test has nearly all of its values in common with windows that were trained on, its
+target among them. Hold back the end of the series instead, and standardise with what comes before it.
 
-A classifier's answer is not among its tokens, so nothing is given away. GPT has to predict each next token;
-if it could attend to later tokens, it would read the answer instead of predicting it.
+A classifier's answer is not among its tokens, so nothing is given away. GPT has to predict each next token. If
+it could attend to later tokens, it would read the answer instead of predicting it.
 
 The model was trained on windows of true values. After some steps the window holds its own errors, which it
 has never seen in training, and each error shifts all later values.
@@ -1176,9 +1179,9 @@ r"""
 
 Not graded, and harder than they look.
 
-**A forecast with an interval.** One number says nothing about how sure it is. Write `interval(errors,
-share)`: from the errors of a method on years that it was not trained on, the half width that covers this
-share of them. Then test it on the years after those: how many are inside?
+**A forecast with an interval.** One number says nothing about how sure it is. Write `interval(errors, share)`,
+which takes the errors of a method on years that it was not trained on, and returns the half width that covers
+this share of them. Then test it on the years after those: how many are inside?
 """
 
 # %%
@@ -1206,13 +1209,13 @@ def interval(errors, share):
 ```
 
 Errors on years that were trained on are too small, and so is an interval that is made from them. This is the
-idea of *split conformal* prediction. In a series it is only approximately right: the future may be wilder
-than the past, as in 1957.
+idea of *split conformal* prediction. In a series it is only approximately right, because the future can be
+wilder than the past, as in 1957.
 
 </details>
 
 **Windows that share.** In section 4, the windows just before the test were left out. Write
-`sharing(known, tested, span)`: windows have `span` values each, input and target together, and are given by
+`sharing(known, tested, span)`. Windows have `span` values each, input and target together, and are given by
 where they begin. How many of the tested ones share at least one value with a known one?
 """
 
@@ -1272,7 +1275,7 @@ of 11. Compare it with eleven steps that are fed back, over the years ahead.
 <details><summary>What to look for</summary>
 
 This is the *direct* strategy. It never reads its own errors, but it has eleven targets to learn from the
-same few windows. Neither wins always (Bontempi et al. 2013 compare them). Use the three seeds before you
+same few windows. Neither always wins (Bontempi et al. 2013 compare them). Use the three seeds before you
 say that one of them is better.
 
 </details>
@@ -1282,18 +1285,18 @@ say that one of them is better.
 - **Encoders** such as BERT are first trained to fill gaps in texts, then tuned to a task with a small head
   like yours. BERT reads its answer at a first token; Sentence-BERT found the mean to work a little better
   for comparing sentences, and search engines use such vectors.
-- **Language models as classifiers.** A causal model can classify too: its last real token has seen the whole
-  text. Mind which token that is when the texts are padded.
-- **Forecasting.** Zeng et al. (2022) found that a linear layer beat the Transformers for time series that
+- **Language models as classifiers.** A causal model can classify too, because its last real token has seen the
+  whole text. Mind which token that is when the texts are padded.
+- **Forecasting.** Zeng et al. (2023) found that a linear layer beat the Transformers for time series that
   had been published until then, on nine data sets. Later models take patches of values as tokens instead of
   single ones (Nie et al. 2023), or are trained on a great many series at once (Ansari et al. 2024).
 - **Scale.** Later models for series see each window at its own scale, as `SelfScaled` does: Nie et al.
   standardise it, Ansari et al. divide it by its mean size.
 - **A leak that is published.** The *smoothed* sunspot number of the observatories is a mean over 13 months,
-  centred on the month that it is given for. It is a fine way to look at the past, and holds half a year of
-  the future.
-- **Always report the naive forecast next to yours.** The mean absolute scaled error, MASE, builds it in: it
-  is 1 if you are as good as the naive forecast on the known part (Hyndman and Koehler 2006).
+  centred on the month that it is given for. It is a fine way to look at the past, but it contains half a year
+  of the future.
+- **Always report the naive forecast next to yours.** The mean absolute scaled error, MASE, builds it in. It is
+  1 if you are as good as the naive forecast on the known part (Hyndman and Koehler 2006).
 
 ## Read more
 
@@ -1306,7 +1309,7 @@ say that one of them is better.
 - Yule: *On a Method of Investigating Periodicities in Disturbed Series, with Special Reference to Wolfer's
   Sunspot Numbers*, 1927, [doi:10.1098/rsta.1927.0007](https://doi.org/10.1098/rsta.1927.0007). Where
   autoregression begins, with your data.
-- Zeng et al.: *Are Transformers Effective for Time Series Forecasting?*, 2022,
+- Zeng et al.: *Are Transformers Effective for Time Series Forecasting?*, 2023,
   [arXiv:2205.13504](https://arxiv.org/abs/2205.13504). A linear layer against Transformers.
 - Nie et al.: *A Time Series is Worth 64 Words*, 2023, [arXiv:2211.14730](https://arxiv.org/abs/2211.14730).
   The reply: patches of values as tokens.
@@ -1325,8 +1328,8 @@ say that one of them is better.
   [doi:10.1016/j.patter.2023.100804](https://doi.org/10.1016/j.patter.2023.100804). Section 4 of this lesson,
   in published research.
 
-**You have built it.** One answer out of many tokens, and a test that you can believe. **Next:** in lesson 17
-a Transformer acts.
+**You have built it.** One answer out of many tokens, and a test that you can believe. **Next:** in lesson 17, a
+Transformer acts.
 """
 
 # %%

@@ -2,16 +2,16 @@
 r"""
 # 17 Act with a Transformer: can you ask for success, and get it?
 
-A pole stands upright on a cart, and someone pushes the cart to the left or to the right so that it does not
-fall. You get the notes of 200 players. They lose interest: sooner or later each of them lets the pole fall,
-after some 66 steps on average, and none of the notes is longer than 100. A language model reads them as a text
-and learns to continue it, and nothing else. Then you begin a new text with "still to come: 20 steps", and let
-it play; then with "still to come: 100"; then with 150, which has never been reached. Will it give you what you
-ask for? And how could a model that only imitates do better than those whom it imitates?
+A pole stands upright on a cart, and someone pushes the cart left or right to keep the pole from falling. You
+get the notes of 200 players. They lose interest, and sooner or later each of them lets the pole fall, after
+some 66 steps on average. None of the notes is longer than 100. A language model reads them as a text and
+learns to continue it, and nothing else. Then you begin a new text with "still to come: 20 steps", and let it
+play; then with "still to come: 100"; then with 150, which has never been reached. Will it give you what you
+ask for? How could a model that only imitates do better than the players it imitates?
 
-A model that is asked in this way is a **decision transformer**. There is another way from rewards to behaviour: try
-something, and make whatever went well a little more likely. Today's language models are tuned to rewards in that
-way. In this lesson you will **build**
+A model that is asked in this way is a **decision transformer**. There is another way to get from rewards to
+behaviour. Try something, and make whatever went well a little more likely. Today's language models are tuned
+with rewards in that way. In this lesson you will **build**
 
 1. the sum of what is still to come at each step,
 2. one sequence out of returns, states and actions,
@@ -19,13 +19,13 @@ way. In this lesson you will **build**
 4. how much better an answer was than its group (GRPO),
 5. the loss that moves a policy, but not too far (PPO).
 
-Then you ask a real environment for six different returns, and measure what you get; and you watch a hundred
-gamblers learn with your loss, with its bound and without.
+Then you ask for six different returns in a real environment and measure what you get. You also watch a
+hundred gamblers learn with your loss, with its bound and without it.
 
 **You need** lessons 03 (the causal mask) and 11 (a language model). You may use PyTorch's own layers.
 
-**You spend** about N minutes. Section 4 begins a new subject, learning by trying: a good place for a second evening
-to start.
+**You spend** about N minutes. Section 4 begins a new subject, learning by trying, and is a good place to
+start a second evening.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("rl.returns_to_go")` (and likewise for the others) gives one hint at a time.
@@ -51,22 +51,23 @@ from autograder.notebook.lessons.rl import play, poles
 r"""
 ## Five words first
 
-At each step an **agent** sees a **state** $s_t$ (where is the cart, how far does the pole lean?), takes an **action**
-$a_t$ (push left or right), and gets a **reward** $r_t$ (1 for every step on which the pole is up). The steps up to
-the end are an **episode**. What chooses the actions, a person or a model, is called the **policy**.
+At each step an **agent** sees a **state** $s_t$ (where is the cart, how far does the pole lean?), takes an
+**action** $a_t$ (push left or right), and gets a **reward** $r_t$ (1 for every step on which the pole is up).
+The steps up to the end are an **episode**. Whatever chooses the actions, a person or a model, is called the
+**policy**.
 
 ## 1. How much is still to come?
 
-**The question.** A reward says how good one step was. But a step can be good because of what it makes possible
-later. Which number tells that?
+**The question.** A reward says how good one step was, but a step can be good because of what it makes
+possible later. Which number captures that?
 
-The **return to go**: the sum of this reward and all later ones. With a **discount**, what is far away counts less.
-It is easiest to compute from the end:
+The **return to go** is the sum of this reward and all later ones. With a **discount**, rewards that are far
+away count less. It is easiest to compute from the end:
 
 ![Three steps with the rewards 1, 2, 3. Below each what is still to come: 6, 5, 3. Arrows lead from each reward
 down, and from each sum to the one before it](../images/rewards_to_come.svg)
 
-By hand, for the rewards 1, 2, 3: first 6 are to come, then 5, then 3. With a discount of one half:
+By hand, for the rewards 1, 2, 3: first 6 is still to come, then 5, then 3. With a discount of one half:
 $1 + 0.5 \cdot 2 + 0.25 \cdot 3 = 2.75$, then $2 + 0.5 \cdot 3 = 3.5$, then 3.
 """
 
@@ -83,7 +84,7 @@ r"""
 $$R_t = \sum_{k \ge t} \gamma^{k - t}\, r_k = r_t + \gamma R_{t + 1}$$
 
 - $r_t$, $R_t$: reward of step $t$, and return to go *from* step $t$ on, that reward included
-- after the last step nothing is to come: its $R$ is its own reward
+- nothing comes after the last step, so its $R$ is its own reward
 
 ### Exercise: `returns_to_go`
 
@@ -116,10 +117,10 @@ r"""
 **What goes wrong.**
 
 - *The rewards so far.* `cumsum` gives what has been earned. That is known already; what counts is what is left.
-- *The same total at every step.* If the only reward comes at the end, the mistake stays hidden: everything is
-  still to come until the very end.
-- *Discounted from the start of the episode.* Seen from step 5, the reward of step 5 is now: it is not discounted
-  at all.
+- *The same total at every step.* If the only reward comes at the end, the mistake stays hidden, because
+  everything is still to come until the very end.
+- *Discounted from the start of the episode.* Seen from step 5, the reward of step 5 comes now and is not
+  discounted at all.
 
 **See it run.** A single reward at the end of four steps. How far back does it reach?
 """
@@ -137,8 +138,8 @@ figures.curves(lines, [str(step) for step in range(4)], title=title, ylabel="ret
 r"""
 ## 2. How does an episode become a text?
 
-**The question.** At each step there are three things: the return that is still wanted, the state that is seen,
-the action that is taken. In which order should a model read them?
+**The question.** At each step there are three things: the return that is still wanted, the state that is
+seen, and the action that is taken. In which order should a model read them?
 
 In the order in which they matter: what is wanted, what is seen, what is done. Then the next step. Under a causal
 mask each action is then predicted from everything that it may depend on, and from nothing else.
@@ -159,11 +160,11 @@ r"""
 
 $$x_{3t} = R_t, \qquad x_{3t + 1} = s_t, \qquad x_{3t + 2} = a_t$$
 
-- $R_t$, $s_t$, $a_t$: embedded already, each a vector of width $D$
+- $R_t$, $s_t$, $a_t$: already embedded, each a vector of width $D$
 
 ### Exercise: `interleave`
 
-Make an axis for the three kinds, in the right place. Then two axes become one.
+Make an axis for the three kinds, in the right place. Then merge two axes into one.
 """
 
 # %% exercise: rl.interleave
@@ -189,12 +190,12 @@ def interleave(returns, states, actions):
 r"""
 **What goes wrong.**
 
-- *One kind after the other.* `torch.cat` along the steps gives $R_0, R_1, \dots, s_0, s_1, \dots$ Under a causal
-  mask no return knows a state, and the first action knows the last state.
+- *One kind after the other.* `torch.cat` along the steps gives $R_0, R_1, \dots, s_0, s_1, \dots$ Under a
+  causal mask no return sees a state, and the first action sees the last state.
 - *The new axis before the steps.* `stack(..., dim=1)`, then flattened, gives the same wrong order.
 
-**See it run.** An episode of four steps. To make them easy to tell apart, returns count from 100 on, states from
-10 on, actions from 0 on:
+**See it run.** An episode of four steps. To make them easy to tell apart, returns count up from 100, states
+from 10, and actions from 0:
 """
 
 # %%
@@ -205,12 +206,12 @@ print(interleave(100 + steps, 10 + steps, steps).flatten().long().tolist())
 r"""
 ## 3. Can you ask for success?
 
-**The question.** A model has read many episodes, good ones and bad ones. How does it play *well*, if it only
+**The question.** A model has read many episodes, good ones and bad ones. How can it play *well* if it only
 continues what it has read?
 
-You choose how the text begins. Where a large return is to come, the notes go on with the actions that earned it;
-where a small one is to come, with those that did not. A model that predicts the next action learns both. So you
-write a large return yourself, and let it go on:
+You choose how the text begins. Where a large return is to come, the notes go on with the actions that earned
+it; where a small one is to come, with actions that did not. A model that predicts the next action learns
+both. So you write a large return yourself, and let the model continue:
 
 ![Three boxes: wanted, 100, then 99, 98; the model, which reads R, s, a, R, s; the world, CartPole. The model sends
 an action, the world sends back the next state and a reward of 1, by which less is wanted](../images/asking_loop.svg)
@@ -220,8 +221,8 @@ Inside, it is a GPT with three embeddings instead of one:
 ![Returns, states and actions, each with its own embedding; plus time_embedding, interleave, (B, 3T, d_model); layers
 under a causal mask; the states, norm and head: (B, T, n_actions)](../images/decision_flow.svg)
 
-By hand: what may the state of step 1 attend to? Of the six tokens of two steps, itself and those before it, but not
-its own action, which it should predict.
+By hand: what may the state of step 1 attend to? Of the six tokens of two steps, it sees itself and those
+before it, but not its own action, which it has to predict.
 """
 
 # %%
@@ -240,9 +241,9 @@ $$x = \operatorname{interleave}(W_R R_t + b_R + \tau_t,\; W_s s_t + b_s + \tau_t
 - $W_R$, $b_R$ and $W_s$, $b_s$: linear layers from 1 and $d_{\text{state}}$ to $d_{\text{model}}$ features; $A$: a
   table with one row per action
 - $\tau$: a table with one row per time step, shape (max_len, $d_{\text{model}}$)
-- in section 3 the model reads windows of four steps, and $\tau$ counts from 0 to 3 within the window. In Chen et al.
-  it counts from the start of the episode; ours cannot know how long it has been playing, which is also why it can
-  play on past any length that it has seen
+- in section 3 the model reads windows of four steps, and $\tau$ counts from 0 to 3 within the window. In Chen
+  et al. it counts from the start of the episode; ours cannot know how long it has been playing, which is also
+  why it can keep playing past any length that it has seen
 - the layers work under a causal mask over all $3T$ tokens
 
 ### Exercise: `DecisionTransformer`
@@ -302,11 +303,11 @@ class DecisionTransformer(nn.Module):
 r"""
 **What goes wrong.**
 
-- *Read at the actions.* There the model has already seen what it should predict. The loss falls to zero, and it
-  can do nothing: it has learned to copy.
+- *Read at the actions.* There the model has already seen what it should predict. The loss falls to zero, yet
+  the model can do nothing. It has learned to copy.
 - *A separate time for each token.* The three tokens of a step share one time.
-- *The mask of $T$ instead of $3T$ tokens.* PyTorch complains. But a mask that lets a whole *step* be seen lets the
-  action be seen, without any error.
+- *The mask of $T$ instead of $3T$ tokens.* PyTorch complains. A mask that shows a whole *step*, however,
+  shows the action too, and there is no error.
 - *The return is not reduced while acting.* You wanted 100, you have earned 60, and you still ask for 100.
 
 **See it run.** First a game that fits on a napkin. It has four steps; the state shows a 0 or a 1, and there is a
@@ -338,16 +339,16 @@ for seed in range(3):
 
 # %% [markdown]
 r"""
-Nobody in the notes could play: they were right about half the time, by luck. Still, asked for all, the model plays
-almost perfectly, and asked for none, it gets almost everything wrong. The notes hold *which* actions earned
-something, and the return tells them apart.
+The agent in the notes could not play. It was right about half the time, by luck. Still, asked for all, the
+model plays almost perfectly, and asked for none, it gets almost everything wrong. The notes show *which*
+actions earned something, and the return tells them apart.
 
 ### A real environment: CartPole
 
-`gymnasium` has the pole on its cart. The state has four numbers: position and speed of the cart, angle (in
-radians) and angular speed of the pole. An episode ends when the pole leans too far, by 12 degrees, or when the cart
-leaves its track. Each step earns 1, so the return is the number of steps. What happens to an agent that always pushes
-right (1)?
+`gymnasium` provides the pole on its cart. The state has four numbers: position and speed of the cart, angle
+(in radians) and angular speed of the pole. An episode ends when the pole leans too far, by 12 degrees, or
+when the cart leaves its track. Each step earns 1, so the return is the number of steps. What happens to an
+agent that always pushes right (1)?
 """
 
 # %%
@@ -368,9 +369,9 @@ poles(episode[0], "Somebody who always pushes right", frames=5)
 r"""
 `play` lets a policy play one episode per seed, side by side, and returns the states and the actions of each.
 
-The notes come from 200 players. A sensible one pushes to the side to which the pole is falling. Ours do so for a
-while, with a slip now and then; sooner or later each of them loses interest and pushes left for the rest of the
-episode. All notes end after 100 steps at the latest:
+The notes come from 200 players. A sensible one pushes towards the side to which the pole is falling. Ours do
+so for a while, with a slip now and then, but sooner or later each of them loses interest and pushes left for
+the rest of the episode. All notes end after 100 steps at the latest:
 """
 
 # %%
@@ -400,9 +401,9 @@ print("share of players who reach it:", *(f"{share:.0%}" for share in shares))
 
 # %% [markdown]
 r"""
-The model reads windows of four consecutive steps, so twelve tokens. Returns are divided by 100: a network
-likes its inputs around 1. And there is a rival: **plain imitation**, the same model with the same training,
-but always given a return of 0. What it reaches is what pure imitation is worth.
+The model reads windows of four consecutive steps, so twelve tokens. Returns are divided by 100, because a
+network likes its inputs around 1. There is also a rival, **plain imitation**, which is the same model with
+the same training, but always given a return of 0. What it reaches is what pure imitation is worth.
 """
 
 # %%
@@ -447,11 +448,13 @@ figures.curves(losses, [10 + 20 * k for k in range(20)], **options)
 
 # %% [markdown]
 r"""
-Told the return, a model predicts the players a little better, on every seed: the return gives away who is about to
-lose interest. In the loss the difference is small. In what the two can *do* it will be large.
+Told the return, a model predicts the players a little better, on every seed, because the return gives away
+who is about to lose interest. The difference in the loss is small. The difference in what the two can *do*
+will be large.
 
-Now ask. At every step, what is wanted is what was asked for minus what has been earned, and the action is drawn
-from the model's probabilities. An episode may now last up to 200 steps, twice as long as any in the notes:
+Now ask. At every step, what is wanted is what was asked for minus what has been earned, and the action is
+drawn from the model's probabilities. An episode can now last up to 200 steps, twice as long as any in the
+notes:
 """
 
 # %%
@@ -502,14 +505,15 @@ You do. Each number is the mean of 8 episodes. Read the figure in three steps:
 
 - *Up to 100*, on all three seeds, what is reached is close to what was asked for, for 20 steps as well as for 100.
   One model plays in as many ways as you like, and the return chooses the way.
-- *Asked for 100* it beats the mean of the players, whom it merely imitates, by choosing whom to imitate. Plain
-  imitation cannot choose. It loses interest at random, as they did, and what you ask for makes no difference. (The
-  ups and downs of its line are chance: other episodes, and only 8 of them.)
-- *Asked for 150* it gets there, too, and no note is longer than 100. Nothing promised that. It works because
-  playing on needs no action that is not in the notes: "much is still to come" always went with balancing, and after
-  50 steps what is asked for is back in the range that the model has seen.
+- *Asked for 100* it beats the mean of the players, whom it merely imitates, by choosing whom to imitate.
+  Plain imitation cannot choose. It loses interest at random, as they did, and what you ask for makes no
+  difference. (The ups and downs of its line are chance, since each point comes from other episodes, and only
+  8 of them.)
+- *Asked for 150* it gets there too, although no note is longer than 100. Nothing guaranteed that. It works
+  because playing on needs no action that is not in the notes. In them, "much is still to come" always went
+  with balancing, and after 50 steps what is asked for is back in the range that the model has seen.
 
-How does it do it? Ask each of the three models for 20, and watch the first one:
+How does it do that? Ask each of the three models for 20, and watch the first one:
 """
 
 # %%
@@ -529,7 +533,7 @@ poles(episode_asked(20)[0], "Asked for 20 steps")
 r"""
 It balances first, and lets the pole fall just in time. It has learned how long a fall takes.
 
-And if you forget to subtract what has been earned, so that every step asks for the whole return again?
+What if you forget to subtract what has been earned, so that every step asks for the whole return again?
 """
 
 # %%
@@ -539,7 +543,7 @@ for model, _ in readers:
 
 # %% [markdown]
 r"""
-"Still 40 to come", it reads, at step 0 and at step 150. So there is never a reason to let go, and it plays
+It reads "still 40 to come" at step 0, and again at step 150. There is never a reason to let go, so it plays
 until the episode is stopped at 200, or nearly that long. Even "still 20 to come" keeps it going for more than
 a hundred steps. It is the subtraction that keeps the promise.
 
@@ -569,8 +573,8 @@ draw(small, *window)
 
 # %% [markdown]
 r"""
-And now a model with the first mistake of the list: its head reads the actions, not the states. `compare` sees that
-other entries are picked, but cannot say which ones are right. Training can:
+Now a model with the first mistake on the list. Its head reads the actions, not the states. `compare` sees
+that other entries are picked, but cannot say which ones are right. Training can:
 """
 
 # %%
@@ -598,17 +602,17 @@ for seed, episodes in enumerate(notes):
 
 # %% [markdown]
 r"""
-No model can know the players' slips beforehand, and yet this loss falls to almost nothing, on every seed: the model
-has read the answer. If a loss falls too fast, look for the answer in the input.
+No model can know the players' slips in advance, and yet this loss falls to almost nothing, on every seed. The
+model has read the answer. If a loss falls too fast, look for the answer in the input.
 
 ## 4. Which of several answers was good?
 
 **The question.** From here on the policy may *try*. An answer gets a reward of 1. Is that a lot? For an easy
-question it is not: nearly every answer gets it. What should a reward be compared with?
+question it is not, because nearly every answer gets it. What should a reward be compared with?
 
-With other answers to the same question. Answer it several times: what is above the mean of the group is good, what
-is below is bad. How far above or below is called the **advantage**. (PPO, in 2017, trained a second
-model to guess what can be expected. With a group, none is needed.)
+With other answers to the same question. Answer it several times. Whatever is above the mean of the group is
+good, and whatever is below is bad. How far above or below is called the **advantage**. (PPO, in 2017, trained
+a second model to guess what to expect. With a group, none is needed.)
 
 ![Two charts of four answers each with the mean of the group. Easy question: three answers get 1, one gets 0, the
 mean is 0.75. Hard question: one gets 1, three get 0, the mean is 0.25](../images/group_of_answers.svg)
@@ -632,8 +636,8 @@ $$A_k = \frac{r_k - \mu}{\sigma + 10^{-8}}$$
 - $r_k$, $A_k$: reward and advantage of answer $k$
 - $\mu$, $\sigma$: of this group only, one of each per question
 
-If all rewards of a group are equal, no answer is better than another: all advantages are 0, and the group teaches
-nothing.
+If all rewards of a group are equal, no answer is better than another, so all advantages are 0 and the group
+teaches nothing.
 
 ### Exercise: `group_advantages`
 """
@@ -680,20 +684,22 @@ figures.table(advantages, names, ["a", "b", "c", "d"], title="Advantages, one ro
 
 # %% [markdown]
 r"""
-The one mistake on the easy question counts as much as the one success on the hard one. And a question that is too
-hard (or too easy) teaches nothing: people who train large models often drop such questions (see "In practice").
+The one mistake on the easy question counts as much as the one success on the hard one. A question that is too
+hard (or too easy) teaches nothing, so people who train large models often drop such questions (see "In
+practice").
 
 ## 5. How far may one step go?
 
 **The question.** An advantage says that an action was good. Which loss makes a good action more likely?
 
 Minus the advantage times its log-probability, $-A \log p$. That is the **policy gradient** (REINFORCE,
-Williams 1992), the rung on which all the rest stands. A small $p$ gives a large gradient, and that is as it
-should be: a rare action is seen rarely, and must learn more when it is.
+Williams 1992), the foundation of all the rest. A small $p$ gives a large gradient, as it should. A rare
+action is rarely seen, so it must count for more when it is.
 
-By hand, with two actions and logits 0 and 0, so $p = 0.5$ each. Action 0 was taken and had the advantage 1. The
-gradient of $-\log p_0$ is $p_0 - 1 = -0.5$ for logit 0 and $p_1 = 0.5$ for logit 1: a step down the gradient raises
-the first and lowers the second. With $A = -1$ both signs turn. And with $A = 0$ nothing is learned:
+By hand, with two actions and logits 0 and 0, so $p = 0.5$ each. Action 0 was taken and had the advantage 1.
+The gradient of $-\log p_0$ is $p_0 - 1 = -0.5$ for logit 0 and $p_1 = 0.5$ for logit 1, so a step down the
+gradient raises the first and lowers the second. With $A = -1$ both signs flip, and with $A = 0$ nothing is
+learned:
 """
 
 # %%
@@ -705,19 +711,21 @@ for advantage in (1.0, -1.0, 0.0):
 
 # %% [markdown]
 r"""
-But how far may a step go? The answers were drawn from the
-policy as it *was*. The farther it moves away, the less they say about it. But new answers are expensive, and
-we would like to take many steps with the old ones.
+But how far may a step go? The answers were drawn from the policy as it *was*. The farther it moves away, the
+less they say about it. New answers are expensive, though, and we would like to take many steps with the old
+ones.
 
-So there is a bound. The **ratio** says how much more likely an action has become since it was drawn. Beyond a ratio
-of $1 + \epsilon$ nothing more is gained by a good action, nor below $1 - \epsilon$ by getting rid of a bad one. But
-if a step went the *wrong* way, the loss must still say so, however far it went:
+That is why there is a bound. The **ratio** says how much more likely an action has become since it was drawn.
+Beyond a ratio of $1 + \epsilon$ a good action gains nothing more, and below $1 - \epsilon$ nothing more is
+gained by getting rid of a bad one. But if a step went the *wrong* way, the loss must still say so, however
+far it went:
 
 ![Two charts of the gain over the ratio. A good action: the gain rises up to a ratio of 1.2 and is flat from there
 on. A bad action: it is flat up to 0.8 and falls without a bound from there on](../images/clipped_gain.svg)
 
-By hand, with $\epsilon = 0.2$. A good action, $A = 1$, that has become 1.5 times as likely: the ratio is 1.5,
-clipped 1.2; the smaller gain is 1.2. A bad one, $A = -1$, with the same ratio: -1.5 and -1.2; the smaller is -1.5.
+By hand, with $\epsilon = 0.2$. A good action, $A = 1$, has become 1.5 times as likely. The ratio is 1.5, and
+clipped it is 1.2, so the smaller gain is 1.2. For a bad one, $A = -1$, with the same ratio, the gains are
+-1.5 and -1.2, and the smaller is -1.5.
 """
 
 # %%
@@ -772,7 +780,8 @@ r"""
 - *The larger of the two.* Then a bad action that has become far more likely is hidden by the bound.
 - *Only the clipped gain.* It hides such an action, too.
 - *Probabilities instead of logarithms.* The probability of a long answer is 0 in float32, and 0/0 is NaN.
-- *Old log-probabilities that are computed again in each step.* Then the ratio is always 1, and the bound never acts.
+- *Old log-probabilities that are recomputed at each step.* Then the ratio is always 1, and the bound never
+  acts.
 
 **See it run.** The gradient of a good action and of a bad one at three ratios. Where it is 0, nothing pulls any
 more:
@@ -813,12 +822,11 @@ explore(look, clip=(0.1, 0.9, 0.1, 0.2), advantage=[1.0, -1.0])
 r"""
 ### A hundred gamblers
 
-Eight slot machines. Machine 0 pays 0 on average, machine 7 pays 1, and the others lie between; but each single
-payment is off by a random number with a standard deviation of 1. A gambler's policy is eight logits. Each round, the
-gambler pulls 16 times (that is the group), computes the advantages, and takes 60 steps of Adam with these same 16
-payments.
-A hundred gamblers learn side by side, once with the bound and once without. Guess first: where do those without it
-end?
+Eight slot machines. Machine 0 pays 0 on average, machine 7 pays 1, and the others lie in between, but each
+single payment is off by a random number with a standard deviation of 1. A gambler's policy is eight logits.
+Each round, the gambler pulls 16 times (that is the group), computes the advantages, and takes 60 steps of
+Adam with these same 16 payments. A hundred gamblers learn side by side, once with the bound and once without.
+Guess first where those without it end up.
 """
 
 # %%
@@ -866,17 +874,17 @@ figures.curves(lines, title=title, reference={"best machine": 1.0}, **options)
 
 # %% [markdown]
 r"""
-Without the bound they are far ahead after one round, and soon they are stuck. After sixty steps on sixteen noisy
-payments nearly half of them are sure of one machine, in the end nearly all are, and most of them prefer a wrong one,
-which happened to pay well. A gambler who is sure pulls nothing else any more; then a group holds one machine only,
-its advantages are pure noise, and nothing better is ever found.
+Without the bound they are far ahead after one round, but soon they are stuck. After sixty steps on sixteen
+noisy payments nearly half of them are sure of one machine. In the end nearly all are, and most of them prefer
+a wrong one, which happened to pay well. A gambler who is sure no longer pulls anything else. Then a group
+holds a single machine, its advantages are pure noise, and nothing better is ever found.
 
-With the bound a round cannot do much harm. After some twenty steps hardly anything pulls any more, and the other
-forty change next to nothing. The gamblers learn slowly and none is sure after one round, yet they overtake the
-others. A hundred gamblers are a hundred seeds: this is no accident of one run.
+With the bound a round cannot do much harm. After some twenty steps hardly anything pulls any more, and the
+other forty change next to nothing. The gamblers learn slowly and none is sure after one round, yet they
+overtake the others. A hundred gamblers are a hundred seeds, so this is no accident of one run.
 
-But is it the bound that they need, or only fewer steps? The plainest rival takes ten steps per round and has
-no bound:
+Is it the bound that they need, though, or just fewer steps? The simplest rival takes ten steps per round and
+has no bound:
 """
 
 # %%
@@ -886,9 +894,9 @@ for name, clip in ways.items():
 
 # %% [markdown]
 r"""
-The rival does just as well: with ten steps per round the gamblers without a bound end level with the others. What the
-bound buys is that you need not know the right number of steps. With it 10, 60 and 180 end alike; without it, 60 are
-far too many.
+The rival does just as well. With ten steps per round the gamblers without a bound end level with the others.
+What the bound buys is that you need not know the right number of steps. With it, 10, 60 and 180 end alike;
+without it, 60 are far too many.
 
 ## Explain it
 
@@ -906,16 +914,17 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The number lies outside of what the model has seen, so nothing promises what follows it. At
-best the model goes on doing what earned the highest returns that it knows. In CartPole that was enough, because
-balancing longer takes no other actions. It has no reason to find actions that were never taken.
+**A worked answer.** The number lies outside what the model has seen, so nothing guarantees what follows it.
+At best the model keeps doing what earned the highest returns that it knows. In CartPole that was enough,
+because balancing longer takes no other actions. It has no reason to find actions that were never taken.
 
 It learns that such a return goes with such actions, although they had nothing to do with it. Asked for that
 return, it will do the same, and be disappointed on average. The return says what happened, not what the action
 caused.
 
-If only the clipped gain counted, a step that went far the wrong way would have no gradient: a bad action that has
-become twice as likely would stay so. The smaller gain is pessimistic: it cuts off hopes, but no losses.
+If only the clipped gain counted, a step that went far the wrong way would have no gradient, and a bad action
+that has become twice as likely would stay so. The smaller gain is pessimistic. It cuts off hopes, but not
+losses.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -945,9 +954,9 @@ r"""
 
 Not graded, and harder than they look.
 
-**Which note wins?** A common rival of the decision transformer is to imitate only the best of the notes. Write
-`best_notes(episodes, share)`, which keeps the episodes with the largest returns, `share` being the part to keep.
-Train a plain imitator on the best tenth. What does it reach, and what can it not do?
+**Which note wins?** A common rival of the decision transformer is to imitate only the best of the notes.
+Write `best_notes(episodes, share)`, which keeps the episodes with the largest returns, where `share` is the
+fraction to keep. Train a plain imitator on the best tenth. What does it reach, and what can it not do?
 """
 
 # %%
@@ -978,9 +987,9 @@ def best_notes(episodes, share):
     return ranked[: round(share * len(ranked))]
 ```
 
-Asked for nothing, it plays to the stop at 200 steps, or for most of the way: it has hardly seen an agent lose
-interest. If only the best is wanted, this is a strong rival, and Chen et al. 2021 measure it against theirs.
-What it cannot do is anything else. You cannot ask it for 20.
+Asked for nothing, it plays to the stop at 200 steps, or for most of the way, because it has hardly seen an
+agent lose interest. If only the best is wanted, this is a strong rival, and Chen et al. 2021 compare it with
+their model. What it cannot do is anything else. You cannot ask it for 20.
 
 </details>
 
@@ -990,7 +999,7 @@ patience=1e9)`. Train a reader on these notes, and ask it for 20, 60 and 100. Gu
 <details><summary>What to expect</summary>
 
 It still plays longer if you ask for more, but it cannot aim. Asked for 20, it plays on for a hundred steps or
-more (we tried three seeds). When a clumsy player drops the pole early, that is bad luck, and nothing that the
+more (we tried three seeds). When a clumsy player drops the pole early, that is bad luck and not something the
 player set out to do, so the return says little about the next action. Asking works only as well as the notes
 tie returns to actions.
 
@@ -1039,24 +1048,24 @@ for lr in (0.001, 0.01, 0.05):
 r"""
 <details><summary>What you see</summary>
 
-Beyond the bound the gradient is zero, but Adam goes on moving for a while, by what it remembers. The bound is no
-wall: it takes the engine away, not the speed. The larger the learning rate, the farther it coasts.
+Beyond the bound the gradient is zero, but Adam keeps moving for a while on what it remembers. The bound is
+not a wall. It takes away the engine, not the speed. The larger the learning rate, the farther it coasts.
 
 </details>
 
 ## In practice
 
-- **Language models** are tuned to rewards by groups: many answers to one question, a check of which are right, and
-  the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers per question and
-  adds a penalty for moving away from the initial model.
+- **Language models** are tuned to rewards in groups: many answers to one question, a check of which are
+  right, and the clipped loss of section 5 over their tokens. DeepSeekMath (Shao et al. 2024) draws 64 answers
+  per question and adds a penalty for moving away from the initial model.
 - **Two corrections.** Dividing by the group's standard deviation gives a large weight to questions that are
-  almost always or almost never answered correctly; Liu et al. 2025 leave it out, and also do not divide by the
-  length of the answer.
+  almost always or almost never answered correctly; Liu et al. 2025 leave it out, and do not divide by the
+  length of the answer either.
 - **Two bounds.** Yu et al. 2025 (DAPO) use a larger $\epsilon$ above than below, 0.28 and 0.2, so that rare actions
   can grow, and drop the groups that teach nothing.
-- **Decision transformers** are used where only records of the past exist and trying things out is expensive or
-  dangerous. What they cannot do is find actions that no one in the records took. Chen et al. 2021 also ask for more
-  than the records hold: it works in some of their tasks, and does nothing in others.
+- **Decision transformers** are used where only records of the past exist and trying things out is expensive
+  or dangerous. What they cannot do is find actions that no one in the records took. Chen et al. 2021 also ask
+  for more than the records hold, which works in some of their tasks and does nothing in others.
 """
 
 # %%
@@ -1069,8 +1078,8 @@ r"""
 ## Read more
 
 - Chen et al.: *Decision Transformer: Reinforcement Learning via Sequence Modeling*, 2021,
-  [arXiv:2106.01345](https://arxiv.org/abs/2106.01345). Acting as writing, on games and robots; with the curve "asked
-  against reached" for larger tasks.
+  [arXiv:2106.01345](https://arxiv.org/abs/2106.01345). Acting as writing, on games and robots, with the curve
+  "asked against reached" for larger tasks.
 - Janner et al.: *Offline Reinforcement Learning as One Big Sequence Modeling Problem*, 2021,
   [arXiv:2106.02039](https://arxiv.org/abs/2106.02039). The same idea, with planning by beam search.
 - Paster et al.: *You Can't Count on Luck*, 2022, [arXiv:2205.15967](https://arxiv.org/abs/2205.15967). What goes
@@ -1091,8 +1100,8 @@ r"""
 - Towers et al.: *Gymnasium*, 2024, [arXiv:2407.17032](https://arxiv.org/abs/2407.17032). The environments; CartPole
   goes back to Barto, Sutton and Anderson 1983.
 
-**You have built it:** two ways from rewards to behaviour, one that asks and one that tries. In lesson 18 there are
-no rewards any more, only preferences.
+**You have built it:** two ways from rewards to behaviour, one that asks and one that tries. In lesson 18
+there are no more rewards, only preferences.
 """
 
 # %%

@@ -7,7 +7,7 @@ of steps, but with different losses. One number says how often each of them find
 new pair. Does it also show which of them can still speak its language? In section 4 you will plot the number
 that does.
 
-Nobody can say how many points an answer is worth. But of two answers, people can say which they prefer. With
+Nobody can say how many points an answer is worth, but people can say which of two answers they prefer. With
 many such pairs a language model can be tuned, without a reward model and without generating any text during
 training: **direct preference optimisation**, DPO. In this lesson you will **build**
 
@@ -17,7 +17,7 @@ training: **direct preference optimisation**, DPO. In this lesson you will **bui
 4. one step of training.
 
 Then you tune a model of a few thousand parameters with three values of $\beta$, and watch what it gains and
-how far it drifts. In the end it learns without any pairs, from answers that a program can check (GRPO).
+how far it drifts. At the end it learns without any pairs, from answers that a program can check (GRPO).
 
 **You need** lesson 11 (a language model and its loss). You may use PyTorch's cross-entropy, as in every
 lesson from 12 on.
@@ -48,11 +48,11 @@ from autograder.notebook.lessons.preferences import price, tuning
 r"""
 ## The way to a preference, long and short
 
-A language model that has read a lot of text can continue any text: with a helpful answer, with a rude one, or
+A language model that has read a lot of text can continue any text, with a helpful answer, with a rude one, or
 with another question. **Preference tuning** moves it towards the answers that people prefer. The first way
-that worked on a large scale takes two trainings: a **reward model** learns from the pairs to give points, and
-then the language model writes answers and learns by reinforcement, as in lesson 17, to get many points
-(Ouyang et al. 2022). DPO takes one:
+that worked on a large scale takes two rounds of training. First a **reward model** learns from the pairs to
+give points, and then the language model writes answers and learns by reinforcement, as in lesson 17, to get
+many points (Ouyang et al. 2022). DPO takes one:
 
 ![Two ways from pairs of answers to a tuned model. Above: pairs, reward model, the policy writes and learns by
 reinforcement, tuned policy. Below, DPO: pairs, one loss, tuned policy. Both use a frozen copy of the model,
@@ -66,16 +66,16 @@ The model that is tuned is called the **policy**, and a frozen copy of it as it 
 **The question.** A language model gives a probability for each next token. How likely does it find a whole
 answer, given the prompt?
 
-The product of the probabilities of its tokens, each given everything before it; in logarithms, a sum. Only
-the tokens of the answer count. The prompt and the padding were not the model's choice. And beware of the
-shift: the logits at a position are about the *next* token.
+As likely as the product of the probabilities of its tokens, each given everything before it. In logarithms
+this is a sum. Only the tokens of the answer count. The prompt and the padding were not the model's choice.
+Beware of the shift, because the logits at a position are about the *next* token.
 
 ![A row of six tokens: two of the prompt in grey, three of the answer in blue, one of padding. An arrow leads
 from the token before each answer token to that token, with its probability: 0.5, 0.25 and 0.8. Their
 logarithms add up to -2.30](../images/answer_log_prob.svg)
 
 By hand, the answer of the picture: $0.5 \cdot 0.25 \cdot 0.8 = 0.1$. As logarithms, $-0.69 - 1.39 - 0.22 =
--2.30$. Every further token makes an answer less likely, so that long answers have log-probabilities of minus
+-2.30$. Every further token makes an answer less likely, so long answers have log-probabilities of minus
 several hundred or thousand. The probabilities themselves are so small that a computer rounds them to 0. That
 is why we add logarithms.
 """
@@ -131,7 +131,7 @@ def sequence_log_prob(logits, ids, answer):
 r"""
 **What goes wrong.**
 
-- *No shift.* The logits at a token's own position have seen that token already.
+- *No shift.* The logits at a token's own position have already seen that token.
 - *A mean instead of a sum.* Then the length of an answer no longer matters. Some losses want that; this one
   is derived from the probability of the whole answer.
 - *Probabilities multiplied, logarithm last.* The product of a long answer is 0, and its logarithm minus
@@ -152,23 +152,23 @@ for n in (4, 6, 8):
 r"""
 ## 2. Which loss compares two answers?
 
-**The question.** Make the preferred answer likelier and the other one less likely: why not just that?
+**The question.** Why not just make the preferred answer likelier and the other one less likely?
 
-Because there is no end to it. The logarithm of a probability can fall for ever, and pushing the rejected
-answer down is easiest by breaking whatever it is made of: words, grammar, the end of a sentence. So
-something must decide when it is enough; and what counts is not the log-probability itself but how far it has
-*moved* from that of the reference:
+Because there is no end to it. The logarithm of a probability can fall for ever, and the easiest way to push
+the rejected answer down is to break whatever it is made of: words, grammar, the end of a sentence. Something
+must decide when it is enough, and what counts is not the log-probability itself but how far it has *moved*
+from the reference's:
 
 ![A table of four log-probabilities. Policy: chosen -10, rejected -13. Reference: chosen -12, rejected -12.
 The gains are 2 and -1, their difference 3, times beta 0.1 a margin of
 0.3](../images/four_log_probs.svg)
 
 The **gain** of an answer is the policy's log-probability minus the reference's. Times $\beta$ it is called
-the **implicit reward**: DPO treats the policy *as if* it were a reward model. The difference of the two
-rewards is the **margin**. A sigmoid turns the margin into the probability that the chosen answer is the
+the **implicit reward**, because DPO treats the policy *as if* it were a reward model. The difference of the
+two rewards is the **margin**. A sigmoid turns the margin into the probability that the chosen answer is the
 better one, and the loss is the surprise, as in lesson 11.
 
-By hand, with $\beta = 0.1$: the chosen answer has gained $2$, the rejected one has lost $1$. The margin is
+By hand, with $\beta = 0.1$: the chosen answer has gained $2$ and the rejected one has lost $1$. The margin is
 $0.1 \cdot (2 - (-1)) = 0.3$, its sigmoid $0.574$, the loss $0.554$. A policy that has not moved has a margin
 of 0 and a loss of $\log 2 = 0.693$.
 """
@@ -185,25 +185,25 @@ r"""
 
 In three steps, none of them long.
 
-**1. Points.** Chess players get points so that the difference of two players' points says how likely one
-beats the other. The **Bradley-Terry model** does the same for answers: with points $r_c$ and $r_r$, people
-prefer the first with probability $\sigma(r_c - r_r)$. Points of 2 and 1 mean $\sigma(1) = 0.73$. A **reward
-model** is a network that learns such points from pairs, by the surprise at what people preferred. It is a
-language model with one number as its head, and its loss is one line:
+**1. Points.** Chess players get points so that the difference between two players' points says how likely one
+is to beat the other. The **Bradley-Terry model** does the same for answers. With points $r_c$ and $r_r$,
+people prefer the first with probability $\sigma(r_c - r_r)$. Points of 2 and 1 mean $\sigma(1) = 0.73$. A
+**reward model** is a network that learns such points from pairs, with the surprise at what people preferred
+as its loss. It is a language model whose head gives one number, and the loss is one line:
 
 ```python
 points = nn.Linear(width, 1)  # on top of the last token
 loss = -F.logsigmoid(points(last_of_chosen) - points(last_of_rejected)).mean()
 ```
 
-**2. The best policy.** Suppose we had the points. Which policy is best, if it should earn many of them, and
-pay $\beta$ for each unit of drift away from the reference? The answer is known in closed form: multiply the
-reference's probability of each answer by $e^{r / \beta}$, and divide by a constant $Z$, so that the sum is 1:
+**2. The best policy.** Suppose we had the points. Which policy is best if it should earn many of them but pay
+$\beta$ for each unit of drift away from the reference? The answer is known in closed form. Multiply the
+reference's probability of each answer by $e^{r / \beta}$, and divide by a constant $Z$ so that the sum is 1:
 
 $$\pi(y) = \frac{1}{Z}\, \rho(y)\, e^{r(y) / \beta}$$
 
 By hand: two answers that the reference finds equally likely, with points 1 and 0. With $\beta = 1$ the best
-policy is $e : 1$, so 0.73 and 0.27. With a small $\beta$ drift is cheap, and the better answer takes nearly
+policy is $e : 1$, so 0.73 and 0.27. With a small $\beta$, drift is cheap and the better answer takes nearly
 everything.
 
 **3. The constant cancels.** Now read the formula backwards. A policy with these probabilities *has* points,
@@ -212,8 +212,8 @@ even if none were ever written down:
 $$r(y) = \beta \log \frac{\pi(y)}{\rho(y)} + \beta \log Z$$
 
 $Z$ is a sum over all possible answers, which cannot be computed. But both answers of a pair continue the same
-prompt and so have the same $Z$: in the difference $r_c - r_r$ it is gone. What is left is the margin above.
-So DPO is the reward model's loss, with the policy itself as the reward model:
+prompt and so have the same $Z$, which drops out of the difference $r_c - r_r$. What is left is the margin
+above. DPO is therefore the reward model's loss, with the policy itself as the reward model:
 """
 
 # %%
@@ -230,7 +230,7 @@ for beta in (5.0, 1.0, 0.2):
 # %% [markdown]
 r"""
 The difference of the rewards comes out as the 1 that we put in, for every $\beta$. (Check the second step as
-well: for any other policy, points minus price is lower.)
+well. For any other policy, points minus price is lower.)
 
 When is it enough? The loss falls to 0 as the margin grows, and its gradient fades with it:
 
@@ -238,9 +238,9 @@ When is it enough? The loss falls to 0 as the margin grows, and its gradient fad
 margins: -0.98 at -4, -0.50 at 0, -0.02 at 4](../images/dpo_curve.svg)
 
 A pair that is right by a margin of 4 pulls with about a fiftieth of the force of a pair that is wrong by as
-much. So a margin of about 4 is where learning ends, and **$\beta$ decides how far the model must move
-to get there**: the difference of the gains must reach $4 / \beta$. With $\beta = 0.1$ the chosen answer must
-become $e^{40}$ times likelier relative to the rejected one, with $\beta = 1$ only $e^4 = 55$ times."""
+much. Learning therefore ends at a margin of about 4, and **$\beta$ decides how far the model must move to get
+there**. The difference of the gains must reach $4 / \beta$. With $\beta = 0.1$ the chosen answer must become
+$e^{40}$ times likelier relative to the rejected one, with $\beta = 1$ only $e^4 = 55$ times."""
 
 # %%
 for margin in (-4, 0, 4):
@@ -257,7 +257,7 @@ $$L = -\operatorname{mean}_b\, \log \sigma\bigl(\beta\, [(\pi_c - \rho_c) - (\pi
 - $\pi_c, \pi_r, \rho_c, \rho_r$: each of shape $(B)$, one number per pair
 - $\sigma(m) = 1 / (1 + e^{-m})$; $\beta > 0$
 
-Log-probabilities of long answers may lie thousands apart. Then $\sigma$ is 0 in a computer, and its logarithm
+Log-probabilities of long answers can be thousands apart. Then $\sigma$ is 0 in a computer, but its logarithm
 must be finite all the same.
 
 ### Exercise: `dpo_loss`
@@ -290,14 +290,14 @@ def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejecte
 r"""
 **What goes wrong.**
 
-- *Chosen and rejected swapped*, or a wrong sign. The loss still falls in training, towards the
-  wrong side. At the first step, where policy and reference agree, nothing shows it: the loss is 0.693 either
+- *Chosen and rejected swapped*, or a wrong sign. The loss still falls in training, towards the wrong side. At
+  the first step, where policy and reference agree, nothing gives it away, because the loss is 0.693 either
   way.
 - *`log(sigmoid(x))` in two steps.* Far below zero the first gives 0, the second minus infinity.
 - *A sum over the pairs.* Then the learning rate depends on the batch size.
 
-**See it run.** The loss, and how hard it pulls, for a pair that is wrong by far, undecided, and right by far,
-and last for one that is wrong beyond measure:
+**See it run.** The loss, and how hard it pulls, for a pair that is far wrong, undecided, and far right, and
+finally for one that is wrong beyond measure:
 """
 
 # %%
@@ -319,8 +319,8 @@ The pull is never stronger than $\beta$, however wrong a pair may be.
 The share of pairs in which the chosen answer has the greater implicit reward. A policy that has not moved
 prefers neither, so a tie does not count as right.
 
-By hand: three pairs with the gains (2, -1), (0, 0) and (1, 3). One of three is right: the second is a tie,
-and in the third the rejected answer has gained more."""
+By hand: three pairs with the gains (2, -1), (0, 0) and (1, 3). One of the three is right. The second is a
+tie, and in the third the rejected answer has gained more."""
 
 # %%
 pairs = torch.tensor([[2.0, -1], [0, 0], [1, 3]])
@@ -334,7 +334,8 @@ r"""
 
 $$\text{accuracy} = \operatorname{mean}_b\, \bigl[\pi_c - \rho_c > \pi_r - \rho_r\bigr]$$
 
-All four have shape $(B)$, as before. $\beta$ is missing: a positive factor does not change which is greater.
+All four have shape $(B)$, as before. $\beta$ is missing, because a positive factor does not change which is
+greater.
 
 ### Exercise: `preference_accuracy`
 """
@@ -380,10 +381,11 @@ print("one pair right:", preference_accuracy(same + gain, same - 1, same, same -
 r"""
 ## 4. What does training change?
 
-**The question.** Two models, two answers: four numbers for every pair. Which of them may the gradient reach?
+**The question.** Two models and two answers make four numbers for every pair. Which of them may the gradient
+reach?
 
-Those of the policy. The reference says how things were and stays as it is: no gradients, no change. In the
-table of section 2 only the upper row can move.
+Only the policy's. The reference says how things were and stays as it is, with no gradients and no change. In
+the table of section 2 only the upper row can move.
 
 By hand, with a single number $w$ as the gain of the chosen answer, $\beta = 1$ and plain gradient descent
 with a learning rate of 1: the loss is $-\log \sigma(w)$, its slope at $w = 0$ is $-0.5$, so after the step $w
@@ -401,8 +403,8 @@ figures.bars({"w": steps}, ["before", "step 1", "step 2"], "Two steps of gradien
 # %% [markdown]
 r"""
 **The formula.** With the parameters $\theta$ of the policy, one step of the optimiser along $\nabla_\theta
-L$. The log-probabilities are those of `sequence_log_prob`: $\pi$ from the policy's logits, $\rho$ from the
-reference's. What comes back is the loss before the step.
+L$. The log-probabilities come from `sequence_log_prob`, $\pi$ with the policy's logits and $\rho$ with the
+reference's. What is returned is the loss before the step.
 
 ### Exercise: `dpo_step`
 """
@@ -455,16 +457,16 @@ may call them.)
 
 **What goes wrong.**
 
-- *Old gradients.* `backward` adds to what is there. Clear the gradients before it.
+- *Old gradients.* `backward` adds to what is there. Clear the gradients first.
 - *The policy is its own reference.* `reference = policy` is the same object, and the gains are always 0. A
   frozen copy is `copy.deepcopy(policy)`.
 - *Gradients through the reference.* If both models share an embedding, the frozen one gets gradients, too.
   Compute its logits under `torch.no_grad()`.
 
-**See it run.** First the language. Its tokens are the ten digits in a circle, and a text is a **walk**: each
-digit is one above or one below the digit before it, each with probability 1/2 (after 9 comes 0 or 8). Seven
-digits per text. A small model learns it from 300 batches. No model can do better than $\log 2$ per token, as
-you know from lesson 11. Below the losses, the model is drawn:"""
+**See it run.** First the language. Its tokens are the ten digits in a circle, and a text is a **walk**, in
+which each digit is one above or one below the digit before it, each with probability 1/2 (after 9 comes 0 or
+8). Each text has seven digits. A small model learns it from 300 batches. No model can do better than $\log 2$
+per token, as you know from lesson 11. Below the losses, the model is drawn:"""
 
 # %%
 class Small(nn.Module):
@@ -514,9 +516,9 @@ draw(references[0], walks(2, torch.Generator().manual_seed(0)))
 
 # %% [markdown]
 r"""
-Then the preference: let people like walks that go up. A pair is two walks from the same first digit; the
-one that rises more often is the chosen one. The first digit is the prompt, the other six are the answer. Two
-hundred pairs to learn from, and others to test on:"""
+Now the preference. Let people like walks that go up. A pair is two walks from the same first digit; the one
+that rises more often is the chosen one. The first digit is the prompt, the other six are the answer. There
+are two hundred pairs to learn from, and others to test on:"""
 
 # %%
 def rises(texts):
@@ -542,11 +544,12 @@ for chosen, rejected in list(zip(*pairs))[:3]:
 
 # %% [markdown]
 r"""
-What should be watched? The gains and the accuracy on the test pairs. And the **drift**: by how much the
-policy has become worse at *ordinary* texts, walks that were neither chosen nor rejected. It is the mean of
-$\rho - \pi$ per token, an estimate of the **Kullback-Leibler divergence** from the reference to the policy,
-which says how badly one distribution stands in for another. (Papers mostly measure the other direction, on texts
-that the policy writes. Both are 0 if nothing has changed, and grow as the policy moves away.)
+What should you watch? The gains and the accuracy on the test pairs, and also the **drift**, which is how much
+worse the policy has become at *ordinary* texts, walks that were neither chosen nor rejected. It is the mean
+of $\rho - \pi$ per token, an estimate of the **Kullback-Leibler divergence** from the reference to the
+policy, which says how badly one distribution stands in for another. (Papers mostly measure the other
+direction, on texts that the policy writes. Both are 0 if nothing has changed, and grow as the policy moves
+away.)
 
 By hand: if the policy goes up with probability 0.9 instead of 0.5, half of the ordinary tokens become
 likelier by $\log(0.9 / 0.5) = 0.59$, and half less likely by $\log(0.5 / 0.1) = 1.61$. The drift is $(1.61 -
@@ -601,8 +604,8 @@ def measured(policy, reference):
 
 # %% [markdown]
 r"""
-One hundred steps for each $\beta$, on three seeds. Beside them stands what section 2 asked about: **just
-push** the chosen answers up and the rejected ones down, without a sigmoid and so without an end."""
+Train for one hundred steps with each $\beta$, on three seeds. For comparison, do what section 2 asked about:
+**just push** the chosen answers up and the rejected ones down, without a sigmoid and so without an end."""
 
 # %%
 def push_step(policy, optimizer, chosen, rejected):
@@ -659,30 +662,32 @@ tuning(charts, steps, title="Tuned to rise: what is gained, and what is paid")
 
 # %% [markdown]
 r"""
-Read the charts together. Judged only by accuracy, all four look like a success: each of them is right about nine
-in ten new pairs or more, on every seed. Now look at the drift. For *just push* it is more than twenty times
-as large as for $\beta = 5$, and its line goes on climbing to the end, as that of $\beta = 0.05$ does. That of
-$\beta = 5$ is flat after some forty steps: the margins are reached, and nothing pulls any more.
+Read the charts together. Judged only by accuracy, all four look like a success. Each of them is right about
+nine in ten new pairs or more, on every seed. Now look at the drift. For *just push* it is more than twenty
+times as large as for $\beta = 5$, and its line keeps climbing to the end, as does the line for
+$\beta = 0.05$. The line for $\beta = 5$ is flat after some forty steps, because the margins are reached and
+nothing pulls any more.
 
 The gains hold a surprise. The *chosen* answer has become less likely, too, in all twelve runs. The loss does
-not mind: the rejected answer has fallen further, and only the difference counts. For $\beta = 5$ the fall is
-small, and some of it must be, because a chosen walk also goes down here and there. For the others it is not
-small: a gain of -10 means that the answer which people prefer has become $e^{10}$ times less likely. Where
-has the probability gone? To texts that are in none of the pairs, about which the loss says nothing.
+not mind, because the rejected answer has fallen further and only the difference counts. For $\beta = 5$ the
+fall is small, and some of it is unavoidable, because a chosen walk also goes down here and there. For the
+others it is not small. A gain of -10 means that the answer people prefer has become $e^{10}$ times less
+likely. Where has the probability gone? To texts that are in none of the pairs, about which the loss says
+nothing.
 
 <details><summary>What the formula says about the four lines</summary>
 
 The pull of a pair on the policy is $\beta\,\sigma(-\text{margin})$, and the margin is $\beta$ times the
 difference of the gains. It fades once that difference is about $4 / \beta$: $0.8$ for $\beta = 5$, $8$ for
-$\beta = 0.5$, and $80$ for $\beta = 0.05$. The first is passed within a few steps, the last is not reached in
-a hundred. *Just push* has no end at all: every pair pulls as hard at the end as at the beginning. Between
-$\beta = 0.05$ and *just push* there is therefore little difference for as long as the margins are small. Adam
-makes that even more so: it divides each gradient by its usual size, so that a constant factor such as $\beta$
-does not make the steps smaller.
+$\beta = 0.5$, and $80$ for $\beta = 0.05$. The first is passed within a few steps, but the last is not
+reached in a hundred. *Just push* has no end at all, because every pair pulls as hard at the end as at the
+beginning. As long as the margins are small, there is therefore little difference between $\beta = 0.05$ and
+*just push*. Adam makes that even more so, since it divides each gradient by its usual size, and a constant
+factor such as $\beta$ does not make the steps smaller.
 
 </details>
 
-But how large a drift is harmless? The models have the last word. Let each of them write: how often do its
+But how large a drift is harmless? The models have the last word. Let each of them write. How often do its
 texts go up, and how often up *or* down, as all texts of the language do? The rest is nonsense.
 """
 
@@ -697,18 +702,18 @@ for name, texts in written.items():
 
 # %% [markdown]
 r"""
-Each line has three seeds, and at the end the first text of seed 0. Here is the answer to the question of the
+Each line has three seeds, and at the end the first text of seed 0. Here is the answer to the question at the
 beginning. With two of the four losses, *just push* and $\beta = 0.05$, the models have forgotten their
-language: on each seed at least a fifth of their steps, and on most seeds nearly half or more, go neither up
-nor down. They can nearly always tell which of two *given* answers is preferred, and cannot write one
-themselves. With $\beta = 0.05$ the model even goes up less often, on two of the three seeds, than before it
-was tuned to go up. With $\beta = 0.5$ it does rise, but what does not rise is almost all nonsense: it no
+language. On each seed at least a fifth of their steps, and on most seeds nearly half or more, go neither up
+nor down. They can nearly always tell which of two *given* answers is preferred, but cannot write one
+themselves. With $\beta = 0.05$, on two of the three seeds, the model goes up even less often than before it
+was tuned to go up. With $\beta = 0.5$ it does rise, but what does not rise is almost all nonsense. It no
 longer goes down. With $\beta = 5$ it goes up in at least four of five steps, and nearly all the others go
 down.
 
 How good is that? A model that goes up with the same probability $p$ everywhere, and writes no nonsense, has
-the drift of the example by hand, $-\tfrac12 \log\,(4 p (1 - p))$. That is what rising so often costs. But an
-end is only an end: perhaps the other losses were as good on their way, and went on too long? So here is the
+the drift of the example by hand, $-\tfrac12 \log\,(4 p (1 - p))$. That is what rising so often costs. But the
+end is only the end. Perhaps the other losses were as good along the way, and went on too long? Here is the
 whole path of each model, a point every ten steps, with a mark at its end:
 """
 
@@ -732,27 +737,27 @@ price(paths, "What was gained, and what was paid, step by step")
 r"""
 The farther right, the more of what was wanted; the higher, the more it cost. All twelve models start on the
 same road, close to the cheapest drift. **Beta decides where it ends.** *Just push*, stopped after ten steps,
-would have been nearly as good as $\beta = 5$ after a hundred; but nothing in its loss says when to stop.
+would have been nearly as good as $\beta = 5$ after a hundred, but nothing in its loss says when to stop.
 Twenty steps later it is past the bend, where drift still grows and rising does not. $\beta = 0.5$ goes
-through the bend and slows down behind it. $\beta = 5$ stops by itself on the straight part: after 300 steps
-it stands nearly where it stood after 100.
+through the bend and slows down after it. $\beta = 5$ stops by itself on the straight part. After 300 steps it
+is nearly where it was after 100.
 
-So stopping early can take the place of a large $\beta$, if you know when to stop. Accuracy and loss cannot
-tell you. The drift can, which is why people who tune a model plot it.
+Stopping early can therefore take the place of a large $\beta$, if you know when to stop. Accuracy and loss
+cannot tell you. The drift can, which is why people who tune a model plot it.
 
 ## 5. What if a program can check the answer?
 
-**The question.** Pairs need people. But whether a sum is right, or a program passes its tests, a computer can
-say. How does a model learn from its *own* answers, if each of them is only right or wrong?
+**The question.** Pairs need people, but a computer can say whether a sum is right or a program passes its
+tests. How can a model learn from its *own* answers, if each of them is only right or wrong?
 
-By reinforcement, as the gamblers of lesson 17 did: write a **group** of answers to the same prompt, give each
-its reward, and take the group's mean as the measure. An answer that did better than its group gets likelier,
-the others less likely. That is **GRPO** (Shao et al. 2024), with which reasoning models are trained. No
-reward model is needed, no pairs, and no second network that predicts rewards.
+By reinforcement, as the gamblers of lesson 17 did. Write a **group** of answers to the same prompt, give each
+its reward, and take the group's mean as the yardstick. An answer that did better than its group becomes
+likelier, the others less likely. That is **GRPO** (Shao et al. 2024), with which reasoning models are
+trained. It needs no reward model, no pairs, and no second network that predicts rewards.
 
-By hand: of eight answers to one prompt two are right. Their mean is 0.25 and the standard deviation $\sqrt{3}/4$, so
-a right answer has the **advantage** $0.75 / (\sqrt{3}/4) = 1.73$ and a wrong one $-0.58$. If all eight are right, or
-all wrong, every advantage is 0, and the group teaches nothing.
+By hand: two of eight answers to one prompt are right. Their mean is 0.25 and the standard deviation
+$\sqrt{3}/4$, so a right answer has the **advantage** $0.75 / (\sqrt{3}/4) = 1.73$ and a wrong one $-0.58$. If
+all eight are right, or all wrong, every advantage is 0, and the group teaches nothing.
 """
 
 # %%
@@ -766,11 +771,10 @@ print([f"{a:.2f}" for a in group_advantages(torch.tensor([1.0, 1, 0, 0, 0, 0, 0,
 
 # %% [markdown]
 r"""
-The language, the models and `sequence_log_prob` are yours. The reward: 1 if at least four of the six steps
-rise, else
-0. In each of fifteen rounds every model writes eight answers to each of 32 first digits, and takes eight
-   steps with them. The ratio of the new to the old probability is held within a bound, as in lesson 17, here
-   for the whole answer:
+The language, the models and `sequence_log_prob` are yours. The reward is 1 if at least four of the six steps
+rise, and 0 otherwise. In each of fifteen rounds every model writes eight answers to each of 32 first digits,
+and takes eight steps with them. The ratio of the new to the old probability is held within a bound, as in
+lesson 17, here for the whole answer:
 """
 
 # %%
@@ -819,20 +823,20 @@ figures.curves(charts, list(range(16)), title=title, xlabel="round", ylabel="sha
 
 # %% [markdown]
 r"""
-From a third of the answers right to nine in ten in two rounds, without a single pair, and the language is
-hardly harmed: at least 98 of 100 steps are legal, on every seed and after fifteen rounds as after five. Why
-does it not break, without a reference? Because the model learns from what it writes itself. A text that is
-nonsense earns as much as any other text that fails, and what is never written is never pushed. (With larger
-models and more steps drift comes back, and many recipes add a price for it, as in section 2.)
+The share of right answers goes from a third to nine in ten in two rounds, without a single pair. The language
+is hardly harmed. At least 98 of 100 steps are legal, on every seed and after fifteen rounds as after five.
+Why does it not break without a reference? Because the model learns from what it writes itself. An illegal
+step is no rise, so it never earns more than a legal one, and what is never written is never pushed. (With
+larger models and more steps drift comes back, and many recipes add a price for it, as in section 2.)
 
-The last lines show where learning ends: as more and more groups are right in all eight answers, their
-advantages are 0, and fewer groups teach anything. Harder prompts would have to come now, which is what
-recipes for reasoning models do.
+The last lines show where learning ends. As more and more groups are right in all eight answers, their
+advantages are 0 and fewer groups teach anything. It would now take harder prompts, which is what recipes for
+reasoning models provide.
 
 ## Explore
 
-A policy that goes up with probability $p$ and down with $1 - p$, and otherwise speaks the language. For a
-pair whose answers differ by some number of rises, what does the loss say about each $p$, and what is the
+Take a policy that goes up with probability $p$ and down with $1 - p$, and otherwise speaks the language. For
+a pair whose answers differ by some number of rises, what does the loss say about each $p$, and what is the
 drift? Find the $p$ at which the loss has fallen to about 0.1, for $\beta = 0.5$ and for $\beta = 5$."""
 
 # %% explore
@@ -853,9 +857,8 @@ r"""
 <details><summary>An answer</summary>
 
 For two rises apart the difference of the gains is $2 \log(p / (1 - p))$. With $\beta = 5$ a loss of 0.1 is
-reached at about $p = 0.56$, where the drift is hardly to be seen; with $\beta = 0.5$ at about $p = 0.90$,
-with a drift of about 0.5 per token; with $\beta = 0.05$ the loss is still 0.5 at $p = 0.98$, and goes on
-pulling.
+reached at about $p = 0.56$, where the drift can hardly be seen; with $\beta = 0.5$ at about $p = 0.90$, with
+a drift of about 0.5 per token; with $\beta = 0.05$ the loss is still 0.5 at $p = 0.98$, and keeps pulling.
 
 </details>
 """
@@ -886,14 +889,14 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** Without a reference, the loss only knows which answer is likelier. A policy could push
-the rejected answer down without end and forget how to write; and pairs in which the chosen answer is
-likelier anyway would count as learned. With a reference, only what has changed counts.
+the rejected answer down without end and forget how to write, and pairs in which the chosen answer is likelier
+anyway would count as learned. With a reference, only what has changed counts.
 
 With a larger beta the same gain counts for more, so the loss is satisfied by a smaller move away from the
-reference. It is the choice if there are few or noisy preferences, or if the reference is already good.
+reference. Choose one if there are few or noisy preferences, or if the reference is already good.
 
 The loss only knows the difference of two gains. If the rejected answer falls by more than the chosen one, the
-difference grows all the same. That is not a fault of the code: the probability goes to answers that are in
+difference grows all the same. That is not a fault of the code. The probability goes to answers that are in
 none of the pairs.
 ### END SOLUTION
 
@@ -925,9 +928,9 @@ r"""
 
 Not graded.
 
-**People who disagree.** Exchange chosen and rejected in a quarter of the training pairs. What does that do to
-the accuracy on the test pairs, and to the drift? And which suffers more, $\beta = 0.5$ or $\beta = 5$?
-Guess, then run:
+**People who disagree.** Swap chosen and rejected in a quarter of the training pairs. What does that do to the
+accuracy on the test pairs, and to the drift? Which suffers more, $\beta = 0.5$ or $\beta = 5$? Guess, then
+run:
 """
 
 # %%
@@ -948,10 +951,10 @@ r"""
 
 If three of four people prefer the rising answer, the best prediction is a probability of 3/4, so the sum of
 the losses is smallest at the margin $\log(0.75 / 0.25) = 1.10$, not at infinity. Certain preferences pull for
-ever; divided ones come to rest. So the drift is far smaller than before, for both.
+ever, but divided ones come to rest. That is why the drift is far smaller than before, for both.
 
 The accuracy falls on every seed, and more so for $\beta = 5$. There a difference of the gains of $1.10 / 5$
-is enough for the loss: what the model learns about rising is hardly larger than what it picks up by chance
+is enough for the loss, so what the model learns about rising is hardly larger than what it picks up by chance
 from two hundred pairs. A large $\beta$ is cheap and cautious; with noisy pairs it can be too cautious.
 
 </details>
@@ -999,7 +1002,7 @@ r"""
 <details><summary>An answer</summary>
 
 Compute $\rho_c$ and $\rho_r$ of all pairs once, before training, with `answers(reference, ...)`. Then the
-reference may be deleted.
+reference can be deleted.
 
 ```python
 def stored_step(policy, optimizer, chosen, rejected, before_chosen, before_rejected):
@@ -1020,20 +1023,20 @@ r"""
 ## In practice
 
 - **Where pairs come from.** People compare two answers of one model; often another model compares, or a
-  program does (tests pass or fail). Pairs sampled from the model that is to be tuned work better than
-  pairs from elsewhere: the loss says nothing about answers that are not in the pairs.
+  program does (tests pass or fail). Pairs sampled from the model that is to be tuned work better than pairs
+  from elsewhere, because the loss says nothing about answers that are not in the pairs.
 - **$\beta$ is small.** Rafailov et al. used 0.1 in most of their experiments, and 0.5 for summaries, with a
   learning rate of $10^{-6}$; the preferences of Llama 3 were learned with 0.1, too (Grattafiori et al. 2024).
   With steps that small, training ends long before the margins are reached. In this lesson, with a rate of $3
-  \cdot 10^{-3}$, it is $\beta$ alone that holds the policy back.
+  \cdot 10^{-3}$, only $\beta$ holds the policy back.
 - **First imitate, then prefer.** The reference is usually a model that has been tuned by imitation on good
   answers (supervised fine-tuning). If the chosen answers are unlikely for the reference, DPO has little to
   work with.
 - **Two models, one memory.** If only small added layers are tuned (LoRA), switching them off gives the
   reference.
 - **The chosen answer must not fall.** Llama 3 added a fifth of the usual loss of lesson 11 on the chosen
-  answers, to keep them likely (Grattafiori et al. 2024); DPO-Positive punishes their fall (Pal et al. 2024).
-- **Relatives.** IPO (Azar et al.) replaces the sigmoid by a square, which ends at a finite margin even for
+  answers, to keep them likely (Grattafiori et al. 2024); DPO-Positive penalises their fall (Pal et al. 2024).
+- **Relatives.** IPO (Azar et al.) replaces the sigmoid with a square, which ends at a finite margin even for
   certain preferences. SimPO (Meng et al. 2024) drops the reference and divides by the length.
 - **Long answers win.** Part of what preference tuning gains is nothing but length (Singhal et al. 2023).
 """

@@ -2,13 +2,13 @@
 r"""
 # 19 Read an image: what are the tokens of a picture?
 
-Here are six handwritten digits. Below each of them are the same sixteen squares, in another order, the same
-order for all six. Can you read the lower row?
+Here are six handwritten digits. Below each of them are the same sixteen squares in a different order, the
+same order for all six. Can you read the lower row?
 
 ![The digits 0 to 5 as images of 8 x 8 pixels, each cut into sixteen squares by thin lines. Below each, the same
 sixteen squares in another order; the digits cannot be read any more](../images/scrambled_digits.svg)
 
-A vision transformer can read it as well as the upper row: in section 4 you will prove that, without
+A vision transformer can read it as well as the upper row, and in section 4 you will prove that without
 retraining anything. This is a strength of these models, and a weakness, too.
 
 A Transformer reads a sequence of vectors and does not ask where they come from. Cut an image into squares, make
@@ -23,7 +23,7 @@ a vector of each, and the layers that read texts read images. In this lesson you
 Then you train it on real handwriting, take its positions away, and find out whether the map tells the truth.
 
 **You need** lessons 04 (heads), 07 (positions) and 16 (a classifier). You may use PyTorch's own layers, but
-neither `F.unfold`, `F.fold` nor the pixel shuffles in the first two exercises.
+not `F.unfold`, `F.fold` or the pixel shuffles in the first two exercises.
 
 **You spend** about N minutes.
 
@@ -115,12 +115,12 @@ def patchify(images, patch):
 r"""
 **What goes wrong.**
 
-- *`view(B, N, -1)`.* Memory is read row by row over the whole image: such a "patch" is a stripe (the second
-  drawing above). A model can be trained on stripes, too, and nothing warns you.
+- *`view(B, N, -1)`.* Memory is read row by row over the whole image, so such a "patch" is a stripe (the
+  second drawing above). A model can be trained on stripes, too, and nothing warns you.
 - *Every second pixel* (the third drawing): `reshape(P, H // P)` instead of `reshape(H // P, P)`.
 - *Pixels that fill no patch.* Slicing drops the edge of an image of 30 x 30 without a word.
 
-**See it run.** A photograph that comes with scikit-learn, its middle of 224 x 224 pixels in three colours.
+**See it run.** The middle 224 x 224 pixels of a photograph that comes with scikit-learn, in three colours.
 (The flower: [vultilion on Flickr](https://www.flickr.com/photos/vultilion/6056698931/), [CC BY
 2.0](https://creativecommons.org/licenses/by/2.0/), cut to a square.)
 """
@@ -138,16 +138,16 @@ image_row([flower, flower], names, "A flower, ready to be cut", patch=[16, 56])
 
 # %% [markdown]
 r"""
-Smaller patches show more and cost more: half the patch size means four times as many tokens, and tables with
-sixteen times as many entries.
+Smaller patches show more and cost more. Half the patch size means four times as many tokens, and attention
+matrices with sixteen times as many entries.
 
 ## 2. Can you get the image back?
 
-**The question.** Is anything lost? And if a model *writes* patches, as image generators do, how do you see
-them as an image?
+**The question.** Is anything lost? If a model *writes* patches, as image generators do, how do you see them
+as an image?
 
-Nothing is lost: only the order of the numbers has changed. Look at the axes. On the way there, four axes trade
-places; on the way back, they return:
+Nothing is lost. Only the order of the numbers has changed. Look at the axes. On the way there, four axes
+trade places, and on the way back they return:
 
 ![Two lines of six axes with an arrow from each axis above to its place below. The image: B, C, H / P, P, W / P,
 P. The patches: B, H / P, W / P, C, P, P, where the two axes of patches make N and the last three make the
@@ -201,11 +201,11 @@ def unpatchify(patches, patch, height, width):
 r"""
 **What goes wrong.**
 
-- *The same `permute` again.* It is not its own inverse: follow the arrows of the picture twice, and $C$ is not
-  back.
-- *Height and width exchanged.* No square image shows it.
+- *The same `permute` again.* It is not its own inverse. Follow the arrows of the picture twice, and $C$ is
+  not back in its place.
+- *Height and width swapped.* No square image shows it.
 
-**See it run.** There and back. And then once more, with the patches shuffled on the way:
+**See it run.** There and back, and then once more with the patches shuffled on the way:
 """
 
 # %%
@@ -222,15 +222,15 @@ r"""
 ## 3. Is that a convolution?
 
 **The question.** Look into a published vision transformer, and you find no `patchify`. It begins with a
-**convolution**: a small table of weights, the **kernel**, is laid on the image, multiplied pixel by pixel,
-summed up, and moved on by its **stride**. Here the stride is as large as the kernel. Is that anything more
-than a linear layer on patches?
+**convolution**, in which a small grid of weights, the **kernel**, is laid on the image, multiplied pixel by
+pixel, summed up, and moved on by its **stride**. Here the stride is as large as the kernel. Is that anything
+more than a linear layer on patches?
 
 ![An image of sixteen pixels with its first patch, 0, 1, 4, 5, framed, and a kernel with the rows 1, 0 and 0, -2.
 Below, the kernel in a row over the patch in a row: the product is 0 - 10 = -10](../images/conv_as_layer.svg)
 
-It is not. The kernel never covers parts of two patches; it meets one patch after the other, and what it
-computes there is a dot product: one output of a linear layer that reads the patch.
+It is not. The kernel never covers parts of two patches. It meets one patch after the other, and what it
+computes there is a dot product, which is one output of a linear layer that reads the patch.
 
 By hand: the kernel with the rows (1, 0) and (0, -2) on the first patch, 0, 1, 4, 5, gives $0 - 10 = -10$.
 """
@@ -255,7 +255,7 @@ W_{o,\; (c P + a) P + b} = K_{o, c, a, b}$$
 
 ### Exercise: `conv_to_linear`
 
-The same numbers in another shape; but a separate layer, which shares no memory with the convolution.
+The same numbers in another shape, but in a separate layer that shares no memory with the convolution.
 """
 
 # %% exercise: images.conv_to_linear
@@ -290,13 +290,13 @@ def conv_to_linear(conv):
 r"""
 **What goes wrong.**
 
-- *A view of the kernel.* `conv.weight.data.flatten(1)` is the same memory: train one layer, and the other one
+- *A view of the kernel.* `conv.weight.data.flatten(1)` is the same memory. Train one layer, and the other one
   moves.
 - *Row, column, channel.* Some libraries store images with the channel last, and their kernels too. Read such
   weights with the channel first, and every shape fits while every number is in the wrong place.
 
-**See it run.** The first layer of ViT-B/16, the base model of the paper, in its real size, on the flower.
-(Its weights are fresh ones here. The sizes are what counts.)
+**See it run.** The first layer of ViT-B/16, the base model of the paper, at its real size, on the flower.
+(The weights here are fresh ones. The sizes are what counts.)
 """
 
 # %%
@@ -312,22 +312,23 @@ print("the same tokens:", torch.allclose(mine, theirs, atol=1e-4))
 
 # %% [markdown]
 r"""
-So "vision transformers have no convolutions" is true and false: their first layer is written as one, because
-libraries run it fast. Its kernels do not overlap, and that makes it a linear layer.
+The sentence "vision transformers have no convolutions" is both true and false. Their first layer is written
+as one, because libraries run it fast. Its kernels do not overlap, and that makes it a linear layer.
 
 ## 4. Who reads the patches?
 
 **The question.** In each layer all patches attend to each other. At the end there are as many vectors as
 patches. Which of them knows the answer?
 
-None more than any other. So one more token is put in front: the **class token**. It is learned, and the same
-for every image. It has nothing to say itself. It attends to the patches, and at the end it alone is read.
+None more than any other. That is why an extra token is put in front, the **class token**. It is learned, and
+the same for every image. It has nothing to say itself. It attends to the patches, and at the end only this
+token is read.
 
 ![Boxes joined by arrows: image, patchify, patch_proj; then a row of tokens, first the class token, then the
 patches; plus position_embedding; layers; only token 0, normed; head, logits](../images/vit_flow.svg)
 
-By hand: a digit of 8 x 8 pixels in patches of 2 x 2 makes 16 patches, so 17 tokens and 17 positions. Each patch
-has 4 pixels: four numbers that become a vector of width `d_model`.
+By hand: a digit of 8 x 8 pixels in patches of 2 x 2 makes 16 patches, so 17 tokens and 17 positions. Each
+patch has 4 pixels, four numbers that become a vector of width `d_model`.
 """
 
 # %%
@@ -407,7 +408,7 @@ r"""
 
 - *The class token is added after the positions.* Then it has none, and the table of positions is one row short.
   The class token is the first of $N + 1$ tokens and has its own row.
-- *One class token per image of the batch.* It has a batch axis of 1 and is expanded: all images share it.
+- *One class token per image of the batch.* It has a batch axis of 1 and is expanded, so all images share it.
 - *Another order within the patches.* A model trained from scratch does not mind (you will see why below).
   Published weights do.
 
@@ -424,8 +425,8 @@ draw(small, torch.rand(1, 1, 8, 8))
 
 # %% [markdown]
 r"""
-Beside it, a model that was pieced together from lesson 11, where a token may only attend to those before it.
-What does the comparison say? And what does that do to a class token that comes first?
+For comparison, here is a model pieced together from lesson 11, where a token may only attend to those before
+it. What does the comparison say, and what does that do to a class token that comes first?
 """
 
 # %%
@@ -447,11 +448,13 @@ comparison
 
 # %% [markdown]
 r"""
-Behind that mask the token in front attends only to itself: every image gets the same logits. All shapes fit,
-and in training the loss would not fall below that of guessing, $\log 10$. Only the numbers tell.
+Under that mask the token in front attends only to itself, so every image gets the same logits. All shapes
+fit, and in training the loss would not fall below $\log 10$, the loss of guessing. Only the numbers give it
+away.
 
-**See it run.** Real handwriting: 1797 digits, 8 x 8 pixels each, which come with scikit-learn. The model learns
-from 1297 of them; the other 500 it never sees. Three models, from three seeds, each in 600 steps:
+**See it run.** Real handwriting: 1797 digits, 8 x 8 pixels each, which come with scikit-learn. The model
+learns from 1297 of them and never sees the other 500. Train three models, from three seeds, for 600 steps
+each:
 """
 
 # %%
@@ -513,11 +516,11 @@ print("loss of the last 20 steps:", *(f"{sum(losses[-20:]) / 20:.3f}" for _, los
 
 # %% [markdown]
 r"""
-The last losses are almost 0: the models know their 1297 digits by heart, and there is nothing left to learn
-from them. There are more than fifty times as many parameters as images. So make new images of the ones you
-have. In each batch every digit is rotated a little, moved by at most half a pixel, and made a little larger
-or smaller, differently each time. It stays the same digit, and to the model it is a new image. That is called
-**augmentation**:
+The last losses are almost 0. The models know their 1297 digits by heart, and there is nothing left to learn
+from them. There are more than fifty times as many parameters as images. The way out is to make new images
+from the ones you have. In each batch every digit is rotated a little, moved by at most half a pixel, and made
+a little larger or smaller, differently each time. It stays the same digit, but to the model it is a new
+image. That is called **augmentation**:
 """
 
 # %%
@@ -542,11 +545,12 @@ figures.curves(smooth, range(10, 600, 20), title="Learning digits, three seeds",
 # %% [markdown]
 r"""
 More than 95 % of unseen handwriting, on each seed, from layers that were made for text. Augmentation has
-helped on these three, although the loss in training stays higher: images that change from batch to batch cannot
-be learned by heart. Do not read too much into the size of the gap, though. One per cent is five digits, and of three
-further seeds that we tried, two gained, by about two per cent, and one lost, by about one.
+helped on these three, although the loss in training stays higher, because images that change from batch to
+batch cannot be learned by heart. Do not read too much into the size of the gap, though. One per cent is five
+digits, and of three further seeds that we tried, two gained, by about two per cent, and one lost, by about
+one.
 
-Which ones does the first model get wrong? Judge for yourself whether you would have known:
+Which ones does the first model get wrong? Judge for yourself whether you would have read them correctly:
 """
 
 # %%
@@ -560,10 +564,10 @@ image_row(digits[unseen][wrong], names, "Some of its mistakes: the digit, and wh
 r"""
 ### What are positions worth?
 
-Back to the scrambled digits. Let $\pi$ be the order of the squares. A model has one row of positions per patch.
-Put its rows into the same order $\pi$. Then every patch meets the position that it had met before, only at
-another place in the sequence; and attention does not care about the sequence (lesson 07). What do you expect of
-that model on scrambled digits?
+Back to the scrambled digits. Let $\pi$ be the order of the squares. A model has one row of positions per
+patch. Put its rows into the same order $\pi$. Then every patch meets the position that it met before, only at
+another place in the sequence, and attention does not care about places in the sequence (lesson 07). What do
+you expect of that model on scrambled digits?
 """
 
 # %%
@@ -587,12 +591,12 @@ for name, model in (("the model", models[0]), ("the twin", twin)):
 
 # %% [markdown]
 r"""
-That is the promise of the beginning, kept. To a vision transformer the two rows of digits are *the same
-problem*: for every model that reads the upper row there is one that reads the lower row, with the same
-logits. The rows of a fresh model are random, so neither row of digits has an advantage when training begins.
-Which patches are neighbours is nowhere built in. The model has to find it out.
+That keeps the promise made at the beginning. To a vision transformer the two rows of digits are *the same
+problem*. For every model that reads the upper row there is one that reads the lower row, with the same
+logits. The position rows of a fresh model are random, so neither row of digits has an advantage when training
+begins. Which patches are neighbours is not built in anywhere. The model has to find out.
 
-And if it cannot? Take the positions away altogether, and train again:
+What if it cannot? Take the positions away altogether, and train again:
 """
 
 # %%
@@ -611,13 +615,13 @@ print("every digit scrambled in its own way: the same logits:", same)
 
 # %% [markdown]
 r"""
-Without positions an image is a **bag of patches**: which strokes occur in it, and how often, but not where.
-On all three seeds that is enough for far more than the one in ten of guessing, and for far less than the
+Without positions an image is a **bag of patches**. It says which strokes occur, and how often, but not where.
+On all three seeds that is enough for far more than the one in ten of guessing, but for far less than the
 model with positions gets.
 
-Compare a convolution whose kernels overlap. It knows beforehand that neighbouring pixels belong together, and
-that a stroke is the same stroke wherever it is: move the image, and what it returns has moved, too. That is
-called **translation equivariance**. A vision transformer can only learn it:
+Compare this with a convolution whose kernels overlap. It knows beforehand that neighbouring pixels belong
+together, and that a stroke is the same stroke wherever it is. Move the image, and what it returns moves, too.
+That is called **translation equivariance**. A vision transformer can only learn it:
 """
 
 # %%
@@ -641,19 +645,19 @@ image_row(shown, names, "Two pixels to the right: exactly one patch", patch=2)
 # %% [markdown]
 r"""
 Two pixels to the right, and a person hardly notices. The models have only ever seen digits moved by half a
-pixel: the same strokes now meet other positions, about which other things were learned. On each seed fewer
-than one in five digits is still read.
+pixel, so the same strokes now meet other positions, about which other things were learned. On each seed fewer
+than one digit in five is still read.
 
 ## 5. What has it looked at?
 
 **The question.** The class token attends to patches, and you could draw its weights. But after one layer
-"patch 5" is no longer only patch 5: it holds what it has gathered from others. From which *pixels* does the
-answer come?
+"patch 5" is no longer only patch 5, because it holds what it has gathered from others. Which *pixels* does
+the answer come from?
 
 Follow the paths back. In each layer a token comes half from itself, along the residual connection, and half
-from the tokens that its heads attend to. That is an assumption (the halves have not been measured), but a simple one.
-Shares along one path are multiplied; paths that end at the same token are added. For two layers, that is a
-product of matrices.
+from the tokens that its heads attend to. That is an assumption (the halves have not been measured), but a
+simple one. Shares along one path are multiplied, and paths that end at the same token are added. For two
+layers, that is a product of matrices.
 
 ![Two tokens in three columns: input, after layer 1, after layer 2. In each layer token 0 comes with a share of
 0.5 from itself and 0.5 from token 1, and token 1 only from itself. After two layers token 0 is 0.25 of 0 and
@@ -678,7 +682,7 @@ $$M^{(l)} = \tfrac12 \operatorname{mean}_h A^{(l)}_h + \tfrac12 I, \qquad R = M^
 - $A^{(l)}_h$, $M^{(l)}$, $R$: shape $(N, N)$, one row per token after the layer, one column per token before it
 - row 0 of $R$: how much of the class token comes from each token of the input
 
-The rows of every $A$ sum to one, so those of $R$ do as well. Nothing has to be rescaled.
+The rows of every $A$ sum to one, so the rows of $R$ do as well. Nothing has to be rescaled.
 
 ### Exercise: `attention_rollout`
 """
@@ -715,8 +719,8 @@ r"""
 - *No identity.* Then a token forgets itself in every layer, and the class token seems to come from nowhere.
 - *Rescaled by the largest entry.* Fine for a picture, but then the shares no longer sum to one.
 
-**See it run.** One unseen image of each digit, in the first model. Below each, the row of the class token
-without its own column: how much of the answer comes from each patch?
+**See it run.** One unseen image of each digit, in the first model. Below each is the row of the class token
+without its own column. How much of the answer comes from each patch?
 """
 
 # %%
@@ -738,8 +742,8 @@ image_row(examples[5:], list("56789"), title, shares=shares[5:], **shown)
 
 # %% [markdown]
 r"""
-The strokes shine through in most of them: it looks as if the model knew where to look. But a few handsome
-pictures prove nothing. Over all unseen digits, in all three models: how much of the share of the patches
+The strokes shine through in most of them. It looks as if the model knew where to look, but a few handsome
+pictures prove nothing. Over all unseen digits, in all three models, how much of the share of the patches
 falls on patches with ink, and what share of all patches are those?
 """
 
@@ -754,15 +758,15 @@ for seed, model in enumerate(models):
 
 # %% [markdown]
 r"""
-In two of the models the ink gets more than its share. In the second it hardly does: that model reads as well
-as the others, and the class token takes about as much from empty patches as from written ones. Blank paper
-tells something, too, namely where no stroke is.
+In two of the models the ink gets more than its share. In the second it hardly does. That model reads as well
+as the others, yet the class token takes about as much from empty patches as from written ones. Blank paper
+says something, too, namely where there is no stroke.
 
 ### Does the map tell the truth?
 
 A map is a claim: *the answer comes from here*. Test it. Erase the four patches with the largest share (make
-them white), and see how many digits are still read. For comparison, erase four with the smallest share, four at
-random, and four with the most ink, which takes no model at all to find:
+them white), and see how many digits are still read. For comparison, erase four with the smallest share, four
+at random, and four with the most ink, which you can find without any model:
 """
 
 # %%
@@ -787,19 +791,19 @@ figures.table(left, [f"model {seed}" for seed in range(3)], ways, title=title)
 # %% [markdown]
 r"""
 Read each row from left to right. If the map tells the truth, erasing the patches with the largest share
-(*most*) hurts more than erasing at random, and that more than erasing those with the smallest (*least*). That
-is so in all three rows, even for the second model. The maps are not empty.
+(*most*) hurts more than erasing at random, which in turn hurts more than erasing those with the smallest
+(*least*). That is so in all three rows, even for the second model. The maps are not empty.
 
-Now compare the last two columns. Erasing the most *ink* hurts about as much as erasing what the map points at
-in the first model, and more in the other two. (Of three further models, ink hurt more in one, as much in one, and
-less in one. So the map is no worse a guide than the ink, and no better.) If you want to know which patches of a digit
-matter, you had better look at the digit itself. A map that looks right is not evidence; a test next to a plain
-method is.
+Now compare the last two columns. In the first model, erasing the most *ink* hurts about as much as erasing
+what the map points at, and in the other two it hurts more. (Of three further models, ink hurt more in one, as
+much in one, and less in one. The map is therefore no worse a guide than the ink, and no better.) If you want
+to know which patches of a digit matter, you had better look at the digit itself. A map that looks right is
+not evidence. A test against a plain method is.
 
 ## Explore
 
-Which patches does the class token of the first model come from, after one layer and after two? Guess first: is
-the map after one layer sharper or more blurred?
+Which patches does the class token of the first model come from, after one layer and after two? Guess first
+whether the map after one layer is sharper or more blurred.
 """
 
 # %% explore
@@ -835,13 +839,13 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** A convolution knows that neighbouring pixels belong together, and that a thing looks the
-same wherever it is. In a vision transformer only pixels of the same patch are known to be neighbours. Which
-patches are neighbours, and that the same stroke means the same thing in another place, it has to learn.
+same wherever it is. In a vision transformer only pixels of the same patch are known to be neighbours. It has
+to learn which patches are neighbours, and that the same stroke means the same thing in another place.
 
-With little data it cannot learn that well enough, and convolutional networks do better. With very much data the
-freedom pays: what is learned can fit better than what was built in.
+With little data it cannot learn that well enough, and convolutional networks do better. With a great deal of
+data the freedom pays off, because what is learned can fit better than what was built in.
 
-Not necessarily. Weights say where information is taken from, not what is done with it: the values that are
+Not necessarily. Weights say where information is taken from, not what is done with it. The values that are
 taken may be of no use to the head, and what the feed-forward networks do is not in the rollout at all. You
 would have to change the patch and see whether the answer changes.
 ### END SOLUTION
@@ -878,19 +882,19 @@ claim up?
 
 <details><summary>What we saw</summary>
 
-Augmentation comes first, scrambling second: `lambda images, g: scrambled(jittered(images, g))`. Our three models
-that learned from scrambled digits read one, one and four *more* of the 500 unseen ones than those that learned
-from whole digits. To give the claim up, you would have to see the contrary: scrambled digits read worse on every
-seed, and by more than what models of the same kind differ by.
+Augmentation comes first, scrambling second: `lambda images, g: scrambled(jittered(images, g))`. Our three
+models that learned from scrambled digits read one, one and four *more* of the 500 unseen ones than those that
+learned from whole digits. To give the claim up, you would have to see the opposite, with scrambled digits
+read worse on every seed, and by more than models of the same kind differ.
 
 </details>
 
-**No class token.** Read the mean of all patches instead: `forward` changes in one line. Is the model worse? And
-what takes the place of row 0 of the rollout?
+**No class token.** Read the mean of all patches instead, so that `forward` changes in one line. Is the model
+worse? What takes the place of row 0 of the rollout?
 
 <details><summary>What to expect</summary>
 
-Not worse, as a rule: Dosovitskiy et al. (appendix D.3) found that both work equally well, if each gets a
+Not worse, as a rule. Dosovitskiy et al. (appendix D.3) found that both work equally well, if each gets a
 learning rate that suits it. Every patch is read, so the mean of all rows of the rollout takes the place of
 row 0.
 
@@ -923,8 +927,8 @@ def try_stretched(stretched):
 r"""
 <details><summary>One answer</summary>
 
-With the same patch size, everything fits but the table of positions: 64 patches need 65 rows. A new patch lies
-between old ones, so interpolate in two dimensions, and leave the class token out of it:
+With the same patch size, everything fits except the table of positions, because 64 patches need 65 rows. A
+new patch lies between old ones, so interpolate in two dimensions, and leave the class token out of it:
 
 ```python
 def stretched(position_embedding, n):
@@ -935,7 +939,7 @@ def stretched(position_embedding, n):
     return torch.cat([first, grid.flatten(2).mT], dim=1)
 ```
 
-Dosovitskiy et al. do so when they fine-tune on larger images (section 3.2).
+Dosovitskiy et al. do this when they fine-tune on larger images (section 3.2).
 
 </details>
 
@@ -954,15 +958,15 @@ print(f"tokens: {(224 // 16) ** 2 + 1}; parameters: {(layers * layer + around) /
 
 # %% [markdown]
 r"""
-- **Beyond class labels.** *CLIP* trains a vision transformer and a text Transformer so that a picture and
-  its caption get similar vectors (Radford et al. 2021). *MAE* hides three quarters of the patches and lets
-  the model paint them: your `patchify` makes its inputs, your `unpatchify` shows what it painted (He et al.
-  2022). *Registers*, a few extra tokens besides the class token, keep large models from storing notes in empty
-  patches (Darcet et al. 2024).
-- **Data instead of knowledge.** Trained on the 1.3 million images of ImageNet alone, the vision transformers
+- **Beyond class labels.** *CLIP* trains a vision transformer and a text Transformer so that a picture and its
+  caption get similar vectors (Radford et al. 2021). *MAE* hides three quarters of the patches and lets the
+  model paint them. Your `patchify` makes its inputs, and your `unpatchify` shows what it painted (He et al.
+  2022). *Registers*, a few extra tokens besides the class token, keep large models from storing notes in
+  empty patches (Darcet et al. 2024).
+- **Data instead of knowledge.** Trained only on the 1.3 million images of ImageNet, the vision transformers
   of 2021 fell a few points short of convolutional networks of the same size; after 300 million they were
-  ahead. Touvron et al. closed the gap with only ImageNet, with strong augmentation and a convolutional network
-  as teacher.
+  ahead. Touvron et al. closed the gap with only ImageNet, using strong augmentation and a convolutional
+  network as teacher.
 - **Masked autoencoders** (He et al. 2022) hide three quarters of the patches and learn to draw them. The
   encoder reads only the patches that are left, and `unpatchify` shows the result.
 - **Eyes for language models.** LLaVA (Liu et al. 2023) gives a language model the patches of a vision
@@ -990,11 +994,12 @@ r"""
 - Chefer, Gur and Wolf: *Transformer Interpretability Beyond Attention Visualization*, 2021,
   [arXiv:2012.09838](https://arxiv.org/abs/2012.09838). Maps that take gradients into account, tested by
   erasing.
-- Jain and Wallace: *Attention is not Explanation*, 2019, [arXiv:1902.10186](https://arxiv.org/abs/1902.10186),
-  and Wiegreffe and Pinter: *Attention is not not Explanation*, 2019,
-  [arXiv:1908.04626](https://arxiv.org/abs/1908.04626). What weights do not tell, and the reply; read both.
+- Jain and Wallace: *Attention is not Explanation*, 2019,
+  [arXiv:1902.10186](https://arxiv.org/abs/1902.10186), and Wiegreffe and Pinter: *Attention is not not
+  Explanation*, 2019, [arXiv:1908.04626](https://arxiv.org/abs/1908.04626). What weights do not tell you, and
+  the reply; read both.
 - He et al.: *Masked Autoencoders Are Scalable Vision Learners*, 2022,
-  [arXiv:2111.06377](https://arxiv.org/abs/2111.06377). Learning from images of which most is hidden.
+  [arXiv:2111.06377](https://arxiv.org/abs/2111.06377). Learning from images that are mostly hidden.
 - Touvron et al.: *Training data-efficient image transformers*, 2021,
   [arXiv:2012.12877](https://arxiv.org/abs/2012.12877). How to get by with fewer images.
 - Darcet et al.: *Vision Transformers Need Registers*, 2024,
@@ -1005,8 +1010,8 @@ r"""
   repository](https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits); scikit-learn
   ships their test set.
 
-**You have built it.** The same layers read sentences and pictures. What they cannot know beforehand they learn,
-given enough data; and you test what a map says about them before you believe it.
+**You have built it.** The same layers read sentences and pictures. What they cannot know beforehand they
+learn, given enough data, and you test what a map says about them before you believe it.
 """
 
 # %%
