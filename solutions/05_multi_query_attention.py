@@ -2,14 +2,14 @@
 r"""
 # 05 Share keys and values: what does a model reread for every token it writes?
 
-In lesson 04 every head has its own keys and values. When a model takes in a whole text at once, that costs
-little. When it *writes*, token after token, it has to keep all those keys and values, and to fetch every one of
+In lesson 04 every head has its own keys and values. When a model reads a whole text at once, that costs
+little. When it *writes*, token by token, it has to keep all those keys and values, and fetch every one of
 them from memory again for each new token. The computer then spends its time moving numbers, not computing
 with them.
 
 So let heads share. In this lesson you will **build**
 
-1. multi-query attention: many heads ask, and all of them use one and the same head of keys and values,
+1. multi-query attention: many heads ask, and all of them share a single head of keys and values,
 2. grouped-query attention: a few such heads, one for each group of query heads; most of today's models do this,
 3. the number of bytes that a model has to keep while it writes,
 4. the step that turns a model trained *without* sharing into one that shares.
@@ -17,7 +17,7 @@ So let heads share. In this lesson you will **build**
 Then you break a trained model by sharing too much, and mend it with a handful of training steps.
 
 **You need** lesson 04: heads, `split_heads`, and the picture with every shape. You may use
-`F.scaled_dot_product_attention`, but not its option `enable_gqa`: that is what you build.
+`F.scaled_dot_product_attention`, but not its option `enable_gqa`, because that is what you build.
 
 **You spend** about N minutes, more than half of them on the exercises.
 
@@ -60,18 +60,18 @@ r"""
 ## 1. What happens when a model writes?
 
 **The question.** A model has written *the dog saw the* and now writes *cat*. It needs the output for *cat*.
-Must it compute everything again, for all five tokens?
+Does it have to compute everything again, for all five tokens?
 
-No. The causal mask says that no token attends to a later one. So nothing about *the*, *dog*, *saw* changes
-when *cat* comes: not their outputs, and not their keys and values. Only *cat* itself is new: one query, one
-key, one value. Everything else can be kept. What is kept is called the **key/value cache**.
+No. The causal mask says that no token attends to a later one, so nothing about *the*, *dog*, *saw* changes
+when *cat* arrives, neither their outputs nor their keys and values. Only *cat* itself is new, with one query,
+one key and one value. Everything else can be kept. What is kept is called the **key/value cache**.
 
 ![Five rows, one for each token of the sentence as it is written. At every step there is one query, one new
 pair of key and value in blue, and the pairs kept from before in grey. The first step reads 1 pair, the last
 step 5](../images/writing.svg)
 
-By hand, the last step: the query of *cat* meets the five keys, with the scores 0, 2, -2, 0 and 3. That is the
-last row of lesson 01's score matrix. The other rows are not needed.
+By hand, the last step. The query of *cat* meets the five keys, and the scores are 0, 2, -2, 0 and 3. That is
+the last row of lesson 01's score matrix. The other rows are not needed.
 """
 
 # %%
@@ -89,26 +89,27 @@ print("from loops:", [round(value, 2) for value in from_loops()[4].tolist()])
 
 # %% [markdown]
 r"""
-No mask was needed while writing: there is no future yet that a token could attend to. And *cat*, the last token,
-gets what it got in lesson 01.
+No mask was needed while writing, because there is no future yet that a token could attend to. *Cat*, the last
+token, gets what it got in lesson 01.
 
 ### Two phases, and two speeds
 
-A request to a language model has two phases. In **prefill** the model takes in the prompt: all of its tokens
-are there, so all of them are computed at once, and the cache is filled. In **decode** it writes the answer,
-one token per step, and each step uses the whole cache. Why is decode the slow one?
+A request to a language model has two phases. In **prefill** the model reads the prompt. All of its tokens are
+there, so all of them are computed at once, and the cache is filled. In **decode** it writes the answer, one
+token per step, and each step uses the whole cache. Why is decode the slow one?
 
-Count for one head of width $D$ and a cache of $M$ tokens. One score is $D$ products, added up: $2D$
-operations. All scores: $2MD$. The average of the values, the same again. Together $4MD$ operations.
+Count for one head of width $D$ and a cache of $M$ tokens. One score takes $D$ products, added up: $2D$
+operations. All scores take $2MD$, and the average of the values takes the same again. Together that is $4MD$
+operations.
 
-And how much has to be read from memory? $M$ keys and $M$ values, $2MD$ numbers. At two bytes per number that
-is $4MD$ bytes. **One operation per byte.** This ratio is called the **arithmetic intensity** of a computation.
+How much has to be read from memory? $M$ keys and $M$ values, $2MD$ numbers. At two bytes per number that is
+$4MD$ bytes. **One operation per byte.** This ratio is called the **arithmetic intensity** of a computation.
 
 By hand, for *cat* and one head of width 4: $4 \cdot 5 \cdot 4 = 80$ operations, and 80 bytes.
 
-Is that much or little? A graphics processor of the kind that such models run on, NVIDIA's A100, does 312
-trillion operations per second. Its **memory bandwidth** is 2.039 trillion bytes per second (NVIDIA's data
-sheet). To be busy, it needs 153 operations for every byte. It gets one:
+Is that a lot? A graphics processor of the kind that such models run on, NVIDIA's A100, does 312 trillion
+operations per second. Its **memory bandwidth** is 2.039 trillion bytes per second (NVIDIA's data sheet). To
+stay busy, it needs 153 operations for every byte. It gets one:
 """
 
 # %%
@@ -119,9 +120,9 @@ print(f"busy with arithmetic: {100 / (312 / 2.039):.1f} % of the time")
 
 # %% [markdown]
 r"""
-Over 99 % of the time it waits for memory. In prefill all tokens of the prompt ask at once, and every key that is
-fetched serves thousands of queries; that is why prefill is fast per token and decode is slow. Writing for many
-people at a time does not help here: each text has its own cache.
+Over 99 % of the time it waits for memory. In prefill all tokens of the prompt ask at once, and every key that
+is fetched serves thousands of queries; that is why prefill is fast per token and decode is slow. Writing for
+many people at a time does not help here, because each text has its own cache.
 
 How could one byte serve more than one query, when there is only one new token? The token has many heads, and
 each has its own query. Let its $H$ query heads share $G$ heads of keys and values (**key/value heads** from
@@ -180,15 +181,15 @@ reading_the_cache
 r"""
 Look how far apart the lines are on the right. The arithmetic is the same to the last operation; what differs
 is what has to be fetched. (A small cache stays close to the processor, and the lines come closer together.
-Run the cell: the picture will be your machine's.)
+Run the cell, and the picture will be your machine's.)
 
 ## 2. What if all heads use the same keys and values?
 
-**The question.** What must each head have to itself? Its *query*, surely: asking several questions is what
-heads are for. But keys and values describe the tokens. Could not all heads use the same description?
+**The question.** What does each head need to itself? Its *query*, surely, because asking several questions is
+what heads are for. Keys and values, however, describe the tokens. Could all heads use the same description?
 
-They could. **Multi-query attention** keeps the query heads and gives all of them one and the same head of keys
-and values. **Grouped-query attention**, in section 3, lies between the two:
+They could. **Multi-query attention** keeps the query heads and gives all of them the same head of keys and
+values. **Grouped-query attention**, in section 3, lies between the two:
 
 ![Three ways to share, eight query heads each. Multi-head: every query head has its own key/value head, all
 of the memory is needed. Grouped-query: four neighbours share a key/value head, two of them are kept, 1 part
@@ -209,8 +210,9 @@ print(f"numbers per token: {w_key.shape[1]}, without copies: {shared.shape[1]}")
 
 # %% [markdown]
 r"""
-Both heads used (*thing*, *pet*). The same keys were kept twice. Once is enough: *dog* is $(2, 1)$ for both,
-scores $2 \cdot 2 + 2 \cdot 1 = 6$ in head 0 and $2 \cdot 2 - 2 \cdot 1 = 2$ in head 1, just as before.
+Both heads used (*thing*, *pet*), so the same keys were kept twice. Once is enough. *Dog* is $(2, 1)$ for
+both, with the scores $2 \cdot 2 + 2 \cdot 1 = 6$ in head 0 and $2 \cdot 2 - 2 \cdot 1 = 2$ in head 1, just as
+before.
 
 **The formula.** For head $h$ of $H$:
 
@@ -226,13 +228,13 @@ $$\operatorname{MQA}(x) = \operatorname{merge}(o)\, W_o^{\mathsf T} + b_o$$
 - the mask broadcasts to $(B, H, N, N)$
 
 Sharing saves parameters too. By hand, for tokens of width 4 and two heads: the layers for queries and output
-have $4 \cdot 4 + 4 = 20$ parameters each, those for keys and values $2 \cdot 4 + 2 = 10$ each. Together 60;
-multi-head attention has 80.
+have $4 \cdot 4 + 4 = 20$ parameters each, and the layers for keys and values have $2 \cdot 4 + 2 = 10$ each.
+Together that is 60; multi-head attention has 80.
 
 ### Exercise: `MultiQueryAttention`
 
-Split the queries as in lesson 04. The one key head meets all of them: write down both shapes, and line them
-up from the right.
+Split the queries as in lesson 04. The single key head meets all of them. Write down both shapes, and line
+them up from the right.
 """
 
 
@@ -278,13 +280,13 @@ class MultiQueryAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *Keys without an axis for heads.* Queries are $(B, H, N, d_{\text{head}})$, keys
-  $(B, N, d_{\text{head}})$: from the right, the *sentences* of the keys line up with the *heads* of the
-  queries. That is an error, as a rule. But with as many sentences as heads it fits, and head 1 attends to the
-  keys of sentence 1, whatever sentence it is in.
+- *Keys without an axis for heads.* Queries are $(B, H, N, d_{\text{head}})$, keys $(B, N, d_{\text{head}})$.
+  Counted from the right, the *sentences* of the keys line up with the *heads* of the queries. As a rule that
+  is an error, but with as many sentences as heads the shapes fit, and head 1 attends to the keys of sentence
+  1, whatever sentence it is in.
 - *Only the keys are shared.* Then half of the cache is still there in full.
-- *Keys and values are repeated along the tokens.* Every key is there twice, softmax divides by twice as
-  much, and the output is the same. Until a mask comes, which knows nothing of the copies.
+- *Keys and values are repeated along the tokens.* Every key is there twice, softmax divides by twice as much,
+  and the output is the same, until a mask comes that knows nothing of the copies.
 - *The scale of `d_model`.* As in lesson 04: queries and keys meet in `d_head` features.
 
 **See it run.** The two questions of *saw* in 60 parameters. For comparison, PyTorch's multi-head attention
@@ -314,8 +316,8 @@ for name, attention in (("multi-query", module), ("multi-head", theirs)):
 
 # %% [markdown]
 r"""
-Head 0 still gets a *pet* above zero, the dog, and head 1 one below, the cat. Here sharing cost nothing,
-because both heads wanted the same description.
+Head 0 still gets a *pet* above zero, from the dog, and head 1 gets one below zero, from the cat. Here sharing
+cost nothing, because both heads wanted the same description.
 
 What if they do not? Then something is lost. With two key/value heads of width 2, a token can be described by
 four features; with one, by two, and all heads have to make do with them. **Multi-query attention keeps the
@@ -323,20 +325,20 @@ questions apart and makes the descriptions simpler.**
 
 ## 3. Groups: where is the middle?
 
-**The question.** A key/value head for each query head is expensive, one for all is meagre. What lies
-between?
+**The question.** A key/value head for each query head is expensive, and one for all of them is meagre. What
+lies in between?
 
-Groups. With $H = 6$ query heads and $G = 3$ key/value heads, two share one. Which two? Neighbours, by
-convention: query heads 0 and 1 use key/value head 0, 2 and 3 use 1, 4 and 5 use 2.
+Groups. With $H = 6$ query heads and $G = 3$ key/value heads, each of the three serves two query heads. Which
+two? Neighbours, by convention: query heads 0 and 1 use key/value head 0, 2 and 3 use 1, 4 and 5 use 2.
 
-Queries now have six heads and keys three. The simplest way to let them meet is to copy each key/value head for
-the heads that use it. And here is **the trap of this lesson**: there are two natural orders for the copies.
+Queries now have six heads and keys three. The simplest way to let them meet is to copy each key/value head
+for the heads that use it. Here is **the trap of this lesson**: there are two natural orders for the copies.
 
 ![Six query heads in a row over copies of three key heads. Left, neighbours share: the copies are in
 the order 0, 0, 1, 1, 2, 2. Right, the whole row again: 0, 1, 2, 0, 1, 2, and the query heads 1, 2, 3 and 4 meet
 a key head that is not theirs](../images/sharing_order.svg)
 
-By hand: call the three key/value heads 10, 20 and 30, and copy them both ways. Query head 1 should get 10.
+By hand, call the three key/value heads 10, 20 and 30, and copy them both ways. Query head 1 should get 10.
 """
 
 # %%
@@ -351,8 +353,8 @@ for G in (1, 2, 3, 6):
 # %% [markdown]
 r"""
 Look at the last four lines. With one key/value head, and with one for each query head, both orders are the
-same. So a test that only knows multi-query and multi-head attention finds nothing. And a model *trained*
-with the wrong order is a good model: it has learned with that sharing. Only when you load someone else's
+same, so a test that only knows multi-query and multi-head attention finds nothing. A model *trained* with the
+wrong order is a good model too, because it has learned with that sharing. Only when you load someone else's
 weights does everything fall apart.
 
 **The formula.** For query head $h$ of $H$, and $G$ key/value heads:
@@ -365,14 +367,14 @@ $$g(h) = \left\lfloor \frac{h}{H / G} \right\rfloor$$
   rounds down
 - $q$: `q_proj(x)`, shape $(B, N, H \cdot d_{\text{head}})$, split into $H$ heads
 - $k$, $v$: `k_proj(x)` and `v_proj(x)`, shape $(B, N, G \cdot d_{\text{head}})$, split into $G$ heads
-- $d_{\text{head}} = d_{\text{model}} / H$, for all of them: it is counted in *query* heads
+- $d_{\text{head}} = d_{\text{model}} / H$, for all of them; it is counted in *query* heads
 
 $G = 1$ is multi-query attention, and $G = H$ is multi-head attention.
 
 ### Exercise: `GroupedQueryAttention`
 
 If the heads cannot divide the features evenly, or the groups cannot divide the heads, raise a `ValueError` as
-soon as the module is made. And do not use `enable_gqa`.
+soon as the module is created. Do not use `enable_gqa`.
 """
 
 
@@ -424,16 +426,16 @@ class GroupedQueryAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *The whole row again.* See above: right for $G = 1$ and $G = H$, wrong for everything between.
-- *Keys in one order, values in the other.* Then a head finds a token by its key, and gets the value of another
+- *The whole row again.* See above. It is right for $G = 1$ and $G = H$, and wrong for everything in between.
+- *Keys in one order, values in the other.* Then a head finds a token by its key but gets the value of another
   head.
-- *Copied $G$ times instead of $H / G$ times.* The same for $H = 4$ and $G = 2$. Try six query heads over
-  two.
-- *`out_proj` as wide as the keys.* What is merged are the *query* heads, $H$ of them.
+- *Copied $G$ times instead of $H / G$ times.* There is no difference for $H = 4$ and $G = 2$. Try six query
+  heads over two.
+- *`out_proj` as wide as the keys.* It is the *query* heads that are merged, all $H$ of them.
 - *Heads averaged until the shapes fit.* Sharing a head is not the same as blending heads.
 
 **See it run.** With a key/value head for each query head it must be multi-head attention; with one, your
-`MultiQueryAttention`; between the two, what PyTorch gives with `enable_gqa=True`:
+`MultiQueryAttention`; in between, what PyTorch gives with `enable_gqa=True`:
 """
 
 
@@ -476,10 +478,10 @@ with torch.no_grad():
 # %% [markdown]
 r"""
 Notice how the weights of one module went into the other: `MultiQueryAttention` and `GroupedQueryAttention`
-with one key/value head have the same parts, of the same names and shapes.
+with one key/value head have the same parts, with the same names and shapes.
 
-If you copied the keys and values, as we did, you have spent again what sharing had saved: the copies are as
-large as multi-head attention's own. Real code makes none. Give the groups their own axis, and
+If you copied the keys and values, as we did, you have spent again what sharing had saved, because the copies
+are as large as multi-head attention's own. Real code makes no copies. Give the groups their own axis, and
 broadcasting lets each key/value head meet all of its queries, as `read_the_cache` does in section 1:
 """
 
@@ -494,8 +496,8 @@ print(f"copies: {copies.numel()} numbers, without copies: {k.numel()}; the same 
 r"""
 ## 4. How large is the cache?
 
-**The question.** You want to serve a model. Its own size is on the label, 7 billion parameters. What else must
-fit into the memory, and how much is it?
+**The question.** You want to serve a model. Its own size is on the label, 7 billion parameters. What else has
+to fit into memory, and how large is it?
 
 Every token leaves behind, in every layer, a key and a value for each key/value head.
 
@@ -523,7 +525,7 @@ $$2 \cdot L \cdot G \cdot d_{\text{head}} \text{ numbers}$$
 - 2: keys and values
 - $L$: layers; $G$: key/value heads of a layer; $d_{\text{head}}$: the width of a head
 
-The number of *query* heads does not occur. That is the whole trick.
+The number of *query* heads does not appear. That is the whole trick.
 
 ### Exercise: `kv_cache_bytes`
 
@@ -556,7 +558,7 @@ def kv_cache_bytes(batch, seq_len, n_layers, n_kv_heads, d_head, bytes_per_eleme
 r"""
 **What goes wrong.**
 
-- *Half of it.* Keys or values, not both.
+- *Half of it.* You counted keys or values, not both.
 - *Numbers instead of bytes.* Or two bytes even if four are asked for.
 - *Query heads instead of key/value heads.* For Llama 2 7B it is the same number. For Llama 2 70B the result
   is eight times too large.
@@ -590,8 +592,9 @@ cache_sizes(sizes)
 
 # %% [markdown]
 r"""
-GPT-3 leaves behind 4608 KiB per token. Llama 2 70B has two thirds as many query heads and nearly as many layers,
-and makes do with 320. Llama 3.1 405B takes 63 GiB for one long text; without sharing it would be 1008.
+GPT-3 leaves behind 4608 KiB per token. Llama 2 70B has two thirds as many query heads and nearly as many
+layers, but makes do with 320. Llama 3.1 405B takes 63 GiB for one long text; without sharing it would be
+1008.
 
 **Who pays?** Whoever serves the model. A card with 80 billion bytes holds the 6.74 billion parameters of Llama
 2 7B at two bytes each. What is left decides how many people it can serve at a time:
@@ -607,22 +610,22 @@ for n_kv_heads in (32, 8, 1):
 
 # %% [markdown]
 r"""
-Thirty people at a time, or 123, or nearly a thousand, with the same card. More texts at a time save
-something else as well: the model's own weights are fetched once per step for all of them.
+Thirty people at a time, or 123, or nearly a thousand, on the same card. Serving more texts at a time saves
+something else as well, because the model's own weights are fetched once per step for all of them.
 
 ## 5. Can a trained model learn to share?
 
-**The question.** Someone has trained a model with multi-head attention, for months. Must all of
-it be done again to make the heads share?
+**The question.** Someone has spent months training a model with multi-head attention. Does all of it have to
+be done again to make the heads share?
 
-Ainslie et al. (2023) say no. Make each shared head from the heads that it replaces: take the *mean* of
-their matrices. Then train on, for a twentieth of the steps. They call it **uptraining**.
+Ainslie et al. (2023) say no. Make each shared head from the heads that it replaces by taking the *mean* of
+their matrices. Then continue training, for a twentieth of the steps. They call it **uptraining**.
 
 ![A weight of four rows, two for head 0 and two for head 1. Feature 0 of both heads, 1 2 and 5 6, meet in
 their mean 3 4; feature 1 of both, 3 4 and 7 8, meet in 5 6](../images/pooled_heads.svg)
 
-By hand: two heads of width 2 for tokens of width 2 become one. The rows of `k_proj.weight` are the features
-of head 0, then those of head 1:
+By hand, two heads of width 2 for tokens of width 2 become one. The rows of `k_proj.weight` are the features
+of head 0, then the features of head 1:
 
 $$\begin{pmatrix} 1 & 2 \\ 3 & 4 \\ 5 & 6 \\ 7 & 8 \end{pmatrix} \quad\longrightarrow\quad
 \begin{pmatrix} 3 & 4 \\ 5 & 6 \end{pmatrix}$$
@@ -649,7 +652,7 @@ $$\bar W_{g \cdot d_{\text{head}} + e} = \frac{G}{H} \sum_{h \,:\, g(h) = g} W_{
 
 ### Exercise: `pool_kv_heads`
 
-Give heads and groups their own axes, and ask yourself over which of them the mean runs.
+Give heads and groups their own axes, and ask yourself which of them the mean runs over.
 """
 
 
@@ -688,8 +691,8 @@ r"""
 - *The biases forgotten.* A layer has one bias for each row. It is pooled in the same way.
 
 **See it run.** A model with eight heads learns to report, for every token, the four tokens before it. Then we
-let the heads share: four key/value heads, two, one. We make the shared ones in three ways: the mean of each
-group, the first head of each group, or new random ones.
+let the heads share, with four key/value heads, then two, then one. We make the shared ones in three ways: the
+mean of each group, the first head of each group, or new random ones.
 """
 
 
@@ -787,15 +790,15 @@ figures.curves(percents, counted, **options, reference={"guessing": 100 / 8})
 
 # %% [markdown]
 r"""
-The more heads share, the less is left: with one key/value head for all, a quarter of the reports. The mean keeps more
-than the first head does for four and for two, on every seed. New random heads know nothing: one report in eight
-is right by chance, which is 12.5 %.
+The more heads share, the less is left. With one key/value head for all, a quarter of the reports are still
+right. The mean keeps more than the first head does for four and for two, on every seed. New random heads know
+nothing. One report in eight is right by chance, which is 12.5 %.
 
 Then come 8 steps of training, one twentieth of the 160. With the mean, the models are back at 95 % or more with four
 and two key/value heads, and at 75 % or more with a single one. With random heads they get between a quarter and about
 half right. What the model knows is still there in the mean; it is only a little out of tune.
 
-And a model that has shared from its first step?
+What about a model that has shared from its first step?
 """
 
 # %%
@@ -805,22 +808,22 @@ print("G = 1 from the start:", *(f"{share:.0f}" for share in fresh), "% right")
 # %% [markdown]
 r"""
 Every report is right, even with a single key/value head. So the trained model had not *needed* eight
-descriptions of each token. It had got used to them. That is the experience with large models, too: those
-that share from the start lose little. Our toy task is too easy to show how little. Ainslie et al. measured it
-on real ones: with eight key/value heads nearly the quality of multi-head attention, and nearly the speed of
-multi-query attention.
+descriptions of each token. It had just got used to them. That is the experience with large models, too. If
+they share from the start, they lose little. Our toy task is too easy to show how little. Ainslie et al.
+measured it on real models. Eight key/value heads gave nearly the quality of multi-head attention and nearly
+the speed of multi-query attention.
 
 ## Explore
 
-A model like Llama 2 7B on the card of section 4: choose how many key/value heads it has, how long the texts
-are, and how many are written at a time. Guess first: which helps more, half as many key/value heads or half
-as many texts? From which length on is even a single key/value head too much for 64 texts?
+Take a model like Llama 2 7B on the card of section 4. Choose how many key/value heads it has, how long the
+texts are, and how many are written at a time. Guess first: which helps more, half as many key/value heads or
+half as many texts? From which length on is even a single key/value head too much for 64 texts?
 
 <details><summary>An answer</summary>
 
-They help alike: both are factors of the same product. (For quality it is not the same: fewer texts cost none.)
-With a single key/value head, 64 texts of 61 times 1024 tokens still fit, and of 62 times 1024 no longer. The cache
-grows with the length, whatever is shared.
+They help equally, because both are factors of the same product. (They are not equal in quality, because fewer
+texts cost none.) With a single key/value head, 64 texts of 61 times 1024 tokens still fit; at 62 times 1024
+they no longer do. The cache grows with the length, whatever is shared.
 
 </details>
 """
@@ -857,7 +860,7 @@ r"""
 
 </details>
 
-And the trap of section 3? The two orders give the same shapes, and a model learns with either. Their
+What about the trap of section 3? The two orders give the same shapes, and a model learns with either. Their
 structure tells them apart, without any weights from elsewhere:
 """
 
@@ -905,10 +908,10 @@ $H$ times fewer makes that step almost $H$ times faster. In training all tokens 
 time. Every key that is fetched serves thousands of queries, arithmetic is the limit, and the arithmetic of
 the scores has not changed.
 
-Something between: with a few key/value heads, most of the memory is saved, so many more texts fit on the
-machine, and quality stays close to that of multi-head attention. I would measure the quality on our own
-task against $G$, and how many texts fit at our usual length. The cache grows with texts and lengths, the
-weights do not; so for short texts and few people the cache may not matter at all.
+Something in between. With a few key/value heads, most of the memory is saved, so many more texts fit on the
+machine, and the quality stays close to multi-head attention. I would measure the quality on our own task
+against $G$, and how many texts fit at our usual length. The cache grows with texts and lengths, the weights
+do not; so for short texts and few people the cache may not matter at all.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -992,14 +995,14 @@ def step(module, token, cache):
     return module.out_proj(heads.transpose(1, 2).flatten(2)), (k, v)
 ```
 
-The function of section 1 does the rest: one new query per head, and all heads use the same keys.
+The function of section 1 does the rest. There is one new query per head, and all heads use the same keys.
 
 </details>
 
-**Who should share?** Neighbours share, by convention. But nothing says that neighbours resemble each other.
-Before a model is pooled, its heads may be reordered (queries, keys, values and the columns of
-`out_proj`, all alike), and nothing changes. Write `partners(weight, n_heads)`: it returns the heads in
-pairs, like `[(0, 3), (1, 2)]`, so that the two of each pair have rows as alike as possible.
+**Who should share?** By convention, neighbours share, but nothing says that neighbours are alike. Before a
+model is pooled, its heads can be reordered (queries, keys, values and the columns of `out_proj`, all in the
+same way), and nothing changes. Write `partners(weight, n_heads)`, which returns the heads in pairs, like
+`[(0, 3), (1, 2)]`, so that the two heads of each pair have rows as similar as possible.
 """
 
 
@@ -1033,23 +1036,24 @@ def partners(weight, n_heads):
     return {tuple(sorted((h, gaps[h].argmin().item()))) for h in range(n_heads)}
 ```
 
-Each head takes its nearest. Here the pairs are twins, so that is enough; if head 0 is nearest to 1, and 1 to 2,
-you need a matching (take the closest pair, then the closest among the rest).
+Each head takes the head nearest to it. Here the pairs are twins, so that is enough; if head 0 is nearest to
+1, and 1 to 2, you need a matching (take the closest pair, then the closest among the rest).
 
 </details>
 
 **Make it hurt.** In section 5 a single key/value head was enough when it was there from the start. Make the
-task harder until it is not: more tokens to report, longer sequences, narrower heads. Which of the three
-matters most? And what does that tell you about "the same quality", as papers like to say?
+task harder until it no longer is, with more tokens to report, longer sequences or narrower heads. Which of
+the three matters most? What does that tell you about "the same quality", as papers like to say?
 
 <details><summary>What we found</summary>
 
-Less than we had expected, on three seeds each. Sequences twice as long: no difference. Eight tokens to report: the
-single key/value head was a few percent behind on two seeds. A width of 16, so that heads are two features
-wide: after 160 steps no model had learned the task, and on two seeds the single head was *ahead*. Eight tokens
-at a width of 32, and three times as many steps: one seed alike, one a little behind, one clearly behind. So
-sharing has a price where much has to be said in little room, and a single run can show you either sign. "The
-same quality" is a statement about the tasks, sizes and seeds that were measured.
+Less than we had expected, on three seeds each. Sequences twice as long made no difference. With eight tokens
+to report, the single key/value head was a few percent behind on two seeds. With a width of 16, so that heads
+are two features wide, no model had learned the task after 160 steps, and on two seeds the single head was
+*ahead*. With eight tokens at a width of 32, and three times as many steps, it was level on one seed, a little
+behind on one, and clearly behind on one. Sharing has a price where a lot has to be said in little room, and a
+single run can show you either sign. "The same quality" is a statement about the tasks, sizes and seeds that
+were measured.
 
 </details>
 """
@@ -1060,7 +1064,7 @@ r"""
 
 - **One for all.** PaLM shares one key/value head among 48 query heads, Falcon 7B among 71 (Chowdhery et al.
   2022; Almazrouei et al. 2023).
-- **Eight.** Llama 2 70B, Mistral 7B and all of Llama 3 have eight. Large models are often spread over eight
+- **Eight.** Llama 2 70B, Mistral 7B and all of Llama 3 have eight. Large models are often split across eight
   cards, and then each card holds one; with a single one, all cards would hold the same copy.
 - **Half as many bytes.** The cache can be kept at one byte per number. For a full text of Llama 3 8B that
   makes 0.5 GiB instead of 1.0.
@@ -1089,7 +1093,7 @@ r"""
   2023, [arXiv:2305.13245](https://arxiv.org/abs/2305.13245). Groups, pooling and uptraining; compares the
   mean with the first head and with random ones, as you did.
 - Raschka: [*LLMs from scratch*](https://github.com/rasbt/LLMs-from-scratch), bonus code on grouped-query
-  attention. Best for seeing the sharing inside of a whole model.
+  attention. Best for seeing the sharing inside a whole model.
 - Pope et al.: *Efficiently Scaling Transformer Inference*, 2022,
   [arXiv:2211.05102](https://arxiv.org/abs/2211.05102). Best on prefill and decode, and on what limits each of
   them on many chips.

@@ -3,20 +3,20 @@ r"""
 # 06 Assemble a decoder layer: how can a hundred layers be stacked without spoiling each other's work?
 
 Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then
-both again, and again: large models stack a hundred layers of this one form, each with its own parameters.
-But stack plain attention on plain attention, and after a few layers nothing is left: no difference between
-the tokens, and no gradient.
+both happen again, and again. Large models stack a hundred layers of this one form, each with its own
+parameters. But stack plain attention on plain attention, and after a few layers nothing is left, neither a
+difference between the tokens nor a gradient.
 
 In this lesson you will **build**
 
-1. the feed-forward network, in which every token is worked on by itself,
+1. the feed-forward network, which works on every token separately,
 2. the decoder layer of GPT: attention, network, and the two things that make it stackable,
 3. the decoder layer of a translator, which also attends to another text.
 
 Then you take those two things away, one at a time, and train twelve layers each way.
 
 **You need** lessons 03 and 04: the mask conventions, and multi-head attention. From this lesson on you may
-use `nn.MultiheadAttention`: you have built it.
+use `nn.MultiheadAttention`, because you have built it.
 
 **You spend** about N minutes, more than half of them on the exercises.
 
@@ -54,25 +54,25 @@ figures.table(x, tokens, FEATURES, title="x: one row per token")
 r"""
 ## 1. How does a token work with what it has gathered?
 
-**The question.** Attention only averages. Whatever a token gathers is a mixture of values; nowhere does
-anything ask "is this a thing *and* a pet?". Which part of a model can?
+**The question.** Attention only averages. Whatever a token gathers is a mixture of values. Nothing ever asks
+"is this a thing *and* a pet?". Which part of a model can?
 
-A small network of two linear layers, the **feed-forward network**. It works on one token at a time, and it is
-the same network for every token. Its first layer has **hidden units**, each of which looks for one pattern.
-Its second layer writes something for each pattern that was found.
+A small network of two linear layers, the **feed-forward network**. It works on one token at a time, and every
+token goes through the same network. Its first layer has **hidden units**, each of which looks for one
+pattern. Its second layer writes something for each pattern that was found.
 
-Between the two layers stands a function that lets positive numbers pass and holds negative ones back, **GELU**:
+Between the two layers sits a function that lets positive numbers pass and holds negative ones back, **GELU**:
 
 ![Two curves: ReLU is zero up to 0, then a straight line; GELU follows it softly and dips a little below zero
 near -0.75. Four marks on GELU show what one hidden unit lets through: saw at -3 and the at -2 next to
 nothing, cat at -1 a little below zero, dog at 1 most of it](../images/activations.svg)
 
-By hand, one hidden unit. Let it add up *thing* and *pet* and subtract 2. *Dog* gives $2 + 1 - 2 = 1$, *cat*
+By hand, one hidden unit. Let it add *thing* and *pet* and subtract 2. *Dog* gives $2 + 1 - 2 = 1$, *cat*
 $2 - 1 - 2 = -1$, *saw* $-1 - 2 = -3$, and both *the* give $-2$. GELU turns the 1 of *dog* into 0.84, the -1
 of *cat* into -0.16, and the others into nearly nothing.
 
 Now let the second layer subtract what was found from *small*. *Dog* gets a *small* of -0.84, and hardly any
-other token changes: a fact about dogs that no embedding contained.
+other token changes. That is a fact about dogs that no embedding contained.
 """
 
 # %%
@@ -93,8 +93,8 @@ $$\operatorname{GELU}(z) = z \cdot \Phi(z)$$
   hidden layer of $d_{\text{ff}}$ units
 - $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, and $b_2$, shape $(d_{\text{model}})$: `linear2`, back to
   the width of the model
-- $\Phi(z)$: the probability that a standard normal number lies below $z$. Some models replace it by a
-  shortcut with a tanh in it; we take the exact form
+- $\Phi(z)$: the probability that a standard normal number lies below $z$. Some models replace it with a
+  shortcut that contains a tanh; we use the exact form
 
 ### Exercise: `feed_forward`
 
@@ -128,11 +128,11 @@ def feed_forward(x, linear1, linear2):
 r"""
 **What goes wrong.**
 
-- *The activation after the second layer.* Then the network can hardly ever write a negative number: it can
+- *The activation after the second layer.* Then the network can hardly ever write a negative number. It can
   add to a feature, but not subtract from it.
 - *No activation between the layers.* Two linear layers in a row are one linear layer.
-- *The tanh form.* Hard to see in one layer, as the cell below measures. It matters when you load weights
-  that were trained with the other form.
+- *The tanh form.* The difference is hard to see in one layer, as the cell below measures. It matters when you
+  load weights that were trained with the other form.
 
 **See it run.** The dog detector as a network. It writes -1 times what it finds into *small*:
 """
@@ -152,35 +152,36 @@ figures.table(written, tokens, FEATURES, title="What the network writes")
 
 # %% [markdown]
 r"""
-Look at the row of *dog*, and at the other three columns: a network like this returns only what it *writes*.
-Where have *thing* and *pet* of the dog gone? That is the next question.
+Look at the row of *dog*, and at the other three columns. A network like this returns only what it *writes*.
+Where have the *thing* and *pet* of *dog* gone? That is the next question.
 
 ## 2. What makes a layer stackable?
 
-**The question.** If a layer's output *replaces* its input, every layer has to pass on all that later layers
-may need. How could it leave a note without wiping the board?
+**The question.** If a layer's output *replaces* its input, every layer has to pass on everything that later
+layers might need. How could it leave a note without wiping the board?
 
-By *adding*. The output of attention is added to $x$, and so is that of the network. This is the **residual
-connection**: a layer says what should change, and everything else stays.
+By *adding*. The output of attention is added to $x$, and so is the output of the network. This is the
+**residual connection**. A layer says what should change, and everything else stays.
 
-By hand, for the dog: $(2, -1, 1, 0)$ plus the note $(0, 0, 0, -0.84)$ is $(2, -1, 1, -0.84)$. Nothing has
-been lost.
+By hand, for *dog*: $(2, -1, 1, 0)$ plus the note $(0, 0, 0, -0.84)$ is $(2, -1, 1, -0.84)$. Nothing has been
+lost.
 
 ### What attention adds to a word
 
-In lesson 02 there was a plus sign that was never explained. On its own, *saw* may be what someone did, or a tool;
-its embedding has to be both, $(1, 1, 0, 0)$, as much of a *thing* as of an *action*. You trained attention on two
-sentences until the one vector had two meanings. But the meaning was never what attention returned: it was the token
-*plus* the output of attention. That plus is the residual connection. Attention does not write a new word, it **adds
-an adjustment to the old one**:
+In lesson 02 there was a plus sign that was never explained. On its own, *saw* can be what someone did, or a
+tool; its embedding has to be both, $(1, 1, 0, 0)$, as much a *thing* as an *action*. You trained attention on
+two sentences until that one vector had two meanings. But the meaning was never what attention returned. It
+was the token *plus* the output of attention. That plus is the residual connection. Attention does not write a
+new word, it **adds an adjustment to the old one**:
 
 ![A plane with thing to the right and action upwards. An arrow leads from the origin to saw alone, at (1, 1).
 From there one arrow, labelled dog adds (-2, 1), leads to (-1, 2), what someone did; another, labelled old
 adds (1, -2), leads to (2, -1), a tool](../images/saw_meaning.svg)
 
-Here is a head that does so, this time with matrices made by hand. The query of *saw* looks for what comes before an
-action (an animal) or before a thing (an adjective such as *old*, which is the opposite of *small*). What an
-animal has to say is the value $(-2, 1, 0, 0)$: less of a thing, more of an action. *Old* says the contrary.
+Here is a head that does this, this time with matrices made by hand. The query of *saw* looks for what comes
+before an action (an animal) or before a thing (an adjective such as *old*, which is the opposite of *small*).
+What an animal has to say is the value $(-2, 1, 0, 0)$: less of a thing, more of an action. *Old* says the
+opposite.
 """
 
 # %%
@@ -197,17 +198,18 @@ for name, before in (("the dog saw", x[:2]), ("the old saw", torch.stack([x[0], 
 # %% [markdown]
 r"""
 The same vector goes in, and two meanings come out: $(-1, 2, 0, 0)$, the *saw* of our sentence, and
-$(2, -1, 0, 0)$, a thing without any action in it. A layer that *replaced* *saw* by what attention gathered
+$(2, -1, 0, 0)$, a thing without any action in it. A layer that *replaced* *saw* with what attention gathered
 would have kept only the adjustment, $(-2, 1, 0, 0)$ or $(1, -2, 0, 0)$.
 
 ### And the norm
 
 After many additions, the features may have grown to any size. So each part reads a **normalised** copy: for
-every token, subtract the mean of its features and divide by their standard deviation. (Lesson 08 builds this norm
-and shows what depends on it; here you take PyTorch's.)
+every token, subtract the mean of its features and divide by their standard deviation. (Lesson 08 builds this
+norm and shows what depends on it; here you use PyTorch's.)
 
-By hand, for *dog*: the mean is $(2 - 1 + 1 + 0) / 4 = 0.5$, the mean of the squared differences
-$(2.25 + 2.25 + 0.25 + 0.25) / 4 = 1.25$, its root 1.118. So *dog* becomes $(1.34, -1.34, 0.45, -0.45)$.
+By hand, for *dog*: the mean is $(2 - 1 + 1 + 0) / 4 = 0.5$, the mean of the squared differences is
+$(2.25 + 2.25 + 0.25 + 0.25) / 4 = 1.25$, and its square root is 1.118. So *dog* becomes
+$(1.34, -1.34, 0.45, -0.45)$.
 """
 
 # %%
@@ -236,8 +238,8 @@ Where does the norm go? There are two orders. The thick line is the residual con
 x to the output passes nothing but two plus signs. Post-norm: attention, plus, norm, network, plus, norm;
 both norms stand on the residual line](../images/decoder_flow.svg)
 
-The first Transformer had **post-norm**. GPT-2 and nearly all that came after it have **pre-norm**. In section
-4 you will see why. A decoder layer of the GPT kind:
+The first Transformer had **post-norm**. GPT-2 and nearly all models that came after it have **pre-norm**. In
+section 4 you will see why. A decoder layer of the GPT kind:
 
 $$h = x + \operatorname{attention}\bigl(\operatorname{LN}_1(x)\bigr)$$
 
@@ -249,7 +251,7 @@ $$\operatorname{layer}(x) = h + \operatorname{FF}\bigl(\operatorname{LN}_2(h)\bi
 
 ### Exercise: `TransformerDecoderLayer`
 
-Give your parts PyTorch's names, so that its weights can move in. The attention is an
+Give your parts PyTorch's names, so that its weights can be loaded. The attention is an
 `nn.MultiheadAttention` with `batch_first=True`. Mind what *its* mask means by True (lesson 03), and what it
 returns.
 """
@@ -298,12 +300,12 @@ r"""
 **What goes wrong.**
 
 - *The residual starts after the norm.* `y + attention(y)` instead of `x + attention(y)`, with `y = norm(x)`.
-  Then the residual line is cut: what the norm takes away is lost.
-- *Only the last token is right.* It is the only one without a future. What does that say about the mask?
+  Then the residual line is cut, and what the norm takes away is lost.
+- *Only the last token is right.* It is the only token without a future. What does that say about the mask?
 - *`nan`, or tokens that attend to the future only.* The mask is the wrong way round.
-- *`x += ...`.* It writes into the tensor of whoever called you.
-- *One norm in both positions.* Right at first, because all fresh norms are the same, and wrong as soon as
-  they learn:
+- *`x += ...`.* It writes into the caller's tensor.
+- *One norm in both positions.* This is right at first, because all fresh norms are the same, and wrong as
+  soon as they learn:
 """
 
 
@@ -334,7 +336,7 @@ for name, layer in (("fresh", fresh), ("random", random)):
 # %% [markdown]
 r"""
 - *A norm over the wrong axes.* If the mean runs over tokens as well, the future comes in through the norm,
-  and no mask can help. Change *cat* into *saw*, and look how far each token moves:
+  and no mask can help. Change *cat* to *saw*, and see how far each token moves:
 """
 
 # %%
@@ -347,7 +349,7 @@ for name, axes in (("mean over a token", (4,)), ("mean over all", (5, 4))):
 # %% [markdown]
 r"""
 **See it run.** First, back to the loops of lesson 01. Take both norms out of your layer (`nn.Identity`
-returns what it gets), put zeros into the network, and identities into the attention. What the layer then
+returns what it gets), and put zeros into the network and identities into the attention. What the layer then
 *adds* to *cat*, the last token, from which nothing is hidden, must be what the loops made of it:
 """
 
@@ -397,9 +399,9 @@ print("the same outputs:", torch.allclose(mine(words), theirs(words), atol=1e-5)
 
 # %% [markdown]
 r"""
-**Train both.** The same parameters at the start, the same sentences, and a task: each token reports the
-symbol before it. Training moves every parameter a little, step after step, in the direction that lowers the
-loss. How far one step goes is set by the **learning rate**, here 0.003. It will matter in section 4.
+**Train both.** Give them the same parameters at the start, the same sentences, and a task: each token reports
+the symbol before it. Training moves every parameter a little, step after step, in the direction that lowers
+the loss. How far one step goes is set by the **learning rate**, here 0.003. It will matter in section 4.
 """
 
 
@@ -454,12 +456,12 @@ r"""
 
 **The question.** In one layer, neither seems to matter much. What happens in twelve?
 
-Take each of the two away. That makes four ways to wire the same parts, and all of them are fresh, as PyTorch
-makes them. Ask first how much of the *gradient* arrives at each layer, when training pulls at the output.
+Take each of the two away. That makes four ways to wire the same parts, all of them fresh, as PyTorch makes
+them. Ask first how much of the *gradient* reaches each layer when training pulls at the output.
 
-By hand, for a single feature. Let each layer be some $f$ with the slope 0.1. Twelve of them in a row multiply
-the gradient by $0.1^{12}$, a millionth of a millionth. With a residual, each layer is $x + f(x)$ with the
-slope $1 + 0.1$, and twelve of them multiply it by $1.1^{12} = 3.1$. For whole vectors the slope is a matrix of
+By hand, for a single feature. Let each layer be some $f$ with slope 0.1. Twelve of them in a row multiply the
+gradient by $0.1^{12}$, a millionth of a millionth. With a residual, each layer is $x + f(x)$ with slope
+$1 + 0.1$, and twelve of them multiply it by $1.1^{12} = 3.1$. For whole vectors the slope is a matrix of
 derivatives, and the 1 is the identity $I$:
 
 $$\frac{\partial\,(x + f(x))}{\partial x} = I + f'(x)$$
@@ -531,13 +533,14 @@ figures.curves(measured, title=title, xlabel=xlabel, ylabel="gradient", log_y=Tr
 
 # %% [markdown]
 r"""
-With neither of the two, nothing arrives: each layer multiplies the gradient by something small, twelve times
-over. With a residual it arrives, thanks to the $I$. But a norm on its own lets it through as well, at least in
-part: 0.03, the least of the three, is still over a trillion times what arrives with neither. A norm makes small
-vectors large again, and with them their gradient. So is the residual not needed after all?
+With neither of the two, nothing arrives, because each layer multiplies the gradient by something small,
+twelve times over. With a residual it arrives, thanks to the $I$. But a norm on its own lets it through as
+well, at least in part: 0.03, the smallest of the three, is still over a trillion times what arrives with
+neither. A norm makes small vectors large again, and with them their gradient. So is the residual not needed
+after all?
 
-Look at the tokens instead. How alike are the tokens of a sentence, as they go up? (The mean of the cosines of
-all pairs: 0 is unrelated, 1 is the same direction.)
+Look at the tokens instead. How alike are the tokens of a sentence as they go up through the layers? (We take
+the mean of the cosines of all pairs: 0 is unrelated, 1 is the same direction.)
 """
 
 
@@ -563,12 +566,12 @@ figures.curves(alike, title=title, xlabel=xlabel, ylabel="mean cosine")
 # %% [markdown]
 r"""
 There it is. Attention averages, and averages of averages are all the same. Without residuals, all tokens are
-one and the same after a few layers, and nothing that comes later can tell them apart again. With them, each
-token carries itself along. (Dong et al. 2021 prove how fast it goes.)
+the same after a few layers, and nothing that comes later can tell them apart again. With residuals, each
+token carries itself along. (Dong et al. 2021 prove how fast it happens.)
 
-So a residual on its own has a gradient, and its tokens stay different. Is the *norm* not needed, then? Only training
-can tell. Twelve layers, the task of section 3, a learning rate of 0.003, and three seeds for each of the
-four ways. Guessing among eight symbols has a loss of 2.08.
+A residual on its own, then, has a gradient, and its tokens stay different. Is the *norm* not needed? Only
+training can tell. Take twelve layers, the task of section 3, a learning rate of 0.003, and three seeds for
+each of the four ways. Guessing among eight symbols has a loss of 2.08.
 """
 
 
@@ -599,8 +602,8 @@ figures.table(table, rows, columns, title="The loss after 60 steps, mean of thre
 
 # %% [markdown]
 r"""
-One of the four plots is unlike the others. At this learning rate twelve layers learn with both, and with nothing
-less. Do residual and norm do the same thing, then? Try a smaller learning rate, 0.001, and 100 steps:
+One of the four numbers is unlike the others. At this learning rate twelve layers learn with both, and with
+nothing less. Do residual and norm do the same thing, then? Try a smaller learning rate, 0.001, and 100 steps:
 """
 
 
@@ -611,16 +614,16 @@ for name, losses in slow.items():
 
 # %% [markdown]
 r"""
-Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. So they
-do different things. Without residuals there is nothing left to learn from: the tokens are alike. Without norms
-a model can learn, but only in small steps. Training changes what the lower layers add, so the upper layers get
-inputs of a different size than before; a norm hands every part an input of the size that it expects, and larger
-steps do no harm.
+Now the residual on its own is making progress, on every seed. The norm on its own is still guessing. The two
+do different things. Without residuals there is nothing left to learn from, because the tokens are alike.
+Without norms a model can learn, but only in small steps. Training changes what the lower layers add, so the
+upper layers get inputs of a different size than before. A norm hands every part an input of the size that it
+expects, and larger steps do no harm.
 
 ### The two orders
 
-And pre-norm against post-norm? Both have residuals, both have norms. Train post-norm as well, at the learning
-rate of 0.003, and then both at a bolder one, 0.01:
+What about pre-norm and post-norm? Both have residuals, both have norms. Train post-norm as well, at the
+learning rate of 0.003, and then both at a bolder one, 0.01:
 """
 
 # %%
@@ -637,21 +640,21 @@ figures.curves(bold, title="Two orders, two learning rates, three seeds each")
 
 # %% [markdown]
 r"""
-At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck at
-guessing, on every seed. That is why post-norm models of many layers need a **warm-up**, a learning rate that
-starts small and grows, and why nearly all large models of today are pre-norm (Xiong et al. 2020). Lesson 08 finds
-out where the difference comes from.
+At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck
+at guessing, on every seed. That is why post-norm models of many layers need a **warm-up**, a learning rate
+that starts small and grows, and why nearly all of today's large models are pre-norm (Xiong et al. 2020).
+Lesson 08 finds out where the difference comes from.
 
 ## 5. A layer that attends to another text
 
-**The question.** A translator writes German, and the English sentence lies before it. Where in the layer does
+**The question.** A translator writes German with the English sentence in front of it. Where in the layer does
 the English come in?
 
-First, it has to be read. An **encoder** is a stack of layers like yours *without* the causal mask: the
+First, it has to be read. An **encoder** is a stack of layers like yours *without* the causal mask. The
 English sentence is there from the start, so every token of it may attend to every other. What comes out, one
 vector for each English token, is the **memory**. (Lesson 09 builds the encoder; here its memory is given.)
 
-The layer that writes gets a third part between attention and network: cross-attention, which you built in
+The layer that writes gets a third part between attention and network, the cross-attention that you built in
 lesson 04. Queries come from what is being written, keys and values from the memory. This is the layer of the
 first Transformer, and it is post-norm:
 
@@ -661,8 +664,8 @@ residual line leads past each sublayer to its plus, and through the three norms.
 reads all of the dog saw the cat, makes the memory](../images/cross_layer_flow.svg)
 
 By hand: who may attend to whom, for *dass der Hund* and the memory *the dog saw the cat*? *der*, the second
-token, may attend to two German tokens, *dass* and itself, and to all five English ones: the English sentence
-is complete, it has no future.
+token, may attend to two German tokens, *dass* and itself, and to all five English ones, because the English
+sentence is complete and has no future.
 """
 
 # %%
@@ -743,14 +746,14 @@ class CrossAttentionDecoderLayer(nn.Module):
 r"""
 **What goes wrong.**
 
-- *Cross-attention attends to x again.* Replace the memory by zeros, and look whether the output moves.
-- *Roles exchanged.* As many rows come out as the memory has tokens.
+- *Cross-attention attends to x again.* Replace the memory with zeros, and see whether the output moves.
+- *Roles swapped.* As many rows come out as the memory has tokens.
 - *A causal mask on the memory.* Nothing in a complete sentence lies in the future.
 - *Padding tokens of the memory attended to, and real ones hidden.* The two mask conventions once more.
 - *Two norms for three sublayers*, or norms in another order: hidden as long as all are fresh.
 
-**See it run.** PyTorch's own layer with the same parameters, on a batch whose second memory ends in two padding
-tokens. That second text must give the same as on its own, with a memory of three tokens:
+**See it run.** PyTorch's own layer with the same parameters, on a batch whose second memory ends in two
+padding tokens. That second text must give the same result as on its own, with a memory of three tokens:
 """
 
 # %%
@@ -772,15 +775,15 @@ print("without a mask:", torch.allclose(reader(target, memory)[1:], alone, atol=
 r"""
 ## Explore
 
-Choose what to measure and how deep to stack. Guess first: which of the four ways lets the features
-themselves grow from layer to layer, and why can it afford to? After how many layers without residuals can
-you no longer tell the tokens apart?
+Choose what to measure and how deep to stack. Guess first. Which of the four ways let the features themselves
+grow from layer to layer, and why can they afford to? After how many layers without residuals can you no
+longer tell the tokens apart?
 
 <details><summary>An answer</summary>
 
-The two with a residual: each layer adds something, and nothing is ever divided. With a norm in front of
-every part, the layers do not mind: they read a copy of the usual size. Without residuals, the tokens are
-nearly the same after four layers, with a norm or without.
+The two with a residual, because each layer adds something, and nothing is ever divided. With a norm in front
+of every part, the layers do not mind, because they read a copy of the usual size. Without residuals, the
+tokens are nearly the same after four layers, with a norm or without.
 
 </details>
 """
@@ -809,8 +812,8 @@ explore(look, measure=kinds, depth=(2, 16, 2, 8))
 r"""
 ## See the whole computation
 
-Your layer, drawn from a run. Find the two boxes that say *add*, and follow the thick blue line from the input to
-the output: it passes through nothing else.
+Your layer, drawn from a run. Find the two boxes that say *add*, and follow the thick blue line from the input
+to the output. It passes through nothing else.
 """
 
 # %%
@@ -835,15 +838,15 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The derivative of $x + f(x)$ is the identity plus that of $f$. Whatever $f$ does, one
-copy of the gradient goes through unchanged; in a chain of $f$ alone, the derivatives are multiplied, and
-with small ones nothing is left after a few layers.
+**A worked answer.** The derivative of $x + f(x)$ is the identity plus the derivative of $f$. Whatever $f$
+does, one copy of the gradient goes through unchanged; in a chain of $f$ alone, the derivatives are
+multiplied, and with small ones nothing is left after a few layers.
 
 Attention averages tokens. Averages of averages become alike, and after some layers all tokens are the same.
 With the residual, each token keeps what it was, and attention only adds to it; so a layer needs to say only
 what should change, and a fresh layer does little harm.
 
-In pre-norm nothing but additions stands between input and output, so signal and gradient have a free way
+In pre-norm there is nothing but additions between input and output, so signal and gradient have a clear path
 through any number of layers; the features grow a little with depth, and a last norm at the top takes care of
 that. In post-norm every norm rescales the line itself. Such models train as well, but with many layers they
 need a small learning rate at the beginning (a warm-up).
@@ -881,10 +884,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**Put a layer on trial.** Turn the first two ways of section 3 into your own test. Write `alike(mine,
-theirs, x)`: it makes all parameters of `theirs` random, copies them into `mine`, and returns True only if
-both give the same outputs *and* the same gradients. `try_alike` hands it a right layer and three broken ones.
-Which of them would a test with fresh parameters let pass? Which one a test without gradients?
+**Put a layer on trial.** Turn the first two ways of section 3 into your own test. Write `alike(mine, theirs,
+x)`, which makes all parameters of `theirs` random, copies them into `mine`, and returns True only if both
+give the same outputs *and* the same gradients. `try_alike` hands it a correct layer and three broken ones.
+Which of them would pass a test with fresh parameters? Which one would pass a test without gradients?
 """
 
 
@@ -942,14 +945,14 @@ def alike(mine, theirs, x):
     return all(None not in pair and torch.allclose(*pair, rtol=1e-3, atol=1e-3) for pair in pairs)
 ```
 
-With fresh parameters `one_norm` passes: two fresh norms are the same. Without gradients `detached` passes: its
-outputs are right.
+With fresh parameters `one_norm` passes, because two fresh norms are the same. Without gradients `detached`
+passes, because its outputs are right.
 
 </details>
 
-**Nothing at first.** Write `silent(layer)`: it changes a `TransformerDecoderLayer` so that it returns its
-input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (Many large models
-start nearly like that.)
+**Nothing at first.** Write `silent(layer)`, which changes a `TransformerDecoderLayer` so that it returns its
+input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (Many large
+models start nearly like that.)
 """
 
 
@@ -986,9 +989,10 @@ moved, everything before them does, too.
 
 </details>
 
-**Take the first steps gently.** Twelve post-norm layers did not learn at a learning rate of 0.01. Train them for
-100 steps at `0.005`, on three seeds. Then give them a *warm-up*: `train` takes a function of the step for `lr`, so
-let the rate grow over the first 60 steps, from nearly 0 to `0.005`. Then be bolder, with a rise to 0.01.
+**Take the first steps gently.** Twelve post-norm layers did not learn at a learning rate of 0.01. Train them
+for 100 steps at `0.005`, on three seeds. Then give them a *warm-up*: `train` takes a function of the step for
+`lr`, so let the rate grow over the first 60 steps, from nearly 0 to `0.005`. Then be bolder, and let it rise
+to 0.01.
 
 <details><summary>What we found</summary>
 
@@ -1001,20 +1005,20 @@ warm = losses_of_twelve(orders["post-norm"], warm_up, steps=100)
 ```
 
 At `0.005` from the start two of three seeds learned, and one stayed at guessing. With the warm-up all three
-learned. With a rise to 0.01 all three set out to learn, and then the loss went up again. A recipe that depends on
-the seed is called unstable, and a single seed would not have told you.
+learned. With a rise to 0.01 all three set out to learn, and then the loss went up again. A recipe that
+depends on the seed like this is called unstable, and a single seed would not have shown it.
 
 </details>
 
 **Which layer is needed?** Train the pre-norm model of section 4, then leave out one of its layers at a time
-(`nn.Identity` instead), and measure. Why can a residual stack lose a layer and live, when other networks
-cannot?
+(`nn.Identity` instead), and measure. Why can a residual stack survive the loss of a layer, when other
+networks cannot?
 
 <details><summary>An answer</summary>
 
-Without a layer, only its note is missing; all other notes still reach the top, because they are added to the same
-line. In a network without residuals, the next layer would get an input that it has never seen. On our three seeds
-the loss hardly rose, whichever layer was missing; the first ones were missed most.
+Without a layer, only its note is missing. All other notes still reach the top, because they are added to the
+same line. In a network without residuals, the next layer would get an input that it has never seen. On our
+three seeds the loss hardly rose, whichever layer was missing; the first ones were missed most.
 
 </details>
 """
@@ -1052,9 +1056,10 @@ draw(nn.TransformerEncoderLayer(8, 2, 32, **options), torch.zeros(2, 5, 8), engi
 
 # %% [markdown]
 r"""
-The parts have the names of yours, and both residuals are there; the dropouts do nothing at a rate of 0. What
-the picture cannot say is what happens inside `self_attn`, which is one function of PyTorch: how many heads
-there are, and whether the scores are scaled. Parameters are not shown either. For that, use `draw` as before.
+The parts have the same names as yours, and both residuals are there; the dropouts do nothing at a rate of 0.
+What the picture cannot say is what happens inside `self_attn`, which is one function of PyTorch: how many
+heads there are, and whether the scores are scaled. Parameters are not shown either. For that, use `draw` as
+before.
 """
 
 # %% [markdown]
@@ -1063,18 +1068,18 @@ r"""
 
 - 3Blue1Brown: [*Attention in transformers*](https://www.3blue1brown.com/lessons/attention), 2024. Best for
   seeing attention as an adjustment that is *added* to a word, as for *saw* in section 2.
-- Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
-  The source: its section 3.1 and figure 1 are the layer of section 5.
-- Raschka: [*LLMs from scratch*](https://github.com/rasbt/LLMs-from-scratch), code of the book of 2024. Best for
-  going on from here: its chapter 4 stacks such layers into a GPT.
+- Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762). The
+  original paper. Its section 3.1 and figure 1 are the layer of section 5.
+- Raschka: [*LLMs from scratch*](https://github.com/rasbt/LLMs-from-scratch), code of the book of 2024. Best
+  for going on from here, because its chapter 4 stacks such layers into a GPT.
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
   [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from, with the experiment that
   made everyone use them.
 - Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
   each token is normalised by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
-  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up: the theory
-  to section 4.
+  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up is needed.
+  The theory behind section 4.
 - Dong, Cordonnier, Loukas: *Attention is Not All You Need*, 2021,
   [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). A proof of what attention does to tokens without residuals.
 - Geva et al.: *Transformer Feed-Forward Layers Are Key-Value Memories*, 2021,

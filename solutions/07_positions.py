@@ -2,9 +2,9 @@
 r"""
 # 07 Tell tokens where they are: who saw whom?
 
-*The dog saw the cat. The cat saw the dog.* Five tokens, the same five, and two different stories. Everything
-that you have built in lessons 01 to 06 sees no difference between them. Lesson 01 noticed it first: *the*
-occurs twice, with the same numbers. Now we repair it.
+*The dog saw the cat. The cat saw the dog.* Five tokens, the same five, and two different stories. Nothing
+that you have built in lessons 01 to 06 sees a difference between them. Lesson 01 noticed it first, where
+*the* occurs twice with the same numbers. Now we repair it.
 
 In this lesson you will **build**
 
@@ -44,7 +44,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The same five tokens, the same four features. And next to them, the opposite story:
+The same five tokens, the same four features, and next to them the opposite story:
 """
 
 # %%
@@ -58,15 +58,14 @@ figures.table(x, tokens, FEATURES, title="x: one row per token")
 r"""
 ## 1. What does attention know about order?
 
-**The question.** Self-attention compares every token with every other. Does it matter to the result in which
-order they stand?
+**The question.** Self-attention compares every token with every other. Does their order matter to the result?
 
 ![The sentences the dog saw the cat and the cat saw the dog, with an arrow from each to one and the same box,
 which holds the tokens cat, dog, saw, the, the without an order](../images/one_bag.svg)
 
-It does not. A score needs two vectors. Neither of them says where it stands. If the tokens are shuffled, the
-same scores come out, shuffled in the same way, and each output is the same weighted average as before.
-By hand: look up the output of *dog* in both sentences.
+It does not. A score needs two vectors, and neither of them says where it stands. If the tokens are shuffled,
+the same scores come out, shuffled in the same way, and each output is the same weighted average as before. By
+hand, look up the output of *dog* in both sentences.
 """
 
 # %%
@@ -84,9 +83,9 @@ print("shuffle, then attend = attend, then shuffle:", same)
 # %% [markdown]
 r"""
 Mathematicians say that self-attention is **permutation equivariant**: permute the input, and the output is
-permuted in the same way. No training can change that, because it holds for all weights. See for yourself: here
-is a model that reads one of the two sentences and answers one question. Who saw? For *the dog saw the cat* the
-answer is *dog*, for the other sentence *cat*.
+permuted in the same way. No training can change that, because it holds for all weights. See for yourself.
+Here is a model that reads one of the two sentences and answers one question. Who saw? For *the dog saw the
+cat* the answer is *dog*; for the other sentence it is *cat*.
 """
 
 # %%
@@ -129,31 +128,32 @@ without_losses = three_seeds(torch.zeros(5, 4))
 
 # %% [markdown]
 r"""
-After 200 steps it still guesses, on every seed: one half for each. More steps, more heads or more layers would
-not help.
+After 200 steps it still guesses on every seed, with one half for each answer. More steps, more heads or more
+layers would not help.
 
-The causal mask of lesson 03 breaks the symmetry a little, because token 0 sees one token and token 4 sees five.
-You will measure in section 7 how far a model gets with only that.
+The causal mask of lesson 03 breaks the symmetry a little, because token 0 sees one token and token 4 sees
+five. In section 7 you will measure how far a model gets with just that.
 
-So the position has to enter through the numbers. There are three places to put it: **add** it to the embedding
-(sections 2 and 3), **rotate** queries and keys by it (4 and 5), or **add** it to the scores (6).
+The position therefore has to enter through the numbers. There are three places to put it: **add** it to the
+embedding (sections 2 and 3), **rotate** queries and keys by it (4 and 5), or **add** it to the scores (6).
 
 ## 2. How does one write a position as numbers?
 
-**The question.** Why not simply append the position itself, 0, 1, 2, ...? Because 2000 is a huge number
-compared with features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while
-7 and 70 are not. How can small numbers describe every position so that no two positions look the same?
+**The question.** Why not simply append the position itself, 0, 1, 2, ...? Because 2000 is huge compared with
+features of size one, and because a layer finds it hard to see that 7 and 8 are neighbours while 7 and 70 are
+not. How can small numbers describe every position so that no two positions look the same?
 
-A clock does. Its hour hand tells morning from noon, its minute hand tells 7:58 from 7:59. And wherever a hand
-points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each is
-a *pair* of features, and each rotates more slowly than the one before.
+A clock can. Its hour hand tells morning from noon, and its minute hand tells 7:58 from 7:59. Wherever a hand
+points, the height of its tip is between -1 and 1. **Sinusoidal positions** give a token several clocks: each
+is a *pair* of features, and each rotates more slowly than the one before.
 
 ![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand rotates by 1 radian
 per position, in the lower row by a hundredth of that, which can hardly be
 seen](../images/position_clocks.svg)
 
-The sine is the height of the hand, the cosine how far it reaches to the right. By hand, for four features:
-pair 0 rotates by $1$ radian per position, pair 1 by $1 / 10000^{2/4} = 0.01$. So position 3 reads:
+The sine is the height of the hand, and the cosine is how far it reaches to the right. By hand, for four
+features: pair 0 rotates by $1$ radian per position, pair 1 by $1 / 10000^{2/4} = 0.01$. Position 3 then
+reads:
 """
 
 # %%
@@ -214,11 +214,12 @@ r"""
   trained with the other order will misread every clock. Section 5 meets the same trap again.
 - *The exponent twice.* The formula says $2i$, and `torch.arange(0, d_model, 2)` already counts 0, 2, 4. If
   you double it again, your clocks slow down twice as fast.
-- *Whole numbers in the exponent.* `steps // d_model` is zero for every pair: all clocks run alike.
+- *Whole numbers in the exponent.* `steps // d_model` is zero for every pair, so all clocks run at the same
+  speed.
 
-**See it run.** Sixteen features of 24 positions. Read a column downwards: the left ones swing quickly, the
-right ones hardly move. Those at the far right look like constant stripes, a sine near 0 next to a cosine near 1,
-because 24 positions are too few to see their clocks move.
+**See it run.** Sixteen features of 24 positions. Read the columns from top to bottom. The left ones swing
+quickly, and the right ones hardly move. Those at the far right look like constant stripes, a sine near 0 next
+to a cosine near 1, because 24 positions are too few to see their clocks move.
 """
 
 # %%
@@ -231,7 +232,8 @@ figures.attention_maps({"d_model = 16": table}, names, columns, title, note=note
 
 # %% [markdown]
 r"""
-Now the promised repair. The same model, the same two sentences and seeds, and the table added to the tokens:
+Now for the promised repair, with the same model, the same two sentences and seeds, and the table added to the
+tokens:
 """
 
 # %%
@@ -241,11 +243,11 @@ figures.curves(lines, title="Who saw? With and without positions, three seeds")
 
 # %% [markdown]
 r"""
-*Who saw whom* is answered, on every seed. The vectors of the tokens have not changed; only where they stand has
-been written into them.
+*Who saw whom* is answered, on every seed. The embeddings have not changed; we have only added where each
+token stands.
 
-One more property, for which its authors chose this table. The dot product of two rows depends only on how
-far they are apart, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$:
+There is one more property, and its authors chose this table for it. The dot product of two rows depends only
+on how far they are apart, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$:
 """
 
 # %%
@@ -255,12 +257,12 @@ for p in (0, 5, 15):
 
 # %% [markdown]
 r"""
-In a model this is blurred: the rows are added to embeddings and pass through $W_Q$ and $W_K$ before they meet.
-RoPE, in section 4, keeps the property where it counts, in the scores.
+In a model this is blurred, because the rows are added to embeddings and pass through $W_Q$ and $W_K$ before
+they meet. RoPE, in section 4, keeps the property where it counts, in the scores.
 
 ## 3. Could a model find its own positions?
 
-**The question.** Why sines? An embedding of tokens is learned; why not an embedding of positions?
+**The question.** Why sines? The embeddings of tokens are learned, so why not the embeddings of positions?
 
 Why not, indeed. **Learned positions** are a table of parameters, one row for each position. Row 0 is added to
 the first token of every sentence, row 1 to the second. BERT and GPT-2 do this.
@@ -269,7 +271,7 @@ the first token of every sentence, row 1 to the second. BERT and GPT-2 do this.
 Rows 0 to 4 are added to the tokens, rows 5 and 6 are not needed for this sentence. Row 0 is 0.1, 0, 0, 0 and row 3
 is 0, 0.2, 0, 0; the others are zero](../images/learned_rows.svg)
 
-By hand: both *the* are $(0, 0, 0, 1)$. Let the table hold $(0.1, 0, 0, 0)$ in row 0 and $(0, 0.2, 0, 0)$ in
+By hand: each *the* is $(0, 0, 0, 1)$. Let the table hold $(0.1, 0, 0, 0)$ in row 0 and $(0, 0.2, 0, 0)$ in
 row 3, and they differ:
 """
 
@@ -288,7 +290,7 @@ $$\operatorname{out}_{b,p} = x_{b,p} + E_p$$
 
 - $E$, shape $(\text{max\_len}, d_{\text{model}})$: the parameters, an `nn.Embedding` looked up by position
 - $p = 0, 1, \dots, N - 1$, the same for every sentence $b$
-- if $N > \text{max\_len}$ there is no row for the last tokens; that is an error
+- if $N > \text{max\_len}$ there is no row for the last tokens, which is an error
 
 (Gehring et al. 2017, section 3.1; Radford et al. 2018.)
 
@@ -339,8 +341,8 @@ r"""
 
 - *Positions along the wrong axis.* `len(x)` is the number of *sentences*. With as many sentences as tokens the
   shapes fit, and every sentence gets one row for all of its tokens.
-- *The whole table is added.* Right for sentences of full length, an error for all others.
-- *Wrapping around.* `positions % max_len` silences the error: token 7 is told that it is the first.
+- *The whole table is added.* This is right for sentences of full length, and an error for all others.
+- *Wrapping around.* `positions % max_len` silences the error, but token 7 is told that it is the first.
 
 **See it run.** Train a table of seven rows on our two sentences of five tokens. Which rows have moved?
 """
@@ -363,22 +365,22 @@ them. A learned table knows the positions that it has seen, and nothing else.
 
 ## 4. Could the score itself know the distance?
 
-**The question.** *The dog* means the same in the middle of a book as on its first page. For language it
-matters most how far apart two tokens are, not where both stand. Can the score of a query and a key depend only
-on their **distance**?
+**The question.** *The dog* means the same in the middle of a book as on its first page. For language, what
+matters most is how far apart two tokens are, not where they both stand. Can the score of a query and a key
+depend only on their **distance**?
 
-Take a pair of features as an arrow in the plane. Turn the arrow of the query by an angle that grows with its
-position, and that of the key likewise. What remains of the two rotations is their difference. That is **RoPE**,
-rotary position embedding:
+Take a pair of features as an arrow in the plane. Rotate the arrow of the query by an angle that grows with
+its position, and do the same for the key. What remains of the two rotations is their difference. That is
+**RoPE**, rotary position embedding:
 
 ![Three dials, each with an arrow for a query and one for a key. Left, the query is at position 2 and the key at
 0, in the middle at 3 and 1, right at 5 and 3. From dial to dial both arrows rotate by the same angle, so the angle
 between them stays the same](../images/same_angle.svg)
 
 Nothing is added to the embeddings, and the values are left alone. By hand: *dog* is $(2, -1)$ in its first
-pair, $(1, 0)$ in its second; *cat* is $(2, -1)$ and $(-1, 0)$. Without rotation, their score is $5 - 1 = 4$, as in
-lesson 01. Put *dog* at position 1 and *cat* at position 4. The first pairs are then 3 radians apart, the
-second 0.03:
+pair and $(1, 0)$ in its second; *cat* is $(2, -1)$ and $(-1, 0)$. Without rotation, their score is
+$5 - 1 = 4$, as in lesson 01. Put *dog* at position 1 and *cat* at position 4. The first pairs are then 3
+radians apart, the second 0.03:
 """
 
 # %%
@@ -397,7 +399,8 @@ $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 \theta = p \cdot \text{base}^{-2i/D}$$
 
 - $x$, shape $(\dots, N, D)$: queries or keys, $D$ the width of a head, even
-- $p$: the position of the token, given, in any order; a new token after a full cache may be at position 1999
+- $p$: the position of the token; positions are given, in any order; a new token after a full cache can be at
+  position 1999
 - base: 10000, unless another is given; the angles are those of the sinusoids
 
 Write $R_p$ for the whole rotation. Since $R_p^{\mathsf T} R_{p'} = R_{p' - p}$,
@@ -447,11 +450,11 @@ def apply_rope(x, positions, base=10000.0):
 r"""
 **What goes wrong.**
 
-- *Positions of its own.* `torch.arange(N)` is right until a cache comes. Then the one new token is row 0 of
-  `x`, and stands at position 1999.
-- *Turned along the heads.* Queries are $(B, H, N, D)$. Angles of shape $(N, D/2)$ line up with the last two
+- *Positions made up inside.* `torch.arange(N)` is right until a cache comes. Then the one new token is row 0
+  of `x`, but stands at position 1999.
+- *Rotated along the heads.* Queries are $(B, H, N, D)$. Angles of shape $(N, D/2)$ line up with the last two
   axes. If heads are split as $(B, N, H, D)$, you rotate by head instead of by token.
-- *A sign slip.* Then it is not a rotation. The test: a rotation changes no length.
+- *A sign slip.* Then it is not a rotation. Test it by the lengths, which a rotation never changes.
 - *The values are rotated, too.* Nothing rotates them back. The output would depend on where it was read.
 
 **See it run.** The score of *dog* and *cat*, three tokens apart, at four places in a text:
@@ -473,8 +476,8 @@ print(f"length of dog: {dog.norm():.4f}, rotated: {turned.norm():.4f}")
 
 # %% [markdown]
 r"""
-The same score on every page of the book. And all pairs of the sentence at once: equal tokens along a diagonal
-have equal scores. Watch what happens when the sentence starts at position 100 instead of 0.
+The score is the same on every page of the book. Now all pairs of the sentence at once. Equal tokens along a
+diagonal have equal scores. Watch what happens when the sentence starts at position 100 instead of 0.
 """
 
 # %%
@@ -490,9 +493,9 @@ figures.attention_maps(sentence_scores, tokens, title="Scores with RoPE")
 r"""
 ### Explore
 
-Move *dog* through the text: the arrows spin, and the score stays. Then change the distance to *cat*: the
-point moves along the curve. A larger **base** slows all pairs but the first. With which base does the score
-fall, and not swing, over the first 20 tokens?
+Move *dog* through the text, and the arrows spin while the score stays. Then change the distance to *cat*, and
+the point moves along the curve. A larger **base** slows all pairs but the first. With which base does the
+score fall, rather than swing, over the first 20 tokens?
 """
 
 # %% explore
@@ -510,25 +513,25 @@ explore(look, position_of_dog=(0, 200, 1, 1), distance=(0, 40, 1, 3), base=bases
 
 # %% [markdown]
 r"""
-No base does: pair 0 turns by 1 per position whatever the base, and here it has the longest arrows. A trained
-model can choose. It writes what should be compared nearby into fast pairs, and what should hold over long
-distances into slow ones.
+With none, because pair 0 rotates by 1 per position whatever the base, and here it has the longest arrows. A
+trained model can choose. It writes what should be compared nearby into fast pairs, and what should hold over
+long distances into slow ones.
 
 ## 5. Which two features make a pair?
 
-**The question.** Features 0 and 1, 2 and 3: **neighbours** make a pair in the paper. But a pair can be any
-two features, if queries and keys agree. Much of the code that runs today pairs feature $i$ with feature
-$i + d_{\text{head}}/2$, one from each **half**, since it is cheaper to cut a tensor in halves than to pick
-every second number. What happens to weights that were trained with the other layout?
+**The question.** In the paper **neighbours** make a pair, features 0 and 1, then 2 and 3. But any two
+features can make a pair, if queries and keys agree. Much of the code that runs today pairs feature $i$ with
+feature $i + d_{\text{head}}/2$, one from each **half**, since it is cheaper to cut a tensor in halves than to
+pick every second number. What happens to weights that were trained with the other layout?
 
 ![One head of six rows in two layouts. Above, neighbours make a pair: rows 0 and 1, 2 and 3, 4 and 5. Below,
 the order is 0, 2, 4, 1, 3, 5, so that the two of a pair are three places apart. Arrows lead each row from its
 place above to its place below](../images/rope_layouts.svg)
 
-Nothing complains: all shapes are the same. But every feature is rotated with the wrong partner, by the wrong
-angle. The cure is to reorder the rows of $W_Q$ and $W_K$ once, so that partners end up where the code expects
-them. A score is a sum over features; if queries and keys are reordered alike, the sum is the same. By hand,
-for one head of six rows: which old row comes to which place?
+Nothing complains, because all shapes are the same. But every feature is rotated with the wrong partner, by
+the wrong angle. The cure is to reorder the rows of $W_Q$ and $W_K$ once, so that partners end up where the
+code expects them. A score is a sum over features; if queries and keys are reordered in the same way, the sum
+is the same. By hand, for one head of six rows: which old row goes to which place?
 """
 
 # %%
@@ -549,7 +552,7 @@ i = 0, \dots, d_{\text{head}}/2 - 1$$
   `nn.Linear` stores it, one row per output
 - the rows stay within their head; columns, which belong to the input, stay as they are
 
-It is needed for queries and keys. Values are not rotated, so $W_V$ and $W_O$ stay as they are.
+The conversion is needed for queries and keys. Values are not rotated, so $W_V$ and $W_O$ stay as they are.
 
 ### Exercise: `rope_to_halves`
 
@@ -584,14 +587,14 @@ r"""
 **What goes wrong.**
 
 - *All heads at once.* With the rows of the whole weight reordered, head 0 receives half of head 1.
-- *The way back.* Dealing out two halves in turn is the inverse. With heads of four rows it is the same thing,
-  so a test with $d_{\text{head}} = 4$ finds nothing.
+- *The way back.* Interleaving the two halves is the inverse. With heads of four rows the two are the same, so
+  a test with $d_{\text{head}} = 4$ finds nothing.
 - *Only the queries.* Then queries and keys no longer agree on what a feature is.
 - *Twice.* A checkpoint that has been converted once must not be converted again. The file does not say which
-  it is; its documentation should.
+  kind it is; its documentation should.
 
 **See it run.** A model that pairs halves, made from your own `apply_rope`. Two heads of six features get the
-weights of a model that pairs neighbours: as they are, and converted. How far are the scores off?
+weights of a model that pairs neighbours, first as they are, then converted. How far off are the scores?
 """
 
 # %%
@@ -628,12 +631,13 @@ figures.curves(off, title=title, xlabel="distance of query and key", ylabel="off
 # %% [markdown]
 r"""
 Look at distance 0. There the scores are right even without the conversion, because query and key are rotated
-by the same angles, whoever their partners are. A test with a single token passes. So does one that checks
-shapes and norms, or that everything is finite. In section 7 you will see what it does to a trained model.
+by the same angles, whoever their partners are. A test with a single token passes, and so does one that checks
+shapes and norms, or that everything is finite. In section 7 you will see what the forgotten conversion does
+to a trained model.
 
 ## 6. What if distance simply costs something?
 
-**The question.** All encodings so far leave it to training to find out that near tokens matter more. Could one
+**The question.** All encodings so far leave it to training to find out that near tokens matter more. Could we
 write that down directly?
 
 **ALiBi**, attention with linear biases, does. There are no positions in the embeddings, and nothing is rotated.
@@ -642,9 +646,9 @@ Each score loses a fixed amount per step of distance:
 ![The scores of cat for the five tokens, 0, 2, -2, 0, 3. Below them the distances 4, 3, 2, 1, 0, the bias, minus
 one half of each, and the sum: -2, 0.5, -3, -0.5, 3](../images/distance_bias.svg)
 
-The amount is the **slope** of a head. It differs from head to head, so that some look only at what is close
-and others far back. The slopes are not learned. By hand, eight heads: $2^{-1}, 2^{-2}, \dots, 2^{-8}$. How
-much of a key's weight is left at distance 4, before softmax normalises?
+The amount is the **slope** of a head. It differs from head to head, so that some heads look only at what is
+close and others look far back. The slopes are not learned. By hand, eight heads:
+$2^{-1}, 2^{-2}, \dots, 2^{-8}$. How much of a key's weight is left at distance 4, before softmax normalises?
 """
 
 # %%
@@ -659,14 +663,15 @@ r"""
 $$\text{bias}_{h,i,j} = \begin{cases} -2^{-8h/H}\,(i - j) & j \le i \\ -\infty & j > i \end{cases}$$
 
 - the bias, shape $(H, N, N)$, is added to the scaled scores, before softmax; it also includes the causal mask
-- $2^{-8h/H}$: the slopes, from $2^{-8/H}$ to $2^{-8}$; each is smaller than the last by the same factor
+- $2^{-8h/H}$: the slopes, from $2^{-8/H}$ to $2^{-8}$; each is smaller than the one before by the same factor
 - $H$ is a power of two
 
 (Press et al. 2022, section 3.)
 
 ### Exercise: `alibi_bias`
 
-One table of distances, one slope for each head. Raise a `ValueError` if `n_heads` is not a power of two.
+You need one matrix of distances and one slope for each head. Raise a `ValueError` if `n_heads` is not a power
+of two.
 """
 
 # %% exercise: positions.alibi_bias
@@ -702,7 +707,7 @@ r"""
 **What goes wrong.**
 
 - *The sign.* With a plus, distant tokens are favoured, and the first token always wins.
-- *The slopes of eight heads for any number.* $2^{-h}$ is right for $H = 8$ only.
+- *The slopes of eight heads for any number.* $2^{-h}$ is right only for $H = 8$.
 - *Slopes from $h = 0$.* Then the first head has the slope 1.
 - *Multiplied instead of added.* A bias of 0 leaves a score as it is; a factor of 0 deletes it.
 
@@ -726,16 +731,16 @@ The first heads are windows of a few tokens with soft edges; the last ones weigh
 **The question.** Long texts are expensive to train on. Which encoding lets a model that was trained on 16
 tokens read 128?
 
-The task is to read a small program. Four variables; at each token either a variable gets a value, or the model
-is asked for its value. The answer is the *latest* one:
+The task is to read a small program with four variables. At each token, either a variable gets a value or the
+model is asked for its value. The answer is the *latest* one:
 
 | token | a = 3 | b = 5 | a = 7 | b? | a? |
 |---|---|---|---|---|---|
 | answer | | | | 5 | 7 |
 
 Without order, no model could say whether `a` is 3 or 7. The model is a single decoder layer with four heads.
-Only its position encoding varies. Where there is no question, the answer is set to -100, the id that PyTorch's
-cross-entropy leaves out of the loss.
+Only its position encoding varies. Where there is no question, the answer is set to -100, the label that
+PyTorch's cross-entropy leaves out of the loss.
 """
 
 # %%
@@ -832,24 +837,24 @@ figures.curves(percents, lengths, title=title, reference=guessing, **options)
 r"""
 Thin lines are single runs, each from its own random start; the thick line is their mean. What the plot says:
 
-- **At 16 tokens, all four can do it**, and better than *none*. The last one has only the causal mask to go by, and
-  gets further than chance: a mask leaks a little order.
+- **At 16 tokens, all four can do it**, and better than *none*. The last one has only the causal mask to go
+  by, and does better than chance, because a mask leaks a little order.
 - **Learned positions fall at once.** Rows beyond 16 hold whatever they held at the start. A table of 16 rows,
   as real models have it, would refuse.
-- **Sinusoids fall as well.** They have a row for every position, but the layers have never seen those.
+- **Sinusoids fall as well.** They have a row for every position, but the layers have never seen the new ones.
 - **RoPE loses a little up to twice the length, and then nearly all.** It depends only on distance, and short
   distances are familiar. Distances that never occurred in training rotate the slow pairs to angles the model
   has never seen.
 - **ALiBi keeps most of it.** A key that is twice as far away simply counts less.
 
-This is a small task that rewards the latest value, so it suits ALiBi. A task in which a far token matters more
-than a near one would not.
+This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters
+more than a near one would not.
 
-**Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 turns by 0.1 per position. In training
-the longest distance is 15: a turn by 1.5 radians, about a quarter. At distance 31 it is half a turn, and from
-there on what is farther looks *nearer* again. If that is the trouble, a slower turn should help. Multiply the
-positions by $16 / n$, so that the last one lands at 16 again: first for one pair at a time, then for
-all four. The models are not trained any further:
+**Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 rotates by 0.1 per position. In
+training the longest distance is 15, which is 1.5 radians, about a quarter turn. At distance 31 it is half a
+turn, and from there on what is farther looks *nearer* again. If that is the trouble, a slower rotation should
+help. Multiply the positions by $16 / n$, so that the last one lands at 16 again, first for one pair at a
+time, then for all four. The models are not trained any further:
 """
 
 # %%
@@ -888,17 +893,17 @@ for n in (32, 64, 128):
 
 # %% [markdown]
 r"""
-There it is: pair 1, and only pair 1. Squeezing pair 1 brings back as much as squeezing all, and squeezing any
+It is pair 1, and only pair 1. Squeezing pair 1 brings back as much as squeezing all pairs, and squeezing any
 other single pair gains nothing. Pair 0 went around more than twice in training, so no angle is new to it.
 Pairs 2 and 3 have not made a quarter turn even at 128 tokens. Pair 1 is the one that had shown a quarter of
 its circle and now shows the rest.
 
 Squeezing positions is called **position interpolation** (Chen et al. 2023). It is how many models got their
-long contexts, usually with some further training. The last column is the rival: a **larger base**, which slows
-every pair but the first, and the slower ones more. It does as well as squeezing at 64 and 128 tokens, and costs a
-little more at 32. (Most models of today are trained with a larger base from the start.)
+long contexts, usually with some further training. Last in each line is its rival, a **larger base**, which
+slows every pair but the first, and the slower ones more. It does as well as squeezing at 64 and 128 tokens,
+and costs a little more at 32. (Most of today's models are trained with a larger base from the start.)
 
-**And the forgotten conversion?** Run the three trained RoPE models in code that pairs halves: first as they
+**And the forgotten conversion?** Run the three trained RoPE models in code that pairs halves, first as they
 are, then converted by `rope_to_halves`.
 """
 
@@ -926,17 +931,17 @@ print("one token, forgotten: the same output:", torch.allclose(home, away, atol=
 
 # %% [markdown]
 r"""
-No error, no warning, and no nonsense either: the model just gets worse. That is why the mistake is
-so hard to notice. If a model that you have converted is "somewhat weaker than in the paper", look at its layout
-first.
+There is no error, no warning, and no nonsense either. The model just gets worse. That is why the mistake is
+so hard to notice. If a model that you have converted is "somewhat weaker than in the paper", look at its
+layout first.
 """
 
 # %% [markdown]
 r"""
 ## See the whole computation
 
-RoPE on three tokens of four features. Follow the two halves of each pair: two products each, one difference,
-one sum.
+RoPE on three tokens of four features. Follow the two halves of each pair, with two products each, one
+difference and one sum.
 """
 
 # %%
@@ -955,7 +960,7 @@ for difference in comparison.differences:
 
 # %% [markdown]
 r"""
-They can. And the last mistake of section 6, a bias that is multiplied instead of added:
+They can. Now the last mistake of section 6, a bias that is multiplied instead of added:
 """
 
 # %%
@@ -980,10 +985,10 @@ comparison
 
 # %% [markdown]
 r"""
-Multiplied, the future is no longer closed: a negative score times $-\infty$ is $+\infty$.
+With multiplication, the future is no longer blocked, because a negative score times $-\infty$ is $+\infty$.
 
-The comparison reports what is certain about the structure, and no more. A bias that is added before the scores
-are scaled has halved slopes. About that it is silent: only the numbers show it.
+The comparison reports what is certain about the structure, and no more. A bias that is added before the
+scores are scaled has halved slopes. The comparison does not report that; only the numbers show it.
 
 ## Explain it
 
@@ -1007,9 +1012,9 @@ Your team has a model that was trained on texts of 2048 tokens. It should read t
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** A table of 2048 rows has rows 0 to 2047, so there is none for token 2048: an error. New
-rows could be appended, but no gradient has ever reached them; they hold random numbers, which the layers have
-never seen. They have to be trained, on texts that are long enough.
+**A worked answer.** A table of 2048 rows has rows 0 to 2047, so there is none for token 2048, and we get an
+error. New rows could be appended, but no gradient has ever reached them; they hold random numbers, which the
+layers have never seen. They have to be trained, on texts that are long enough.
 
 RoPE gives a score by distance, and distances beyond 2047 did not occur in training. At those, slow pairs are
 rotated to angles that queries and keys were never trained for, or to angles that look like a shorter distance.
@@ -1056,7 +1061,7 @@ r"""
 
 Not graded, and harder than they look.
 
-**Rotate by complex numbers.** A pair of features is a complex number, and a rotation is a product with
+**Rotate by complex numbers.** A pair of features is a complex number, and a rotation is multiplication by
 $e^{\mathrm{i} \theta}$. Write `rope_by_complex(x, positions)` with `torch.view_as_complex`, `torch.polar` and
 one product.
 """
@@ -1093,7 +1098,7 @@ def rope_by_complex(x, positions):
 </details>
 
 **Write with a cache.** A key is rotated once, when its token comes, and is kept as it is. Write
-`step(q, k, position, cache)`: `q` and `k` are those of one new token, shape $(1, D)$, not rotated yet; `cache`
+`step(q, k, position, cache)`: `q` and `k` belong to one new token, shape $(1, D)$, not rotated yet; `cache`
 is `None` or what the last step returned. Return the scores of the new token with all tokens so far, shape
 $(1, \text{position} + 1)$, and the new cache. Why do the old keys not have to be rotated again?
 """
@@ -1130,7 +1135,7 @@ def step(q, k, position, cache):
     return apply_rope(q, place) @ keys.T, keys
 ```
 
-A key's rotation depends only on its own position, and that does not change when the text grows. The distance
+A key's rotation depends only on its own position, which does not change when the text grows. The distance
 appears only when query and key meet.
 
 </details>
@@ -1143,19 +1148,20 @@ combine with further training?
 <summary>What you should find</summary>
 
 Something is lost at once, at 16 tokens, because every pair but the first now rotates more slowly than it was
-trained to. The larger the base, the more is lost there, and the farther the models reach: $10^5$ helps at 32 and 64
-tokens, and no longer at 128. Training further repairs the loss at short distances.
+trained to. The larger the base, the more is lost there, and the farther the models reach. A base of $10^5$
+helps at 32 and 64 tokens, but no longer at 128. Training further repairs the loss at short distances.
 
 </details>
 
-**The other order.** Pair the sines of `sinusoidal_positions` by halves, and train `WhoSaw` with them. It learns
-just as well. Then give the trained model the table in the other order. Which mistake of section 5 is this?
+**The other order.** Pair the sines of `sinusoidal_positions` by halves, and train `WhoSaw` with them. It
+learns just as well. Then give the trained model the table in the other order. Which mistake from section 5 is
+this?
 
 <details>
 <summary>An answer</summary>
 
 The same one. The order of features is an agreement between the table and the weights that read it. Either
-order can be learned; they must not be mixed.
+order can be learned, but they must not be mixed.
 
 </details>
 """
@@ -1164,9 +1170,10 @@ order can be learned; they must not be mixed.
 r"""
 ## In practice
 
-- **Sinusoidal and learned.** The Transformer of 2017 found that both do equally well, and took sinusoids
-  (Vaswani et al. 2017, table 3, row E). BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3 of 2048.
-- **RoPE** is in Llama, Mistral, Qwen, Gemma and most open models of today. In most of them it is applied in
+- **Sinusoidal and learned.** The authors of the Transformer of 2017 found that both do equally well, and
+  chose sinusoids (Vaswani et al. 2017, table 3, row E). BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3
+  of 2048.
+- **RoPE** is in Llama, Mistral, Qwen, Gemma and most of today's open models. In most of them it is applied in
   every layer, to queries and keys only.
 - **The base grows with the length of the text.** Llama 2 was trained on 4096 tokens with a base of 10000,
   Llama 3 on 8192 with 500,000 (Grattafiori et al. 2024). The slowest pair of a
@@ -1178,12 +1185,12 @@ r"""
 - **Two layouts.** Meta's own code for Llama pairs neighbours, by complex numbers; the library Transformers
   pairs halves. Its conversion script contains a function that does what your `rope_to_halves` does.
 - **ALiBi** is in BLOOM (176 billion parameters) and MPT. With a number of heads that is not a power of two,
-  slopes are interpolated: that is why this lesson asks you to refuse it.
+  slopes are interpolated, which is why this lesson asks you to refuse it.
 - **Other squeezes.** *NTK-aware* scaling enlarges the base instead of dividing the positions, and so hardly
   touches the fast pairs. Llama (since July 2024) divides the slow pairs by 8, leaves the fast ones, and goes
   smoothly from one to the other.
-- **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others to
-  content.
+- **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others
+  for content.
 - **None at all** (*NoPE*). Decoders without positions can learn order from the causal mask, as *none* began to do
   (Kazemnejad et al. 2023). Some recent models mix layers with RoPE and layers without.
 """
@@ -1226,7 +1233,7 @@ r"""
 
 **Next:** lesson 08 looks at the norm, which every layer of section 7 used twice.
 
-Keep this notebook: in lesson 20 a real language model turns its queries and keys with your `apply_rope`.
+Keep this notebook: in lesson 20 a real language model rotates its queries and keys with your `apply_rope`.
 """
 
 # %%

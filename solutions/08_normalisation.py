@@ -2,14 +2,14 @@
 r"""
 # 08 Normalise every token: how can a hundred layers add to one vector without drowning each other?
 
-In lesson 06 a norm was one line, borrowed from PyTorch, and it decided whether twelve layers learned at
-all: at a learning rate of 0.01 the layers with the norm in front learned, and the same layers with the
-norm at the end did not. Lesson 06 said *that* it is so. This one takes the norm apart and shows *why*.
+In lesson 06 a norm was one line, borrowed from PyTorch, and it decided whether twelve layers learned at all.
+At a learning rate of 0.01 the layers with the norm in front learned, and the same layers with the norm at the
+end did not. Lesson 06 showed *that* it is so. This one takes the norm apart and shows *why*.
 
 In this lesson you will **build**
 
-1. LayerNorm: every token is brought to mean 0 and standard deviation 1,
-2. RMSNorm: the same without a mean, as most models since Llama have it,
+1. LayerNorm, which brings every token to mean 0 and standard deviation 1,
+2. RMSNorm, the same without a mean, as in most models since Llama,
 3. the two places for a norm, pre-norm and post-norm,
 4. the step that makes a norm's parameters disappear into the next layer, exactly.
 
@@ -43,7 +43,7 @@ from autograder.notebook.sentence import FEATURES, TOKENS, embed
 r"""
 ## The sentence again
 
-The five tokens with their four features. This time watch the rows as wholes: *dog* is a larger vector than
+The five tokens with their four features. This time look at each row as a whole. *Dog* is a larger vector than
 *the*, and its features add up to more.
 """
 
@@ -56,9 +56,9 @@ figures.table(x, tokens, FEATURES, title="x: one row per token")
 r"""
 ## 1. What if a token has grown too large?
 
-**The question.** A layer *adds* to each token. After a hundred additions the features of a token may be
-of any size, and may all have drifted in one direction. A linear layer that was trained on numbers around
-1 now gets numbers around 50. How can each layer be given the kind of input that it expects?
+**The question.** A layer *adds* to each token. After a hundred additions the features of a token can be of
+any size, and can all have drifted in one direction. A linear layer that was trained on numbers around 1 now
+gets numbers around 50. How can each layer be given the kind of input that it expects?
 
 By **normalising** it: subtract the mean of the token's features, then divide by their **standard deviation**.
 What is left says how the features differ from each other, in a standard size:
@@ -66,9 +66,9 @@ What is left says how the features differ from each other, in a standard size:
 ![Three bar charts of the features of dog. As it comes: 2, -1, 1, 0. Minus the mean of 0.5: 1.5, -1.5, 0.5,
 -0.5. Divided by the standard deviation of 1.118: 1.34, -1.34, 0.45, -0.45](../images/norm_steps.svg)
 
-Which numbers share a mean? Those of *one token*. BatchNorm, well known from networks for images, takes
-those of one feature over all examples; then a token's output depends on its neighbours in the
-batch, and under a causal mask even on the future.
+Which numbers share a mean? The numbers of *one token*. BatchNorm, well known from networks for images, takes
+one feature over all examples instead; then a token's output depends on its neighbours in the batch, and under
+a causal mask even on the future.
 
 ![The table of the sentence twice. Left, LayerNorm and RMSNorm: the row of dog is framed. Right,
 BatchNorm: a column is framed, one feature of all five tokens](../images/norm_axes.svg)
@@ -98,14 +98,14 @@ $$\operatorname{LN}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} \odot \gamma
 - $x$, shape $(\ldots, D)$: tokens of $D$ features; the result has the same shape
 - $\mu$, $\sigma^2$, shape $(\ldots, 1)$: mean and variance of each token's own features. The variance is
   the mean of $D$ squares: divided by $D$, not by $D - 1$
-- $\epsilon$, a small number: a token whose features are all equal has standard deviation 0, and we cannot divide by
-  that
+- $\epsilon$, a small number: a token whose features are all equal has standard deviation 0, and we cannot
+  divide by 0
 - $\gamma$ (`weight`) and $\beta$ (`bias`), shape $(D)$: learned scale and shift for each feature, at
   first 1 and 0; $\odot$ multiplies feature by feature
 
 ### Exercise: `layer_norm`
 
-Mean and variance need an axis of size 1 where $x$ has its features. A mean of 10,000 must do no harm:
+Mean and variance need an axis of size 1 where $x$ has its features. A mean of 10,000 must do no harm, so
 subtract it before you square anything.
 """
 
@@ -137,11 +137,12 @@ r"""
 **What goes wrong.**
 
 - *Divided by $D - 1$.* `x.var(dim=-1)` does that unless it is told otherwise (`correction=0`). With four
-  features every number is 13 % too small. With 4096 nobody notices, and that is worse.
+  features every number is 13 % too small. With 4096 you do not notice, and that is worse.
 - *The axis of the mean is gone.* Without `keepdim=True`, a mean of shape $(4,)$ meets the features of a
   sentence of four tokens, and PyTorch says nothing.
-- *Epsilon outside the root.* For ordinary tokens there is no difference; for very small ones a large one.
-- *The mean of the squares minus the square of the mean.* The same on paper. In float32 it is the
+- *Epsilon outside the root.* For ordinary tokens there is no difference; for very small ones there is a large
+  one.
+- *The mean of the squares minus the square of the mean.* It is the same on paper. In float32 it is the
   difference of two large numbers that agree in all the digits that are kept:
 """
 
@@ -170,32 +171,31 @@ for factor in (1, 10, 100):
 
 # %% [markdown]
 r"""
-The output does not move, and the gradient shrinks by just that factor. Remember this: **a norm divides
-the gradient by the standard deviation of what it reads.** If the vector has grown, the same step changes it less.
+The output does not move, and the gradient shrinks by exactly that factor. Remember this: **a norm divides the
+gradient by the standard deviation of what it reads.** If the vector has grown, the same step changes it less.
 Both halves of section 4 follow from that.
 
 ## 2. Is the mean needed?
 
-**The question.** Two statistics per token: a mean and a standard deviation. What if only the size is put right, and
-the mean stays?
+**The question.** LayerNorm needs two statistics per token, a mean and a standard deviation. What if we
+correct only the size, and leave the mean?
 
-Then the token keeps its direction, and only its length changes. With two features we can draw it.
-RMSNorm moves each token straight towards the middle or away from it, onto a circle. LayerNorm first moves
-it onto the line on which both features add up to 0, and there are only two points of the right size on
-that line:
+Then the token keeps its direction, and only its length changes. With two features we can draw it. RMSNorm
+moves each token straight towards the origin or away from it, onto a circle. LayerNorm first moves it onto the
+line on which both features add up to 0, and there are only two points of the right size on that line:
 
 ![Two charts of nine tokens with two features, with an arrow from each to its place after the norm.
 RMSNorm: all end on a circle, in the direction where they were. LayerNorm: all end on one of the two
 points (1, -1) and (-1, 1)](../images/norm_geometry.svg)
 
-With two features LayerNorm keeps nothing but the answer to "which is the larger?". With $D$ features it
-takes away one direction of $D$. Among thousands of directions a single one matters little, whether it is
-kept or taken away. So most models since Llama save the work and leave the mean alone (section "In
+With two features LayerNorm keeps nothing but the answer to "which is larger?". With $D$ features it takes
+away one direction of $D$. Among thousands of directions a single one makes hardly any difference, whether it
+is kept or taken away. That is why most models since Llama save the work and leave the mean alone (section "In
 practice").
 
-The measure of size is the **root mean square**, RMS: read from the right, square, mean, root. By hand,
-for *the*: $\sqrt{1/4} = 0.5$, so it becomes $(0, 0, 0, 2)$. For *dog*: $\sqrt{(4 + 1 + 1 + 0)/4} =
-1.225$, so it becomes $(1.63, -0.82, 0.82, 0)$.
+The measure of size is the **root mean square**, RMS. Read it from the right: square, mean, root. By hand, for
+*the*: $\sqrt{1/4} = 0.5$, so it becomes $(0, 0, 0, 2)$. For *dog*: $\sqrt{(4 + 1 + 1 + 0)/4} = 1.225$, so it
+becomes $(1.63, -0.82, 0.82, 0)$.
 """
 
 # %%
@@ -208,8 +208,8 @@ figures.table(resized, tokens, FEATURES, title=title)
 
 # %% [markdown]
 r"""
-Compare the two tables. Here the zeros are still zeros, and *the* is a pure *small* as before; LayerNorm
-had made a "not a thing, not an action, not a pet" of it.
+Compare the two tables. Here the zeros are still zeros, and *the* is a pure *small* as before; LayerNorm had
+turned it into a "not a thing, not an action, not a pet".
 
 **The formula.**
 
@@ -252,14 +252,14 @@ r"""
 
 - *A length instead of a root mean square.* The sum of the squares, without the mean, makes rows of length
   one. In a model of width 4096 every feature is then 64 times too small.
-- *Another epsilon.* Each model has its own: $10^{-5}$, $10^{-6}$, and BERT's LayerNorm has $10^{-12}$. It is
-  as much a part of the model as its weights. For a very small token it decides what comes out, and for a
-  token of zeros it is all that keeps 0 from being divided by 0.
+- *Another epsilon.* Each model has its own: $10^{-5}$, $10^{-6}$, and BERT's LayerNorm has $10^{-12}$.
+  Epsilon is as much a part of the model as its weights. For a very small token it decides what comes out, and
+  for a token of zeros it is all that keeps 0 from being divided by 0.
 - *A weight that counts from 0.* Gemma stores $\gamma - 1$ and multiplies by one plus what it stores. Read
   such a file as if it were Llama's, and every norm is wrong.
 
-**See it run.** How are the two related? Subtract the mean first, and RMSNorm *is* LayerNorm. And what is each
-of them blind to? Add 5 to all features, or multiply all by 3:
+**See it run.** How are the two related? Subtract the mean first, and RMSNorm *is* LayerNorm. What is each of
+them blind to? Add 5 to all features, or multiply them all by 3:
 """
 
 # %%
@@ -278,18 +278,17 @@ print(f"4096 features: the length is {4096**0.5:.0f} times the root mean square"
 r"""
 ## 3. Where does the norm go?
 
-**The question.** A sublayer (attention or the feed-forward network) reads the tokens, and what it writes
-is added to them. The line of additions from a model's first layer to its last is the **residual stream**.
-Does the norm stand *on* the stream, or on the branch?
+**The question.** A sublayer (attention or the feed-forward network) reads the tokens, and what it writes is
+added to them. The line of additions from a model's first layer to its last is the **residual stream**. Does
+the norm sit *on* the stream, or on the branch?
 
 ![A decoder layer in two orders. Pre-norm: norm, attention, plus, norm, network, plus; the residual line
 from x to the output passes nothing but two plus signs. Post-norm: attention, plus, norm, network, plus,
 norm; both norms stand on the residual line](../images/decoder_flow.svg)
 
-By hand, with the simplest sublayer there is, one that returns what it reads. Pre-norm gives *dog* plus
-the normed *dog*, $(2, -1, 1, 0)$ $+ (1.34, -1.34, 0.45, -0.45)$ $= (3.34, -2.34, 1.45, -0.45)$. Post-norm
-norms the sum, which is twice *dog*; and that you have seen: $(1.34, -1.34, 0.45, -0.45)$, as for *dog*
-itself.
+By hand, with the simplest sublayer there is, one that returns what it reads. Pre-norm gives *dog* plus the
+normed *dog*, $(2, -1, 1, 0)$ $+ (1.34, -1.34, 0.45, -0.45)$ $= (3.34, -2.34, 1.45, -0.45)$. Post-norm norms
+the sum, which is twice *dog*. You have seen that result: $(1.34, -1.34, 0.45, -0.45)$, as for *dog* itself.
 """
 
 # %%
@@ -309,8 +308,8 @@ $$\operatorname{pre}(x) = x + f\bigl(\operatorname{norm}(x)\bigr) \qquad\qquad
 
 ### Exercise: `pre_norm`
 
-Norm and sublayer are modules. Call each of them once, and do not modify their results in place: a module may
-still hold on to them.
+Norm and sublayer are modules. Call each of them once, and do not modify their results in place, because a
+module may still hold on to them.
 """
 
 # %% exercise: norms.pre_norm
@@ -367,17 +366,17 @@ def post_norm(x, norm, sublayer):
 r"""
 **What goes wrong.**
 
-- *The normed x is what is added to.* `y + sublayer(y)` with `y = norm(x)` looks like pre-norm, and cuts
-  the stream: whatever the norm took away is lost for all later layers.
-- *Only the branch is normed.* `x + norm(sublayer(x))` is yet another order (OLMo 2 has one like it). A
-  model trained in one order cannot be run in another, although all weights fit.
-- *`x += ...`* writes into the tensor of whoever called you.
+- *The branch is added to the normed x.* `y + sublayer(y)` with `y = norm(x)` looks like pre-norm, but it cuts
+  the stream, and whatever the norm took away is lost for all later layers.
+- *Only the branch is normed.* `x + norm(sublayer(x))` is yet another order (OLMo 2 has one like it). A model
+  trained in one order cannot be run in another, even though all the weights fit.
+- *`x += ...`* writes into the caller's tensor.
 - *No norm at the top.* Pre-norm's stream comes out as large as it has grown, so one last norm stands
   between the last layer and the logits.
 
-**See it run.** Two steps make a layer. If your two functions are right, a layer made of them *is*
-PyTorch's layer, in both orders. First **copy the weights**: random ones, because fresh norms (scale 1,
-shift 0) hide mistakes.
+**See it run.** Two steps make a layer. If your two functions are right, a layer made of them *is* PyTorch's
+layer, in both orders. First **copy the weights**, which are random, because fresh norms (scale 1, shift 0)
+would hide mistakes.
 """
 
 # %%
@@ -436,8 +435,8 @@ for step in (pre_norm, post_norm):
 
 # %% [markdown]
 r"""
-Then **draw and compare**. First your pre-norm and PyTorch's, then your two orders: the parts are the same,
-and the lines between them are not.
+Then **draw and compare**. First your pre-norm and PyTorch's, then your two orders, where the parts are the
+same and the lines between them are not.
 """
 
 # %%
@@ -450,15 +449,16 @@ wrong
 r"""
 ## 4. What do 48 layers do to the stream?
 
-**The question.** The norm one step earlier or one step later: does it matter over many layers? Follow one
-vector through a deep, fresh stack, and ask two things at every layer. How *large* is the stream? And how
-much of the *input* is still in it?
+**The question.** Does it matter over many layers whether the norm comes one step earlier or later? Follow one
+vector through a deep, fresh stack, and ask two things at every layer. How *large* is the stream? How much of
+the *input* is still in it?
 
-By hand, before you look. Let the input have size 1, and let each branch write something of size 0.25 that
-has nothing to do with what is there. For unrelated vectors it is the squares of the sizes that add up.
+By hand, before you look. Let the input have size 1, and let each branch write something of size 0.25 that is
+unrelated to what is already there. For unrelated vectors it is the squares of the sizes that add up.
 
-- *Pre-norm* adds 96 times (48 layers of two steps): the size becomes $\sqrt{1 + 96 \cdot 0.25^2} =
-  \sqrt{7} = 2.65$. The input is still there, whole, as 1 part of 2.65: a share of 0.38.
+- *Pre-norm* adds 96 times (48 layers of two steps), so the size becomes
+  $\sqrt{1 + 96 \cdot 0.25^2} = \sqrt{7} = 2.65$. The input is still there, whole, as 1 part of 2.65, which is
+  a share of 0.38.
 - *Post-norm* brings every sum back to size 1, so every step divides by $\sqrt{1 + 0.25^2} = 1.031$. After
   96 steps the input has been divided by $1.031^{96}$: a share of 0.054 is left.
 - *Without norms* the branch is as large as what it reads. Then each step *multiplies* the size, as
@@ -530,9 +530,9 @@ the size at exactly 1, and pays for it: after 48 layers next to nothing of the i
 norm has made what was there before a little smaller. *Without* norms the size explodes, even faster than
 by hand, and the input drowns in the sum.
 
-Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a quarter, and a stream
-of size 3 by only a twelfth: **late layers count less**. Large models suffer from that (Sun et al. 2025).
-GPT-2 keeps the stream from growing: the more branches there are, the less each fresh one writes.
+Pre-norm has a price too. A branch that writes 0.25 changes a stream of size 1 by a quarter, and a stream of
+size 3 by only a twelfth, so **late layers count less**. Large models suffer from that (Sun et al. 2025).
+GPT-2 keeps the stream from growing. The more branches there are, the less each fresh one writes.
 
 ### Why that decides how you can train
 
@@ -575,16 +575,16 @@ print(f"mean {sum(factors) / 12:.1f}, above 1 on {sum(factor > 1 for factor in f
 # %% [markdown]
 r"""
 In pre-norm each additional layer adds less, because it is a smaller part of a larger sum. In post-norm each
-layer changes what *all* norms after it see, and the changes go on growing. In a shallow stack there is hardly
-a difference. At 48 layers the same nudge moves the output farther in post-norm, 0.238 against 0.092 on
-average over these three seeds. By how much differs a lot from seed to seed, as the twelve show; on average it
+layer changes what *all* norms after it see, and the changes keep growing. In a shallow stack there is hardly
+any difference. At 48 layers the same nudge moves the output farther in post-norm, 0.238 against 0.092 on
+average over these three seeds. The factor varies a lot from seed to seed, as the twelve show; on average it
 is about twice as far. A step that is right for a pre-norm model is then too long for a post-norm one. (Liu et
 al. 2020 derive this; Xiong et al. 2020 found it in the gradients near the output.)
 
 ### Train them
 
-Twelve layers, the task of lesson 06: each token reports the symbol before it, one of eight. Guessing has a
-loss of 2.08. The learning rate is 0.01, which is bold; three seeds each. Two more ways give post-norm smaller
+Twelve layers and the task of lesson 06: each token reports the symbol before it, one of eight. Guessing has a
+loss of 2.08. The learning rate is 0.01, which is bold; three seeds each. Two more runs give post-norm smaller
 steps: a constant learning rate of 0.003, and a **warm-up**, in which the rate grows from nearly 0 over 60
 steps, to 0.005.
 """
@@ -646,14 +646,14 @@ figures.curves(losses, title=title, reference={"guessing": guessing})
 # %% [markdown]
 r"""
 Pre-norm learns on all three seeds. Post-norm, with the same layers, task and rate, stays at chance level on
-all three, also after three times as many steps. With a rate about a third as large it learns as well, on
-every seed, and needs no warm-up for it. With the warm-up it can end at a larger rate, 0.005, at which a
-constant rate works on some seeds only ("How gentle must the first steps be?" at the end). So the order does
-not decide *whether* a model can learn but *how large a step* it can take, and a warm-up is one way to get to
-a larger one. That settles the question lesson 06 left open.
+all three, even after three times as many steps. With a rate about a third as large it learns too, on every
+seed, and needs no warm-up for that. With the warm-up it can end at a larger rate, 0.005, at which a constant
+rate works on some seeds only ("How gentle must the first steps be?" at the end). So the order does not decide
+*whether* a model can learn but *how large a step* it can take, and a warm-up is one way to get to a larger
+one. That settles the question lesson 06 left open.
 
-And the norm itself? The same pre-norm model, once with *your* `layer_norm` instead of PyTorch's, and once
-with `nn.RMSNorm`; three seeds each:
+What about the norm itself? Take the same pre-norm model, once with *your* `layer_norm` instead of PyTorch's,
+and once with `nn.RMSNorm`; three seeds each:
 """
 
 # %%
@@ -679,29 +679,28 @@ figures.curves(compared, title="Pre-norm: three norms, three seeds each")
 
 # %% [markdown]
 r"""
-The same losses, step by step, are one more proof that your norm is PyTorch's: its gradients are right as
-well. And nothing was lost without the mean: with RMSNorm the model learns the task on every seed.
+The same losses, step by step, are further proof that your norm is PyTorch's, with the right gradients as
+well. Nothing was lost without the mean, either. With RMSNorm the model learns the task on every seed.
 
 ## 5. Can a norm vanish into the next layer?
 
-**The question.** In pre-norm every norm is read by a linear layer: the projections of attention, the
-first layer of the network, the last one before the logits. A norm ends with "times $\gamma$, plus
+**The question.** In pre-norm the output of every norm goes into a linear layer: the projections of attention,
+the first layer of the network, the last one before the logits. A norm ends with "times $\gamma$, plus
 $\beta$". A linear layer begins with "times a matrix". Are two multiplications in a row needed?
 
-They are not. What can be computed once, beforehand, does not have to be computed for each token:
+They are not. What can be computed once in advance does not have to be computed for each token:
 
 ![A table: the weight of a layer, 1, 0, 1, 0, and its bias -2; the weight of a norm, 2, 1, 0.5, 1, and its
 bias, 0.5, 0, 1, 0. Below it the new layer: weight 2, 0, 0.5, 0, bias -2 + 0.5 + 1 =
 -0.5](../images/norm_fold.svg)
 
-By hand. The unit from lesson 06 that finds dogs adds up *thing* and *pet* and subtracts 2. It comes
-after a norm with weight $(2, 1, 0.5, 1)$ and bias $(0.5, 0, 1, 0)$. Normed, but not yet scaled, *dog* is
+By hand. The unit from lesson 06 that finds dogs adds *thing* and *pet* and subtracts 2. It comes after a norm
+with weight $(2, 1, 0.5, 1)$ and bias $(0.5, 0, 1, 0)$. Normed, but not yet scaled, *dog* is
 $z = (1.34, -1.34, 0.45, -0.45)$.
 
 - One after the other: the norm gives *thing* $2 \cdot 1.342 + 0.5 = 3.18$ and *pet* $0.5 \cdot 0.447 + 1
   = 1.22$; the unit $3.18 + 1.22 - 2 = 2.41$ (rounded at the end).
-- Folded: $2 \cdot 1.342 + 0.5 \cdot 0.447 - 0.5 = 2.41$. The norm's bias has become a part of the new
-  bias.
+- Folded: $2 \cdot 1.342 + 0.5 \cdot 0.447 - 0.5 = 2.41$. The norm's bias has become part of the new bias.
 """
 
 # %%
@@ -729,12 +728,13 @@ $$W (\gamma \odot z + \beta) + b = \underbrace{(W \operatorname{diag}(\gamma))}_
 - $\gamma$, $\beta$, $z$: shape $(D)$
 - $W \operatorname{diag}(\gamma)$: column $j$ of $W$ times $\gamma_j$
 
-What remains of the norm is the part without parameters: subtract the mean, divide by the standard deviation.
+What remains of the norm is the part without parameters, which subtracts the mean and divides by the standard
+deviation.
 
 ### Exercise: `fold_norm`
 
-The new layer is independent: it can be trained, and it shares nothing with the two that you were
-given. Which axis of a linear layer's weight meets the norm's features?
+The new layer is independent. It can be trained, and it shares nothing with the two that you were given. Which
+axis of a linear layer's weight meets the norm's features?
 """
 
 # %% exercise: norms.fold_norm
@@ -771,15 +771,14 @@ r"""
 **What goes wrong.**
 
 - *Rows instead of columns.* If the layer is square, nothing warns you.
-- *The norm's bias is forgotten, or added as it is.* It has to go through $W$ like everything that the
+- *The norm's bias is forgotten, or added as it is.* It has to go through $W$ like everything else that the
   layer reads.
-- *The scale is folded, and left in the norm too.* Then it counts twice.
+- *The scale is folded, but left in the norm too.* Then it counts twice.
 - *A post-norm model is folded.* There the norm's result goes on along the stream as well, past the layer.
   If you take the scale out of the norm, you change the stream.
 
-**See it run.** Fold a whole model: the pre-norm model that you have trained, all 25 norms. The three
-projections of attention are one matrix in PyTorch's module, `in_proj_weight`, so that one fold serves all
-three.
+**See it run.** Fold a whole model, all 25 norms of the pre-norm model that you have trained. The three
+projections of attention are one matrix in PyTorch's module, `in_proj_weight`, so one fold serves all three.
 """
 
 # %%
@@ -814,14 +813,14 @@ print(f"parameters: {before:,} and {after:,}: {before - after:,} gone, those of 
 
 # %% [markdown]
 r"""
-Nothing was lost but the parameters. That is why papers which look *into* models fold first: then a
-layer's weights say by themselves what it reads (section "Read more").
+Nothing was lost but the parameters. That is why papers that look *into* models fold first. Then a layer's
+weights alone say what it reads (section "Read more").
 
 ## Explore
 
-Choose what to measure, how deep to stack, and how much each branch writes (1 is PyTorch's own start).
-Guess first: with branches four times as large, after how many layers has post-norm forgotten its input?
-How small must the branches be for pre-norm to stay near size 1 through 48 layers?
+Choose what to measure, how deep to stack, and how much each branch writes (1 is PyTorch's own start). Guess
+first. With branches four times as large, after how many layers has post-norm forgotten its input? How small
+must the branches be for pre-norm to stay near size 1 through 48 layers?
 """
 
 # %% explore
@@ -887,9 +886,9 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** What comes out is the same (but for epsilon): mean and standard deviation have grown tenfold as
-well. The gradient is a tenth: to change the output by as much, a ten times larger change of the input is
-needed.
+**A worked answer.** What comes out is the same (but for epsilon): mean and standard deviation have grown
+tenfold as well. The gradient is a tenth as large, because to change the output by as much, the input has to
+change ten times as much.
 
 In pre-norm, branches are only ever added. If they are unrelated, their squares add up, so the size grows
 like the square root of the number of layers; the input stays in the sum as it was, although its share
@@ -935,10 +934,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**Take the mean away beforehand.** A LayerNorm of a vector whose mean is 0 already *is* an RMSNorm. So
-change the layer that *writes* the vector: `centred(linear)` returns a new layer that gives what `linear`
-gives, minus its mean over the output features. (Do that to everything that writes into the stream, and
-all LayerNorms of a pre-norm model may be replaced by RMSNorms.)
+**Take the mean away beforehand.** A LayerNorm of a vector whose mean is 0 already *is* an RMSNorm. So change
+the layer that *writes* the vector. `centred(linear)` returns a new layer that gives what `linear` gives,
+minus its mean over the output features. (Do that to everything that writes into the stream, and all
+LayerNorms of a pre-norm model can be replaced by RMSNorms.)
 """
 
 # %%
@@ -978,7 +977,7 @@ def centred(linear):
     return made
 ```
 
-The same idea as `fold_norm`, on the other side of the norm: a linear step moves into the linear layer
+It is the same idea as `fold_norm`, on the other side of the norm. A linear step moves into the linear layer
 next to it.
 
 </details>
@@ -1002,16 +1001,16 @@ r"""
 <details><summary>An answer</summary>
 
 After the norm, query and key have length $\sqrt{D}$. A dot product is at most the product of the lengths,
-$D$; divided by $\sqrt{D}$ that is $\sqrt{D}$, for $D = 16$ a score of 4, reached by vectors of the same
+$D$. Divided by $\sqrt{D}$ that is $\sqrt{D}$, for $D = 16$ a score of 4, reached by vectors in the same
 direction. No training can drive softmax into saturation beyond that. (With a learned weight it can again,
 which is why some models learn a weight there.)
 
 </details>
 
-Inside attention the norm comes after the split into heads: each head's query and key is normed by itself, the
-values are not. Here are the sentence's tokens in two heads of width 2, once small and once ten times as large, as
-if a stream had grown. The five numbers are the weights of *dog* in the first head, where *dog* and *cat* are
-alike:
+Inside attention the norm comes after the split into heads. Each head's queries and keys are normed
+separately; the values are not. Here are the sentence's tokens in two heads of width 2, once small and once
+ten times as large, as if a stream had grown. The five numbers are the weights of *dog* in the first head,
+where *dog* and *cat* are alike:
 """
 
 # %%
@@ -1034,7 +1033,7 @@ print(f"the bound, sqrt(2): {2**0.5:.2f}")
 
 # %% [markdown]
 r"""
-Tokens ten times as large have scores a hundred times as large, and nothing is left of the smaller weights, nor of
+Tokens ten times as large have scores a hundred times as large, and nothing is left of the smaller weights or
 their gradients. With the norm the size does not matter, and no score passes the bound.
 
 **How gentle must the first steps be?** Twelve post-norm layers learned with a warm-up over 60 steps to
@@ -1044,7 +1043,7 @@ their gradients. With the norm the size does not matter, and no score passes the
 <details><summary>What you may find</summary>
 
 With the constant rate we saw two seeds of four that learned and two that stayed at guessing. A recipe that
-depends on the seed like that is called unstable; a single seed would have told you either "it works" or "it
+depends on the seed like this is called unstable; a single seed would have told you either "it works" or "it
 does not".
 
 </details>
@@ -1062,11 +1061,11 @@ r"""
   writes; OLMo 2 norms what it writes, and the queries and keys. Gemma 3 does both, and Qwen3 adds the norm of
   queries and keys (**QK-norm**) to the pre-norm of the Llama family: each an RMSNorm. Post-norm has not died
   out: with a stream that is scaled up, DeepNet trains a thousand layers of it (Wang et al. 2022).
-- **Quieter branches.** GPT-2 divides the fresh weights that write into the stream by the root of the
-  number of residual steps. By the sum of section 4, 96 such branches together are then no more than one:
-  the stream grows to 1.03, not to 2.65.
-- **In float32, whatever the rest is.** Squares of large features, summed over thousands of features, are
-  too much for the few digits of bfloat16. Llama's code casts to float32 in its norms and back.
+- **Quieter branches.** GPT-2 divides the fresh weights that write into the stream by the root of the number
+  of residual steps. By the sum of section 4, 96 such branches together then write no more than one, and the
+  stream grows to 1.03, not to 2.65.
+- **In float32, whatever the rest is.** Squares of large features, summed over thousands of features, are too
+  much for the few digits of bfloat16. Llama's code casts to float32 in its norms and back.
 """
 
 # %%
@@ -1097,13 +1096,13 @@ r"""
 - Sun et al.: *The Curse of Depth in Large Language Models*, 2025,
   [arXiv:2502.05795](https://arxiv.org/abs/2502.05795). What it costs that a pre-norm stream grows.
 - Brody, Alon, Yahav: *On the Expressivity Role of LayerNorm in Transformers' Attention*, 2023,
-  [arXiv:2305.02582](https://arxiv.org/abs/2305.02582). The geometry of section 2, and what attention
-  gains by it.
+  [arXiv:2305.02582](https://arxiv.org/abs/2305.02582). The geometry of section 2, and what attention gains
+  from it.
 - Elhage et al.: *A Mathematical Framework for Transformer Circuits*, 2021,
-  [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html). The residual
-  stream as a shared channel; norms folded away before one looks.
-- Ashkboos et al.: *SliceGPT*, 2024, [arXiv:2401.15024](https://arxiv.org/abs/2401.15024). LayerNorm
-  turned into RMSNorm as in "Take the mean away beforehand", in order to cut models smaller.
+  [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html). The residual stream
+  as a shared channel; norms folded away before we look.
+- Ashkboos et al.: *SliceGPT*, 2024, [arXiv:2401.15024](https://arxiv.org/abs/2401.15024). LayerNorm turned
+  into RMSNorm as in "Take the mean away beforehand", in order to make models smaller.
 - The models named above: Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288);
   Raffel et al. 2020 (T5), [arXiv:1910.10683](https://arxiv.org/abs/1910.10683); Gemma Team 2024,
   [arXiv:2408.00118](https://arxiv.org/abs/2408.00118); OLMo Team 2025,
