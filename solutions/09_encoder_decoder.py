@@ -2,25 +2,24 @@
 r"""
 # 09 Assemble an encoder-decoder: how can a model write in another order than it reads?
 
-*Because it was hungry* is *weil er hungrig war* in German, word by word *because it hungry was*. A
+*Because it was hungry* is *weil er hungrig war* in German: word by word, *because it hungry was*. A
 translator cannot go through a sentence word by word. Sometimes the first word to write is the last one that
 was read.
 
-The Transformer was made for this in 2017. One half reads the whole source at once, in both directions: the
-**encoder**. The other half writes the target from left to right, and with every token it writes it may
-attend to any token of the source: the **decoder**. In this lesson you will **build**
+The Transformer was made for this in 2017. One half, the **encoder**, reads the whole source at once, in both
+directions. The other half, the **decoder**, writes the target from left to right, and for every token it
+writes it can attend to any token of the source. In this lesson you will **build**
 
 1. the input from which a decoder learns,
 2. the encoder layer,
 3. the whole Transformer of 2017, verified against PyTorch's in three ways,
 4. the loop that writes, one token at a time.
 
-Then your model learns, in seconds, to write eight digits backwards, and you look inside: does it read from
+Then your model learns, in seconds, to write eight digits backwards, and you look inside. Does it read from
 right to left?
 
 **You need** lessons 06 (the layer with cross-attention), 07 (sinusoidal positions) and 08 (post-norm). From
-this lesson on you may use `nn.Transformer` and its layers, but not for the encoder layer: that one you
-build.
+this lesson on you may use `nn.Transformer` and its layers, but not for the encoder layer. That one you build.
 
 **You spend** about N minutes, two thirds of them on the exercises.
 
@@ -48,9 +47,9 @@ from autograder.notebook.sentence import TOKENS, embed, from_loops
 r"""
 ## The sentence again, forwards and backwards
 
-The source is *the dog saw the cat*. The target in the small examples is the same sentence backwards. That
-is the simplest task in which the order changes, and it needs no dictionary. Each word has its **id**, its
-row in the table of embeddings, and two more tokens have their own ids:
+The source is *the dog saw the cat*. The target in the small examples is the same sentence backwards. This is
+the simplest task in which the order changes, and it needs no dictionary. Each word has its **id**, its row in
+the table of embeddings, and two more tokens have their own ids:
 
 - *bos*, "beginning of sequence": what the decoder reads before it has written anything
 - *eos*, "end of sequence": what the decoder writes when it has finished
@@ -69,22 +68,22 @@ print("target:", backwards.tolist(), *(words[i] for i in backwards))
 r"""
 ## 1. What does a decoder read while it learns?
 
-**The question.** When the model writes, it reads what it has written so far. But at the beginning of
-training it writes nonsense. Must it learn to continue from nonsense?
+**The question.** When the model writes, it reads what it has written so far. At the beginning of training,
+though, it writes nonsense. Does it have to learn to continue from nonsense?
 
-No. While it learns, it reads the *right* target, whatever it would have written itself. That is called
-**teacher forcing**. At every position it predicts the next token; so what it reads is the target, moved one
+No. While it learns, it reads the *right* target, whatever it would have written itself. This is called
+**teacher forcing**. At every position it predicts the next token, so what it reads is the target, moved one
 position to the right:
 
 ![Two lines of six cells. The decoder reads bos, cat, the, saw, dog, the. Below, at the same positions, it
 predicts cat, the, saw, dog, the, eos. Grey arrows lead from each predicted token to the position to its
 right in the upper line, where it is read](../images/shifted_target.svg)
 
-Under a causal mask, all positions are predicted in a single call of the model: six questions, six answers,
-and no position can see its own answer. This is why a Transformer trains so much faster than a model that
-reads token after token.
+Under a causal mask, all positions are predicted in a single call of the model. There are six questions and
+six answers, and no position can see its own answer. This is why a Transformer trains so much faster than a
+model that reads token after token.
 
-By hand, the target *cat the saw dog the eos*. Its ids are 3, 0, 2, 1, 0 and 5, and *bos* is 4. Put 4 in
+By hand, for the target *cat the saw dog the eos*: its ids are 3, 0, 2, 1, 0 and 5, and *bos* is 4. Put 4 in
 front, and drop the last one: 4, 3, 0, 2, 1, 0.
 """
 
@@ -105,7 +104,7 @@ $$r_1 = \text{bos}, \qquad r_i = y_{i-1} \quad \text{for } i = 2, \ldots, N$$
 
 ### Exercise: `shift_right`
 
-The targets stay as they are: the loss still needs them.
+The targets stay as they are, because the loss still needs them.
 """
 
 # %% exercise: encoder.shift_right
@@ -134,12 +133,12 @@ r"""
 
 - *Nothing is shifted.* Then the decoder reads, at each position, the very token it should predict there. The
   loss falls faster than ever, and the model has learned to copy its input. Section 4 shows what it writes.
-- *Shifted to the left.* The same mistake one position further: the future itself is the input.
-- *`roll`.* The last token comes round to the front, where *bos* should be.
-- *Only the mask, or only the shift.* The mask lets a position attend to itself. So without the shift it
-  sees its answer there, and without the mask it sees it one position to the right. Both are needed.
+- *Shifted to the left.* The same mistake, one position further on. Now the input is the future itself.
+- *`roll`.* The last token wraps round to the front, where *bos* should be.
+- *Only the mask, or only the shift.* The mask lets a position attend to itself. Without the shift it
+  therefore sees its answer there, and without the mask it sees it one position to the right. Both are needed.
 
-**See it run.** Which tokens is each prediction made from? The shift and the mask together:
+**See it run.** Which tokens is each prediction made from, with the shift and the mask together?
 """
 
 # %%
@@ -154,7 +153,7 @@ r"""
 **The question.** A decoder layer hides the future. The source is complete before the first token is
 written. What would be lost if its tokens could attend only to the left?
 
-Look at the first *the*: under a causal mask it attends only to itself, and cannot know that a dog follows.
+Look at the first *the*. Under a causal mask it attends only to itself, and cannot know that a dog follows.
 Without the mask it attends to the whole sentence, in both directions. That is all that makes a layer an
 *encoder* layer. In the whole model there are three kinds of attention, each with its own mask:
 
@@ -163,11 +162,11 @@ words, never to the padding token. Decoder self-attention: a triangle, each toke
 before it. Decoder cross-attention: every target token attends to all five source words, never to the
 padding token](../images/three_masks.svg)
 
-Sentences of a batch differ in length, so shorter ones are filled up with **padding tokens**. Nothing may
+The sentences in a batch differ in length, so shorter ones are filled up with **padding tokens**. No token may
 attend to those. What comes out *at* a padding token is never used.
 
-By hand, the first *the* and plain attention. In lesson 01 its scores were 0.5 for each *the* and 0 for the
-others; under the causal mask only its own remains, with weight 1.
+By hand, for the first *the* and plain attention: in lesson 01 its scores were 0.5 for each *the* and 0 for
+the other words. Under the causal mask only its own score remains, with weight 1.
 """
 
 # %%
@@ -179,7 +178,7 @@ for name, mask in (("causal ", causal), ("encoder", None)):
 
 # %% [markdown]
 r"""
-Feature 0 is *thing*: only the encoder's *the* has learned that there are things in this sentence.
+Feature 0 is *thing*, and only the encoder's *the* has learned that there are things in this sentence.
 
 **The formula.** Post-norm, as in the paper:
 
@@ -244,17 +243,17 @@ class TransformerEncoderLayer(nn.Module):
 r"""
 **What goes wrong.**
 
-- *A causal mask by habit.* Only the last token is right: it is the only one that has nothing after it.
+- *A causal mask by habit.* Only the last token is right, because it is the only one with nothing after it.
 - *Padding zeroed instead of blocked.* A key of zeros has a score of 0, and $e^0 = 1$ is a share like any
   other. The padding token still takes part in every average.
-- *An inverted mask.* Every real token attends only to padding tokens. In a batch without padding nothing is
-  left to attend to: `nn.MultiheadAttention` gives `nan`, or, with `need_weights=False`, the same numbers for
-  every token.
+- *An inverted mask.* Every real token attends only to padding tokens. In a batch without padding there is
+  nothing left to attend to: `nn.MultiheadAttention` gives `nan`, or, with `need_weights=False`, the same
+  numbers for every token.
 - *The norm before the attention.* That is pre-norm, from lesson 08: a good layer, but not this one.
 
-**See it run.** First a check by old results. With zeros in the network, identities in the attention and no
-norms, what the layer adds must be what the loops of lesson 01 made: this time for *all five* tokens, since
-nothing is hidden. (In the decoder layer of lesson 06 this was true only of *cat*.)
+**See it run.** First a check against old results. With zeros in the network, identities in the attention and
+no norms, what the layer adds must be what the loops of lesson 01 made. This time that holds for *all five*
+tokens, since nothing is hidden. (In the decoder layer of lesson 06 this was true only of *cat*.)
 """
 
 # %%
@@ -272,7 +271,8 @@ for name, line in (("added to the first the:", added[0]), ("from the loops:", fr
 
 # %% [markdown]
 r"""
-Now padding: the sentence must give the same with three padding tokens as without. For comparison, two wrong ways:
+Now padding. The sentence must give the same result with three padding tokens as without. For comparison, two
+wrong ways:
 """
 
 # %%
@@ -308,19 +308,19 @@ What goes into them, and where do they meet?
 shifted, tgt_embedding times the root of d_model, plus positions, decoder, head, logits. One thick arrow, the
 memory, leads from the end of the encoder to every layer of the decoder](../images/encoder_decoder_flow.svg)
 
-Two streams. The encoder's *last* output is the **memory**, and every decoder layer attends to this same
+Two streams. The encoder's *final* output is the **memory**, and every decoder layer attends to this same
 memory. It does not depend on the target, so it needs to be computed only once, however long the target grows.
 
 What goes into each stack is a row of the embedding table for each token, times $\sqrt{d_{\text{model}}}$,
 plus the position of lesson 07. After the decoder a linear layer, the **head**, gives one score per token of
-the vocabulary: the **logits**.
+the vocabulary. These scores are the **logits**.
 
 Why the factor? A feature of a position is a sine or a cosine, of size up to 1. The embeddings of the first
 Transformer started small, with a standard deviation of $1 / \sqrt{d_{\text{model}}}$, because the same table
 served as the head. The factor brings both to the same size.
 
 By hand, for $d_{\text{model}} = 64$: entries of about $1/8 = 0.125$, times $\sqrt{64} = 8$, are of size 1
-again. But an `nn.Embedding` starts with entries of size 1. Times 8, they drown the positions.
+again. An `nn.Embedding`, however, starts with entries of size 1. Times 8, they drown out the positions.
 """
 
 # %%
@@ -355,9 +355,9 @@ $$\operatorname{logits} = h\, W^{\mathsf T} + b$$
 
 ### Exercise: `EncoderDecoder`
 
-Take the layers from PyTorch now. `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer` are
-post-norm with ReLU by default; set `dropout` and `batch_first` yourself. `nn.TransformerEncoder(layer,
-n_layers)` and `nn.TransformerDecoder(layer, n_layers)` make a stack of copies. Then count: source padding
+Take the layers from PyTorch now. `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer` are post-norm
+with ReLU by default; set `dropout` and `batch_first` yourself. `nn.TransformerEncoder(layer, n_layers)` and
+`nn.TransformerDecoder(layer, n_layers)` make a stack of copies. Then count the masks, because source padding
 must be blocked in *two* places.
 """
 
@@ -417,10 +417,10 @@ class EncoderDecoder(nn.Module):
 r"""
 **What goes wrong.**
 
-- *Padding blocked in one place of two.* The encoder hides it, the decoder attends to it, or the other way
-  round. A batch without padding never shows it.
-- *No factor, or the factor after the positions.* The model still trains, and no error tells you. Copied
-  weights do.
+- *Padding blocked in one place of two.* The encoder hides it and the decoder attends to it, or the other way
+  round. A batch without padding never shows the mistake.
+- *No factor, or the factor after the positions.* The model still trains, and there is no error message.
+  Copied weights do show it.
 - *Two tables, one used.* If both vocabularies are the same size, nothing complains.
 - *`batch_first` forgotten.* The layers then mistake sentences for tokens and vice versa, and every
   shape still fits.
@@ -429,8 +429,8 @@ r"""
 
 ### Three ways to trust it
 
-**1. Copy the weights.** PyTorch has the whole model in one piece, `nn.Transformer`. It adds a norm at the
-end of each half; take both off, and give it the same embeddings and head:
+**1. Copy the weights.** PyTorch has the whole model in one piece, `nn.Transformer`. It adds a norm at the end
+of each half. Take both off, and give it the same embeddings and head:
 """
 
 # %%
@@ -474,8 +474,8 @@ print("the same logits:", same)
 
 # %% [markdown]
 r"""
-**2. Train both.** From the same weights, on the same batches, the losses must be the same at *every* step,
-up to rounding. Training needs gradients, so this tests the way back as well.
+**2. Train both.** From the same weights, on the same batches, the losses must be the same at *every* step, up
+to rounding. Training needs gradients, so this tests the backward pass as well.
 
 Here is the task for the rest of the lesson: read eight digits, write them backwards, then *eos*. The loss is
 the cross-entropy of the next token. The embeddings start as small as in the paper.
@@ -532,9 +532,9 @@ figures.curves(losses, title="Do they learn alike? Three seeds")
 # %% [markdown]
 r"""
 Your loss curve coincides with theirs, for every seed. (A learning rate of 0.01 is bold. If the loss jumps up
-on the way, it does so in both.) And look how far down the losses go: your models can reverse digits already.
+on the way, it does so in both.) Look how far down the losses go, too. Your models can reverse digits already.
 
-**3. Draw both** and compare. First the layer of section 2 next to PyTorch's own, from a run of each:
+**3. Draw both** and compare. First the layer of section 2 next to PyTorch's own, each drawn from a run:
 """
 
 # %%
@@ -556,8 +556,8 @@ print("differences:", whole.differences or "none")
 
 # %% [markdown]
 r"""
-Each of the three sees what another misses. Copied weights say that the numbers agree; training, that the
-gradients do; the graphs say *where* two models part, if they do.
+Each of the three sees what another misses. Copied weights show that the numbers agree, training shows that
+the gradients do, and the graphs show *where* two models differ, if they do.
 
 **See it run.** Does it matter how large the embeddings are compared with the positions? With `nn.Embedding`'s own
 start, tokens are $\sqrt{32}$ times as large as in the paper, and positions small compared with them. Three seeds
@@ -578,8 +578,8 @@ figures.curves(runs, title="Two starts, three seeds each")
 
 # %% [markdown]
 r"""
-Reversing is a task about *positions*. As long as they drown in large embeddings, the model cannot find the
-token it needs. Is it stuck, or only slow? Give it four times as many steps:
+Reversing is a task about *positions*. As long as they are drowned out by large embeddings, the model cannot
+find the token it needs. Is it stuck, or only slow? Give it four times as many steps:
 """
 
 # %%
@@ -588,14 +588,14 @@ _ = compare_runs(lambda std, seed: from_start(std, seed, 600), longer, (150, 300
 
 # %% [markdown]
 r"""
-Only slow: all three find it in the end. A good start saves steps; it is not what makes the task possible.
+Only slow. All three find it in the end. A good start saves steps, but it is not what makes the task possible.
 
 ## 4. How does it write?
 
 **The question.** While it learned, the model read the right target. Now there is none. Where does the
 decoder's input come from?
 
-From itself. It reads *bos* and predicts a token. That token is appended, and it reads again:
+From the decoder itself. It reads *bos* and predicts a token. That token is appended, and it reads again:
 
 ![Six rows, one for each call of the model. The first call reads bos and chooses cat; the second
 reads bos and cat and chooses the; then saw, dog, the. The sixth call chooses eos, which ends the
@@ -603,9 +603,9 @@ row](../images/greedy_steps.svg)
 
 Taking the likeliest token each time is **greedy decoding**.
 
-By hand, one step. The model has read *the dog saw the cat* and written *cat the*. Let its logits at the
-last position be 0 for *the*, 1 for *dog*, 4 for *saw*, and 0 for the rest: *saw* wins, and is appended. The
-logits of all other positions were needed in training only.
+By hand, for one step: the model has read *the dog saw the cat* and written *cat the*. Let its logits at the
+last position be 0 for *the*, 1 for *dog*, 4 for *saw*, and 0 for the rest. Then *saw* wins and is appended.
+The logits at all other positions are needed only in training.
 """
 
 # %%
@@ -666,17 +666,17 @@ def greedy_decode(model, src, bos, eos, max_new):
 r"""
 **What goes wrong.**
 
-- *It never stops.* A row that has ended goes on and writes whatever comes; or the loop runs to `max_new`
+- *It never stops.* A row that has ended goes on and writes whatever comes, or the loop runs to `max_new`
   although all rows have ended.
 - *It stops too soon.* `any` instead of `all`: the shortest sentence of the batch ends all the others.
 - *Only the last token is given to the model.* A decoder remembers nothing between two calls. (Lesson 12
   gives it a cache.)
-- *Gradients are recorded.* Every call keeps its whole graph, for nothing.
+- *Gradients are recorded.* Every call keeps its whole graph for nothing.
 
 (`greedy_decode` calls the whole model at each step, and so runs the encoder once for each token. Real code
 has two methods, `encode` and `decode`, and encodes the source once.)
 
-**See it run.** The model you have trained, on digits that it has never seen. Each line is one call:
+**See it run.** Here is the model you have trained, on digits that it has never seen. Each line is one call:
 """
 
 # %%
@@ -692,7 +692,7 @@ while written[-1] != EOS and len(written) < 12:
 
 # %% [markdown]
 r"""
-And how often are your models right on 500 fresh sources, all nine tokens? Beside them, models that learned
+How often do your models get all nine tokens right, on 500 fresh sources? For comparison, models that learned
 *without the shift*, from the targets themselves:
 """
 
@@ -727,17 +727,17 @@ print("not shifted, it writes:", *greedy_decode(not_shifted[0][0], src, BOS, EOS
 
 # %% [markdown]
 r"""
-After fifty steps the models without the shift had a far lower loss, and yet they can do nothing. They have
-learned to repeat the token that they read. At the first position that is *bos*, which they never read in
-training: they write some token, and then repeat it to the end. If a loss falls too fast, look for the answer
-in the input.
+After fifty steps the models without the shift had a far lower loss, and yet they cannot do the task. They
+have learned to repeat the token that they read. At the first position that is *bos*, which they never read in
+training, so they write some token and then repeat it to the end. If a loss falls too fast, look for the
+answer in the input.
 
 ### One slip, and then?
 
-In training the model has read only right targets. When it writes, it reads its own, mistakes included. This
-difference is called **exposure bias**, and it may let one mistake lead to the next. Does it, in your models?
-Force a wrong digit into the third place, let them write the rest, and count the right digits at each place
-after it:
+In training the model has read only right targets. When it writes, it reads what it has written itself,
+mistakes included. This difference is called **exposure bias**, and it may let one mistake lead to the next.
+Does that happen in your models? Force a wrong digit into the third place, let them write the rest, and count
+the right digits at each place after it:
 """
 
 # %%
@@ -758,15 +758,15 @@ for seed, model in enumerate(my_models):
 
 # %% [markdown]
 r"""
-The next digit suffers, and then the models find back, because what they write depends on the source and the
-place far more than on the digits written so far. In a language it is different: there the next word depends
-strongly on the words before it, and a slip can carry a text away.
+The next digit suffers, and then the models recover, because what they write depends on the source and the
+place far more than on the digits written so far. Language is different. There the next word depends strongly
+on the words before it, and one slip can lead a text astray.
 
 ## 5. Does it read from right to left?
 
-Now the promise of the beginning. For every token that is written, the decoder's cross-attention says which
-source tokens it attends to. In an order-preserving task you would see a diagonal. Guess what you will see
-here, then look:
+Now for the question from the beginning. For every token that is written, the decoder's cross-attention shows
+which source tokens it attends to. In an order-preserving task you would see a diagonal. Guess what you will
+see here, then look:
 """
 
 # %%
@@ -781,10 +781,10 @@ figures.attention_maps(maps, rows, columns, "Cross-attention runs backwards", no
 
 # %% [markdown]
 r"""
-An **anti-diagonal**: to write its first token the model attends to the last one of the source, and so on,
-back to the first. No line of code says so. The encoder reads in no order at all, everything at once; the
-*order* of the target lies in these weights. Over many sources, and in all three of your
-models, how much of the weight is on the anti-diagonal?
+An **anti-diagonal**. To write its first token the model attends to the last one of the source, and so on,
+back to the first. No line of code says so. The encoder reads in no order at all, everything at once. The
+*order* of the target lies in these weights. How much of the weight is on the anti-diagonal, over many sources
+and in all three of your models?
 """
 
 # %%
@@ -804,10 +804,10 @@ for seed, model in enumerate(my_models):
 r"""
 ## Explore
 
-Watch it write. Choose a source, go from token to token with the arrow keys, and follow the bars: they walk
-through the source from its end to its beginning. Then take the source whose digits are all the same: how can
-the model still know where it is? (It attends by position, not by digit.) And the last token, *eos*: what
-does it attend to, and why does it not matter?
+Watch it write. Choose a source, go from token to token with the arrow keys, and follow the bars as they walk
+through the source from its end to its beginning. Then take the source whose digits are all the same. How can
+the model still know where it is? (It attends by position, not by digit.) Last comes *eos*. What does it
+attend to, and why does it not matter?
 """
 
 # %% explore
@@ -830,8 +830,8 @@ explore(look, source=sources, token=(1, 9, 1, 1))
 r"""
 ## See the whole computation
 
-Your encoder layer, drawn from a run. Follow the thick residual lines: each ends in an addition, and after
-each addition comes a norm.
+Here is your encoder layer, drawn from a run. Follow the thick residual lines. Each ends in an addition, and
+after each addition comes a norm.
 """
 
 # %%
@@ -841,37 +841,36 @@ draw(my_layer, sentences)
 r"""
 ## Explain it
 
-You have built three attentions, and two ways to run the same decoder.
+You have built three kinds of attention, and two ways to run the same decoder.
 """
 
 # %% [markdown] written: encoder.three_attentions (3 points, 8 minutes)
 r"""
 ### Three attentions, two ways to run
 
-1. Name the three kinds of attention in an encoder-decoder. For each, where do queries come from, where keys
-   and values, and which mask does it need?
-2. In training, all tokens of a target are predicted in one call; in writing, it takes one call per token.
-   Why is that so, and which two things make the one call honest?
-3. A model with teacher forcing has only ever read right targets. What may happen when it makes one mistake
-   while writing a long text? Name something that can be done.
+1. Name the three kinds of attention in an encoder-decoder. For each, where do the queries come from, where do
+   the keys and values come from, and which mask does it need?
+2. In training, all tokens of a target are predicted in one call. In writing, it takes one call per token. Why
+   is that so, and which two things keep the one call honest?
+3. A model with teacher forcing has only ever read right targets. What can happen when it makes one mistake
+   while writing a long text? Name something that can be done about it.
 
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** The encoder's self-attention takes all three from the source and hides only padding
 tokens. The decoder's self-attention takes all three from the target and is causal. Cross-attention takes
-queries from the target, keys and values from the memory, and hides only the source's padding tokens: the
-source has no future.
+queries from the target, keys and values from the memory, and hides only the source's padding tokens, because
+the source has no future.
 
-In training the whole target is known, so the inputs of all positions are known and can be computed
-together. In writing, the input of a position is the output of the one before it, which must be computed
-first. The one call is honest because the input is shifted to the right, so that no position reads its own
-answer, and because the causal mask hides all later ones.
+In training the whole target is known, so the inputs of all positions are known and can be computed together.
+In writing, the input of a position is the output of the one before it, which must be computed first. The one
+call is honest because the input is shifted to the right, so that no position reads its own answer, and
+because the causal mask hides everything later.
 
 After a mistake the model reads a beginning unlike any it has read in training, so further mistakes become
-likelier and may pile up (exposure bias). A decoder can keep several beginnings instead of one (beam search), or
-let the model read some of its own tokens while it learns (scheduled sampling), or train on more varied
-data.
+likelier and may pile up (exposure bias). We can keep several beginnings instead of one (beam search), let the
+model read some of its own tokens while it learns (scheduled sampling), or train on more varied data.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -907,10 +906,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**Search wider.** Greedy decoding can miss the best target: the likeliest first token may lead nowhere.
-**Beam search** keeps the `width` likeliest beginnings. Write `beam_search(model, src, bos, eos, max_new,
-width)` for one source (1, M): it returns the list of ids with the highest sum of log-probabilities, up to
-and with *eos*. `try_beam_search` has a small model in which greedy decoding loses.
+**Search wider.** Greedy decoding can miss the best target, because the likeliest first token may lead
+nowhere. **Beam search** keeps the `width` likeliest beginnings. Write `beam_search(model, src, bos, eos,
+max_new, width)` for one source (1, M): it returns the list of ids with the highest sum of log-probabilities,
+up to and with *eos*. `try_beam_search` has a small model in which greedy decoding loses.
 """
 
 # %%
@@ -982,23 +981,23 @@ for count in (5, 12):
 r"""
 <details><summary>What happens</summary>
 
-They have learned "begin at position 7", not "begin at the end": all their sources had eight digits. Given
-twelve digits, each of these three writes the first eight backwards and stops (of three further seeds two
-wrote something else: nothing in training says what to do with positions 8 to 11). Given five, there is
-nothing at positions 7, 6 and 5: each of them first writes three digits that do not belong there, and then the
-five right ones. Train one on sources of several lengths (with padding, and `src_padding`), and it must find
-the end for itself.
+They have learned "begin at position 7", not "begin at the end", because all their sources had eight digits.
+Given twelve digits, each of these three writes the first eight backwards and stops. (Of three further seeds
+two wrote something else, since nothing in training says what to do with positions 8 to 11.) Given five, there
+is nothing at positions 7, 6 and 5, so each of them first writes three digits that do not belong there, and
+then the five right ones. Train a model on sources of several lengths (with padding, and `src_padding`), and
+it has to find the end for itself.
 
 </details>
 
-**Sort instead.** Let the target be the digits in order, smallest first: one line of `reversed_with_eos`
-changes. Guess before you draw the cross-attention: will there be a line?
+**Sort instead.** Let the target be the digits in order, smallest first. Only one line of `reversed_with_eos`
+changes. Before you draw the cross-attention, guess: will there be a line?
 
 <details><summary>What to expect</summary>
 
-No line: where the next token stands differs from source to source. Draw a single source, with rows and
-columns named by their digits: most rows attend most to *their own digit*, wherever it stands. The decoder
-now searches by content, and for that it needs more steps than for reversing.
+No line, because where the next token stands differs from source to source. Draw a single source, with rows
+and columns named by their digits, and you see that most rows attend most to *their own digit*, wherever it
+stands. The decoder now searches by content, and learning that takes more steps than reversing.
 
 </details>
 
@@ -1024,19 +1023,19 @@ print("warm-up: 4000 steps")
 # %% [markdown]
 r"""
 - **Padding in the target.** Targets of different lengths are padded as well. No real token sees that padding,
-  because it stands behind it and the mask is causal; but the loss must leave these places out (`ignore_index`
-  of `F.cross_entropy`; you build it in lesson 11).
+  because it comes later and the mask is causal, but the loss must leave these places out (`ignore_index` of
+  `F.cross_entropy`; you build it in lesson 11).
 - **Where encoder-decoders live on.** Wherever a complete input is turned into another sequence: translation
   (NLLB, for 200 languages), speech to text (Whisper: the source is thirty seconds of sound), and T5, which
   treats every task as text to text.
-- **Where one half is enough.** BERT is only the encoder, for understanding. GPT is only the decoder,
-  without cross-attention: source and target stand one after the other in one stream. It is simpler, and one
-  cache serves for both.
-- **What is cached.** The memory does not change while the target grows. So in cross-attention keys and
-  values are computed once per source, and only the decoder's self-attention has a cache that grows (lesson
+- **Where one half is enough.** BERT is only the encoder, for understanding. GPT is only the decoder, without
+  cross-attention. Source and target stand one after the other in one stream. That is simpler, and one cache
+  serves both.
+- **What is cached.** The memory does not change while the target grows. In cross-attention, keys and values
+  are therefore computed once per source, and only the decoder's self-attention has a cache that grows (lesson
   12).
-- **When greedy is not enough.** Whisper searches with a beam of five, and retries with more and more randomness
-  if the text repeats itself or is too unlikely: even large models get stuck in repetitions.
+- **When greedy is not enough.** Whisper searches with a beam of five, and retries with more and more
+  randomness if the text repeats itself or is too unlikely. Even large models get stuck in repetitions.
 
 ## Read more
 
@@ -1045,14 +1044,14 @@ r"""
 - Rush, Huang et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/).
   The paper line by line, with code, up to a real translator.
 - Sutskever, Vinyals, Le: *Sequence to Sequence Learning with Neural Networks*, 2014,
-  [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Encoder and decoder before attention; they fed the
+  [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Encoder and decoder before attention. They fed in the
   source *reversed*, and it helped.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). The first cross-attention, with maps like ours for
   French and English.
 - Bengio et al.: *Scheduled Sampling for Sequence Prediction*, 2015,
-  [arXiv:1506.03099](https://arxiv.org/abs/1506.03099). Teacher forcing, and what to do about reading one's
-  own mistakes.
+  [arXiv:1506.03099](https://arxiv.org/abs/1506.03099). Teacher forcing, and what to do about a model reading
+  its own mistakes.
 - Raffel et al.: *Exploring the Limits of Transfer Learning* (T5), 2020,
   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Encoder-decoder against decoder-only, measured side
   by side.
@@ -1060,8 +1059,8 @@ r"""
   et al. (Whisper) 2022, [arXiv:2212.04356](https://arxiv.org/abs/2212.04356); NLLB Team 2022,
   [arXiv:2207.04672](https://arxiv.org/abs/2207.04672).
 
-**You have built it:** the whole of the paper that this course is about. What comes next is text, and models
-that write it.
+**You have built it:** the whole of the paper that this course is about. Next come text, and models that write
+it.
 """
 
 # %%

@@ -3,7 +3,7 @@ r"""
 # 10 Cut a text into tokens: what does a language model read?
 
 *the*, *The* and *the* with a space in front are one word to you. To a language model they may be three
-numbers that have nothing to do with each other. And it has never seen a letter: if you ask it how many
+numbers that have nothing to do with each other. It has never seen a letter, either. If you ask it how many
 letters *catfish* has, you ask about something that was thrown away before the model got to work.
 
 What the model does get is a list of **tokens**, each with an **id**, a number that says which row of the
@@ -11,11 +11,11 @@ embedding table is meant. The program that makes tokens from text is the **token
 will **build**
 
 1. a cut at word boundaries, and a vocabulary of the most frequent words,
-2. **byte-pair encoding** (BPE), which learns from a text which letters belong together,
+2. **byte-pair encoding** (BPE), which learns from a text which characters belong together,
 3. the way there and back: from any text to ids, and from ids to the text.
 
-Then you watch yours learn from pages of English, find out what the same sentence costs in
-other languages, and set it against the tokenizer of Hugging Face, trained on the same text.
+Then you watch yours learn from pages of English, find out what the same sentence costs in other languages,
+and compare it with the tokenizer from Hugging Face, trained on the same text.
 
 **You need** Python: lists, dicts, loops, and what `str.encode` does. No earlier lesson is needed.
 
@@ -45,24 +45,24 @@ from autograder.notebook.lessons.tokens import SENTENCES, cut_text, merges_of, w
 r"""
 ## 1. What is a word, and what is its id?
 
-**The question.** To a computer a text is a list of characters. A model needs a list of ids. How long
-should the pieces be that get an id each? Here is one sentence cut in three ways:
+**The question.** To a computer a text is a list of characters. A model needs a list of ids. How long should
+the pieces be that each get an id? Here is one sentence cut in three ways:
 
 ![The text "the dog saw the catfish" cut in three ways. As bytes: 23 tokens. As words: 9 tokens, and catfish
 is unknown. As pieces: 6 tokens, the last two of them cat and fish](../images/token_levels.svg)
 
-Short pieces make long lists, and attention compares all pairs of tokens. Long pieces need a large table,
-and still some word will be missing. This section builds the middle row, so that you see where it fails;
-the rest of the lesson builds the bottom row.
+Short pieces make long lists, and attention compares all pairs of tokens. Long pieces need a large table, and
+still some word will be missing. This section builds the middle row, so that you see where it fails. The rest
+of the lesson builds the bottom row.
 
-So where does a word end? Between a letter and something that is not a letter there is a **word boundary**:
+Where does a word end? Between a letter and something that is not a letter there is a **word boundary**:
 
 ![The seven characters of "Hi, you" in boxes. Boundaries at 0, 2, 4 and 7 cut it into "Hi", the comma with
 its space, and "you"](../images/word_boundaries.svg)
 
-By hand, for `"Hi, you"`: the boundaries are before *H* (0), after *i* (2), before *y* (4) and after *u*
-(7). Cut there, and three pieces are left. The comma with its space is one of them, because nothing of the
-text may be lost.
+By hand, for `"Hi, you"`: the boundaries are before *H* (0), after *i* (2), before *y* (4) and after *u* (7).
+Cut there, and three pieces are left. The comma with its space is one of them, because no part of the text may
+be lost.
 """
 
 # %%
@@ -71,14 +71,14 @@ print("pieces:", ["Hi, you"[a:b] for a, b in ((0, 2), (2, 4), (4, 7))])
 
 # %% [markdown]
 r"""
-**The formula.** In Python's regular expressions `\b` is the boundary between a character of the kind `\w`
-(a letter of any language, a digit, an underscore) and one that is not, or the end of the text. The pieces
-$s_1, s_2, \dots, s_n$ join to the text again:
+**The formula.** In Python's regular expressions `\b` is the boundary between a character of the kind `\w` (a
+letter of any language, a digit, an underscore) and one that is not, or the end of the text. Joined, the
+pieces $s_1, s_2, \dots, s_n$ are the text again:
 
 $$s_1 s_2 \cdots s_n = \text{text}, \qquad s_i \neq \text{the empty string}$$
 
-A **vocabulary** gives each piece an id. 0 is kept for `<unk>`, the *unknown* token. The others follow by
-falling frequency; of two that are equally frequent, the one that was seen first has the lower id.
+A **vocabulary** gives each piece an id. 0 is reserved for `<unk>`, the *unknown* token. The others follow in
+order of falling frequency. Of two that are equally frequent, the one seen first has the lower id.
 
 ### Exercise: `split_words`
 
@@ -141,11 +141,11 @@ r"""
 
 - *Empty strings stay.* A text that begins with a word has a boundary before its first letter, and before
   that boundary there is nothing.
-- *Blanks are thrown away.* Then the text cannot be put together again: was it *can't* or *can ' t*?
+- *Spaces are thrown away.* Then the text cannot be put together again. Was it *can't* or *can ' t*?
 - *Ids from a `set`.* Its order may differ from one run of Python to the next, and so would the ids. A model
   trained yesterday would then read nonsense today.
 
-**See it run.** A vocabulary of seven entries, and a text with words that are not among them:
+**See it run.** Here are a vocabulary of seven entries and a text with words that are not among them:
 """
 
 # %%
@@ -160,17 +160,17 @@ figures.table([list(counts)], ["times"], [repr(name) for name in names], "Pieces
 # %% [markdown]
 r"""
 *bird* and *catfish* are both 0. The model cannot tell them apart, although *catfish* contains a word that it
-knows, and it can never write either of them. However large the table, there will be a next word that is
-not in it.
+knows, and it can never write either of them. However large the table, there will always be another word that
+is not in it.
 
 ## 2. Which letters belong together?
 
-**The question.** Single bytes can spell any text, but they are many and each says little. Whole words say
-much, but there are too many of them. Can a text itself show which pieces are worth an id?
+**The question.** Single bytes can spell any text, but it takes many of them, and each says little. Whole
+words say much, but there are too many of them. Can a text itself show which pieces are worth an id?
 
 The idea comes from a small C program of 1994, made to compress files (Gage 1994); Sennrich, Haddow and Birch
 brought it to language models in 2016. Find the pair of neighbours that occurs most often and give it its own
-id. Then again, and again:
+id. Then do it again, and again:
 
 ![The text aaabdaaabac in four lines. First 11 bytes. Then aa becomes 256, 9 tokens are left. Then 256 and a
 become 257, 7 tokens. Then 257 and b become 258, 5 tokens are left: aaab, d, aaab, a,
@@ -187,10 +187,10 @@ figures.table([list(counted.values())], ["times"], pairs, f"Pairs of neighbours 
 
 # %% [markdown]
 r"""
-By hand, for the first four letters: the bytes of `"aaab"` are 97, 97, 97, 98. The pair (97, 97) occurs
-twice, because both the first and the second *a* are followed by one; (97, 98) occurs once. Give the more
-frequent pair the first free id, 256, and read from left to right: 97, 97 becomes 256, then come 97 and 98.
-Of the four ids, three are left.
+By hand, for the first four letters: the bytes of `"aaab"` are 97, 97, 97, 98. The pair (97, 97) occurs twice,
+because both the first and the second *a* are followed by one; (97, 98) occurs once. Give the more frequent
+pair the first free id, 256, and read from left to right: 97, 97 becomes 256, then come 97 and 98. The four
+ids have become three.
 """
 
 # %%
@@ -204,13 +204,13 @@ $k = 0, 1, 2, \dots$ finds
 
 $$m_k = \operatorname{argmax}_{(a, b)} c(a, b)$$
 
-and replaces this pair everywhere by the new id $256 + k$. Of pairs that are equally frequent, the one that
-appears first in the ids as they are now is taken. If no pair occurs twice, the rounds end. The list
-$m_0, m_1, \dots$ is all that is learned: the **merges**.
+and replaces this pair everywhere by the new id $256 + k$. If several pairs are equally frequent, it takes the
+one that appears first in the ids as they are now. If no pair occurs twice, the rounds end. The list $m_0,
+m_1, \dots$, the **merges**, is all that is learned.
 
 ### Exercise: `count_pairs`
 
-For each pair of neighbours: how often does it occur?
+How often does each pair of neighbours occur?
 """
 
 # %% exercise: tokens.count_pairs
@@ -238,7 +238,7 @@ def count_pairs(ids):
 r"""
 ### Exercise: `merge_pair`
 
-Read from left to right. What has been merged takes part in no other merge of this round.
+Read from left to right. What has been merged takes no part in another merge of this round.
 """
 
 # %% exercise: tokens.merge_pair
@@ -270,7 +270,7 @@ def merge_pair(ids, pair, new_id):
 r"""
 ### Exercise: `train_bpe`
 
-Count, choose, merge: round after round.
+Count, choose, merge, round after round.
 """
 
 # %% exercise: tokens.train_bpe
@@ -307,13 +307,13 @@ def train_bpe(text, n_merges):
 r"""
 **What goes wrong.**
 
-- *Counted only once.* Every merge changes which ids are neighbours, so each round counts again.
-- *Overlap.* In *aaa* the middle letter may not be merged with both of its neighbours.
-- *No end.* In a text of one letter there is no pair, and the largest of nothing is an error.
-- *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256: new ids would collide with those of
-  letters. In UTF-8 it is two bytes, and every byte is below 256.
+- *Counted only once.* Every merge changes which ids are neighbours, so each round must count again.
+- *Overlap.* In *aaa* the middle character may not be merged with both of its neighbours.
+- *No end.* In a text of one character there is no pair, and the maximum of nothing is an error.
+- *Characters instead of bytes.* `ord("я")` is 1103, far beyond 256, so new ids would collide with the ids of
+  characters. In UTF-8 it is two bytes, and every byte is below 256.
 
-**See it run.** A short story, and what is learned from it, in the order of learning:
+**See it run.** Here is what is learned from a short story, in the order of learning:
 """
 
 # %%
@@ -344,9 +344,9 @@ print("the letter я:", ord("я"), "as a character,", list("я".encode()), "as b
 
 # %% [markdown]
 r"""
-Pairs of letters that are frequent in English come early, with *the* among the very first; then endings like
-*ing*, then words with their spaces, and pieces that run across words, such as a comma with *and they*.
-Nobody told it what a word is.
+Pairs of letters that are frequent in English come early, with *the* among the very first. Then come endings
+like *ing*, then words with their spaces, and pieces that run across words, such as a comma with *and they*.
+The algorithm was never told what a word is.
 
 ## 3. How does a text become ids, and ids a text?
 
@@ -356,10 +356,9 @@ the model meets the tokens it was trained on? And how do we get the text back?
 ![The text abc encoded twice, with the merges bc, learned first, and ab. In the order of learning: a and bc,
 the ids 97, 256. From left to right: ab and c, the ids 257, 99](../images/merge_order.svg)
 
-By hand: *abc* is 97, 98, 99. The merge (98, 99) was learned first, so *bc* becomes 256, and 97, 256 is
-left. The second merge, (97, 98), finds no *ab* any more. If one goes from left to right and merges
-whatever fits, *ab* comes first: 257, 99. That is the same text in other ids, which the model has hardly
-ever seen.
+By hand: *abc* is 97, 98, 99. The merge (98, 99) was learned first, so *bc* becomes 256, and 97, 256 is left.
+The second merge, (97, 98), finds no *ab* any more. If we go from left to right instead and merge whatever
+fits, *ab* comes first: 257, 99. That is the same text in other ids, which the model has hardly ever seen.
 """
 
 # %%
@@ -370,14 +369,14 @@ print("from left to right:", merge_pair([97, 98, 99], merges[1], 257))
 
 # %% [markdown]
 r"""
-The way back starts from bytes too, and a letter may take several of them:
+The way back starts from bytes too, and one character can take several of them:
 
 ![Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
 sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four are not a character by
 themselves and are read as the replacement sign](../images/utf8_bytes.svg)
 
 **The formula.** Encoding applies the merges $m_0, m_1, \dots$ in their order to the bytes of the text.
-Decoding writes for each id the bytes that it represents,
+Decoding writes, for each id, the bytes that it represents,
 
 $$B(i) = \begin{cases} \text{the byte } i & i < 256 \\ B(a)\,B(b) & i = 256 + k,\; m_k = (a, b) \end{cases}$$
 
@@ -416,7 +415,7 @@ def bpe_encode(text, merges):
 r"""
 ### Exercise: `bpe_decode`
 
-Join the bytes first, then read letters.
+Join the bytes first, then read characters.
 """
 
 # %% exercise: tokens.bpe_decode
@@ -449,13 +448,14 @@ def bpe_decode(ids, merges):
 r"""
 **What goes wrong.**
 
-- *The longest piece first.* It makes a list about as short, but not the ids that the model was trained on.
-- *Each id decoded by itself.* An emoji has four bytes. Two tokens may hold two of them each, and neither
-  half is a letter. (That is why a chatbot that shows each token as it comes sometimes shows � for a moment.)
-- *Negative ids.* Item -1 of a list is its last one, so a wrong id would silently give a wrong text.
+- *The longest piece first.* The list comes out about as short, but its ids are not the ones that the model
+  was trained on.
+- *Each id decoded by itself.* An emoji has four bytes. If two tokens hold two of them each, neither half is a
+  character. (That is why a chatbot that shows each token as it comes sometimes shows � for a moment.)
+- *Negative ids.* Item -1 of a list is its last one, so a wrong id would silently give the wrong text.
 
-**See it run.** The promise of the beginning: one word, four ways to write it, with the 60 merges of the
-story. And an emoji cut in half:
+**See it run.** As promised at the beginning: one word, written in four ways, with the 60 merges of the story.
+Then an emoji cut in half:
 """
 
 # %%
@@ -472,16 +472,16 @@ cut_text(cuts, "The same sentence with more and more merges")
 # %% [markdown]
 r"""
 *the*, *The* and *the* with a space in front do not have a single id in common. For the model these are
-different rows of the table; that they mean the same is something it has to learn. *Catfish* costs one more
-token than *catfish*, because the story has no capitals. And there is no `<unk>`: *catfish* never occurs in the
+different rows of the table, and it has to learn that they mean the same. *Catfish* costs one more token than
+*catfish*, because the story has no capitals. There is no `<unk>`, either. *catfish* never occurs in the
 story, and yet it has its own ids.
 
 ## 4. What do the merges learn from a text?
 
 Sixty merges from half a page are a toy. The Python language reference comes with Python itself, as
 `pydoc_data.topics`: many pages of English about a programming language (each version of Python has its own
-edition, with slightly other numbers). Take three parts of it, some 8,000 characters each, and learn 200 merges
-from each of them.
+edition, with slightly different numbers). Take three parts of it, some 8,000 characters each, and learn 200
+merges from each of them.
 """
 
 # %%
@@ -512,8 +512,8 @@ for part, merges in zip(parts, all_merges):
 # %% [markdown]
 r"""
 The number next to each piece says how often it was made. The first merges are the pairs of letters that any
-English text would give, made a hundred times and more, and much the same in all three parts. The last ones
-are longer pieces that show what *this* part is about, made a handful of times each.
+English text would give, made a hundred times and more, and they are much the same in all three parts. The
+last ones are longer pieces that show what *this* part is about, made a handful of times each.
 
 Now watch the compression grow. How many bytes does one token hold on average, after each merge?
 """
@@ -535,13 +535,14 @@ figures.curves(growth, title="Compression as the merges grow, three parts", **op
 
 # %% [markdown]
 r"""
-In all three runs the curve rises steeply and then bends: each merge helps less than the one before it. And
-what was learned from one text helps most, in the end, with that text. It helps less with others: with the
-story, although its words are simple, and with an unseen part of the same book, which is about something else.
-A tokenizer has a training set, and it shows.
+In all three runs the curve rises steeply and then bends, because each merge helps less than the one before
+it. What was learned from one text helps most, in the end, with that text. It helps less with the story,
+although its words are simple, and with an unseen part of the same book, which is about something else. A
+tokenizer has a training set, and it shows.
 
-So why not merge for ever? Because every merge is another row of the embedding table, and a rare token's row
-is trained on the few occasions when the token occurs. The last merges here were made a handful of times.
+Why not merge for ever, then? Because every merge is another row of the embedding table, and a rare token's
+row is trained only on the few occasions when the token occurs. The last merges here were made a handful of
+times.
 
 ## 5. What does the same sentence cost in another language?
 
@@ -575,25 +576,25 @@ figures.table(table, list(SENTENCES), columns, "Three sentences in six languages
 
 # %% [markdown]
 r"""
-Every text comes back exactly, in every language: nothing is unknown. But look at the price. German and
-Finnish take more tokens than English for the same three sentences, although they need hardly more letters:
-the merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and a token is a byte. A
-Russian letter takes two bytes, one of Hindi or Chinese three. Chinese, which needs the fewest characters of
-the six, gets off more lightly than Hindi.
+Every text comes back exactly, in every language, and nothing is unknown. But look at the price. German and
+Finnish take more tokens than English for the same three sentences, although they need hardly more characters,
+because the merges fit them badly. In Russian, Hindi and Chinese hardly any merge fits, and nearly every token
+is a byte. A Russian letter takes two bytes, a Hindi or Chinese character three. Chinese, which needs the fewest
+characters of the six, gets off more lightly than Hindi.
 
-A model pays for that with every sentence: less text fits into its context, writing takes more steps, and a
+A model pays for that with every sentence. Less text fits into its context, writing takes more steps, and a
 customer who pays per token pays more. Petrov et al. (2023) found the same text up to 15 times as long in some
-languages as in English with tokenizers in use at the time. The cure is to learn the merges from a text in
-many languages, and to have more of them.
+languages as in English with tokenizers in use at the time. The cure is to learn the merges from text in many
+languages, and to have more of them.
 
 ## 6. Is it the real thing?
 
 Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE, which many published models use.
-Two questions. Given *your* merges, does their encoder write your ids? And if it learns from the same text,
-does it learn your merges?
+That raises two questions. Given *your* merges, does their encoder write your ids? If it learns from the same
+text, does it learn your merges?
 
-Usually it cuts the text into words first (`use_regex`); here it must not, because your `train_bpe` does
-not. `with_merges` builds a tokenizer of theirs that has your merges.
+Usually it cuts the text into words first (`use_regex`). Here it must not, because your `train_bpe` does not.
+`with_merges` builds a tokenizer of theirs that has your merges.
 """
 
 # %%
@@ -629,7 +630,7 @@ for mine, theirs in zip(all_merges, their_merges):
 
 # %% [markdown]
 r"""
-The encoder agrees everywhere. The training does not: it begins alike, then one merge differs, and most
+The encoder agrees everywhere. The training does not. It begins the same way, then one merge differs, and most
 pieces are shared in the end. Has one of the two made a mistake?
 
 Look at the first merge that differs. Replay *their* merges with *your* functions, and ask in each round: was
@@ -653,17 +654,17 @@ for part, mine, theirs in zip(parts, all_merges, their_merges):
 # %% [markdown]
 r"""
 It is a tie. Both pairs occur equally often, and the rule does not say which to take. You take the one that
-appears first in the text; their library takes the one with the lower ids, and it numbers the bytes in
-another order. In every round their choice is a right one by your count: two answers to the same question. On
-a text that neither has seen, both need about as many tokens.
+appears first in the text. Their library takes the one with the lower ids, and it numbers the bytes in a
+different order. In every round their choice is a right one by your count, so these are two answers to the
+same question. On a text that neither has seen, both need about the same number of tokens.
 
-This is why a tokenizer's merges are stored in a file and belong to the model for ever: train it again with
-another tie rule, and the ids mean something else.
+This is why a tokenizer's merges are stored in a file and belong to the model for ever. Train the tokenizer
+again with another tie rule, and the ids mean something else.
 
 ## 7. And what does the model see?
 
-Only the ids, and the first thing it does with them is to look up a row for each. Whatever was in the
-letters has to be learned into that row.
+Only the ids, and the first thing it does with them is look up a row for each. Anything the letters could have
+told it has to be learned into that row.
 """
 
 # %%
@@ -681,8 +682,8 @@ where such rows really come from.
 
 ## Explore
 
-Choose a language and the number of merges, learned from the first part of the reference. Guess first: after
-how many merges is *the* one token? And which merges help a Finnish sentence?
+Choose a language and the number of merges, learned from the first part of the reference. Guess first. After
+how many merges is *the* one token? Which merges help a Finnish sentence?
 """
 
 # %% explore
@@ -698,7 +699,7 @@ explore(look, language=list(SENTENCES), merges=(0, 200, 4, 60))
 
 # %% [markdown]
 r"""
-A dot is a space. `\xd0` and the like are bytes that are not a letter by themselves, written in base 16.
+A dot is a space. `\xd0` and the like are bytes that are not a character by themselves, written in base 16.
 
 ## Explain it
 
@@ -718,16 +719,16 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** With whole words, a word that is not in the table has no number: *catfish*
-and *bird* become the same `<unk>`, and the model cannot write them. With bytes every text can be written,
-but it is four to six times as long in English; attention compares all pairs, so its cost grows with the
-square of that, and what is far apart in letters is hard to connect.
+**A worked answer.** With whole words, a word that is not in the table has no number: *catfish* and *bird*
+become the same `<unk>`, and the model cannot write them. With bytes every text can be written, but it is four
+to six times as long in English. Attention compares all pairs, so its cost grows with the square of that, and
+what is far apart in letters is hard to connect.
 
 Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it,
 so there is an id for everything.
 
-Russian letters take two bytes each, and English merges join few of them. The same sentence has several
-times as many tokens: the model sees less text in its window, needs more steps to write it, and costs more.
+Russian letters take two bytes each, and English merges join few of them. The same sentence has several times
+as many tokens, so the model sees less text in its window, needs more steps to write, and costs more.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -756,10 +757,10 @@ r"""
 
 Not graded, and harder than they look.
 
-**Words first.** Your merges run across words: *of the* may become one token, and so may the end of one word
+**Words first.** Your merges run across words. *of the* may become one token, and so may the end of one word
 with the start of the next. Real tokenizers cut a text into words first and learn pairs within them only.
-Write `train_within_words(text, n_merges)`, which does so with `split_words`. Which of your functions can
-stay as they are?
+Write `train_within_words(text, n_merges)`, which does so with `split_words`. Which of your functions can stay
+as they are?
 """
 
 # %%
@@ -812,9 +813,9 @@ training on billions of words becomes possible. It also has a price, which the n
 </details>
 
 What does cutting cost? With `split_words` every space becomes a separate token, once per word. GPT-2
-therefore cuts *before* the space and keeps it with its word: *the dog* becomes `"the"` and `" dog"`, with
-the space in front. Its pattern also keeps punctuation and runs of spaces apart. Three ways, the same number of
-merges, bytes per token:
+therefore cuts *before* the space and keeps it with its word, so that *the dog* becomes `"the"` and `" dog"`,
+with the space in front. Its pattern also keeps punctuation and runs of spaces apart. Here are the bytes per
+token for three ways of cutting, with the same number of merges:
 """
 
 # %%
@@ -847,14 +848,14 @@ for name, cut in ways.items():
 # %% [markdown]
 r"""
 Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by
-itself before almost every word. With the space kept it takes no more tokens than uncut, and even a few less: no
-merge is spent on pairs of words that happen to stand next to each other in this part. That is why tokens of
-GPT models begin with a space.
+itself before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer,
+because no merge is spent on pairs of words that happen to stand next to each other in this part. That is why
+tokens of GPT models begin with a space.
 
 **Special tokens.** A model needs tokens that no text can contain: one for the end of a document, others for
 the turns of a conversation. They get ids after all merges, and they are cut out *before* anything else. Write
-`encode_special(text, merges, special)`, where `special` is a list of strings such as `"<|end|>"`; the first
-of them has the id `256 + len(merges)`. What would happen if you encoded what a *user* typed with it?
+`encode_special(text, merges, special)`, where `special` is a list of strings such as `"<|end|>"`. The first
+of them has the id `256 + len(merges)`. What would happen if you used it to encode what a *user* typed?
 """
 
 # %%
@@ -893,7 +894,8 @@ def encode_special(text, merges, special):
 ```
 
 If the text of a user goes through it, the user can write an end of document, or the beginning of an answer,
-and the model cannot tell it from a real one. So text from outside is always encoded without special tokens.
+and the model cannot tell it from a real one. Text from outside is therefore always encoded without special
+tokens.
 
 </details>
 
@@ -937,14 +939,14 @@ def fast_encode(text, merges):
     return ids
 ```
 
-A merge can only create pairs that hold its own new id, and those were all learned later. So the lowest
-rank among the pairs never falls, and the merges come in the same order as before. Applied word by word, with
-the words already seen kept in a dict, it is fast enough for real texts.
+A merge can only create pairs that contain its own new id, and those were all learned later. The lowest rank
+among the pairs therefore never falls, and the merges come in the same order as before. Applied word by word,
+with the words already seen kept in a dict, it is fast enough for real texts.
 
 </details>
 
-**Tokens that are never written.** Encode the very text that the merges were learned from. Are all 200 of
-them used? Guess, then run:
+**Tokens that are never written.** Encode the very text that the merges were learned from. Are all 200 of them
+used? Guess, then run the cell:
 """
 
 # %%
@@ -957,10 +959,10 @@ for part, merges in zip(parts, all_merges):
 r"""
 <details><summary>An answer</summary>
 
-They are steps on the way. To make a long piece, two shorter ones were merged; if the short one occurs nowhere
-else, every one of its occurrences has been swallowed. Its row of the embedding table is never trained. In
-large models such rows are real: tokens that occur in the tokenizer's training text but hardly in the model's
-make models behave strangely (Land and Bartolo 2024 look for them systematically).
+They are steps on the way. To make a long piece, two shorter ones were merged. If the short one occurs nowhere
+else, every one of its occurrences has been swallowed, and its row of the embedding table is never trained.
+Large models really have such rows. Tokens that occur in the tokenizer's training text but hardly ever in the
+model's make models behave strangely (Land and Bartolo 2024 look for them systematically).
 
 </details>
 """
@@ -977,9 +979,10 @@ r"""
   %.
 - **Words first.** GPT-2 cuts a text by a regular expression before any merge, so that a space belongs to
   the word after it ("On your own"). That is why *the* with a space in front is a token.
-- **Other ways to choose pieces.** *WordPiece* (BERT) merges the pair whose parts occur together most often *for how
-  frequent they are*; *Unigram* (T5, Gemma) starts from many pieces and drops those whose loss costs least. Before
-  either of them, many tokenizers *normalise* the text, so that one letter is always the same bytes (Unicode NFC).
+- **Other ways to choose pieces.** *WordPiece* (BERT) merges the pair whose parts occur together most often
+  *relative to how frequent they are*; *Unigram* (T5, Gemma) starts from many pieces and drops those whose
+  loss costs least. Before either of them, many tokenizers *normalise* the text, so that one character is
+  always the same bytes (Unicode NFC).
 - **Trained once.** A tokenizer is trained before its model, often on another text, and never changed
   afterwards.
 - **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
@@ -1010,7 +1013,7 @@ r"""
 - Kudo, Richardson: *SentencePiece*, 2018, [arXiv:1808.06226](https://arxiv.org/abs/1808.06226). Pieces of
   raw text, spaces included, also for languages that write none.
 - Kudo: *Subword Regularization*, 2018, [arXiv:1804.10959](https://arxiv.org/abs/1804.10959). The other
-  well-known way to choose pieces, by a probability for each.
+  well-known way to choose pieces, with a probability for each.
 - Bostrom, Durrett: *Byte Pair Encoding is Suboptimal for Language Model Pretraining*, 2020,
   [arXiv:2004.03720](https://arxiv.org/abs/2004.03720). The two ways compared in trained models.
 - Petrov et al.: *Language Model Tokenizers Introduce Unfairness Between Languages*, 2023,
@@ -1025,10 +1028,10 @@ r"""
   [arXiv:2105.13626](https://arxiv.org/abs/2105.13626); Pagnoni et al. 2024,
   [arXiv:2412.09871](https://arxiv.org/abs/2412.09871).
 
-**You have built it.** Any text, in any language, becomes a list of ids, and comes back. In lesson 11 a model
+**You have built it.** Any text, in any language, becomes a list of ids and comes back. In lesson 11 a model
 learns to predict the next one.
 
-Keep this notebook: in lesson 20 a real language model reads through your `bpe_encode` and speaks through your
+Keep this notebook. In lesson 20 a real language model reads through your `bpe_encode` and speaks through your
 `bpe_decode`.
 """
 

@@ -3,11 +3,11 @@ r"""
 # 11 Train a language model: how does a network learn to guess the next token?
 
 Two small GPTs learn the same task. Their code differs in a single digit. After a few seconds one of them has
-a mean loss of 1.05, the other 0.00. Which one would you choose? The 0.00 is the most dangerous kind of bug:
-it raises no error, and it improves the number. By section 4 you can prove it from nothing but the loss. By section
-5 you can read what it costs.
+a mean loss of 1.05, the other 0.00. Which one would you choose? The 0.00 is the most dangerous kind of bug,
+because it raises no error and it improves the number. By section 4 you can prove it from nothing but the
+loss. By section 5 you can read what it costs.
 
-All the parts are there from earlier lessons: tokens, embeddings, positions, layers under a causal mask. Now
+You have all the parts from earlier lessons: tokens, embeddings, positions, layers under a causal mask. Now
 they become a model that writes. You will **build**
 
 1. the data: windows of a long text, and for each token the one that follows it,
@@ -15,9 +15,9 @@ they become a model that writes. You will **build**
 3. the model, a small GPT,
 4. one step of the optimiser AdamW, the learning rate of that step, and with them a step of training.
 
-Then you prove that its mask is right, and train it on a text until it writes: on the Python reference, a file
-of your own, or Shakespeare. That takes about a minute on two cores. Beside its loss you draw the losses of
-simpler models, so that you know what a number like 2.0 means.
+Then you prove that its mask is right, and train it on a text until it writes. The text is the Python
+reference, one of your own files, or Shakespeare. That takes about a minute on two cores. Next to its loss you
+draw the losses of simpler models, so that you know what a number like 2.0 means.
 
 **You need** lessons 06 and 10: a layer under a causal mask, and what a token is. You may use PyTorch's
 layers and its softmax, but not its cross-entropy in the exercise that builds it.
@@ -49,11 +49,11 @@ from autograder.notebook.lessons.lm import fetch_shakespeare, loss_between, read
 r"""
 ## 1. What is there to predict?
 
-**The question.** Nobody has labelled the text with right answers. What can you ask a model so that the text
-itself holds the answer?
+**The question.** No one has labelled the text with the right answers. What can you ask a model so that the
+text itself holds the answer?
 
 *What comes next?* Every position of a text is a question, and the next token is its answer. A long text is
-cut into **windows** that a model can read at once; the **targets** are the same tokens, one position later:
+cut into **windows** that a model can read at once. The **targets** are the same tokens, one position later:
 
 ![A text of eight tokens, 3 1 4 1 5 9 2 6, cut into two windows. Window 0 has the inputs 3 1 4 and the targets
 1 4 1, window 1 the inputs 1 5 9 and the targets 5 9 2. The last two tokens fill no
@@ -77,20 +77,21 @@ r"""
 ### One number for a guess
 
 The model answers with a probability for every token of the vocabulary. How good was the answer? Only one of
-these probabilities matters: $p$, the one it gave to the token that really came. The **surprise** is $-\log
-p$:
+these probabilities matters, the probability $p$ that it gave to the token that really came. The **surprise**
+is $-\log p$:
 
 ![The curve of minus log p over p, falling from above 4 to 0. Marked: one of ten digits, 2.30; one of four
 words, 1.39; a coin, 0.69; certain, 0](../images/surprise.svg)
 
-The **loss** is the mean surprise, called **cross-entropy**. It can be turned back into a number of choices: a
-model with a loss of $L$ is as unsure as if it guessed among $e^L$ equally likely tokens. That number, $e^L$,
-is the **perplexity**.
+The **loss** is the mean surprise, called **cross-entropy**. It can be turned back into a number of choices,
+because a model with a loss of $L$ is as unsure as if it guessed among $e^L$ equally likely tokens. That
+number, $e^L$, is the **perplexity**.
 
-By hand, for *the dog saw the cat*. A model that knows nothing gives each of the four words $1/4$: a surprise
-of $\log 4 = 1.39$ at every position. Now let a model know which word follows which. After *the* comes *dog*
-or *cat*, $1/2$ each; *saw* follows *dog* and *the* follows *saw*, without exception. The four surprises
-are $0.69, 0, 0, 0.69$, and their mean is $0.35$. Nobody who sees only the word before can do better.
+By hand, for *the dog saw the cat*. A model that knows nothing gives each of the four words $1/4$, which is a
+surprise of $\log 4 = 1.39$ at every position. Now let a model know which word follows which. After *the*
+comes *dog* or *cat*, with $1/2$ each; *saw* follows *dog* and *the* follows *saw*, without exception. The
+four surprises are $0.69, 0, 0, 0.69$, and their mean is $0.35$. No model that sees only the word before can
+do better.
 """
 
 # %%
@@ -153,7 +154,7 @@ def split_into_windows(ids, length):
 r"""
 ### Exercise: `next_token_loss`
 
-One number for the whole batch. Softmax and its relatives may be used; `cross_entropy` and `nll_loss` are
+One number for the whole batch. You may use softmax and its relatives, but `cross_entropy` and `nll_loss` are
 what you are building.
 """
 
@@ -187,13 +188,13 @@ r"""
 
 - *No shift.* If each token is its own target, the model only has to copy what it reads, and the loss falls
   to 0 in no time.
-- *Softmax twice.* The loss turns logits into probabilities by itself. If you hand it probabilities, they are
-  taken for logits between 0 and 1, and the loss stays far from 0 however sure the model is.
-- *A mean over everything.* A position that does not count must be missing from the sum *and* from the number
+- *Softmax twice.* The loss turns logits into probabilities by itself. If you give it probabilities, it takes
+  them for logits between 0 and 1, and the loss stays far from 0 however sure the model is.
+- *A mean over everything.* A position that does not count must be left out of the sum *and* of the number
   that the sum is divided by.
 
-**See it run.** Three models and four words: one knows nothing, one is sure and right, one is sure and wrong.
-The last line is the second model again, with a softmax too many.
+**See it run.** Here are three models and four words. One knows nothing, one is sure and right, one is sure
+and wrong. The last line is the second model again, with one softmax too many.
 """
 
 # %%
@@ -220,14 +221,14 @@ of them is used twice?
 ![A column of boxes: ids, token_embedding, plus position_embedding, layers under a causal mask, norm, head. A
 double arrow joins token_embedding and head: they are the same parameter](../images/gpt_flow.svg)
 
-The **head** turns a vector of $d_{\text{model}}$ features into one logit per token of the vocabulary: the
-dot product of the vector with that token's row. The embedding has a row per token too. A GPT uses *one*
-table for both (Press and Wolf 2017), which is called **weight tying**. It is not two tables that start with
-equal entries but one parameter, which receives gradients from both ends.
+The **head** turns a vector of $d_{\text{model}}$ features into one logit per token of the vocabulary, the dot
+product of the vector with that token's row. The embedding has a row per token too. A GPT uses *one* table for
+both (Press and Wolf 2017), which is called **weight tying**. It is not two tables that start with equal
+entries but one parameter, which receives gradients from both ends.
 
 By hand, for a vocabulary of 11 tokens, 8 positions and 6 features: the token table has $11 \cdot 6 = 66$
-entries, the position table $8 \cdot 6 = 48$. An untied head would need another 66. For GPT-2 the same sum
-is 50,257 tokens times 768 features: almost 39 million parameters saved, of 163 million.
+entries, the position table $8 \cdot 6 = 48$. An untied head would need another 66. For GPT-2 the same sum is
+50,257 tokens times 768 features, which saves almost 39 million parameters of 163 million.
 """
 
 # %%
@@ -252,7 +253,7 @@ $$z_n = E\, h_n$$
 - $x$ and $h$: shape $(B, N, d_{\text{model}})$; $z$: logits, shape $(B, N, V)$
 
 Each $f$ is the layer of lesson 06: pre-norm, exact GELU, no dropout. PyTorch has it as
-`nn.TransformerEncoderLayer(..., norm_first=True)`. Do not let the name *encoder* mislead you: under a causal
+`nn.TransformerEncoderLayer(..., norm_first=True)`. Do not let the name *encoder* mislead you. Under a causal
 mask it is the decoder layer of a GPT.
 
 ### Exercise: `GPT`
@@ -315,14 +316,14 @@ class GPT(nn.Module):
 r"""
 **What goes wrong.**
 
-- *No mask.* Each token sees the very token that it should predict. The loss falls to 0, and the model cannot
-  write (section 4).
+- *No mask.* Each token sees the very token it should predict. The loss falls to 0, and the model cannot write
+  (section 4).
 - *Equal values instead of the same parameter.* `head.weight.data = ...` makes two parameters that share
   memory for a while. The optimiser holds both, and moving the model to another device separates them.
 - *Layers in a plain list.* PyTorch does not find their parameters, so they are never trained.
 
-**See it run.** Change the last token: only its own output may move. Then a first look at the loss of a fresh
-model.
+**See it run.** Change the last token. Only its own output may change. Then take a first look at the loss of a
+fresh model.
 """
 
 # %%
@@ -353,15 +354,15 @@ print(f"log 100 = {math.log(100):.1f}")
 # %% [markdown]
 r"""
 A fresh model knows nothing, so its loss should be $\log V$. With PyTorch's embeddings, whose entries have a
-standard deviation of 1, it is many times higher. The reason is the shared table: the residual path still
+standard deviation of 1, it is many times higher. The reason is the shared table. The residual path still
 carries the embedding of the token that was just read, and its dot product with its own row is far larger than
-with any other. So a fresh model is sure that the token it reads comes *once more*, and is wrong nearly every
-time. With small tables that vanishes. GPT-2 starts its token table with a standard deviation of 0.02 and its
-position table with 0.01, and scales the layers that write into the residual path by $1 / \sqrt{2 \cdot
-\text{layers}}$, so that their sum does not grow with the depth; we use 0.02 for both tables. **The first loss
-that you print is a test**: if it is not about $\log V$, stop and look.
+with any other. A fresh model is therefore sure that the token it reads comes *once more*, and is wrong nearly
+every time. With small tables that vanishes. GPT-2 starts its token table with a standard deviation of 0.02
+and its position table with 0.01, and scales the layers that write into the residual path by $1 / \sqrt{2
+\cdot \text{layers}}$, so that their sum does not grow with the depth. We use 0.02 for both tables. **The
+first loss that you print is a test**: if it is not about $\log V$, stop and look.
 
-Your GPT as it runs, drawn from a call. Find the token table: two arrows leave it.
+Here is your GPT, drawn from a call. Find the token table. Two arrows leave it.
 """
 
 # %%
@@ -370,7 +371,7 @@ draw(model, one)
 # %% [markdown]
 r"""
 Is it the model that others build? PyTorch has the stack of layers with its last norm ready-made, as
-`nn.TransformerEncoder`. With the mask that PyTorch makes for it, and the token table as its head:
+`nn.TransformerEncoder`. Here it is with the mask that PyTorch makes for it, and the token table as its head:
 """
 
 # %%
@@ -397,27 +398,27 @@ print("untied head:", compare(model, untied, one).differences)
 
 # %% [markdown]
 r"""
-The same computation as theirs. And where the head has a separate parameter, the comparison says so,
+It is the same computation as theirs. Where the head has a separate parameter, the comparison says so,
 although its entries are equal and the numbers do not show it yet.
 
 ## 3. How does it learn?
 
 **The question.** The gradient says in which direction the loss falls. How far should each parameter go, if
-the gradient of one is a thousand times as large as that of another?
+one gradient is a thousand times as large as another?
 
 Plain gradient descent goes a thousand times as far, and one learning rate cannot suit both. **Adam** gives
-every parameter its own step. It keeps two running averages for each: of its gradients, the **mean**, and
-of their squares. It moves by the mean over the root of the mean square. That ratio is near 1 if the gradients
-agree with one another, and near 0 if they keep changing sign; the *size* of the gradients cancels.
+every parameter its own step. For each it keeps two running averages, one of its gradients, the **mean**, and
+one of their squares. It moves by the mean over the root of the mean square. That ratio is near 1 if the
+gradients agree with one another, and near 0 if they keep changing sign. The *size* of the gradients cancels.
 
 Both averages start from zero, so at first they are far too small. Adam divides this out exactly, which is
-called **bias correction**. And the **W** of AdamW is **weight decay**: every step also takes a small share
-off the parameter itself, apart from the gradient and its averages.
+called **bias correction**. The **W** of AdamW is **weight decay**. Every step also takes a small share off
+the parameter itself, independently of the gradient and its averages.
 
-By hand, with the betas 0.9 and 0.999: the first gradient of a parameter is 4. The mean becomes $0.1 \cdot 4 =
-0.4$, the mean square $0.001 \cdot 16 = 0.016$. Corrected, these are $0.4 / (1 - 0.9) = 4$ and $0.016 / (1 -
-0.999) = 16$. The step is $4 / \sqrt{16} = 1$ times the learning rate. Had the gradient been 0.004, it would
-have been 1 as well:
+By hand, with the betas 0.9 and 0.999: let the first gradient of a parameter be 4. The mean becomes $0.1 \cdot
+4 = 0.4$, the mean square $0.001 \cdot 16 = 0.016$. Corrected, these are $0.4 / (1 - 0.9) = 4$ and $0.016 / (1 -
+0.999) = 16$. The step is $4 / \sqrt{16} = 1$ times the learning rate. If the gradient had been 0.004, it
+would have been 1 as well:
 """
 
 # %%
@@ -451,7 +452,7 @@ $$\hat m_t = \frac{m_t}{1 - \beta_1^t}, \qquad \hat v_t = \frac{v_t}{1 - \beta_2
 
 ### Exercise: `adamw_step`
 
-Three new tensors come back; what you were given stays as it is. `torch.optim` is what you are building.
+Return three new tensors, and leave what you were given as it is. `torch.optim` is what you are building.
 """
 
 # %% exercise: lm.adamw_step
@@ -492,12 +493,12 @@ r"""
 - *No bias correction.* Then the first step is $0.1 / \sqrt{0.001} = 3.2$ times as long as it should be.
 - *The corrected averages are carried on.* They would be corrected again at the next step, and grow.
 - *Weight decay added to the gradient.* It then runs through both averages, and parameters with large
-  gradients hardly decay at all. That was Adam with weight decay before AdamW.
+  gradients hardly decay at all. Before AdamW, that was how Adam did weight decay.
 - *In place.* `mean.mul_(...)` changes the caller's tensor.
 
-**See it run.** A valley that is a thousand times as steep in one direction as in the other: the loss is
+**See it run.** Take a valley that is a thousand times as steep in one direction as in the other. The loss is
 $\tfrac{1}{2}(1000\, x^2 + y^2)$, and we start at $x = y = 1$. Gradient descent must take small steps for the
-sake of $x$, and gets nowhere along $y$. And your steps are those of PyTorch:
+sake of $x$, and gets nowhere along $y$. Your steps are the same as PyTorch's:
 """
 
 # %%
@@ -525,26 +526,26 @@ for name, end in (("gradient descent", plain), ("AdamW", ours[-1])):
 
 # %% [markdown]
 r"""
-Gradient descent has hardly moved along $y$. AdamW takes the same path along both: scaled by its own
-gradients, the steep direction looks like the flat one.
+Gradient descent has hardly moved along $y$. AdamW takes the same path along both, because the steep
+direction, scaled by its own gradients, looks like the flat one.
 
 ### How long is a step at the beginning, in the middle and at the end?
 
 **The question.** Adam makes every first step as long as the learning rate, whatever the gradient. Is that
-wise when the averages have seen a single batch? And what if one gradient is suddenly enormous?
+wise when the averages have seen a single batch? What if one gradient is suddenly enormous?
 
-Start small, because the mean of one gradient points anywhere, and the root of one square says little about
-the next: that is the **warm-up**. End small too, so that the model settles. In between, the learning rate
-follows half a cosine. Against sudden gradients, their **norm** is limited: all gradients of the model are
-taken as one long vector, and if it is too long it is shortened. That is **clipping**.
+Start small, because the mean of one gradient can point anywhere, and the root of one square says little about
+the next. That is the **warm-up**. End small too, so that the model settles. In between, the learning rate
+follows half a cosine. Against sudden large gradients, their **norm** is limited. All gradients of the model
+are taken as one long vector, and if it is too long it is shortened. That is **clipping**.
 
 ![Two charts with the gradient (3, 4). Clipped as a whole to length 1 it becomes (0.6, 0.8) and keeps its
 direction. Clipped entry by entry it becomes (1, 1), which points
 elsewhere](../images/clipped_together.svg)
 
 By hand: with a peak of 1 and a warm-up of 4 steps out of 12, the first step has the learning rate $1/4$ (not
-0: a step of 0 would be wasted), the fourth has 1. Step 8 is half way down the cosine and has $1/2$. And
-clipping: the gradient $(3, 4)$ has the norm 5. With a limit of 1 it becomes $(0.6, 0.8)$. A gradient shorter
+0: a step of 0 would be wasted), the fourth has 1. Step 8 is half way down the cosine and has $1/2$. For
+clipping, the gradient $(3, 4)$ has the norm 5. With a limit of 1 it becomes $(0.6, 0.8)$. A gradient shorter
 than the limit stays as it is.
 """
 
@@ -606,7 +607,7 @@ def learning_rate(step, warmup, total, peak):
 r"""
 ### Exercise: `train_step`
 
-Here `F.cross_entropy` may be used. The model stays in the mode in which you find it.
+Here you may use `F.cross_entropy`. Leave the model in the mode in which you find it.
 """
 
 # %% exercise: lm.train_step
@@ -645,10 +646,10 @@ def train_step(model, optimizer, inputs, targets, max_norm=1.0):
 r"""
 **What goes wrong.**
 
-- *Old gradients.* `backward` adds to what is in `.grad`. Without `zero_grad` the second step takes the first
-  one again.
+- *Old gradients.* `backward` adds to what is in `.grad`. Without `zero_grad` the second step includes the
+  first one again.
 - *Clipped too late.* After the step, a shorter gradient no longer helps.
-- *Each parameter by itself.* The norm of all gradients together is what counts; otherwise the direction
+- *Each parameter by itself.* The norm of all gradients together is what counts. Otherwise the direction
   changes, as in the picture.
 
 **See it run.** The whole training loop is now six lines. Have the model memorise one window. If even that
@@ -688,18 +689,19 @@ r"""
 **The question.** A leaking mask raises no error, and it makes the loss *better*. How do you catch a mistake
 that looks like success?
 
-Train on something whose best possible loss you know. Six random digits, then the same six backwards:
+Train on something whose best possible loss you know, such as six random digits and then the same six
+backwards:
 
 ![Twelve digits, 7 2 9 4 0 5 and then 5 0 4 9 2 7. Arcs join each digit of the first half with its twin in the
 second. The first half cannot be known: loss 2.30 per digit. The second can be copied: loss
 0](../images/reversal_test.svg)
 
 By hand: eleven digits are predicted. Five of them are pure chance and cost $\log 10 = 2.30$ each, however
-clever the model; six can be copied and cost nothing. The mean is $5 \cdot 2.30 / 11 = 1.05$. **Over many
+clever the model. Six can be copied and cost nothing. The mean is $5 \cdot 2.30 / 11 = 1.05$. **Over many
 texts, no honest model can go below that.** If one does, it has seen the answer.
 
-Three honest models, from three seeds, and three that leak. The leak is one digit of code: `triu(diagonal=2)`
-instead of `triu(diagonal=1)`, so that each token also attends to the one after it.
+We train three honest models, from three seeds, and three that leak. The leak is one digit of code:
+`triu(diagonal=2)` instead of `triu(diagonal=1)`, so that each token also attends to the one after it.
 """
 
 # %%
@@ -750,9 +752,9 @@ The honest models end on the floor. The others fall through it.
 
 ### Do warm-up and clipping help?
 
-A task whose best loss is known is also a good place to try what section 3 recommends. The honest model, with
-neither, with one of them, and with both, at the peak that we have used and at one six times as high. Three
-seeds, and half as many steps again:
+A task whose best loss is known is also a good place to try what section 3 recommends. Here is the honest
+model with neither, with one of them, and with both, at the peak that we have used and at one six times as
+high, on three seeds and for half as many steps again:
 """
 
 # %%
@@ -772,14 +774,14 @@ _ = compare_runs(reverse, variants, steps=(100, 300))
 
 # %% [markdown]
 r"""
-At the usual peak there is nothing to see: both models reach the floor, with and without. At six times that
-peak the difference is large. With a warm-up all seeds learn the task; without one some of them never get over
-their first steps, and clipping by itself softens that without curing it. So neither makes a model better that
-learns anyway. What they buy is **room**: a wider range of learning rates that work. When a run costs a month,
-that is worth having.
+At the usual peak there is nothing to see. Both models reach the floor, with and without. At six times that
+peak the difference is large. With a warm-up all seeds learn the task. Without one some of them never get over
+their first steps, and clipping by itself softens that without curing it. Neither of them, then, improves a
+model that learns anyway. What they buy is **room**, a wider range of learning rates that work. When a run
+costs a month, that is worth having.
 
-**And the peak itself?** It is found by a **sweep**: short runs at peaks that are ten times apart, with both
-helps, and again with every seed:
+**And the peak itself?** It is found by a **sweep** of short runs at peaks that are ten times apart, with both
+warm-up and clipping, and with every seed:
 """
 
 # %%
@@ -798,9 +800,8 @@ would decide the comparison.
 
 ### Position by position
 
-Now look at each position by itself. One more
-measurement is worth making: the loss of a model that reads **one token at a time**, as a writer does, so
-that there *is* no token after the one it is at.
+Now look at each position by itself. One more measurement is worth making. It is the loss of a model that
+reads **one token at a time**, as a writer does, so that there *is* no token after the current one.
 """
 
 # %%
@@ -833,15 +834,15 @@ figures.curves(places, list(range(1, 12)), title=title, **options)
 # %% [markdown]
 r"""
 This is the **reversal test**, and it is a proof in both directions. In the first half the honest model does
-no better than chance: it does not look ahead. In the second half it is not surprised at all, so the mask does
-not block too much: the model attends to digits up to ten positions back, and copies them. And it does not
-matter whether it reads all at once or one token at a time.
+no better than chance, so it does not look ahead. In the second half it is not surprised at all, so the mask
+does not block too much. The model attends to digits up to ten positions back, and copies them. It does not
+matter, either, whether it reads all at once or one token at a time.
 
-The other model has a loss of 0 if it reads all at once. One token at a time it is *worse than guessing*: in
-the first half its loss is more than three times $\log 10$. It has learned to be sure of what it sees, and now
-it is sure of wrong digits.
+The other model has a loss of 0 if it reads all at once. One token at a time it is *worse than guessing*, and
+in the first half its loss is more than three times $\log 10$. It has learned to be sure of what it sees, and
+now it is sure of wrong digits.
 
-Is it not enough to look at what the models write? Give them six new digits, and let them write the rest:
+Would it be enough to look at what the models write? Give them six new digits, and let them write the rest:
 """
 
 # %%
@@ -862,30 +863,30 @@ print("the two graphs:", compare(honest, leaky, texts[:1, :4]).differences)
 
 # %% [markdown]
 r"""
-No: that is a matter of luck. In the second half a digit can be known in two ways, from its twin and
-from the token ahead, and each of the leaking models has learned some mixture of both: one of them writes
-nearly everything right, another almost nothing. **A good sample does not prove a mask. A loss below the floor
+No, that is a matter of luck. In the second half a digit can be known in two ways, from its twin and from the
+token ahead, and each of the leaking models has learned some mixture of both. One of them writes nearly
+everything right, another almost nothing. **A good sample does not prove a mask. A loss below the floor
 disproves it.** Nothing needs to be written for that, and the comparison of the graphs says what to repair.
 
-Not every text has such a floor. But every causal model can be asked the second question: is its loss the same
-at once and one token at a time? If not, tokens reach it that it should not see.
+Not every text has such a floor, but we can ask the second question of every causal model: is its loss the
+same at once and one token at a time? If not, it sees tokens that it should not see.
 
 ## 5. Does it write?
 
-**The question.** A text is not made of random digits, and nobody knows the best possible loss. Then what
+**The question.** A text is not made of random digits, and no one knows the best possible loss. What, then,
 does a loss of 2.0 mean? Is it good?
 
 Compare it with models that do no more than count. A table of **unigrams**, single characters, always predicts
 their frequencies in the whole text. A table of **bigrams**, pairs of neighbours, looks at one character and
-predicts what usually follows, as in the example by hand of section 1. Both are language models: they take ids
-and give logits, the logarithms of their counts. So your own `next_token_loss` can judge them on the end of
-the text, which has been neither counted nor trained on. On the text that they counted, their mean surprise
-follows from the counts. It is called the **entropy** of its unigrams or bigrams.
+predicts what usually follows, as in the example by hand of section 1. Both are language models, because they
+take ids and give logits, the logarithms of their counts. Your own `next_token_loss` can therefore judge them
+on the end of the text, which has been neither counted nor trained on. On the text that they counted, their
+mean surprise follows from the counts. It is called the **entropy** of its unigrams or bigrams.
 
-By default the text is the language reference that ships with Python. Each version of Python has its own edition,
-so what is printed below differs a little from one to the next. For a text of your own, put the name of a file
-into `own_text`. For the complete works of Shakespeare call `fetch_shakespeare()` in a cell of your own, once,
-with a network: it says what to do next.
+By default the text is the language reference that ships with Python. Each version of Python has its own
+edition, so what is printed below differs a little from one to the next. To use your own text, put the name of
+a file into `own_text`. For the complete works of Shakespeare call `fetch_shakespeare()` in a new cell, once,
+with a network connection. It says what to do next.
 """
 
 # %%
@@ -923,8 +924,9 @@ Now the GPT: two layers, 96 features, windows of 32 characters. Each pass over t
 cuts the windows at a different position, so that a character is not always at the same distance from the
 start of its window.
 
-Its two layers may be your own. If your `TransformerDecoderLayer` of lesson 06 passes its check in the notebook
-next to this one, it takes the place of PyTorch's, with the same weights: their parts have the same names.
+Its two layers may be your own. If your `TransformerDecoderLayer` of lesson 06 passes its check in the
+notebook next to this one, it takes the place of PyTorch's, with the same weights, because their parts have
+the same names.
 """
 
 # %%
@@ -1019,9 +1021,9 @@ losses = taught(gpt, batches(seen, 32, 32, shuffled), STEPS, 0.006, watch)
 # %% [markdown]
 r"""
 Read the texts from top to bottom. What does the model know after a hundred steps, and what after four
-hundred: letters, syllables, words, the look of a line? In the end most of what it writes are words, or could
-be; it does not make sense, but it is the right language. And it is a text that has never been written before:
-each character was drawn from your model's probabilities.
+hundred? Letters, syllables, words, the look of a line? In the end most of what it writes are words, or could
+be. It does not make sense, but it is the right language. It is also a text that has never been written
+before, because each character was drawn from your model's probabilities.
 
 The loss tells the same story. Here it is, next to the levels of the three tables:
 """
@@ -1040,8 +1042,8 @@ loss_between(lines, steps, levels, title)
 # %% [markdown]
 r"""
 Read the plot from top to bottom. A fresh model begins at the level of one that knows nothing. Within the
-first fifty steps it has passed the unigrams: it knows more than which characters are frequent. Some hundred
-steps later it passes the bigrams, and goes on.
+first fifty steps it has passed the unigrams, so it knows more than which characters are frequent. Some
+hundred steps later it passes the bigrams, and goes on.
 
 Is that the luck of one seed? Two more GPTs, from two other seeds, 300 steps each:
 """
@@ -1071,11 +1073,11 @@ for seed in (1, 2):
 
 # %% [markdown]
 r"""
-They do as the first one did: they pass the unigrams within fifty steps, and the bigrams by step 200.
+They do the same as the first one. They pass the unigrams within fifty steps, and the bigrams by step 200.
 
-No model that sees only one character can do noticeably better than the bigrams. A model that does get
-below them **uses more of its past**, which is what attention is for. You can see that, too. At the start of a
-window a GPT has one character to go by, like the table; at the end it has 32:
+No model that sees only one character can do noticeably better than the bigrams. A model that does get below
+them **uses more of its past**, which is what attention is for. You can see that, too. At the start of a
+window a GPT has one character to go by, like the table. At the end it has 32:
 """
 
 # %%
@@ -1091,10 +1093,10 @@ figures.curves(in_window, list(range(1, 33)), title=title, **options)
 # %% [markdown]
 r"""
 With one character none of the three is better than the table. The loss of 2.0 from the beginning of this
-section is what two or three characters give to the GPT of 1500 steps; the two others make less of what they
-see. From five or six characters on, none of the curves falls much further: so far the models have learned to
-spell words, not to follow a sentence. (The lines are a little rough because every position is judged on other
-characters of the text.)
+section is what the GPT of 1500 steps reaches with two or three characters. The two others make less of what
+they see. From five or six characters on, none of the curves falls much further. So far the models have
+learned to spell words, not to follow a sentence. (The lines are a little rough because every position is
+judged on different characters of the text.)
 
 How low could it go? Shannon (1951) let people guess English text letter by letter, and found between 0.6 and
 1.3 bits per letter. A loss in bits is the loss in natural logarithms divided by $\log 2$, so people
@@ -1113,7 +1115,7 @@ for loss, length in ((2.0, 1), (3.0, 4)):
 
 # %% [markdown]
 r"""
-And the mask that is off by one? Train three models with it on the same text, a hundred steps each:
+What about the mask that is off by one? Train three models with it on the same text, for a hundred steps each:
 """
 
 # %%
@@ -1128,13 +1130,13 @@ told("the first of the models that look ahead", cheats[0][0], seed=1)
 
 # %% [markdown]
 r"""
-All three are far below the best that people reach, after seconds. If you met this number in your own
+Within seconds, all three are far below the best that people reach. If you met this number in your own
 training, you would now know what to think of it.
 
 ## Explore
 
-Move the warm-up and the peak. At which step is the learning rate highest? And for which warm-up lengths do
-half of the steps stay below half the peak?
+Move the warm-up and the peak. At which step is the learning rate highest? For which warm-up lengths do half
+of the steps stay below half the peak?
 """
 
 # %% explore
@@ -1151,9 +1153,9 @@ r"""
 <details><summary>An answer</summary>
 
 The peak is reached at step $w - 1$, the last of the warm-up, and kept at step $w$, where the cosine begins.
-As for the second question: whatever the warm-up, about half of it lies below half the peak, and so does half
-of the cosine. So the share of small steps is always about a half. Warm-up moves the small steps, it does not
-add any.
+As for the second question, whatever the warm-up, about half of it lies below half the peak, and so does half
+of the cosine. The share of small steps is therefore always about a half. Warm-up moves the small steps. It
+does not add any.
 
 </details>
 
@@ -1175,15 +1177,16 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** A model that knows nothing gives each token the probability $1/V$, and $-\log(1/V) =
-\log V$. Much higher: its first logits are large, so it is sure of wrong tokens; its initial weights are too
-large. Much lower: it sees the answer.
+**A worked answer.** A model that knows nothing gives each token the probability $1/V$, and $-\log(1/V) = \log
+V$. If the loss is much higher, the model's first logits are large, so it is sure of wrong tokens, and its
+initial weights are too large. If the loss is much lower, the model sees the answer.
 
 The answer leaks: the mask is missing or inverted, or the targets are not shifted, so that each token is its
 own target.
 
-Both tables describe tokens in the same space: tokens that are read alike should be written alike. It saves
-$V \cdot d_{\text{model}}$ parameters, a large share of a small model, and each row learns from both uses.
+Both tables describe tokens in the same space, and tokens that are read alike should be written alike. It
+saves $V \cdot d_{\text{model}}$ parameters, a large share of a small model, and each row learns from both
+uses.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1213,22 +1216,23 @@ r"""
 
 Not graded.
 
-**A longer table.** A table of pairs is beaten. What about one that knows three characters, or five? How many
-rows would it need, and why would it fail on text that it has not seen?
+**A longer table.** You have beaten a table of pairs. What about one that knows three characters, or five? How
+many rows would it need, and why would it fail on text that it has not seen?
 
 <details><summary>An answer</summary>
 
-With $V$ characters, a table that looks at $k$ of them has $V^k$ rows of $V$ counts; for a hundred characters
+With $V$ characters, a table that looks at $k$ of them has $V^k$ rows of $V$ counts. For a hundred characters
 and $k = 5$ that is ten thousand million rows. Most rows never occur in the text. Of those that occur in
 unseen text, many were never counted, and there the table knows nothing at all. A network shares what it has
 learned between contexts that are *alike*. (With good rules for falling back on shorter tables, counts of five
-characters are strong on a short text. Try to beat them: it takes a larger model and more than a minute.)
+characters are strong on a short text. Try to beat them. It takes a larger model and more than a minute.)
 
 </details>
 
-**A test for any model.** The reversal test needs training. Write `looks_ahead(model, ids)`, which needs none:
-True if the logits at some position depend on a later token, False otherwise. It gets any model that takes
-ids (here below 10) and gives logits, and one text, shape (1, N). Which tokens do you have to change?
+**A test for any model.** The reversal test needs training. Write `looks_ahead(model, ids)`, which needs none.
+It returns True if the logits at some position depend on a later token, and False otherwise. It gets any model
+that takes ids (here below 10) and gives logits, and one text, shape (1, N). Which tokens do you have to
+change?
 """
 
 # %%
@@ -1259,7 +1263,7 @@ def try_looks_ahead(looks_ahead):
 r"""
 <details><summary>A hint</summary>
 
-Change one token. At which positions may the logits move, and at which must they stay?
+Change one token. At which positions may the logits change, and at which must they stay the same?
 
 </details>
 
@@ -1277,34 +1281,35 @@ def looks_ahead(model, ids):
     return False
 ```
 
-Changing only the last token is not enough: where only position 0 looks ahead, and only at position 1,
-nothing would move. The mean over the positions is a leak that has nothing to do with a mask; normalising over
-the wrong axis is how it gets into real code.
+Changing only the last token is not enough. If only position 0 looks ahead, and only at position 1, nothing
+would change. The mean over the positions is a leak that has nothing to do with a mask. Normalising over the
+wrong axis is how it gets into real code.
 
 </details>
 
 **A short memory.** Give `one_too_far` a mask under which each token attends only to itself and the five
-tokens before it. At which positions does the reversal test notice that the digits are out of reach? And why
-may a model of two layers pass all the same?
+tokens before it. At which positions does the reversal test notice that the digits are out of reach? Why can a
+model of two layers pass all the same?
 
 <details><summary>An answer</summary>
 
-Digit $k$ (from 0) is predicted at position $k - 1$, and its twin is at position $11 - k$: a distance of $2k -
-12$. For the digits 6, 7 and 8 that is 0, 2 and 4, within reach; for 9, 10 and 11 it is 6, 8 and 10, too far
-for one layer. Two layers can hand a digit on: the first one carries it five positions further, the second one
-fetches it from there, ten positions in all. Stacked short windows see further than one, which lesson 15 makes
-use of.
+Digit $k$ (from 0) is predicted at position $k - 1$, and its twin is at position $11 - k$, at a distance of
+$2k - 12$. For the digits 6, 7 and 8 that is 0, 2 and 4, within reach; for 9, 10 and 11 it is 6, 8 and 10, too
+far for one layer. Two layers can hand a digit on. The first one carries it five positions further, and the
+second one fetches it from there, ten positions in all. Stacked short windows see further than one, which
+lesson 15 makes use of.
 
 </details>
 
 **A larger model.** Double the width, or the layers, or the steps. Which of the three lowers the unseen loss
-most for the time that it takes? And what does it mean that the two curves of the plot part?
+most for the time that it takes? What does it mean that the two curves of the plot separate?
 
 <details><summary>What you may find</summary>
 
-The model is still learning when it stops, so more steps help at once. The curves part for two reasons. The
-model remembers some of what it has read more than once; and the last tenth of a book is about something else
-than the rest. More text or a smaller model helps with the first; text on many subjects, with the second.
+The model is still learning when it stops, so more steps help at once. The curves separate for two reasons.
+The model remembers some of what it has read more than once, and the last tenth of a book is about other
+things than the rest. More text or a smaller model helps with the first. Text on many subjects helps with the
+second.
 
 </details>
 """
@@ -1317,17 +1322,17 @@ r"""
   first 375 million tokens, a cosine down to a tenth of the peak, and gradients clipped at a norm of 1 (Brown
   et al. 2020, appendix B).
 - **How much text?** Hoffmann et al. (2022) found that for a given amount of computation a model should see
-  about 20 tokens per parameter. By that rule our model should see some five million characters; it has seen
+  about 20 tokens per parameter. By that rule our model should see some five million characters. It has seen
   less than a third of that, and many of them more than once.
 - **Batches** are random windows of one endless stream of documents, separated by an
-  **end-of-document** token. Each token is used about once: there is more text than time.
+  **end-of-document** token. Each token is used about once, because there is more text than time.
 - **AdamW** is the usual optimiser, with `betas=(0.9, 0.95)` and a weight decay of 0.1 (Brown et al. 2020),
   usually on matrices only. With mixed precision in float16 the loss is
   scaled up before `backward`, and the gradients are scaled back before they are clipped; bfloat16 needs
   neither.
 - **The first loss** and the memorised window of section 3 are what many people check first in new training
   code. Most bugs show up there.
-- **Bits per byte.** A loss per token cannot be compared between two tokenisers: one with longer tokens asks
+- **Bits per byte.** A loss per token cannot be compared between two tokenisers, because one with longer tokens asks
   fewer and harder questions. Divided by the bytes of the text instead of its tokens, and by $\log 2$, it
   can."""
 
@@ -1343,8 +1348,8 @@ r"""
 ## Read more
 
 - Radford et al.: *Improving Language Understanding by Generative Pre-Training*, 2018,
-  [paper](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf).
-  The first GPT. Its layers are post-norm; those of this lesson are pre-norm, as in GPT-2.
+  [paper](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf). The
+  first GPT. Its layers are post-norm. The layers of this lesson are pre-norm, as in GPT-2.
 - Press, Wolf: *Using the Output Embedding to Improve Language Models*, 2017,
   [arXiv:1608.05859](https://arxiv.org/abs/1608.05859). Why one table for reading and writing is better than
   two.
@@ -1353,7 +1358,7 @@ r"""
   letters, pairs and triples, and people as language models.
 - Kingma, Ba: *Adam*, 2015, [arXiv:1412.6980](https://arxiv.org/abs/1412.6980), and Loshchilov, Hutter:
   *Decoupled Weight Decay Regularization*, 2019, [arXiv:1711.05101](https://arxiv.org/abs/1711.05101). The
-  step of section 3, and why the decay stands apart.
+  step of section 3, and why the decay is separate.
 - Loshchilov, Hutter: *SGDR*, 2017, [arXiv:1608.03983](https://arxiv.org/abs/1608.03983). The cosine, at
   first with warm restarts.
 - Pascanu, Mikolov, Bengio: *On the difficulty of training recurrent neural networks*, 2013,
@@ -1364,13 +1369,13 @@ r"""
 - Kaplan et al.: *Scaling Laws for Neural Language Models*, 2020,
   [arXiv:2001.08361](https://arxiv.org/abs/2001.08361), and Hoffmann et al.: *Training Compute-Optimal Large
   Language Models*, 2022, [arXiv:2203.15556](https://arxiv.org/abs/2203.15556). How the loss falls with
-  parameters, text and computation, and how the second corrects the first.
+  parameters, text and computation, and how the second paper corrects the first.
 - Karpathy: [*nanoGPT*](https://github.com/karpathy/nanoGPT). A GPT and its training in two short files.
 
-**Next:** in lesson 12 the model learns to write faster, and you choose how bold it may be.
+**Next:** in lesson 12 the model learns to write faster, and you choose how bold it should be.
 
-Keep this notebook: in lesson 15 your `GPT` gets a window, and in lesson 20 your `next_token_loss` says how well a
-real language model predicts a text.
+Keep this notebook. In lesson 15 your `GPT` gets a window, and in lesson 20 your `next_token_loss` says how
+well a real language model predicts a text.
 """
 
 # %%

@@ -4,21 +4,21 @@ r"""
 
 A trained model gives, for each position of a text, logits for the token that comes next. To write is to
 choose one token, append it, and ask again. That sounds like three lines of code, and it is three lines of
-code. They waste almost all of their work: to write 1000 tokens, they compute 500,500. And once that is fixed,
-a large model still reads all of its weights for every single token.
+code. They waste almost all of their work, because to write 1000 tokens they compute 500,500. Once that is
+fixed, a large model still reads all of its weights for every single token.
 
-By the end of this lesson you will have removed both kinds of waste, and no reader will be able to tell.
+By the end of this lesson you will have removed both kinds of waste, and no reader of the texts will notice.
 In this lesson you will **build**
 
 1. attention with a **cache**, so that nothing is computed twice,
-2. the choice of a token: keep the k most probable ones, or the fewest that reach a probability of p, and
+2. the choice of a token: keep the k most probable ones, or the fewest that reach a probability of p, then
    draw from what is left,
 3. the loop that writes,
-4. **speculative decoding**: a small model drafts, a large one checks several tokens in one call.
+4. **speculative decoding**, in which a small model drafts and a large one checks several tokens in one call.
 
-**You need** lesson 04 for the heads, lesson 05 for what a cache is, and lesson 11 for the model. All chance
-comes from outside: where a random number is needed, it is an argument `u` between 0 and 1. So every result
-can be checked exactly.
+**You need** lesson 04 for the heads, lesson 05 for what a cache is, and lesson 11 for the model. All
+randomness comes from outside. Where a random number is needed, it is an argument `u` between 0 and 1, so
+every result can be checked exactly.
 
 **You spend** about N minutes, most of them on the exercises. Section 3 is a good place for a second evening to
 start.
@@ -46,14 +46,14 @@ r"""
 ## 1. What has to be computed for a new token?
 
 **The question.** The model has read a long text and writes the next token. Does it have to read all of the
-text again? Under a causal mask, no token ever sees what comes later. So all the keys and values are what they
-were a step ago, in every layer. Keep them, and only the new token is left to compute:
+text again? Under a causal mask, no token ever sees what comes later. In every layer, all the keys and values
+are therefore what they were a step ago. Keep them, and only the new token is left to compute:
 
 ![Six steps of writing, one row per step. Without a cache each step computes all tokens again, 21 in all. With
 a cache each step computes only the new token, 6 in all, and reads the others](../images/computed_again.svg)
 
-By hand, for 6 tokens: $1 + 2 + \dots + 6 = 21$ without a cache, 6 with one. For $n$ tokens it is
-$n (n + 1) / 2$ against $n$; for 1000 of them 500,500 against 1000.
+By hand, for 6 tokens: $1 + 2 + \dots + 6 = 21$ without a cache, 6 with one. For $n$ tokens it is $n (n + 1) /
+2$ against $n$, and for 1000 of them 500,500 against 1000.
 """
 
 # %%
@@ -64,7 +64,7 @@ for n in (6, 1000):
 r"""
 New tokens do not always come one at a time. A prompt comes as a whole (the **prefill**), and so does the
 draft of section 4. Then the new tokens need a causal mask among themselves, and all of them see the cache.
-The triangle of lesson 03 is still there, but it starts at the lower right:
+The triangle of lesson 03 is still there, but it is aligned to the lower right:
 
 ![The mask of two new tokens over five keys, three of them from the cache. Right: 1 1 1 1 0 and 1 1 1 1 1.
 Wrong, with the triangle at the upper left: 1 0 0 0 0 and 1 1 0 0 0](../images/offset_triangle.svg)
@@ -80,8 +80,8 @@ print(may_attend.int().tolist())
 
 # %% [markdown]
 r"""
-**The formula.** Let $x$ be $N$ new tokens and $(K, V)$ a cache of $M$ tokens in each head; $[\,;\,]$ puts
-one after the other:
+**The formula.** Let $x$ be $N$ new tokens and $(K, V)$ a cache of $M$ tokens in each head, where $[\,;\,]$
+puts one after the other:
 
 $$K' = [K; x W_k] \qquad V' = [V; x W_v]$$
 
@@ -90,8 +90,8 @@ $$o_i = \operatorname{softmax}\left(
 
 - $x$, shape $(B, N, d_{\text{model}})$: new tokens only; $i = 0, \dots, N - 1$
 - $K$, $V$, shape $(B, H, M, d_{\text{head}})$; $K'$, $V'$ have $M + N$ rows
-- what comes back is the output and $(K', V')$, the cache for the next call. The old one stays as it is:
-  another continuation may start from it.
+- what comes back is the output and $(K', V')$, the cache for the next call. The old one stays as it is,
+  because another continuation may start from it.
 
 ### Exercise: `CachedSelfAttention`
 
@@ -150,14 +150,14 @@ class CachedSelfAttention(nn.Module):
 r"""
 **What goes wrong.**
 
-- *A triangle from the upper left.* With a cache it hides what has long been written.
-- *No mask at all.* With one new token there is nothing to hide, so the mistake stays hidden, until a prompt of
-  several tokens comes and each of them reads the future.
+- *A triangle from the upper left.* With a cache it hides what was written long ago.
+- *No mask at all.* With one new token there is nothing to hide, so the mistake goes unnoticed, until a prompt
+  of several tokens comes and each of them reads the future.
 - *New keys and values in front of the cache.* Then the cache is out of order, and the next triangle hides
   the wrong keys.
-- *A cache that is modified in place.* Two texts that go on from the same prompt then overwrite each other.
+- *A cache that is modified in place.* Two texts that continue the same prompt then overwrite each other.
 
-**See it run.** A text at once, in two parts, and token by token: the same outputs.
+**See it run.** A text read all at once, in two parts, and token by token gives the same outputs.
 """
 
 # %%
@@ -184,8 +184,8 @@ draw(module, x[:, 4:], full)
 
 # %% [markdown]
 r"""
-And the first mistake of the list: a triangle from the upper left, which is what `is_causal=True` draws. Let all
-scores be equal and each value name its key; then a row of the output shows where its weight went.
+Now for the first mistake of the list, a triangle from the upper left, which is what `is_causal=True` draws.
+Let all scores be equal and each value name its key. Then a row of the output shows where its weight went.
 """
 
 # %%
@@ -196,11 +196,11 @@ for n, when in ((6, "all at once"), (2, "two after a cache of four")):
 
 # %% [markdown]
 r"""
-All at once, the triangle is right: a test without a cache does not find this mistake.
+All at once, the triangle is right, so a test without a cache does not find this mistake.
 
 A model has one such attention in each layer, and so one cache per layer. Here is a small GPT whose layers
-keep them. A token's position is the number of tokens before it, those in the cache included: forget that,
-and every new token believes it is the first.
+keep them. A token's position is the number of tokens before it, those in the cache included. Forget that, and
+every new token believes it is the first.
 """
 
 # %%
@@ -241,8 +241,8 @@ class Writer(nn.Module):
 
 # %% [markdown]
 r"""
-How long does *one more token* take, as the text grows? For timing, a model need not be trained. Without
-a cache it computes the whole text; with one, the last token.
+How long does *one more token* take, as the text grows? For timing, a model need not be trained. Without a
+cache it computes the whole text. With one, it computes the last token.
 """
 
 # %% timing: 12_time_per_token
@@ -269,16 +269,16 @@ time_per_token
 
 # %% [markdown]
 r"""
-Both axes count in factors. Without a cache, one more token soon costs more than twice the time if the text
-is twice as long. With a cache, a text sixteen times as long costs about twice the time: one token goes
-through the layers, and all that grows is what its attention reads. (Run the cell: the picture will be your
-machine's.)
+Both axes are logarithmic. Without a cache, one more token soon costs more than twice the time if the text is
+twice as long. With a cache, a text sixteen times as long costs about twice the time, because one token goes
+through the layers, and all that grows is what its attention reads. (Run the cell, and the picture will be
+your machine's.)
 
 ## 2. Which token comes next?
 
 **The question.** The model gives every token of the vocabulary some probability. Always taking the most
-probable one makes dull texts that repeat themselves; drawing from all of them lets nonsense through now and
-then, because thousands of improbable tokens together are not so improbable. What is in between?
+probable one makes dull texts that repeat themselves. Drawing from all of them lets nonsense through now and
+then, because thousands of improbable tokens together are not so improbable. What lies in between?
 
 **Cut the tail**, then draw. **Top-k** keeps the $k$ most probable tokens. **Top-p** keeps as many as are
 needed to reach a probability of $p$ together, few where the model is sure, many where it is not:
@@ -286,14 +286,14 @@ needed to reach a probability of $p$ together, few where the model is sure, many
 ![Two bar charts of six tokens. A sure model: p = 0.9 keeps two tokens, k = 3 one more. An unsure model: p =
 0.9 keeps five, k = 3 cuts two good ones](../images/two_tails.svg)
 
-And a **draw** from what is left: lay the probabilities end to end, and see where a random number falls.
+Then **draw** from what is left. Lay the probabilities end to end, and see where a random number falls.
 
 ![The probabilities of a, b, c and d laid end to end from 0 to 1: a up to 0.1, b up to 0.6, c up to 0.75, d up
 to 1. The number u = 0.65 falls on c](../images/end_to_end.svg)
 
-By hand, with $a$ 0.1, $b$ 0.5, $c$ 0.15, $d$ 0.25: the two most probable are *b* and *d*. To reach
-$p = 0.7$ we need *b* and *d*, together 0.75: the same two. To reach 0.8 we need *c* as well. And
-$u = 0.65$ lies between 0.6 and 0.75: it is *c*.
+By hand, with $a$ 0.1, $b$ 0.5, $c$ 0.15, $d$ 0.25: the two most probable are *b* and *d*. To reach $p = 0.7$
+we need *b* and *d*, together 0.75, so the same two. To reach 0.8 we need *c* as well. The number $u = 0.65$
+lies between 0.6 and 0.75, so the draw is *c*.
 """
 
 # %%
@@ -309,8 +309,9 @@ print("0.65 falls on", "abcd"[int((probs.cumsum(-1) < 0.65).sum())])
 
 # %% [markdown]
 r"""
-The third **sampling parameter** is the **temperature** $\tau$. It divides the logits before the softmax: a low
-one makes large differences larger, and the model surer; a high one makes all tokens more alike.
+The third **sampling parameter** is the **temperature** $\tau$. It divides the logits before the softmax. A
+low temperature makes large differences larger and the model surer, and a high one makes the probabilities of
+all tokens more alike.
 
 **The formula.** For one row of logits $z$ with probabilities $\pi = \operatorname{softmax}(z)$, where
 $z_{(k)}$ is the $k$-th largest:
@@ -321,13 +322,14 @@ $$\text{top-p: } z_v \to -\infty \text{ if } \sum_{w \text{ before } v} \pi_w \g
 
 $$\text{draw: } \min \left\{ v : \sum_{w \le v} \operatorname{softmax}(z / \tau)_w > u \right\}$$
 
-- *before*: in falling order of the logits, of equal ones the lower id first. The first one always stays
+- *before*: in falling order of the logits, with the lower id first if they are equal. The first one always
+  stays
 - $u$, in $[0, 1)$: the random number. At $\tau = 0$ the largest logit wins, whatever $u$
 - what is at $-\infty$ has probability 0 and is never drawn
 
 ### Exercise: `top_k_logits`
 
-What is *below* the k-th largest goes; what equals it stays.
+What is *below* the k-th largest goes, and what equals it stays.
 """
 
 # %% exercise: generation.top_k_logits
@@ -358,9 +360,9 @@ def top_k_logits(logits, k):
 r"""
 ### Exercise: `top_p_logits`
 
-Sorting tells you the order; the mask has to find its way back to where the tokens were. Two
-helpers: a `sort` that is `stable=True` keeps the order of equal entries, and `y.scatter(1, places, x)` writes
-each entry of `x` to the place of its row that `places` names.
+Sorting gives you the order, but the mask has to find its way back to where the tokens were. Two things help:
+a `sort` that is `stable=True` keeps the order of equal entries, and `y.scatter(1, places, x)` writes each
+entry of `x` to the place of its row that `places` names.
 """
 
 # %% exercise: generation.top_p_logits
@@ -400,8 +402,8 @@ r"""
 Lay the probabilities end to end and see where u falls. What if rounding leaves the last sum a little below
 1?
 
-Nothing is random in here: the same logits and the same u give the same token, on every machine. So a draw can
-be judged exactly, one by one, and you can repeat every text of this lesson.
+Nothing is random in here. The same logits and the same u give the same token, on every machine. Each draw can
+therefore be checked exactly, and you can repeat every text of this lesson.
 """
 
 # %% exercise: generation.sample
@@ -435,13 +437,14 @@ def sample(logits, u, temperature=1.0):
 r"""
 **What goes wrong.**
 
-- *The mask stays sorted.* With logits that happen to be sorted already, the mistake stays hidden.
-- *Nothing is left.* If the favourite alone exceeds p and is dropped, the softmax of what is left is NaN.
-- *Dropped tokens get the logit 0.* That is a logit like any other; among negative ones it is even the largest.
+- *The mask stays sorted.* With logits that happen to be sorted already, the mistake goes unnoticed.
+- *Nothing is left.* If the favourite by itself exceeds p and is dropped, the softmax of what is left is NaN.
+- *Dropped tokens get the logit 0.* That is a logit like any other. Among negative ones it is even the
+  largest.
 - *The temperature multiplies.* A cold model should be surer, not wilder.
 
-**See it run.** A thousand values of u, evenly spaced, for the four tokens. Because u is given, the shares are
-exact:
+**See it run.** Take a thousand evenly spaced values of u for the four tokens. Because u is given, the shares
+are exact:
 """
 
 # %%
@@ -464,7 +467,7 @@ figures.table(shares, names, list("abcd"), "Shares of 1000 draws")
 r"""
 ## 3. How does a text grow?
 
-**The question.** A model has read a prompt of three tokens. It gives three rows of logits. Which of them is
+**The question.** A model has read a prompt of three tokens, and gives three rows of logits. Which of them is
 needed, what does the model read next, and what if the text becomes longer than it can read?
 
 ![Four boxes in a row: ids (B, N), model (B, N, V), last row (B, V), choose (B,). An arrow leads from choose
@@ -491,7 +494,8 @@ $$t_{N+1} = \operatorname{choose}\bigl(\operatorname{model}(t_{N-L+1}, \dots, t_
 
 ### Exercise: `generate`
 
-`choose` gets (B, V) logits and gives B tokens: your `sample`, for instance, after one of the filters.
+`choose` gets (B, V) logits and gives B tokens. It could be your `sample`, for instance, after one of the
+filters.
 """
 
 # %% exercise: generation.generate
@@ -528,14 +532,14 @@ def generate(model, ids, n_new, choose, max_len=None):
 r"""
 **What goes wrong.**
 
-- *Logits of the first position*, or of all positions at once: only the last row has seen the whole text.
+- *Logits of the first position*, or of all positions at once. Only the last row has seen the whole text.
 - *The beginning is kept.* A model that reads ten tokens needs the last ten of a text, not the first.
-- *Gradients.* Without `no_grad` every step keeps all its intermediate results, for a backward pass that
-  never comes.
+- *Gradients.* Without `no_grad` every step keeps all its intermediate results for a backward pass that never
+  comes.
 
-**See it run.** Train a writer, in seconds. Its language is a small grammar: sentences like *the old dogs
-near the cat sleep*. The verb agrees with the *first* noun, whatever comes between, and that is hard: the
-word just before the verb may say the opposite. `is_good` tells whether a sentence follows the grammar.
+**See it run.** Train a writer in seconds. Its language is a small grammar, with sentences like *the old dogs
+near the cat sleep*. The verb agrees with the *first* noun, whatever comes between. That is hard, because the
+word just before the verb may suggest the opposite. `is_good` says whether a sentence follows the grammar.
 """
 
 # %%
@@ -576,9 +580,9 @@ for temperature in (0.01, 1, 4):
 
 # %% [markdown]
 r"""
-Near 0 it writes the same few sentences over and over. At 4 little of the grammar is left. Which dial gives
-sentences that are good *and* different? Write 200 sentences at each temperature, on three seeds: once from
-all tokens, once with top-k, once with top-p (the temperature first, then the cut).
+Near 0 it writes the same few sentences over and over. At 4 little of the grammar is left. Which setting gives
+sentences that are good *and* different? Write 200 sentences at each temperature, on three seeds, once from
+all tokens, once with top-k, and once with top-p (the temperature first, then the cut).
 """
 
 # %%
@@ -606,13 +610,13 @@ figures.curves(fresh, temperatures, title=title, ylabel="good and different", **
 
 # %% [markdown]
 r"""
-Up to temperature 1 nearly all sentences are good, whichever dial you use. Beyond it, drawing from *all* tokens
-loses the grammar first, because each step may pick any word, and top-k holds up best in the heat. Then look at the
-second picture: a cold model says little that is new, a hot one little that is right, and in between lies a
-broad optimum. Here top-k pays for its safety: it cuts good words as well, wherever more than three would do.
-No dial gives everything; each trades one for the other.
+Up to temperature 1 nearly all sentences are good, whichever cut you use. Beyond it, drawing from *all* tokens
+loses the grammar first, because each step can pick any word, and top-k holds up best in the heat. Then look
+at the second picture. A cold model says little that is new, a hot one little that is right, and in between
+lies a broad optimum. Here top-k pays for its safety, because it cuts good words as well, wherever more than
+three would do. No setting gives you everything. Each trades one for the other.
 
-And the same text with a cache? The loop is the same, but it gives the model only the newest token.
+What about the same text with a cache? The loop is the same, but it gives the model only the newest token.
 """
 
 # %%
@@ -646,13 +650,13 @@ r"""
 ## 4. Can a large model write several tokens in one call?
 
 **The question.** With its cache, a large model computes one token per step, and for that one token it reads
-every weight from memory. The reading takes the time, not the arithmetic (lesson 05). If *five* tokens were
-known, one call could check all five while it reads the weights once. But they are not known. What if another
-model guesses them?
+every weight from memory. It is the reading that takes the time, not the arithmetic (lesson 05). If *five*
+tokens were known, one call could check all five while it reads the weights once. They are not known, of
+course. But what if another model guesses them?
 
 A small model, the **draft**, writes $K$ tokens. The large one, the **target**, reads all of them in one call
-and so knows its own probabilities at every position. Some of the draft is accepted. How, such that the text
-is distributed *exactly* as if the target had written it alone?
+and so knows its own probabilities at every position. Some of the draft is accepted. How do we choose it so
+that the text is distributed *exactly* as if the target had written it by itself?
 
 ![Bars for a, b, c, d. The draft q is 0.4, 0.3, 0.2, 0.1. Accepted is the smaller of p and q, together 0.65.
 The rest, 0.2 for b and 0.15 for d, is drawn again, and the sum is p: 0.1, 0.5, 0.15,
@@ -661,11 +665,11 @@ The rest, 0.2 for b and 0.15 for d, is drawn again, and the sum is p: 0.1, 0.5, 
 Where the draft proposes a token *too often*, throw some of its proposals away. Where it proposes one too
 rarely, make up for it in a second draw.
 
-By hand. The draft proposes *a* with $q = 0.4$; the target wants it with $p = 0.1$. Accept it with
-probability $p / q = 0.25$: then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft
-proposes *b* with 0.3, the target wants 0.5: always accept it, and 0.2 is missing. In all,
-$0.1 + 0.3 + 0.15 + 0.1 = 0.65$ is accepted. The remaining 0.35 of the time, draw from what is missing,
-$(0, 0.2, 0, 0.15)$ divided by 0.35.
+By hand: the draft proposes *a* with $q = 0.4$, and the target wants it with $p = 0.1$. Accept it with
+probability $p / q = 0.25$. Then it comes with $0.4 \cdot 0.25 = 0.1$, just as the target wants. The draft
+proposes *b* with 0.3, and the target wants 0.5. Always accept it, and 0.2 is missing. In all, $0.1 + 0.3 +
+0.15 + 0.1 = 0.65$ is accepted. The remaining 0.35 of the time, draw from what is missing, $(0, 0.2, 0, 0.15)$
+divided by 0.35.
 """
 
 # %%
@@ -681,10 +685,10 @@ print("accepted and redrawn:", [round(share, 2) for share in together.tolist()])
 
 # %% [markdown]
 r"""
-The same sums are a proof for every token $v$. It comes by acceptance with
-$q_v \cdot \min(1, p_v / q_v) = \min(p_v, q_v)$. It comes by the second draw with
-$\max(0, p_v - q_v)$, because a rejection happens exactly as often as something is missing. And
-$\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad draft costs time, never quality.
+The same sums prove it for every token $v$. It comes by acceptance with $q_v \cdot \min(1, p_v / q_v) =
+\min(p_v, q_v)$. It comes by the second draw with $\max(0, p_v - q_v)$, because a rejection happens exactly as
+often as something is missing. Together, $\min(p_v, q_v) + \max(0, p_v - q_v) = p_v$, for *any* draft. A bad
+draft costs time, never quality.
 
 **The formula.** With a draft $t_1, \dots, t_K$ (probabilities $q_i$) that the target (probabilities $p_i$)
 checks in one call, $n$ is the number of tokens before the first with $u_i \ge p_i(t_i) / q_i(t_i)$. The next
@@ -694,12 +698,12 @@ $$p' = \begin{cases} p_{K + 1} & n = K \\ r \,/ \sum_v r_v & n < K \end{cases}$$
 
 $$r = \max(0, p_{n + 1} - q_{n + 1})$$
 
-If all $K$ are accepted, the target's last row gives one more token for free. So a call yields $n + 1$
+If all $K$ are accepted, the target's last row gives one more token for free. A call therefore yields $n + 1$
 tokens, at least one and at most $K + 1$.
 
 ### Exercise: `speculate`
 
-How many tokens of the draft stay, and from what is the next one drawn?
+How many tokens of the draft stay, and what is the next one drawn from?
 """
 
 # %% exercise: generation.speculate
@@ -737,14 +741,16 @@ def speculate(target_probs, draft_probs, draft, u):
 r"""
 **What goes wrong.**
 
-- *Drawn from p after a rejection.* Then the draft's favourites come too often: they had their chance already.
-- *Later tokens of the draft are kept.* They were written after the one that is thrown away, and go with it.
-- *Shifted by one.* If $p_i$ is taken from the row after the token instead of the row before it, the texts look
-  fine and have the wrong distribution.
+- *Drawn from p after a rejection.* Then the draft's favourites come too often, because they have had their
+  chance already.
+- *Later tokens of the draft are kept.* They were written after the one that is thrown away, and must go with
+  it.
+- *Shifted by one.* If $p_i$ is taken from the row after the token instead of the row before it, the texts
+  look fine but have the wrong distribution.
 
-**See it run.** First the four letters, with a draft of one token: 3000 draws on each of three seeds. *Right* is
-your `speculate`. *Plain* draws from $p$ itself, to see how much is chance. *Wrong* makes the first mistake
-of the list.
+**See it run.** First come the four letters, with a draft of one token and 3000 draws on each of three seeds.
+*Right* is your `speculate`. *Plain* draws from $p$ itself, to show how much is chance. *Wrong* makes the
+first mistake of the list.
 """
 
 # %%
@@ -783,12 +789,12 @@ figures.table(torch.stack(list(letters.values())), list(letters), list("abcd"), 
 
 # %% [markdown]
 r"""
-Speculation is as close to $p$ as plain draws are: what is left is chance. The mistake is several times as
-far off, on every seed, and always in the same direction: too much of *a* and *c*, which the draft proposes
-too often. And about 0.65 of the drafts are accepted, as the sum above says.
+Speculation is as close to $p$ as plain draws are, and what is left is chance. The mistake is several times as
+far off, on every seed, and always in the same direction. It gives too much of *a* and *c*, which the draft
+proposes too often. About 0.65 of the drafts are accepted, as the sum above says.
 
-Now the writer itself. Its draft is the cheapest there is: a **bigram** table, which knows only how often one
-word follows another. It cannot know which noun came first, so at the verb it often errs.
+Now the writer itself. Its draft is the cheapest there is, a **bigram** table, which knows only how often one
+word follows another. It cannot know which noun came first, so it often gets the verb wrong.
 """
 
 # %%
@@ -821,8 +827,8 @@ def one_call(text, K, u):
 
 # %% [markdown]
 r"""
-Which word comes after *the dogs near the cat*? The target knows: a plural verb. Draw the next word 3000
-times by speculation, on three seeds.
+Which word comes after *the dogs near the cat*? The target knows that it is a plural verb. Draw the next word
+3000 times by speculation, on three seeds.
 """
 
 # %%
@@ -848,11 +854,12 @@ figures.table(list(drawn.values()), list(drawn), [WORDS[verb] for verb in verbs]
 
 # %% [markdown]
 r"""
-The draft is little help here: many of its proposals are not verbs at all, and most of the others have the wrong
-number. Yet the rows of the seeds agree with the target's. A bad draft costs time, never quality.
+The draft is not much help here, because many of its proposals are not verbs at all, and most of the others
+have the wrong number. Yet the rows of the seeds agree with the target's row. A bad draft costs time, never
+quality.
 
-So the text is the same. And the time? Count the calls of the target, for sentences written with drafts of
-different lengths, on three seeds:
+The text is the same, then. What about the time? Count the calls of the target for sentences written with
+drafts of different lengths, on three seeds:
 """
 
 # %%
@@ -878,13 +885,13 @@ figures.curves({"bigram draft": rates}, drafts, title=title, reference={"no draf
 
 # %% [markdown]
 r"""
-The draft is a table of word pairs, which costs next to nothing; and with two or more drafted tokens the
-large model is called less than half as often. Longer drafts help less and less: everything after the first
+The draft is a table of word pairs, which costs next to nothing, and with two or more drafted tokens the large
+model is called less than half as often. Longer drafts help less and less, because everything after the first
 rejection is thrown away, and a sentence ends before a long draft does.
 
-How much can one expect? If each token is accepted with probability $\alpha$, independently, a call brings
-$1 + \alpha + \dots + \alpha^K = (1 - \alpha^{K+1}) / (1 - \alpha)$ tokens on average (Leviathan, Kalman and
-Matias 2023). For $\alpha = 0.8$ and $K = 4$ that is 3.36.
+How much can we expect? If each token is accepted with probability $\alpha$, independently, a call brings $1 +
+\alpha + \dots + \alpha^K = (1 - \alpha^{K+1}) / (1 - \alpha)$ tokens on average (Leviathan, Kalman and Matias
+2023). For $\alpha = 0.8$ and $K = 4$ that is 3.36.
 """
 
 # %%
@@ -895,7 +902,7 @@ r"""
 ## Explore
 
 Change the temperature, k and p, and look at what is left of the writer's distribution after a prompt (pale:
-as the model gives it). Guess first: after *the dogs near the cat*, how hot must it be before a wrong word has
+as the model gives it). Guess first. After *the dogs near the cat*, how hot must it be before a wrong word has
 a chance? Which k and which p keep the three right verbs, and nothing else? At which temperature does one of
 the two stop doing so?
 """
@@ -921,18 +928,18 @@ explore(look, after=prompts, **dials)
 r"""
 <details><summary>An answer</summary>
 
-Up to a temperature of 1 hardly anything but the three right verbs has a chance; at 3 every third word is a
+Up to a temperature of 1 hardly anything but the three right verbs has a chance. At 3 every third word is a
 different one. k = 3 keeps the three at any temperature, because no temperature changes the order of the
-words. p = 0.9 keeps the same three while it is not too hot. As the others gain, more and more of them are
-needed to reach 0.9: the same p means a different cut.
+words. p = 0.9 keeps the same three as long as it is not too hot. As the others gain, more and more of them
+are needed to reach 0.9, so the same p means a different cut.
 
 </details>
 
 ## Put it into your model
 
-Your layer of lesson 06 has no cache: for each new token it computes all the others again. Its weights fit into
-the block of section 1, whose attention is yours too. If the notebook of lesson 06 is next to this one and the
-layer passes its check there, this cell takes it; otherwise it takes PyTorch's.
+Your layer of lesson 06 has no cache, so for each new token it computes all the others again. Its weights fit
+into the block of section 1, whose attention is yours too. If the notebook of lesson 06 is next to this one
+and the layer passes its check there, this cell takes it. Otherwise it takes PyTorch's.
 """
 
 # %%
@@ -975,7 +982,7 @@ print("token by token with a cache = all tokens at once:", same)
 
 # %% [markdown]
 r"""
-So a model that was trained without a cache can write with one: nothing has to be learned again.
+A model that was trained without a cache can therefore write with one. Nothing has to be learned again.
 
 ## Explain it
 
@@ -994,16 +1001,15 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** Dull circles come from always taking the likeliest token, or from a low temperature:
-raise it, or raise p. Words without sense are unlikely ones that are drawn now and then: cut the tail, with
-top-p or top-k, rather than make everything colder.
+**A worked answer.** Dull circles come from always taking the likeliest token, or from a low temperature.
+Raise it, or raise p. Words that make no sense are unlikely ones that are drawn now and then. Cut the tail,
+with top-p or top-k, rather than make everything colder.
 
-Where the model is sure, one or two tokens make sense, and k = 40 lets through 38 others; where many words
+Where the model is sure, one or two tokens make sense, and k = 40 lets through 38 others. Where many words
 fit, k = 40 may cut good ones. Top-p keeps few in the first case and many in the second.
 
-A large model that writes reads all its weights for every token, and computes little with them. Checking
-five tokens reads the weights once. So several tokens come for the time of one, if the draft is good and
-cheap.
+A large model that writes reads all its weights for every token, and computes little with them. Checking five
+tokens reads the weights once, so several tokens take the time of one, if the draft is good and cheap.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -1071,13 +1077,13 @@ def shorten(caches, length):
     return [(keys[:, :, :length], values[:, :, :length]) for keys, values in caches]
 ```
 
-Under the causal mask a token's keys and values depend on the tokens before it only. What was rejected came
+Under the causal mask a token's keys and values depend only on that token and those before it. What was rejected came
 later, so nothing that is kept has ever seen it.
 
 </details>
 
 **First the temperature or first the cut?** Take $\tau = 2$ and $p = 0.85$ for the four letters of section 2.
-Which letters stay if the temperature comes first, and which if the cut does? And with top-k instead?
+Which letters stay if the temperature comes first, and which if the cut does? What changes with top-k instead?
 """
 
 # %%
@@ -1092,16 +1098,16 @@ for name, kept in (
 r"""
 <details><summary>An answer</summary>
 
-Temperature 2 makes the probabilities more alike, so more tokens are needed to reach 0.85: all four stay. With
-the cut first, *a* has gone before the temperature comes. For top-k the order does not matter: the temperature
-never changes which tokens are the largest. So with top-p, "temperature 2, p 0.85" means different things in
-different programs.
+Temperature 2 makes the probabilities more alike, so more tokens are needed to reach 0.85, and all four stay.
+With the cut first, *a* has gone before the temperature comes. For top-k the order does not matter, because
+the temperature never changes which tokens are the largest. With top-p, then, "temperature 2, p 0.85" means
+different things in different programs.
 
 </details>
 
-**How long a draft pays?** Let a call of the draft model take the share $c$ of the time of a call of the
-target. Then $K$ draft calls and one of the target take $cK + 1$. Which K is best for $\alpha = 0.8$ and
-$c = 0.05$? For $c = 0.3$?
+**How long a draft pays?** Let a call of the draft model take a fraction $c$ of the time of a call of the
+target. Then $K$ draft calls and one of the target take $cK + 1$. Which K is best for $\alpha = 0.8$ and $c =
+0.05$? For $c = 0.3$?
 """
 
 # %%
@@ -1120,7 +1126,7 @@ figures.curves(lines, list(range(1, 17)), title=title, reference={"no draft": 1}
 r"""
 <details><summary>An answer</summary>
 
-The cell above prints it. A draft that costs almost nothing may be long; one that costs a third of the target
+The cell above prints it. A draft that costs almost nothing can be long. One that costs a third of the target
 should be short, and even then it hardly pays. A draft model is therefore chosen much smaller than its target,
 or built into it.
 
@@ -1131,12 +1137,12 @@ or built into it.
 r"""
 ## In practice
 
-- **Two phases.** A prompt is read in one call (*prefill*, limited by arithmetic); then the answer is written
-  token by token (*decode*, limited by reading weights and caches). Services measure both: the time to the
-  first token, and the time per token after it.
-- **Where the cache is kept.** A cache is not put together again for each token: it has room for the tokens to
-  come. vLLM gives each text small pages of memory as it grows, and a **page table** says which pages are whose,
-  as in an operating system (Kwon et al. 2023).
+- **Two phases.** A prompt is read in one call (*prefill*, limited by arithmetic). Then the answer is written
+  token by token (*decode*, limited by reading weights and caches). Services measure both, as the time to the
+  first token and the time per token after it.
+- **Where the cache is kept.** A cache is not put together again for each token. It has room for the tokens to
+  come. vLLM gives each text small pages of memory as it grows, and a **page table** says which pages are
+  whose, as in an operating system (Kwon et al. 2023).
 - **Several prompts at once.** Prompts of different lengths (*ragged* batches) are padded at the left, so that
   all end at the same place, with a mask and with positions that start at the first real token. A text is
   finished at its **stop token**, and its place in the batch goes to the next request.
@@ -1146,8 +1152,8 @@ r"""
 - **Speculation.** The two papers that introduced it report texts written two to three times as fast, with
   models of 11 and 70 billion parameters (Leviathan et al. 2023; Chen et al. 2023). Medusa puts the draft
   into the model itself, as extra heads (Cai et al. 2024).
-- **The same seed, another text.** Sums are rounded differently in batches of other sizes, so two tokens that
-  are nearly tied can swap, and from there on the texts differ.
+- **The same seed, another text.** Sums are rounded differently in batches of different sizes, so two tokens
+  that are nearly tied can swap, and from there on the texts differ.
 """
 
 # %%
@@ -1178,11 +1184,11 @@ r"""
   itself.
 
 **You have built it.** A model writes, each token is computed once, several come per call, and the text is
-distributed as if nothing had been done. In lesson 13 the cache becomes smaller still: one short vector for
-all heads.
+distributed as if nothing had been done. In lesson 13 the cache becomes smaller still, with one short vector
+for all heads.
 
-Keep this notebook: in lesson 20 a real language model draws its words with your `top_k_logits`, `top_p_logits` and
-`sample`, and your cache becomes part of it.
+Keep this notebook. In lesson 20 a real language model draws its words with your `top_k_logits`,
+`top_p_logits` and `sample`, and your cache becomes part of it.
 """
 
 # %%

@@ -2,13 +2,14 @@
 r"""
 # 21 Look inside: which part of a model knows what?
 
-Ask the model of lesson 20 for the capital of France, and it says *Paris*. Somewhere among 135 million numbers there
-must be something that knows it. Where? In which layer, at which token? And how would you *prove* it?
+Ask the model of lesson 20 for the capital of France, and it says *Paris*. Somewhere among 135 million numbers
+there must be something that knows it. Where is it, in which layer and at which token? How would you *prove*
+it?
 
-Looking is not enough: a map of attention may show a head that looks at just the right token, and the model may do as
-well without it. In this lesson you look, and then you **intervene**: take a head away, or put another hidden state in
-its place, and measure what changes. Every claim is held against the same intervention somewhere else, chosen by
-chance. The field is called **mechanistic interpretability**.
+Looking is not enough. An attention map may show a head that looks at just the right token, and the model may
+do as well without it. In this lesson you look, and then you **intervene**. You take a head away, or put
+another hidden state in its place, and measure what changes. Every claim is tested against the same
+intervention somewhere else, chosen at random. The field is called **mechanistic interpretability**.
 
 In this lesson you will **build**
 
@@ -54,13 +55,14 @@ r"""
 **The question.** A model gives its logits, and nothing else. How do you get at what layer 3 returned, without
 rewriting the model?
 
-PyTorch lets you hang a function on any module, a **forward hook**. Each time the module has run, PyTorch calls
-`hook(part, args, output)`. If the hook returns something, that is used in place of the output, which is how you will
-intervene in section 6. Every part has a name, its path from the top: `named_modules` lists them.
+PyTorch lets you attach a function to any module, a **forward hook**. Each time the module has run, PyTorch
+calls `hook(part, args, output)`. If the hook returns something, that is used in place of the output, which is
+how you will intervene in section 6. Every part has a name, which is its path from the top, and
+`named_modules` lists them.
 
 ![Four parts in a row; a line leaves the exit of layer 0 and ends in a dictionary's entry](../images/forward_hook.svg)
 
-By hand, on a model of two parts: the first doubles, the second adds one.
+By hand, on a model of two parts, of which the first doubles and the second adds one:
 """
 
 
@@ -102,14 +104,15 @@ r"""
 $$y = p(x), \qquad z = h(p, x, y)$$
 
 - $p$ the module, $x$ its arguments as a tuple, $y$ what it returned, of any kind
-- it goes on with $z$, or with $y$ if $z$ is None
+- the model goes on with $z$, or with $y$ if $z$ is None
 
-`register_forward_hook` gives back a **handle**, and whoever hangs a hook must remove it, also if the model raises an
-error halfway: a hook that is left behind runs at every later call.
+`register_forward_hook` returns a **handle**, and whoever attaches a hook must remove it, even if the model
+raises an error halfway. A hook that is left behind runs at every later call.
 
 ### Exercise: `outputs_of`
 
-Keep the very object that each part returned: a copy would lose its place in the graph, and with it the gradients.
+Keep the very object that each part returned. A detached copy would lose its place in the graph, and with it the
+gradients.
 """
 
 
@@ -152,13 +155,14 @@ r"""
 **What goes wrong.**
 
 - *Hooks that stay.* The model becomes slower with every call, and remembers what it should forget.
-- *One loop, one name.* `lambda part, args, output: found.update({name: output})` inside a loop looks up `name` when
-  it runs, and by then the loop is over: all hooks write under the last name. Each hook needs its own name.
-- *`remove()` after the call only.* If the model raises, that line is never reached. `finally` is.
+- *One loop, one name.* `lambda part, args, output: found.update({name: output})` inside a loop looks up
+  `name` when it runs, and by then the loop is over, so all hooks write under the last name. Each hook needs
+  its own name.
+- *`remove()` only after the call.* If the model raises, that line is never reached. `finally` is.
 
-**See it run.** A model to look into: two layers of attention and nothing else, no feed-forward network and no norm,
-so that everything it can do is done by heads. Its parts `weights` and `mixed` compute nothing: they only pass on what
-they get, so that a hook can hang there.
+**See it run.** Here is a model to look into. It has two layers of attention and nothing else, no feed-forward
+network and no norm, so that everything it can do is done by heads. Its parts `weights` and `mixed` compute
+nothing. They only pass on what they get, so that you can attach a hook there.
 """
 
 # %%
@@ -225,20 +229,22 @@ for name, output in outputs_of(
 r"""
 ## 2. Who copies?
 
-**The question.** A text of random letters, *Q K B X*, comes a second time: *Q K B X Q K B ...* Nobody can guess the
-first block. The second can be known letter by letter, by anyone who looks up what came after the same letter before.
-How would attention do that?
+**The question.** A text of random letters, *Q K B X*, comes a second time: *Q K B X Q K B ...* No one can
+guess the first block. The second can be known letter by letter, by looking up what came after the same letter
+before. How would attention do that?
 
-One head cannot. The second *Q* would have to find the letter *after* the first *Q*, and that letter, *K*, does not
-say that it comes after a *Q*: a key knows its own token only. It takes two heads in two layers. The first lets every
-letter learn what stood before it. The second can then look for "a letter that stands after *Q*", and copy it. The
-second is called an **induction head** (Elhage et al. 2021; Olsson et al. 2022), the first a **previous-token head**.
+One head cannot. The second *Q* would have to find the letter *after* the first *Q*, and that letter, *K*,
+does not say that it comes after a *Q*, because a key knows only its own token. It takes two heads in two
+layers. The first lets every letter learn what stood before it. The second can then look for "a letter that
+stands after *Q*", and copy it. The second is called an **induction head** (Elhage et al. 2021; Olsson et al.
+2022), the first a **previous-token head**.
 
 ![Tokens A B C D A. B learns that A stood before it; the second A looks for a token after A, finds B and copies
 it](../images/induction.svg)
 
-By hand, for a block of three letters twice, A B C A B C at the places 0 to 5. The letter at place 3 is A; it was at
-place 0 before, and after it came place 1. So query 3 should look at key 1, query 4 at key 2, query 5 at key 3:
+By hand, for a block of three letters twice, A B C A B C at positions 0 to 5. The letter at position 3 is A;
+it was at position 0 before, and position 1 came after it. Query 3 should therefore look at key 1, query 4 at
+key 2, query 5 at key 3:
 """
 
 # %%
@@ -255,14 +261,14 @@ r"""
 
 $$\text{score} = \operatorname{mean}_{i \ge P}\; w_{i,\; i - P + 1}$$
 
-- $w$, shape $(B, H, N, N)$: weight of query $i$ on key $j$; the mean runs over the samples, too
-- only queries from $P$ on: the earlier ones have not seen their token before
+- $w$, shape $(B, H, N, N)$: weight of query $i$ on key $j$; the mean is over the samples, too
+- only queries from $P$ on, because the earlier ones have not seen their token before
 
-A head that does nothing else has the score 1; one that looks everywhere alike, about $1/N$.
+A head that does nothing else has a score of 1; a head that looks equally everywhere has less than $1/P$.
 
 ### Exercise: `induction_score`
 
-One weight for each query, then a mean. Count the places on your fingers once more.
+Take one weight for each query, then the mean. Count the positions on your fingers once more.
 """
 
 
@@ -294,14 +300,14 @@ def induction_score(weights, period):
 r"""
 **What goes wrong.**
 
-- *Key $i - P$.* There stands the *same* letter. It is what comes after it that is wanted.
-- *The whole diagonal.* `weights.diagonal(offset=1 - period)` begins with query $P - 1$, whose letter has not been
-  seen before. One entry too many, and the score of a perfect head is below 1.
-- *A score of attention proves a habit, not a use.* Section 3 takes the head away.
+- *Key $i - P$.* That is the *same* letter. You want the one that comes after it.
+- *The whole diagonal.* `weights.diagonal(offset=1 - period)` begins with query $P - 1$, whose letter has not
+  been seen before. That is one entry too many, and the score of a perfect head is below 1.
+- *The score proves a habit, not a use.* Section 3 takes the head away.
 
-**See it run.** Train the copier on blocks of 5 to 14 random letters that repeat until the text has 32. The block's
-length changes from sample to sample, so that no head can do it by counting places. Three seeds; every 50 steps, the
-loss on letters that can be known, and the scores of the best heads:
+**See it run.** Train the copier on blocks of 5 to 14 random letters that repeat until the text has 32. The
+block's length changes from sample to sample, so that no head can do it by counting positions. Watch the loss
+on letters that can be known and the scores of the best heads, every 50 steps on three seeds:
 """
 
 
@@ -376,25 +382,26 @@ figures.panels(charts, steps, title="Two heads form, and the loss falls (three s
 
 # %% [markdown]
 r"""
-On all three seeds the same story. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as a head of
-layer 0 turns to the token before and heads of layer 1 begin to copy. Most of it has happened after 600 steps; three
-times as many make both habits purer. Layer 0 has no induction head on any seed: it cannot have one, because there is
-no layer below it to tell a key what stood before. Nobody asked for these heads. They are what gradient descent finds
-for texts that repeat.
+It is the same story on all three seeds. The loss starts at what guessing costs, $\log 24 = 3.2$, and falls as
+a head of layer 0 turns to the token before and heads of layer 1 begin to copy. Most of this has happened
+after 600 steps; three times as many make both habits purer. Layer 0 has no induction head on any seed. It
+cannot have one, because there is no layer below it to tell a key what stood before. No one asked for these
+heads. They are what gradient descent finds for texts that repeat.
 
 ## 3. Who is needed?
 
 **The question.** A head has a high score. Does the model *use* it? Take it away and see. But what is "a head" in a
 layer that multiplies all heads by one matrix at the end?
 
-The output projection sums over all features of all heads. Cut that sum by heads, and each head has its own
-output, and what the layer adds is their sum (Elhage et al. 2021):
+The output projection sums over all features of all heads. Split that sum by heads. Then each head has its own
+output, and what the layer adds is the sum of these outputs (Elhage et al. 2021):
 
 ![Each head's features pass the columns of out_proj.weight that belong to it; the outputs of the heads are added
 up](../images/heads_add_up.svg)
 
-By hand, with two heads of one feature and an output of two: the features are 3 and 5, the weight's columns (1, 0) and
-(2, 1). Head 0 adds $3 \cdot (1, 0) = (3, 0)$, head 1 adds $5 \cdot (2, 1) = (10, 5)$; together (13, 5).
+By hand, with two heads of one feature each and an output of two: the features are 3 and 5, and the weight's
+columns are (1, 0) and (2, 1). Head 0 adds $3 \cdot (1, 0) = (3, 0)$, head 1 adds $5 \cdot (2, 1) = (10, 5)$;
+together they add (13, 5).
 """
 
 # %%
@@ -416,7 +423,7 @@ $$W m = \sum_h W_h\, m_h$$
 
 ### Exercise: `head_outputs`
 
-The projection has no bias here: it would belong to no head.
+The projection has no bias here, because a bias would belong to no head.
 """
 
 
@@ -446,15 +453,17 @@ def head_outputs(mixed, out_proj, n_heads):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *Rows instead of columns*: in the weight of an `nn.Linear`, the second axis is the input, where
-the heads are. If input and output are equally wide, nothing warns you.
+**What goes wrong.** *Rows instead of columns.* In the weight of an `nn.Linear`, the second axis is the input,
+where the heads are. If input and output are equally wide, nothing warns you.
 
-Now take heads away. To **ablate** a head means to replace its features, by zeros, or better by their mean over many
-texts: a head that always says the same carries no information, but the layers above may count on what it says.
+Now take heads away. To **ablate** a head means to replace its features by zeros, or better, by their mean
+over many texts. A head that always says the same thing carries no information, but the layers above may count
+on what it says.
 
 ### Exercise: `ablate_heads`
 
-A new tensor: the one that is given belongs to the caller. A head that is not there is an error, -1 included.
+Return a new tensor, because the one that you are given belongs to the caller. A head that does not exist is
+an error, and so is -1.
 """
 
 
@@ -490,9 +499,9 @@ r"""
 - *Every n-th feature.* A head's features are next to each other.
 - *A mean added.* The mean takes the place of the features; it is not added to them.
 
-**See it run.** First, who adds how much? The size of what each head of the copier adds, at the queries that can know.
-Then the proof: a hook on `mixed` takes heads away while the model runs. The loss in the second block, without each of
-the eight heads in turn, on three seeds:
+**See it run.** First, who adds how much? Measure the size of what each head of the copier adds, at the
+queries that can know. Then comes the proof. A hook on `mixed` takes heads away while the model runs, and you
+see the loss in the second block without each of the eight heads in turn, on three seeds:
 """
 
 # %%
@@ -550,13 +559,13 @@ figures.bars(
 
 # %% [markdown]
 r"""
-Two different pictures, on every seed. In layer 1 all four heads have become induction heads, all add about as much,
-and none is indispensable: without one of them the other three go on, and the loss rises a little. In layer 0 one
-single head looks at the token before. Without it the loss jumps most of the way back to guessing; without any other
-head of layer 0 it hardly moves. So a high score did not show what a head is worth: four heads with the same score
-share the work, and the loss of one is small.
+There are two different pictures, on every seed. In layer 1 all four heads have become induction heads, all
+add about the same amount, and none is indispensable. Without one of them the other three carry on, and the
+loss rises a little. In layer 0 a single head looks at the token before. Without it the loss jumps most of the
+way back to guessing; without any other head of layer 0 it hardly moves. So a high score did not show what a
+head is worth. Four heads with the same score share the work, and losing one of them costs little.
 
-And layer 1 needs layer 0. Without its previous-token head, the induction heads look for something that was
+Layer 1 also needs layer 0. Without its previous-token head, the induction heads look for something that was
 never written down. Watch the best induction score fall, and compare with the other heads of layer 0:
 """
 
@@ -584,11 +593,11 @@ for every cut.
 
 ## 4. The same heads in a real model
 
-**The question.** All this was a toy that was trained to copy. Does a language model that has read millions of pages
-have such heads? Here is SmolLM2, in PyTorch's own functions: the model of lesson 20, without a cache, so that each
-part takes and gives one tensor. It has 30 layers of 9 heads, 270 in all.
+**The question.** All this was on a toy that was trained to copy. Does a language model that has read millions
+of pages have such heads? Here is SmolLM2, written with PyTorch's own functions. It is the model of lesson 20
+without a cache, so that each part takes and returns one tensor. It has 30 layers of 9 heads, 270 in all.
 
-The text is a block of 32 random tokens, twice. The score of every head:
+The text is a block of 32 random tokens, twice. Here is the score of every head:
 """
 
 # %%
@@ -647,14 +656,14 @@ picture
 
 # %% [markdown]
 r"""
-The first map is nearly white. A few heads in layers 17 to 24 are induction heads, one of them almost a pure one. The
-second map shows the previous-token heads, most of them in *earlier* layers, as it must be. The third is a surprise
-that every large model has: many heads give most of their weight to the first token, whatever it is. It is called an
-**attention sink** (Xiao et al. 2024; see lesson 15): a head that has nothing to do must still give its weight to
-something, since softmax makes it sum to one.
+The first map is nearly white. A few heads in layers 17 to 24 are induction heads, and one of them is almost
+pure. The second map shows the previous-token heads, most of them in *earlier* layers, as they must be. The
+third shows a surprise that you meet in every large model. Many heads give most of their weight to the first
+token, whatever it is. This is called an **attention sink** (Xiao et al. 2024; see lesson 15). A head that has
+nothing to do must still give its weight to something, since softmax makes it sum to one.
 
-Are the induction heads used? Take the eight away, on three fresh texts. The rivals: eight other heads by chance,
-three times, and eight other heads of the same layers:
+Are the induction heads used? Take these eight away, on three fresh texts. The rivals are eight other heads
+chosen at random, three times, and eight other heads of the same layers:
 """
 
 
@@ -700,10 +709,10 @@ else:
 
 # %% [markdown]
 r"""
-Eight heads of 270, three per cent, and the model has lost the ability to copy: its loss on tokens that it has just
-read goes up to about that of a blind guess. Eight other heads cost little, in the same layers too. All but one draw
-of nine: on text 2 the third draw costs nearly as much. Has chance hit something? Take its eight heads away one by
-one:
+Without eight heads of 270, three per cent, the model has lost the ability to copy. Its loss on tokens that it
+has just read rises to about the loss of a blind guess. Eight other heads cost little, even in the same
+layers. There is one exception in nine draws: on text 2 the third draw costs nearly as much. Has chance hit
+something? Take its eight heads away one by one:
 """
 
 # %%
@@ -721,19 +730,21 @@ else:
 
 # %% [markdown]
 r"""
-It is one head, 16.0: the strongest *previous-token head* of the whole model, one layer below the first induction
-heads. The very same pair of habits as in your copier, in the same order, and the same bottleneck. Two lessons: a
-rival chosen by chance can surprise you, so take several; and what you learned on a toy told you where to look.
+It is one head, 16.0, the strongest *previous-token head* of the whole model, one layer below the first
+induction heads. This is the very same pair of habits as in your copier, in the same order, with the same
+bottleneck. Take two lessons from it. A rival chosen at random can surprise you, so use several; and what you
+learned on a toy told you where to look.
 
-Nobody built these heads in. They form early in training, in every Transformer that was looked at, and their forming
-goes together with a sudden gain in learning from examples in the prompt (Olsson et al. 2022).
+No one built these heads in. They form early in training, in every Transformer that was looked at, and when
+they form, the model suddenly gets better at learning from examples in the prompt (Olsson et al. 2022).
 
 This is a good place to stop for today.
 
 ## 5. What would the model say after each layer?
 
-**The question.** The hidden state of a token passes 30 layers. Each only *adds* to it. So every hidden state is of
-the same kind as the last one, which becomes logits. What if we make logits of all of them?
+**The question.** The hidden state of a token passes through 30 layers. Each layer only *adds* to it, so every
+hidden state is of the same kind as the last one, which becomes logits. What if we make logits out of all of
+them?
 
 ![Three hidden states of one token. The last goes through the norm and the table to logits; the lens sends the others
 the same way](../images/lens.svg)
@@ -762,7 +773,7 @@ for state in ([0.2, 0.5], [1.1, 0.5]):
 r"""
 ### Exercise: `logit_lens`
 
-Use the norm that is given, by calling it: it has its own weights.
+Call the norm that you are given, because it has its own weights.
 """
 
 
@@ -789,8 +800,8 @@ def logit_lens(hiddens, norm, unembedding):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *No norm*: the early states are small and the late ones large, and without the norm the
-comparison is one of sizes.
+**What goes wrong.** *No norm.* The early states are small and the late ones large, and without the norm you
+only compare their sizes.
 
 **See it run.** What the model would say after each layer, at the last token of *The capital of France is*, and the
 rank of the right word (1 is the first) among all 49,152:
@@ -836,26 +847,26 @@ picture
 
 # %% [markdown]
 r"""
-For more than twenty layers the right word is nowhere, some thousands of places down. Around layer 23 it climbs by a
-factor of ten or more, and only the last layers put it first. Read it with care: the lens shows what the state looks
-like to the *last* layer's eyes. A state may hold *Paris* long before, in a form that only a later layer can read.
-Which of the two is it? The lens cannot tell. The next section can.
+For more than twenty layers the right word is nowhere, several thousand places down. Around layer 23 it climbs
+by a factor of ten or more, and only the last layers put it first. Read this with care. The lens shows what
+the state looks like to the *last* layer's eyes. A state may hold *Paris* long before, in a form that only a
+later layer can read. Which of the two is it? The lens cannot tell. The next section can.
 
 ## 6. Where does the answer pass?
 
-**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden state
-from that run and put it into the run on *France*. If the answer turns to *Tokyo*, what was needed of "Japan" was in
-this state. If nothing changes, it was not, or not any more. This is **activation patching**, or causal tracing (Meng
-et al. 2022).
+**The question.** In the run on *The capital of Japan is*, something somewhere says "Japan". Take one hidden
+state from that run and put it into the run on *France*. If the answer changes to *Tokyo*, this state held
+what was needed of "Japan". If nothing changes, it did not, or no longer did. This is **activation patching**,
+or causal tracing (Meng et al. 2022).
 
 ![Two runs; a hidden state above Japan is put in the place of the one above France](../images/patching.svg)
 
-To say *how far* the answer has turned, one number is needed: the **logit difference** (Wang et al. 2023), the logit
-of one word minus that of another, at the last token of each text. It is the logarithm of how many times likelier the
-one is: the softmax's common part cancels.
+To say *how far* the answer has moved, you need one number, the **logit difference** (Wang et al. 2023). It is
+the logit of one word minus the logit of another, at the last token of each text. It is also the logarithm of
+how many times as likely as the second word the first one is, because the common part of the softmax cancels.
 
-By hand, logits 3 and 1: the difference is 2, and the first word is $e^2 = 7.4$ times as likely, whatever the other
-words have.
+By hand, with logits 3 and 1: the difference is 2, and the first word is $e^2 = 7.4$ times as likely, whatever
+the other words have.
 """
 
 # %%
@@ -873,11 +884,12 @@ $h'$ in place of its own output $h$:
 $$d(x) = \ell_a - \ell_b = \log p_a - \log p_b, \qquad
 \text{moved} = \frac{d(x) - d(x \mid h := h')}{d(x) - d(x')}$$
 
-- $x$ the one text, $x'$ the other, $h'$ the hidden state of the run on $x'$; 0: nothing has moved, 1: all of it
+- $x$ the one text, $x'$ the other, $h'$ the hidden state of the run on $x'$; 0 means that nothing has moved,
+  1 that all of it has
 
 ### Exercise: `logit_difference`
 
-Texts in a batch have different lengths: the last token of each is at `lengths - 1`.
+Texts in a batch have different lengths, so the last token of each is at `lengths - 1`.
 """
 
 
@@ -906,11 +918,12 @@ def logit_difference(logits, lengths, right, wrong):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *`logits[:, -1]`*: in a batch of texts of different lengths, the last column is padding for most.
+**What goes wrong.** *`logits[:, -1]`.* In a batch of texts of different lengths, the last column is padding
+for most of them.
 
 ### Exercise: `run_patched`
 
-A hook that returns something replaces the output. And again, nothing stays behind.
+A hook that returns something replaces the output. Again, no hook may stay behind.
 """
 
 
@@ -950,9 +963,9 @@ def run_patched(model, replacements, *inputs):
 
 # %% [markdown]
 r"""
-**See it run.** For each token and each layer: put that one hidden state of the other run in, and measure how far the
-logit difference has moved, from 0 (as before) to 1 (all the way to the other answer). Four pairs of countries; the
-picture is that of the first:
+**See it run.** For each token and each layer, put in that one hidden state of the other run, and measure how
+far the logit difference has moved, from 0 (as before) to 1 (all the way to the other answer). There are four
+pairs of countries, and the picture shows the first:
 """
 
 # %%
@@ -1014,18 +1027,18 @@ picture
 
 # %% [markdown]
 r"""
-Nothing is blurred here. Up to layer 22 everything about the country sits at the country's own token, and a state
-taken from *is* changes nothing. After layer 23 everything is at *is*, and the country's token no longer matters. One
-layer, and the same one for all four pairs: it is where the lens began to see something. There attention carries what
-is known of the country over to the place where the answer is said. So *Paris* was not computed in layer 23. It was
-*fetched* there.
+Nothing is blurred here. Up to layer 22 everything about the country sits at the country's own token, and a
+state taken from *is* changes nothing. After layer 23 everything is at *is*, and the country's token no longer
+matters. It happens in one layer, the same one for all four pairs, and this is where the lens began to see
+something. There attention carries what is known of the country over to the place where the answer is given.
+So *Paris* was not computed in layer 23. It was *fetched* there.
 
-One more question can be asked now: which heads fetch? See *On your own* below.
+Now you can ask one more question. Which heads do the fetching? See *On your own* below.
 
 ## Explore
 
-Any head of any layer, on a text that repeats. Can you find the induction head at once? And a head that you would not
-dare to name?
+Look at any head of any layer, on a text that repeats. Can you find the induction head at once? Can you find a
+head that you would not dare to name?
 """
 
 # %% explore
@@ -1062,9 +1075,10 @@ explorer
 r"""
 <details><summary>An answer</summary>
 
-Head 6 of layer 18: in the second half words look at the word *after* their first occurrence. Head 0 of layer 16 and
-head 1 of layer 11 look at the word before. Most others look at the first token, with some colour here and there that
-no short sentence describes. That is the honest state of the art: some heads have a name, most have none.
+In head 6 of layer 18, words in the second half look at the word *after* their first occurrence. Head 0 of
+layer 16 and head 1 of layer 11 look at the word before. Most others look at the first token, with some colour
+here and there that no short sentence describes. That is the honest state of the art. Some heads have a name,
+and most have none.
 
 </details>
 
@@ -1099,12 +1113,12 @@ out whom a pronoun means."
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** The map shows where the head looks, in one text. It does not show what the head writes into the
-residual stream, nor whether any later layer uses it, nor that it is the same in other texts.
+**A worked answer.** The map shows where the head looks, in one text. It does not show what the head writes
+into the residual stream, whether any later layer uses it, or that it is the same in other texts.
 
-Take many texts with pronouns and measure the logit difference of the right and the wrong name, with the head and
-without it (or with its mean). The rival: the same with as many other heads, chosen by chance, and of the same layer;
-only if this head costs much more is it special.
+Take many texts with pronouns and measure the logit difference of the right and the wrong name, with the head
+and without it (or with its mean). The rival is the same experiment with as many other heads, chosen at
+random, and of the same layer. This head is special only if it costs much more.
 
 No. Other heads may do the same work (there may be several such heads, and some models have heads that step in when
 another fails), or its work may show only in texts that were not tried. It follows that the model does not
@@ -1136,9 +1150,9 @@ r"""
 
 Not graded, and harder than they look.
 
-**Who fetches Paris?** Some head of layer 23 carries the answer to *is*. Ablate one head of the layers 22, 23 and 24
-at a time on *The capital of France is*, and look at the logit difference of Paris and Tokyo. Which head costs most?
-Then hold it against the other three pairs of countries.
+**Who fetches Paris?** Some head of layer 23 carries the answer to *is*. Ablate one head of the layers 22, 23
+and 24 at a time on *The capital of France is*, and look at the logit difference of Paris and Tokyo. Which
+head costs most? Then check it on the other three pairs of countries.
 
 <details><summary>An answer</summary>
 
@@ -1154,15 +1168,16 @@ with torch.no_grad():
         print(layer, [round(one, 1) for one in row])
 ```
 
-A head that costs much in one pair and nothing in the others has told you something about the pair, not about
+A head that costs a lot in one pair and nothing in the others has told you something about the pair, not about
 capitals.
 
 </details>
 
-**Without cutting.** What a head adds to the residual stream also shows directly: multiply it by a row of the table of
-words, and you have what this head adds to that word's logit (**direct logit attribution**; the last norm is left out
-here). Write `added_by_heads(mixed, out_proj, n_heads, direction)`: how much each head adds at the last token along
-`direction`, for instance the row of *Paris* minus the row of *Tokyo*.
+**Without cutting.** You can also read directly what a head adds to the residual stream. Multiply it by a
+word's row of the table, and you have what this head adds to that word's logit (**direct logit attribution**;
+the last norm is left out here). Write `added_by_heads(mixed, out_proj, n_heads, direction)`, which returns
+how much each head adds at the last token along `direction`, for instance the row of *Paris* minus the row of
+*Tokyo*.
 """
 
 
@@ -1194,7 +1209,8 @@ def added_by_heads(mixed, out_proj, n_heads, direction):
     return head_outputs(mixed, out_proj, n_heads)[:, -1] @ direction
 ```
 
-It needs no second run, and it sees only what goes straight to the end: a head may also work through a later one.
+It needs no second run, but it sees only what goes straight to the end. A head may also work through a later
+one.
 
 </details>
 
@@ -1213,7 +1229,7 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
   more often than not.
 - **Editing.** Meng et al. (2022) found by patching where a fact passes, and rewrote it there. It works for the
   sentence, and less well for what follows from it.
-- **Libraries.** TransformerLens and nnsight offer hooks for every part under fixed names; what is below them is
+- **Libraries.** TransformerLens and nnsight offer hooks for every part under fixed names; underneath is
   `register_forward_hook`.
 
 ## Read more
@@ -1233,10 +1249,10 @@ values (Goldowsky-Dill et al. 2023). Which of the three does the induction head 
 - Xiao et al.: *Efficient Streaming Language Models with Attention Sinks*, 2024,
   [arXiv:2309.17453](https://arxiv.org/abs/2309.17453). Why the first token gets so much weight.
 - Goldowsky-Dill et al.: *Localizing Model Behavior with Path Patching*, 2023,
-  [arXiv:2304.05969](https://arxiv.org/abs/2304.05969). Which way a piece of information takes.
+  [arXiv:2304.05969](https://arxiv.org/abs/2304.05969). Which path a piece of information takes.
 
-**You have built it.** You can take any model apart, and say of its parts what you can prove.
-**Next:** in lesson 22 you teach the model something that it does not know.
+**You have built it.** You can take any model apart, and say what you can prove about its parts. **Next:** in
+lesson 22 you teach the model something that it does not know.
 """
 
 # %%

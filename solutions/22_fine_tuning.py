@@ -2,21 +2,22 @@
 r"""
 # 22 Teach a real model something new: what does it take, and what is lost?
 
-SmolLM2 answers questions in whole sentences. You want it to answer in your own form, in all cases, and it has
-never seen one example. Training all of its 135 million numbers would take the memory of four such models (the
-weights, their gradients, and two running means of Adam), and might ruin what it knows.
+SmolLM2 answers questions in whole sentences. You want it to answer in your own form, every time, and it has
+never seen a single example. Training all of its 135 million numbers would take the memory of four such models
+(the weights, their gradients, and Adam's two running means), and might ruin what it knows.
 
-**LoRA** trains less than one per cent of that: it leaves every weight as it is, and learns a small update beside it.
-Together with weights in four bits (**QLoRA**) it is how people adapt large models on a single GPU, or on a laptop.
+**LoRA** trains less than one per cent of that. It leaves every weight as it is, and learns a small update
+next to it. Together with four-bit weights (**QLoRA**), it is how people adapt large models on a single GPU,
+or on a laptop.
 
 In this lesson you will **build**
 
 1. quantisation: weights as integers of four bits, and the way back,
-2. `LoRALinear`, a frozen layer with a small update beside it,
+2. `LoRALinear`, a frozen layer with a small update next to it,
 3. the function that puts it into a model, however deep,
-4. the merge, after which nothing is left to compute beside the layer,
+4. the merge, after which nothing is left to compute besides the layer,
 5. the targets that make a model learn the answer and not the question,
-6. one training step over several batches in which every target counts alike. A famous library got it wrong for years.
+6. one training step over several batches in which every target counts alike. Large libraries got it wrong for years.
 
 Then you teach a small model on three seeds, where everything can be measured, and the real one, whose answers you
 read.
@@ -51,17 +52,18 @@ from autograder.notebook.real_model.plain import Model, Sizes, plain_model
 r"""
 ## 1. How many bits does a weight need?
 
-**The question.** A weight in float32 takes 32 bits. Most of them say nothing that matters. Can a weight be an integer
-from -7 to 7, which fits into four?
+**The question.** A weight in float32 takes 32 bits. Most of them say nothing that matters. Can a weight be an
+integer from -7 to 7, which fits into four bits?
 
-With a common scale for all weights, one large weight would push all small ones to 0. So a row is cut into
-**blocks**, and each block has its own **scale**: its largest magnitude divided by 7.
+If all weights shared one scale, a single large weight would push all small ones to 0. A row is therefore cut
+into **blocks**, and each block has its own **scale**, its largest magnitude divided by 7.
 
 ![A row of eight weights in two blocks of four. Each block is divided by its own scale and rounded; the codes
 times the scale come close to the weights](../images/quantise_blocks.svg)
 
-By hand, for the block 2, -14, 6, 1: the largest magnitude is 14, the scale 14/7 = 2, and the codes are the weights
-divided by 2, rounded: 1, -7, 3, 0 (0.5 is a tie; PyTorch rounds it to the even 0). Back: 2, -14, 6, 0.
+By hand, for the block 2, -14, 6, 1: the largest magnitude is 14, the scale 14/7 = 2, and the codes are the
+weights divided by 2, rounded: 1, -7, 3, 0 (0.5 is a tie; PyTorch rounds it to the even 0). Going back gives
+2, -14, 6, 0.
 """
 
 # %%
@@ -82,7 +84,7 @@ $$s_b = \frac{\max_{i \in b} |w_i|}{7}, \qquad c_i = \operatorname{round}\!\left
 
 ### Exercise: `quantise`
 
-Two cases ask for care: a block of zeros, and weights so small that a "safety" constant is larger than they are.
+Two cases need care: a block of zeros, and weights so small that a "safety" constant is larger than they are.
 """
 
 
@@ -120,11 +122,11 @@ r"""
 
 - *The largest instead of the largest magnitude.* In 1, 2, -9 it is the -9 that must fit.
 - *`+ 1e-8` against dividing by zero.* It changes the scale of small weights. Ask whether the scale is 0 instead.
-- *Cutting off instead of rounding.* `.to(torch.int8)` alone cuts 2.8 to 2.
+- *Truncating instead of rounding.* On its own, `.to(torch.int8)` cuts 2.8 to 2.
 
 ### Exercise: `dequantise`
 
-The way back, for the numbers as they are stored.
+This is the way back, from the numbers as they are stored.
 """
 
 
@@ -151,8 +153,9 @@ def dequantise(codes, scales):
 r"""
 **What goes wrong.** *`repeat` for `repeat_interleave`*: s t s t instead of s s t t. Neighbours share a scale.
 
-**See it run.** A matrix of normal weights, of which three are outliers thirty times as large, as real models have
-them. The error of a block's weights, and the bits that a weight takes with its share of a scale of 16 bits:
+**See it run.** Take a matrix of normally distributed weights, of which three are outliers thirty times as
+large, as in real models. You see the error for each block size, and the bits that a weight takes with its
+share of a 16-bit scale:
 """
 
 # %%
@@ -176,16 +179,17 @@ figures.curves(
 
 # %% [markdown]
 r"""
-Blocks of 32 are what the file of lesson 20 has (it stores a minimum beside each scale as well). In a block of 1024 an
-outlier takes the resolution away from a thousand neighbours; in a block of 32 from 31.
+The file of lesson 20 has blocks of 32 (and stores a minimum with each scale as well). In a block of 1024 an
+outlier takes the resolution away from a thousand neighbours; in a block of 32, from 31.
 
 ## 2. What learns?
 
-**The question.** Fine-tuning changes a weight $W$ into $W + \Delta W$. As many numbers as the weight has: for one
-layer of width 4096, 17 million. Does the *change* need so many?
+**The question.** Fine-tuning changes a weight $W$ into $W + \Delta W$. The change has as many numbers as the
+weight, 17 million for one layer of width 4096. Does a *change* need so many?
 
-Hu et al. (2021) found that it does not. They let the change be a product of two thin matrices, $\Delta W = U D$, of
-**rank** $r$: first down to $r$ numbers, then up again. The frozen layer keeps its work:
+Hu et al. (2021) found that it does not. They write the change as a product $\Delta W = U D$ of two thin
+matrices, of **rank** $r$. One goes down to $r$ numbers, the other up again. The frozen layer keeps doing its
+work:
 
 ![The input goes two ways: through the frozen layer, and through down and up, whose result is scaled by alpha over
 rank and added](../images/lora_layer.svg)
@@ -216,8 +220,8 @@ $$y = W x + b + \frac{\alpha}{r}\, U (D x)$$
 
 ### Exercise: `LoRALinear`
 
-The layer that you are given lives on inside, frozen: no gradient for its weights, but the gradient of $x$ must still
-pass through it, because layers below learn, too.
+The layer that you are given lives on inside, frozen. Its weights get no gradient, but the gradient of $x$
+must still pass through it, because the layers below learn, too.
 """
 
 
@@ -266,12 +270,13 @@ class LoRALinear(nn.Module):
 r"""
 **What goes wrong.**
 
-- *Both start at zero.* Then the gradient of each is zero, because it is a product with the other: nothing ever moves.
+- *Both start at zero.* Then the gradient of each is zero, because it is a product with the other, and nothing
+  ever moves.
 - *Neither starts at zero.* The model is disturbed before it has learned anything.
 - *`torch.no_grad()` around the frozen layer.* It also stops the gradient of $x$, and the layers below learn nothing.
 
-**See it run.** A fresh module gives just what its layer gave, and the gradient of its first step reaches `up` only:
-that of `down` is a product with zeros. From the second step on both learn:
+**See it run.** A fresh module gives just what its layer gave. In the first step only `up` gets a gradient,
+because the gradient of `down` is a product with zeros. From the second step on, both learn:
 """
 
 # %%
@@ -292,7 +297,8 @@ for step in range(2):
 r"""
 ## 3. Into a model, and out again
 
-**The question.** A model has its linear layers deep inside. How do you exchange them all, without rewriting its code?
+**The question.** A model has its linear layers deep inside. How do you replace them all without rewriting its
+code?
 
 `named_modules` gives each part with its path, such as `layers.1.attention.q_proj`. What stands before the last dot is
 the **parent**, whose attribute has to become the new layer.
@@ -320,8 +326,8 @@ figures.bars(shares, ["all", "rank 8"], "What is trained", top=140)
 
 # %% [markdown]
 r"""
-And out again: when training is done, the update can be added into the weight. Then the layer is an ordinary one, and
-costs what it did before.
+Now for the way out again. When training is done, the update can be added to the weight. Then the layer is an
+ordinary one, and costs what it did before.
 
 **The formula** (Hu et al. 2021, section 4.1):
 
@@ -331,8 +337,8 @@ $$W x + \tfrac{\alpha}{r}\, U D x = \left(W + \tfrac{\alpha}{r}\, U D\right) x$$
 
 ### Exercise: `replace_linears`
 
-First make the list, then change the model: what you put in has its own linear layers. And think about when to
-freeze.
+First make the list, then change the model, because what you put in has its own linear layers. Also think
+about when to freeze.
 """
 
 
@@ -375,11 +381,11 @@ r"""
 
 - *Freezing at the end.* By then the new layers are in the model, and are frozen with it.
 - *Freezing only what is replaced.* The embedding, the norms and all other layers would still be trained.
-- *`endswith("proj")`*: also `my_proj`. Compare the whole last name.
+- *`endswith("proj")`.* It also finds `my_proj`. Compare the whole last name.
 
 ### Exercise: `merge_lora`
 
-A new layer: the three that you are given stay as they are.
+Return a new layer. The three that you are given stay as they are.
 """
 
 
@@ -420,10 +426,10 @@ def merge_lora(linear, down, up, scale):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *`down @ up`*: x meets `down` first, so its weight stands on the right.
+**What goes wrong.** *`down @ up`.* The input meets `down` first, so its weight stands on the right.
 
-**See it run.** A small model of the same kind as SmolLM2, whose updates are set to random numbers: merged and
-unmerged give the same logits.
+**See it run.** In a small model of the same kind as SmolLM2, the updates are set to random numbers. Merged
+and unmerged, it gives the same logits.
 """
 
 # %%
@@ -472,25 +478,26 @@ This is a good place to stop for today.
 
 ## 4. Which tokens should be learned?
 
-**The question.** A training text is a question and its answer. The model should learn to answer, not to ask. What
-does the loss run over?
+**The question.** A training text is a question and its answer. The model should learn to answer, not to ask.
+Which tokens does the loss run over?
 
-Over the tokens of the answer only. All others are *read*, as before, and have no target: -100 is the id that
-`F.cross_entropy` leaves out.
+Only over the tokens of the answer. All others are *read*, as before, and have no target. They get -100
+instead, the id that `F.cross_entropy` leaves out.
 
 ![Tokens of a question and an answer, and below them the targets: ignored under the question but for its last token,
 which has the answer's first token as its target](../images/answer_targets.svg)
 
-By hand, for the tokens q1 q2 a1 a2, of which the last two are the answer. The target of each place is the token that
-comes *next*, if that is of the answer: none, a1, a2, none. So the last token of the question does have a target.
+By hand, for the tokens q1 q2 a1 a2, of which the last two are the answer. The target at each position is the
+token that comes *next*, if that belongs to the answer: none, a1, a2, none. The last token of the question
+therefore does have a target.
 
-**The formula.** With the tokens $x$ and the set $A$ of the places of the answer:
+**The formula.** With the tokens $x$ and the set $A$ of the positions of the answer:
 
 $$y_t = \begin{cases} x_{t+1} & \text{if } t + 1 \in A \\ -100 & \text{else} \end{cases}$$
 
 ### Exercise: `answer_targets`
 
-Two things move by one place, and the last place has no next token.
+Two things move by one position, and the last position has no next token.
 """
 
 
@@ -516,8 +523,8 @@ def answer_targets(ids, answer, ignore=-100):
 
 # %% [markdown]
 r"""
-**What goes wrong.** *The mask does not move.* Then the first token of the answer is never learned, and the token
-after the answer is. The model learns to go on with answers that someone else has begun.
+**What goes wrong.** *The mask does not move.* Then the first token of the answer is never learned, and the
+token after the answer is. The model learns to continue answers that someone else has begun.
 
 **See it run.** A question and an answer of numbers, and what is learned from them:
 """
@@ -532,9 +539,9 @@ for read, target in zip(ids[0].tolist(), targets[0].tolist()):
 r"""
 ## 5. The mean of means
 
-**The question.** A batch does not fit into memory, so it is cut into small ones, their gradients are added up, and
-only then a step is made (**gradient accumulation**). Each small batch gives its mean loss. Is the mean of these
-means the mean loss of all?
+**The question.** A batch does not fit into memory, so it is cut into small ones, their gradients are added
+up, and only then is a step made (**gradient accumulation**). Each small batch gives its mean loss. Is the
+mean of these means the mean loss of all?
 
 By hand: one batch has a single target, with a loss of 4. The other has three, with losses of 2, 2 and 2. The mean
 over all four is $(4 + 2 + 2 + 2) / 4 = 2.5$. The means are 4 and 2, and their mean is 3.
@@ -561,7 +568,8 @@ $$L = \frac{1}{T} \sum_{\text{batches}} \sum_{t} -\log p(\text{target}_t)$$
 
 ### Exercise: `accumulated_step`
 
-Count first. Then each batch may go backwards on its own: gradients add up in `.grad` by themselves.
+Count first. Then you can call backward for each batch separately, because gradients add up in `.grad` by
+themselves.
 """
 
 
@@ -608,9 +616,10 @@ r"""
 - *`zero_grad` in the loop.* Only the last batch is left.
 - *A batch without targets.* Its mean is 0/0. Its sum is 0, and does no harm.
 
-**See it run.** A small model learns two tasks at once: one kind of question has an answer of 1 letter, the other one
-of 9 letters. Each batch holds one kind, as batches sorted by length do. After each of the two ways to take the mean,
-the loss of a target in short and in long answers, on three seeds and at three times the steps:
+**See it run.** A small model learns two tasks at once. One kind of question has an answer of 1 letter, the
+other an answer of 9 letters. Each batch holds one kind, as batches sorted by length do. For both ways to take
+the mean, you see the loss of a target in short and in long answers, on three seeds, and again after three
+times as many steps:
 """
 
 # %%
@@ -674,17 +683,18 @@ for steps in (60, 180):
 
 # %% [markdown]
 r"""
-The mean of means is better at the short answers and worse at the long ones, at the same number of steps: it has spent
-its attention where few tokens are. Neither is a crime; but you asked for one and got the other, and nothing told you.
+The mean of means is better at the short answers and worse at the long ones, at the same number of steps,
+because it has spent its attention where few tokens are. Neither is a crime, but you asked for one and got the
+other, and nothing told you.
 
 ## 6. Rank 1, 4, 16, or everything?
 
 **The question.** How many numbers does a change need, and what does the change destroy?
 
-The small model first learns to count on: *a b c ?* gives *d e f g*. Then it is taught to count **backwards** after a
-question that counts backwards, with LoRA of rank 1, 4 and 16, and with all weights. Two losses on fresh samples: the
-new task, and the old one, which is no longer trained. The plainest rivals: to stop earlier, and to mix examples of
-the old task in (**rehearsal**):
+The small model first learns to count on: *a b c ?* gives *d e f g*. Then it is taught to count **backwards**
+after a question that counts backwards, with LoRA of rank 1, 4 and 16, and with all weights. Measure two
+losses on fresh samples, on the new task and on the old one, which is no longer trained. The simplest rivals
+are to stop earlier, and to mix in examples of the old task (**rehearsal**):
 """
 
 
@@ -743,27 +753,28 @@ for name, runs in results.items():
 
 # %% [markdown]
 r"""
-Read the first numbers: every rank learns the new task. Rank 1 needs three times the steps of rank 4, and rank 16
-gains little more. So the change does need few numbers.
+Read the first numbers. Every rank learns the new task. Rank 1 needs three times as many steps as rank 4, and
+rank 16 gains little more. So the change needs only a few numbers.
 
-Now the second ones. Each way destroys the old task, and the longer it goes on, the more thoroughly. With LoRA it is
-no better than with all weights; here it is worse. "LoRA forgets less" is often said, and was measured on large
-models that learned program code and mathematics (Biderman et al. 2024). It is no law: that the old weights are
-*kept* does not mean that the model still *uses* them, as long as the update is switched on. To stop earlier helps a
-little. What really helps is the last row, which shows the old task next to the new one: both are kept, with the same
-rank and the same steps.
+Now read the second ones. Each way destroys the old task, and the longer it goes on, the more thoroughly. LoRA
+does no better than training all weights; here it does worse. "LoRA forgets less" is often said, and was
+measured on large models that learned program code and mathematics (Biderman et al. 2024). It is no law. That
+the old weights are *kept* does not mean that the model still *uses* them, as long as the update is switched
+on. Stopping earlier helps a little. What really helps is in the last row, which shows the model the old task
+next to the new one. Both are kept, with the same rank and the same number of steps.
 
-And one thing LoRA has in any case: take the update away, and the old model is back, to the last bit.
+LoRA has one advantage in any case. Take the update away, and the old model is back, to the last bit.
 
 ## 7. The real model
 
-Now the model of lesson 20. It has four-bit weights; here they are packed once more by *your* `quantise`, in blocks of
-32, and unpacked by your `dequantise`, so that what is trained on is a **QLoRA** base. (On a GPU the codes stay
-packed, and are unpacked layer by layer while it computes: half a byte for each weight. Here a CPU keeps the unpacked
-weights.)
+Now the model of lesson 20. It has four-bit weights; here they are packed once more by *your* `quantise`, in
+blocks of 32, and unpacked by your `dequantise`, so that you train on a **QLoRA** base. (On a GPU the codes
+stay packed, half a byte for each weight, and are unpacked layer by layer while it computes. Here a CPU keeps
+the unpacked weights.)
 
-What shall it learn? To answer a question about opposites in a form that you can see at a glance, `hot | cold`, where
-it now writes a sentence. Forty examples of our own; twelve words are held out.
+What should it learn? It should answer a question about opposites with `hot | cold`, a form that you can see
+at a glance, where it now writes a sentence. There are forty examples, which we wrote ourselves, and twelve
+words are held out.
 """
 
 # %%
@@ -901,15 +912,15 @@ else:
 
 # %% [markdown]
 r"""
-Twenty steps on forty examples, of which it saw each four times, and the model answers in the new form, about words
-that it was never trained on. What it *knew* about opposites is still there; only the manner is new. That is what
-fine-tuning is good at. And it has a price: a text that has nothing to do with it has become a little less likely.
-Section 6 has the remedy.
+After twenty steps on forty examples, each of which it saw four times, the model answers in the new form,
+about words that it was never trained on. What it *knew* about opposites is still there; only the manner is
+new. That is what fine-tuning is good at. It also has a price. A text that has nothing to do with it has
+become a little less likely. Section 6 has the remedy.
 
 ## Explore
 
-How much error do four bits cost, for which block, if a few weights are far larger than the rest? Take the outliers
-away, and the size of a block hardly matters.
+How much error do four bits cost, and for which block size, if a few weights are far larger than the rest?
+Take the outliers away, and the block size hardly matters.
 """
 
 
@@ -938,15 +949,15 @@ explore(show, outlier=(1.0, 60.0, 1.0, 20.0), log_block=(3, 10, 1, 5))
 r"""
 <details><summary>An answer</summary>
 
-With outliers of 20 and blocks of 1024, most ordinary weights become 0. In blocks of 32, three quarters of the blocks
-have no outlier, and their weights keep their precision. That is why real formats use small blocks, and why some keep
-outliers apart in full precision (Dettmers et al. 2022).
+With outliers of 20 and blocks of 1024, most ordinary weights become 0. In blocks of 32, three quarters of the
+blocks have no outlier, and their weights keep their precision. That is why real formats use small blocks, and
+why some keep outliers separately in full precision (Dettmers et al. 2022).
 
 </details>
 
 ## See the whole computation
 
-Your layer: two ways, and where they meet.
+Here are the two paths of your layer, and where they meet.
 """
 
 # %%
@@ -972,9 +983,9 @@ r"""
 Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
-**A worked answer.** Four numbers of 4 bytes for each parameter, 112 GB: weights, gradients, and two means, 28 GB
-each. With LoRA gradients and means exist for the small matrices only, less than one per cent, so that 28 GB of
-weights remain, and these can be quantised because they no longer change (four bits: an eighth of it).
+**A worked answer.** Four numbers of 4 bytes for each parameter, 112 GB: weights, gradients, and two means, 28
+GB each. With LoRA, gradients and means exist only for the small matrices, less than one per cent, so that 28
+GB of weights remain, and these can be quantised because they no longer change (four bits: an eighth of it).
 
 With `up` at zero the update is zero, so that training starts from the model as it is. If both were zero, the
 gradient of each, a product with the other, would be zero as well, and nothing would ever move.
@@ -1010,15 +1021,16 @@ r"""
 
 Not graded, and harder than they look.
 
-**Something else to learn.** Write twenty questions and answers of your own, in a manner that one can see at a glance,
-and train on them. How few examples are enough? What does the model do with a question of another kind?
+**Something else to learn.** Write twenty questions and answers yourself, in a form that you can see at a
+glance, and train on them. How few examples are enough? What does the model do with a question of another
+kind?
 
-**Where to put it.** Rank 8 beside `q_proj` and `v_proj`, or rank 2 beside all seven linear layers of each layer:
-about as many numbers. Which learns faster?
+**Where to put it.** Try rank 8 next to `q_proj` and `v_proj`, or rank 2 next to all seven linear layers of
+each layer, which takes about as many numbers. Which learns faster?
 
-**LoRA afterwards.** Somebody trained *all* weights and gives you `before` and `after` of one layer, both (O, I). Write
-`as_update(before, after, r)`: A (r, I) and B (O, r), so that `before + B @ A` is as near to `after` as rank r allows.
-How near that is tells you how small the rank of the change really was.
+**LoRA afterwards.** Someone trained *all* weights and gives you `before` and `after` of one layer, both (O,
+I). Write `as_update(before, after, r)`, which returns A (r, I) and B (O, r), so that `before + B @ A` is as
+close to `after` as rank r allows. How close it gets shows how small the rank of the change really was.
 """
 
 
@@ -1046,8 +1058,8 @@ def try_as_update(as_update):
 r"""
 <details><summary>An answer</summary>
 
-The singular value decomposition writes a matrix as a sum of products of two vectors, the weightiest first; the first r
-of them are the nearest matrix of rank r (Eckart and Young 1936):
+The singular value decomposition writes a matrix as a sum of products of two vectors, the largest first. The
+sum of the first r is the nearest matrix of rank r (Eckart and Young 1936):
 
 ```python
 def as_update(before, after, r):
@@ -1064,13 +1076,15 @@ does the change begin?
 
 ## In practice
 
-- **Today's habit.** Updates beside *all* linear layers, rank 8 to 64, a learning rate about ten times that of full
-  training (Schulman et al. 2025).
-- **QLoRA** (Dettmers et al. 2023): four bits whose 16 values lie where a normal distribution has its weights, scales
-  that are quantised again, and LoRA in 16 bits on top: the largest LLaMA of its day on one GPU of 48 GB.
+- **Today's habit.** Updates next to *all* linear layers, rank 8 to 64, and a learning rate about ten times as
+  high as in full training (Schulman et al. 2025).
+- **QLoRA** (Dettmers et al. 2023): four bits whose 16 values lie where a normal distribution has its weights,
+  scales that are quantised again, and LoRA in 16 bits on top. It fitted the largest LLaMA of its day on one
+  GPU with 48 GB.
 - **Many adapters, one model.** A server keeps one base and hundreds of updates, and applies the right one to each
   request.
-- **Forgetting.** Biderman et al. (2024) measured it: LoRA learns less than full fine-tuning, and forgets less.
+- **Forgetting.** Biderman et al. (2024) measured that LoRA learns less than full fine-tuning, and forgets
+  less.
 
 ## Read more
 
@@ -1089,11 +1103,11 @@ does the change begin?
 r"""
 **You have built it, all of it.** Twenty-two lessons ago there were two loops. Look at what has become of them.
 
-**What you built.** Attention, from `dot_product_scores` to heads, groups, latents and tiles (lessons 01 to 05, 13
-and 15). A layer and a model around it, with positions and norms (06 to 09), and text as tokens (10). A language
-model that is trained, that writes with a cache, and that is corrected by preferences (11, 12 and 18). The same blocks
-for experts, series, decisions and images (14, 16, 17 and 19). And a real model that runs on your own parts, that you
-can open and teach (20 to 22).
+**What you built.** Attention, from `dot_product_scores` to heads, groups, latents and tiles (lessons 01 to
+05, 13 and 15). A layer and a model around it, with positions and norms (06 to 09), and text as tokens (10). A
+language model that is trained, that writes with a cache, and that is corrected by preferences (11, 12 and
+18). The same blocks for experts, series, decisions and images (14, 16, 17 and 19). Finally, a real model that
+runs on your own parts, and that you can open and teach (20 to 22).
 
 **What of it ran.** In a language model that other people trained:
 
@@ -1111,8 +1125,8 @@ can open and teach (20 to 22).
 | it is opened | `outputs_of`, `ablate_heads`, `run_patched` | 21 |
 | it is taught | `replace_linears`, `LoRALinear`, `accumulated_step` | 22 |
 
-**What to build next.** Train the model of lesson 11 on a text you love. Read the code of a model that came out last
-week: you know all of its parts. Or find a claim about one in a paper, and hold it against a rival.
+**What to build next.** Train the model of lesson 11 on a text you love. Read the code of a model that came
+out last week. You know all of its parts. Or find a claim about one in a paper, and test it against a rival.
 """
 
 # %%
