@@ -730,7 +730,7 @@ else:
 
 # %% [markdown]
 r"""
-It is one head, 16.0, the strongest *previous-token head* of the whole model, one layer below the first
+It is head 0 of layer 16, the strongest *previous-token head* of the whole model, one layer below the first
 induction heads. This is the very same pair of habits as in your copier, in the same order, with the same
 bottleneck. Take two lessons from it. A rival chosen at random can surprise you, so use several; and what you
 learned on a toy told you where to look.
