@@ -1,7 +1,7 @@
 """The course's own functions do nothing while a submission is graded.
 
 Checks are made by the probe, from outside; figures, hints, graphs and explorers change no grade. What a lesson
-computes with, its sentence and its experiments, stays as it is.
+computes with, its sentence, its experiments and its ready-made parts, stays as it is.
 """
 
 import importlib
@@ -27,6 +27,12 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
     return 0.0
 
 
+def _mine(exercise: str, ready_made: Any = None) -> Any:
+    """What a lesson would use of the student's other notebooks is the ready-made part: it belongs to the lesson's own
+    cells, and an answer may call it."""
+    return ready_made
+
+
 def silence_the_course() -> None:
     """Replaces the course's functions by ones that do nothing."""
     for name in REAL:
@@ -37,7 +43,7 @@ def silence_the_course() -> None:
         _silence(name)
     course = sys.modules["autograder"]
     for name in course.__all__:
-        setattr(course, name, _do_nothing)
+        setattr(course, name, _mine if name == "mine" else _do_nothing)
     course.__dict__["figures"] = sys.modules["autograder.notebook.figures"]
 
 
