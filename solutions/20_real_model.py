@@ -857,18 +857,18 @@ if is_there():
             _, caches = model(ids[:, :-1])
             rates["with caches"].append(1 / seconds(model, ids[:, -1:], caches))
             rates["without"].append(1 / seconds(model, ids))
+    tokens_per_second = figures.curves(
+        rates,
+        text_lengths,
+        title="Tokens per second, as the text grows",
+        xlabel="tokens so far",
+        ylabel="tokens per second",
+        log_x=True,
+        log_y=True,
+    )
 else:
     print(MISSING)
-    rates = {name: [math.nan] * len(text_lengths) for name in rates}
-tokens_per_second = figures.curves(
-    rates,
-    text_lengths,
-    title="Tokens per second, as the text grows",
-    xlabel="tokens so far",
-    ylabel="tokens per second",
-    log_x=True,
-    log_y=True,
-)
+    tokens_per_second = None
 tokens_per_second
 
 # %% [markdown]

@@ -140,6 +140,8 @@ RIGHT = {
     "detached maximum": {NEW: f"{NEW}.detach()"},
     "begins very low": {"-torch.inf)\n    total": "-1e30)\n    total"},
     "values of one more feature": {LAST: "return output.div(total)"},
+    "fused for the first block, thrown away": {"    for start": "    F.scaled_dot_product_attention(q, "
+                                               "k[..., :block, :], v[..., :block, :])\n    for start"},
 }
 
 

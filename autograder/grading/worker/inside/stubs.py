@@ -27,7 +27,7 @@ def _do_nothing(*args: Any, **kwargs: Any) -> float:
     return 0.0
 
 
-def _mine(exercise: str, otherwise: Any = None) -> Any:
+def _mine(exercise: str, otherwise: Any) -> Any:
     """What a lesson would use of the student's other notebooks is the ready-made part: it belongs to the lesson's own
     cells, and an answer may call it."""
     return otherwise
