@@ -1,4 +1,4 @@
-"""The worked answers of every lesson, handed in and graded, get every point that a check gives."""
+"""The worked answers of every lesson, handed in and graded, get every point that a check gives, and no second look."""
 
 import pytest
 
@@ -21,3 +21,4 @@ def test_worked_answers_get_all_points_in_a_class(tmp_path):
     earned = {name: points for row in rows for name, points in row.points.items()}
     full = {one.name: one.points for one in all_exercises()}
     assert {name: (earned[name], points) for name, points in full.items() if earned[name] != points} == {}
+    assert {row.lesson: row.problem for row in rows if row.problem} == {}

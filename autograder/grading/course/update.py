@@ -1,7 +1,7 @@
 """Brings mended and further lessons into a course in mid-term, and says what changes for whom."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +52,8 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
     with locked(folder), quiet(folder / "grading.log"):
         (folder / GUARD).write_text(GUARD_TEXT, encoding="utf-8")
         # subtle: the instructor's own come first, because exercises are read once in a process.
-        with _own_lessons(folder, further) as mine:
+        with _copy_kept(folder) as bring_back:
+            mine = copy_own(further.absolute(), folder) if further else own_lessons(folder)
             plans = [_plan(api, folder, lesson, there) for lesson in wanted]
             plans_of_own = [_plan(api, folder, lesson, there) for lesson in mine]
             # Their exercises come all together, and those that were handed in are judged with the old ones.
@@ -60,7 +61,7 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
             for plan in [*plans, *([] if refused else plans_of_own)]:
                 _carry_out(api, folder, plan)
             if refused:
-                raise _LeftAsTheyAre
+                bring_back()
     said = [line for plan in plans for line in plan.said]
     for plan in plans_of_own:
         said += plan.said if plan.refused or not refused else [f"{plan.lesson.name}: left as it is, with the others"]
@@ -68,26 +69,25 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
     print(f"`python -m autograder grade {folder}` goes through what this concerns; points given by hand stay.")
 
 
-class _LeftAsTheyAre(Exception):
-    """The instructor's own lessons in the course stay as they are."""
-
-
 @contextmanager
-def _own_lessons(folder: Path, further: Path | None) -> Iterator[list[Lesson]]:
-    """The instructor's own lessons, copied into the course; _LeftAsTheyAre and any error bring back the old copy."""
+def _copy_kept(folder: Path) -> Iterator[Callable[[], None]]:
+    """Keeps the course's copy of the instructor's own lessons, and gives what brings it back, as any error does."""
     copy = folder / own.COPY
     with TemporaryDirectory(dir=folder, prefix=".lessons-") as kept:
         if copy.is_dir():
             shutil.copytree(copy, Path(kept, own.COPY))
-        try:
-            yield copy_own(further.absolute(), folder) if further else own_lessons(folder)
-        except BaseException as error:
+
+        def bring_back() -> None:
             shutil.rmtree(copy, ignore_errors=True)
             if Path(kept, own.COPY).is_dir():
                 Path(kept, own.COPY).rename(copy)
             own.use_course(folder)
-            if not isinstance(error, _LeftAsTheyAre):
-                raise
+
+        try:
+            yield bring_back
+        except BaseException:
+            bring_back()
+            raise
 
 
 def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _Plan:

@@ -4,15 +4,19 @@ Numbers cannot be forged, because the judge compares them outside. Which operati
 the student's own process (autograder.probe.observe), which code with enough reach could silence or go around. So if a
 student's cell names the grader's inner modules, no rule of form counts as kept; and if an answer under such a rule, or
 code that it uses, is not plain Python with PyTorch and a few other modules (ANSWERS; for other cells CELLS), a person
-is asked to look at it. The lists say what is allowed; every other name is reported. No points are taken for a name.
+is asked to look at it. The lists say what is allowed, and the cell of an exercise may also use what the exercise's own
+worked answer does; every other name is reported. No points are taken for a name.
 """
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import shorten
+from functools import cache
+from textwrap import dedent, shorten
 
 from autograder.grading.submission.allowed_names import ANSWERS, CELLS
 from autograder.grading.submission.names_in_code import GRADER, Reader, imported
+from autograder.schema.exercise import Exercise
 
 MOST_NAMES, LONGEST_NAME = 4, 30
 
@@ -35,16 +39,32 @@ class SuspiciousNames:
         return f"look at its code, which {' and '.join(said)}" if said else ""
 
 
-def suspicious_names(cells: list[str], answers: dict[str, list[str]], given: Sequence[str] = ()) -> SuspiciousNames:
+def suspicious_names(
+    cells: list[str],
+    answers: dict[str, list[str]],
+    given: Sequence[str] = (),
+    asked: Mapping[str, Sequence[Exercise]] = {},
+) -> SuspiciousNames:
     """The suspicious names in the student's cells. `answers` has, by exercise, those of them that its answer needs;
-    `given` are the lesson's own cells, whose imports they use."""
+    `given` are the lesson's own cells, whose imports they use; `asked` has, by cell, the exercises answered there."""
     modules: dict[str, str] = {}
     for text in (*given, *cells):
         modules |= imported(text)
-    found = {name for text in cells for name in Reader(modules, CELLS).names_in(text)}
+
+    def names(texts: list[str], allowed: frozenset[str]) -> set[str]:
+        found: set[str] = set()
+        for text in texts:
+            needed = frozenset().union(*(_needed(one.worked, allowed) for one in asked.get(text, ())))
+            found |= set(Reader(modules, allowed).names_in(text)) - needed
+        return found
+
+    found = names(cells, CELLS)
     grader = {name for name in found if name.startswith(f"{GRADER}.")}
-    strict = {
-        exercise: sorted({name for text in texts for name in Reader(modules, ANSWERS).names_in(text)} - grader)
-        for exercise, texts in answers.items()
-    }
+    strict = {exercise: sorted(names(texts, ANSWERS) - grader) for exercise, texts in answers.items()}
     return SuspiciousNames(sorted(grader), sorted(found - grader), strict)
+
+
+@cache
+def _needed(worked: Callable | None, allowed: frozenset[str]) -> frozenset[str]:
+    """The names beyond `allowed` that an exercise's worked answer uses."""
+    return frozenset(Reader({}, allowed).names_in(dedent(inspect.getsource(worked)))) if worked else frozenset()

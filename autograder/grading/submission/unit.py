@@ -75,10 +75,12 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
             steps.append(Step(i, "check", exercise))
         elif i in run:
             steps.append(Step(i, "run", texts[i]))
-    ruled = [find(name) for name in exercises.values() if name and find(name).rules != Rules()]
+    checked = [find(name) for name in exercises.values() if name]
+    ruled = [one for one in checked if one.rules != Rules()]
     answers = {one.id: [own[i] for i in sorted(_cells_behind({one.name}, own))] for one in ruled}
     given = [text for i, text in texts.items() if i not in own]
-    return Unit(steps, suspicious_names(list(own.values()), answers, given))
+    asked = {text: [one for one in checked if one.name in (_defines(text) or ())] for text in own.values()}
+    return Unit(steps, suspicious_names(list(own.values()), answers, given, asked))
 
 
 def _without_installs(text: str) -> str:

@@ -141,3 +141,13 @@ def test_a_cell_that_is_too_long_is_not_parsed_but_reported(monkeypatch):
     monkeypatch.setattr(names_in_code.ast, "parse", lambda code: parsed.append(code) or parse(code))
     assert "a cell that cannot be read" in look("x = softmax", long)
     assert long not in parsed
+
+
+def test_the_cell_of_an_exercise_may_use_what_its_worked_answer_uses_and_no_more():
+    exercise = next(one for one in all_exercises() if one.id == "finetune.replace_linears")
+    answer = worked_sources(exercise.lesson)[exercise.id]
+    assert suspicious_names([answer], {}, [IMPORTS]).cells == ["setattr"]
+    assert suspicious_names([answer], {}, [IMPORTS], {answer: [exercise]}).cells == []
+    more = f"{answer}\n    delattr(model, name)\n    setattr(model, '__class__', None)"
+    assert suspicious_names([more], {}, [IMPORTS], {more: [exercise]}).cells == [".__class__", "delattr"]
+    assert suspicious_names([answer, "setattr(a, b, c)"], {}, [IMPORTS], {answer: [exercise]}).cells == ["setattr"]
