@@ -464,7 +464,9 @@ ids = torch.arange(12).view(2, 6)
 with torch.no_grad():
     far = (lora(ids) - small(ids)).abs().max()
     near = (lora(ids) - merged(lora)(ids)).abs().max()
+    nearer = (lora.double()(ids) - merged(lora)(ids)).abs().max()
 print(f"logits with the update and without: {far:.2f} apart; with it and merged: {near:.0e} apart")
+print(f"in float64: {nearer:.0e} apart, so the rest was rounding")
 print(
     "parameters that learn:",
     sum(p.numel() for p in lora.parameters() if p.requires_grad),
