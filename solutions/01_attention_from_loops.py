@@ -6,8 +6,8 @@ r"""
 which *saw* was meant, because you read the words around it. A network starts with one list of numbers for
 *saw*, whatever the sentence. How can one list become two meanings?
 
-With **attention**. Every token takes something from the others, and most from those that concern it most. Today's
-language models are built on this one step. It is short enough to write with two loops.
+**Attention** does it: every token takes something from the others, and most from those that concern it most.
+Today's language models are built on this one step. It is short enough to write with two loops.
 
 In this lesson you will **build** it with nothing but Python loops, so that no step hides inside a library
 call:

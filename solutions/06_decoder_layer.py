@@ -791,7 +791,7 @@ tokens are nearly the same after four layers, with a norm or without.
 
 # %% explore
 def size(way, depth):
-    """The spread of the features at each layer."""
+    """The standard deviation of the features at each layer."""
     return [state.std().item() for state in stream(way, depth)]
 
 

@@ -571,7 +571,7 @@ for language, sentences in SENTENCES.items():
     print(f"{language:8s} tokens per word {per_word}; times English", *(f"{t:.1f}" for t in times))
     size = len("".join(sentences).encode())
     table.append([len("".join(sentences)), size, sum(counts) / 3, sum(times) / 3])
-columns = ["letters", "bytes", "tokens", "times English"]
+columns = ["characters", "bytes", "tokens", "times English"]
 figures.table(table, list(SENTENCES), columns, "Three sentences in six languages")
 
 # %% [markdown]

@@ -1222,7 +1222,7 @@ many rows would it need, and why would it fail on text that it has not seen?
 <details><summary>An answer</summary>
 
 With $V$ characters, a table that looks at $k$ of them has $V^k$ rows of $V$ counts. For a hundred characters
-and $k = 5$ that is ten thousand million rows. Most rows never occur in the text. Of those that occur in
+and $k = 5$ that is ten billion rows. Most rows never occur in the text. Of those that occur in
 unseen text, many were never counted, and there the table knows nothing at all. A network shares what it has
 learned between contexts that are *alike*. (With good rules for falling back on shorter tables, counts of five
 characters are strong on a short text. Try to beat them. It takes a larger model and more than a minute.)
@@ -1306,7 +1306,13 @@ most for the time that it takes? What does it mean that the two curves of the pl
 
 <details><summary>What you may find</summary>
 
-The model is still learning when it stops, so more steps help at once. The curves separate for two reasons.
+More of each helps. We trained models of a quarter, half and all of the width, from three seeds. After a third
+of the steps and after all of them, each doubling of the width lowered the unseen loss on every seed, the
+second less than the first. Time tells a different story. The full width needs about three times as long for a
+step as a quarter of it. After a third of the steps it had cost as much as the narrowest model after all of
+them, and had the higher loss on every seed. So a model that is still learning gains most from more steps.
+
+The curves separate for two reasons.
 The model remembers some of what it has read more than once, and the last tenth of a book is about other
 things than the rest. More text or a smaller model helps with the first. Text on many subjects helps with the
 second.

@@ -47,7 +47,7 @@ DESERVED = {FIRST: FULL, MATMUL: 25.0, HEADS: 43.0}
 HONEST = [SampleSubmission("honest_zoe"), *(SampleSubmission("honest_ada", lesson=lesson) for lesson in DESERVED)]
 LARGEST_FILE = 30_000_000
 HARM_A_READER = ("slow_html", "forged_parts", "dense_picture")
-SOME = {attack.name for module in MODULES for attack in module.ATTACKS[::5]} | {*HARM_A_READER}
+SOME = {attack.name for module in MODULES for attack in module.ATTACKS[::15]} | {*HARM_A_READER}
 
 
 @dataclass
@@ -285,7 +285,7 @@ def test_honest_neighbours_lose_nothing(graded, work):
 def test_everyone_is_graded(graded):
     handed_in = {(attack.name, attack.lesson) for attack in graded.attacks}
     assert handed_in - graded.rows.keys() == set()
-    assert len(handed_in) >= 40
+    assert len(handed_in) >= len(MODULES)
 
 
 @pytest.mark.parametrize("name", [f"linked/{FIRST}", "linked_whole", ".dotted", "no_text\\udcff"])
