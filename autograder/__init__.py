@@ -11,6 +11,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from autograder.imports import no_full_collection
+
 _MODULES = {
     "check": "autograder.notebook.check",
     "compare": "autograder.graph",
@@ -27,7 +29,8 @@ __all__ = ["check", "compare", "draw", "explore", "figures", "hint", "mine", "pr
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    with no_full_collection():
+        return getattr(import_module(_MODULES[name]), name)
 
 
 class _Figures(ModuleType):

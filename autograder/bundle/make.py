@@ -27,6 +27,7 @@ MODULES = (
     "errors.py",
     "faults.py",
     "files.py",
+    "imports.py",
     "isolation.py",
     "printable.py",
     "untrusted.py",
