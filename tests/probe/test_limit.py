@@ -57,13 +57,15 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
 
     def deaf():
         while len(rings) < 3:
-            try:
-                endless(torch.ones(1))
-            except OutOfTime:
-                rings.append(1)
+            # subtle: on a busy machine both timers ring in a row, the second while the first is noted.
+            with contextlib.suppress(OutOfTime):
+                try:
+                    endless(torch.ones(1))
+                except OutOfTime:
+                    rings.append(1)
         return "done"
 
-    assert guarded(deaf, SHORT) == ("done", None)
+    assert guarded(deaf, 10 * SHORT) == ("done", None)
 
 
 def test_nothing_rings_after_the_block(way):
