@@ -1187,7 +1187,7 @@ r"""
 - **ALiBi** is in BLOOM (176 billion parameters) and MPT. With a number of heads that is not a power of two,
   slopes are interpolated, which is why this lesson asks you to refuse it.
 - **Other squeezes.** *NTK-aware* scaling enlarges the base instead of dividing the positions, and so hardly
-  touches the fast pairs. Llama 3.1 divides the slow pairs by 8, leaves the fast ones, and goes
+  touches the fast pairs. The Llama of July 2024 divides the slow pairs by 8, leaves the fast ones, and goes
   smoothly from one to the other.
 - **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others
   for content.
