@@ -285,7 +285,7 @@ def test_honest_neighbours_lose_nothing(graded, work):
 def test_everyone_is_graded(graded):
     handed_in = {(attack.name, attack.lesson) for attack in graded.attacks}
     assert handed_in - graded.rows.keys() == set()
-    assert len(handed_in) >= len(MODULES)
+    assert len(handed_in) >= (40 if len(graded.attacks) == len(ATTACKS) else len(MODULES))
 
 
 @pytest.mark.parametrize("name", [f"linked/{FIRST}", "linked_whole", ".dotted", "no_text\\udcff"])
