@@ -8,8 +8,8 @@ import pytest
 from autograder.cli import main, teach
 from autograder.errors import UserError
 from autograder.grading.gradebook.table import Row, table
-from autograder.judge.verdict import WRONG, Verdict
 from autograder.printable import printable
+from autograder.verdict import WRONG, Verdict
 
 HOSTILE = {
     "an escape": "eve\x1b[1A\x1b[2Kada",

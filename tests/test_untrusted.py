@@ -7,8 +7,8 @@ from math import inf, isnan, nan
 import pytest
 
 from autograder.grading.judging.results import Result
-from autograder.judge.verdict import WRONG, Aspect, Picture, Verdict
 from autograder.untrusted import Unreadable, as_text, checked
+from autograder.verdict import WRONG, Aspect, Picture, Verdict
 
 PICTURE = Picture([[0.5, inf]], [[1.0, -1.0]], (0, 1), "the result")
 VERDICT = Verdict("loops.softmax", WRONG, (Aspect("values", 0.0, 4.0),), "Why?", "SMX-01", PICTURE, hidden=True)

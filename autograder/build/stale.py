@@ -18,7 +18,7 @@ from autograder.exercises.own import folders
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CALLED_BY_LESSONS = (
-    *("__init__.py", "errors.py", "faults.py", "isolation.py"),
+    *("__init__.py", "errors.py", "faults.py", "isolation.py", "verdict.py"),
     *("exercises", "graph", "judge", "notebook", "probe", "schema", "values"),
 )
 KEY = "attention_by_hand"

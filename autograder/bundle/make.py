@@ -31,6 +31,7 @@ MODULES = (
     "isolation.py",
     "printable.py",
     "untrusted.py",
+    "verdict.py",
     "cli/__init__.py",
     "cli/learn.py",
     "lab/settings/jupyter_server_config.json",

@@ -2,19 +2,23 @@
 
 An exercise is one file, found by its path: `TOPIC/NAME.py` defines `EXERCISE`, whose id is `TOPIC.NAME`. A topic's
 `__init__.py` names its `LESSON`. Files and folders whose names begin with `_` are shared by several exercises. Those of
-an instructor's own are in folders of theirs (own.py).
+an instructor's own are in folders of theirs (own.py). Loading an exercise imports PyTorch; importing this does not.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.errors import UserError
-from autograder.schema.exercise import Exercise
-from autograder.schema.guards import refuse_names_of_code
-from autograder.schema.mistake import Mistake, own_id, with_words
+
+if TYPE_CHECKING:
+    from autograder.schema.exercise import Exercise
+    from autograder.schema.mistake import Mistake
 
 FOLDER = Path(__file__).parent
 RECORDED = FOLDER / "recorded"
@@ -40,15 +44,20 @@ def _recorded() -> tuple[Exercise, ...]:
 @cache
 def _of_folders(further: tuple[Path, ...]) -> tuple[Exercise, ...]:
     __path__[1:] = map(str, further)
-    files = [file for folder in (FOLDER, *further) for file in folder.glob("[!_]*/[!_]*.py")]
-    found = sorted(map(_read, files), key=lambda exercise: (exercise.lesson, exercise.number))
+    found = sorted(map(_read, _files(further)), key=lambda exercise: (exercise.lesson, exercise.number))
     with_own_words = [mistake for exercise in found for mistake in exercise.mistakes if mistake.observation]
     known = {mistake.id: mistake for mistake in reversed(with_own_words)}
     return tuple(_with_words(exercise, known) for exercise in found)
 
 
+def _files(further: tuple[Path, ...]) -> list[Path]:
+    return [file for folder in (FOLDER, *further) for file in folder.glob("[!_]*/[!_]*.py")]
+
+
 def _read(file: Path) -> Exercise:
     """The exercise of a file. Raises UserError if its author is to change something."""
+    from autograder.schema.guards import refuse_names_of_code
+
     topic, name = file.parent.name, file.stem
     try:
         module = import_module(f"{__name__}.{topic}.{name}")
@@ -66,16 +75,32 @@ def _read(file: Path) -> Exercise:
 
 def _with_ids(exercise: Exercise) -> Exercise:
     """The exercise with an id for each mistake that has none."""
+    from autograder.schema.mistake import own_id
+
     own = {one.title: own_id(exercise.id, one.title) for one in exercise.mistakes if not one.id}
     mistakes = tuple(replace(one, id=one.id or own[one.title]) for one in exercise.mistakes)
     return replace(exercise, mistakes=mistakes, combinable=tuple(own.get(name, name) for name in exercise.combinable))
 
 
 def _with_words(exercise: Exercise, known: Mapping[str, Mistake]) -> Exercise:
+    from autograder.schema.mistake import with_words
+
     try:
         return replace(exercise, mistakes=with_words(exercise.mistakes, known))
     except UserError as error:
         raise UserError(f"{exercise.id}: {error}") from None
+
+
+def ids() -> frozenset[str]:
+    """The ids of all exercises, by the names of their files: none is loaded."""
+    from autograder.exercises.own import folders
+
+    return _ids(folders())
+
+
+@cache
+def _ids(further: tuple[Path, ...]) -> frozenset[str]:
+    return frozenset(f"{file.parent.name}.{file.stem}" for file in _files(further))
 
 
 def lessons() -> list[str]:

@@ -1,6 +1,7 @@
 """Grading a class in a standard nbgrader course. Students' code runs in a sandbox, the verdict is made outside.
 
-grade.py         grades a class: what happens to a submission is in the folders below, from top to bottom
+grade.py         grades a class, and prints its grades
+grade_new.py     what is new or changed: what happens to a submission is in the folders below, from top to bottom
 check_files.py   judges files without a course, in the same sandboxes
 
 course/          a course is made, with its settings; what works on this machine

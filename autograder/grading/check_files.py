@@ -15,8 +15,9 @@ from autograder.errors import OUR_ERROR, place_of
 from autograder.grading.judging.questions import Questions, Stopped, stopped_cell, stopped_file
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.suspicious_code import suspicious_names
+from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied
-from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, retry_isolated
+from autograder.grading.worker.session import Ended, Session, retry_isolated
 from autograder.judge import Verdict, unable_to_run
 from autograder.schema.exercise import Exercise, Rules
 

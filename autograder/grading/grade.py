@@ -5,9 +5,7 @@ No submission stops the others, and none is ever changed.
 """
 
 import json
-import logging
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,31 +13,20 @@ from pathlib import Path
 from nbgrader.api import InvalidEntry
 from nbgrader.apps.api import NbGraderAPI
 from sqlalchemy.exc import SQLAlchemyError
-from tqdm import tqdm
 
 from autograder.errors import UserError
-from autograder.exercises.own import packed
 from autograder.grading.gradebook.late import LatePenalties
-from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet, read_secret
+from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet
 from autograder.grading.gradebook.outcomes import is_done
-from autograder.grading.gradebook.recorder import Recorder, cannot_write, cause_of
+from autograder.grading.gradebook.recorder import cause_of
 from autograder.grading.gradebook.table import Row, read_rows, table
-from autograder.grading.judging import results
-from autograder.grading.judging.results import Failed, Result
-from autograder.grading.judging.run import HowToRun, failure
-from autograder.grading.pages import missing
-from autograder.grading.parallel.cluster import ClusterRunner
-from autograder.grading.parallel.local import LocalRunner
-from autograder.grading.parallel.pool import Done, Runner, grade_in_parallel
 from autograder.grading.sandbox.sandbox import why_no_sandbox
-from autograder.grading.submission.files import Refused
-from autograder.grading.submission.find import Submission, digest, find_submissions
-from autograder.grading.submission.reading import Lesson, read_lesson
+from autograder.grading.submission.find import Submission, find_submissions
+from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.fork_server import ForkServer
-from autograder.grading.worker.session import USUAL, Allowance
+from autograder.imports import quick_imports
 
 GO_ON = "Grade again and it goes on from here."
-log = logging.getLogger("autograder")
 
 
 def grade(
@@ -75,9 +62,11 @@ def grade(
             raise UserError(f"nothing was handed in yet; notebooks belong in {place}.")
         with locked(folder), quiet(folder / "grading.log"):
             if todo := _not_done(api, submissions):
-                how = HowToRun(read_secret(folder), sandboxed, allowance, packed())
-                runner: Runner = LocalRunner(how, folder, server) if cluster is None else ClusterRunner(how, cluster)
-                _grade_all(api, folder, todo, runner, workers or runner.at_once)
+                # Imported here: it needs PyTorch, and a course in which nothing changed does not.
+                with quick_imports():
+                    from autograder.grading.grade_new import grade_new
+
+                grade_new(api, folder, todo, workers, sandboxed, allowance, cluster, server)
             with api.gradebook as gradebook:
                 LatePenalties(api).set_all(gradebook, {one.lesson for one in submissions})
             rows = read_rows(api, submissions)
@@ -119,51 +108,3 @@ def _not_done(api: NbGraderAPI, submissions: list[Submission]) -> list[Submissio
             for row in gradebook.assignment_submissions(lesson)
         }
     return [one for one in submissions if (one.student, one.lesson) not in recorded or not is_done(one)]
-
-
-def _grade_all(api: NbGraderAPI, folder: Path, todo: list[Submission], runner: Runner, at_once: int) -> None:
-    """Records the result of each submission as soon as it is there."""
-    tqdm.monitor_interval = 0  # a thread of tqdm's own, which forked processes would miss
-    with api.gradebook as gradebook:
-        lessons = {name: read_lesson(gradebook, folder, name) for name in {one.lesson for one in todo}}
-    bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stderr)
-    with bar, Recorder(api) as recorder:
-        kinds: Counter[str] = Counter()
-        for done in grade_in_parallel(todo, lessons, runner, at_once):
-            result = _record(recorder, done, lessons[done.submission.lesson])
-            kinds[_kind_of_failure(result)] += 1
-            bar.set_postfix_str(", ".join(f"{count} {kind}" for kind, count in kinds.items() if kind))
-            bar.update()
-
-
-def _kind_of_failure(result: Result | Refused | Failed) -> str:
-    """For the progress bar; empty if there was none."""
-    if isinstance(result, Refused):
-        return "unreadable"
-    if isinstance(result, Failed):
-        return "failed by an error of the autograder" if result.ours else "failed on this machine"
-    return "stopped early" if result.problem else ""
-
-
-def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused | Failed:
-    """Records the result of a submission, and returns it; if that is not possible, Failed."""
-    submission, result = done.submission, done.result
-    if isinstance(result, Result):
-        assert done.read is not None, "what has a result had been read"
-        try:
-            results.save(submission.folder, done.read.key, result)
-            recorder.record(submission, done.read, lesson.source, result)
-            for exercise, why in result.missing_graphs.items():
-                missing.report(f"{exercise} ({submission.student!a}, {submission.lesson})", why)
-            return result
-        except Exception as error:
-            if cannot_write(error):
-                raise
-            result = failure(error)
-    now = done.read.digest if done.read else digest(submission)
-    if isinstance(result, Refused):
-        recorder.record_refused(submission, now, result)
-    else:
-        log.error("%s, %s: %s\n%s", submission.student, submission.lesson, result, result.trace)
-        recorder.record_failed(submission, now, result)
-    return result

@@ -6,6 +6,6 @@ words in a notebook, on the command line and in the gradebook.
 
 from autograder.judge.expected import Expected
 from autograder.judge.judging import RULE, cases_of, judge, not_started, unable_to_run
-from autograder.judge.verdict import Verdict
+from autograder.verdict import Verdict
 
 __all__ = ["RULE", "Expected", "Verdict", "cases_of", "judge", "not_started", "unable_to_run"]

@@ -9,12 +9,12 @@ from autograder.judge.explain import Explanation, WrongAnswer, explain
 from autograder.judge.findings import RUNS, Finding, findings
 from autograder.judge.picture import picture_of
 from autograder.judge.rules import is_rerun, judged_by_rules, suspects
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
 from autograder.schema.case import SIDE_EFFECTS, VALUES, Case
 from autograder.schema.draw import PUBLIC_SEED, Draw
 from autograder.schema.exercise import Exercise
 from autograder.schema.twice import TWICE
 from autograder.values import Record
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
 
 HIDDEN_ROUNDS = 2
 RULE = "RULE"  # the mistake of a verdict on an answer that breaks a rule of form

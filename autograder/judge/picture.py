@@ -4,8 +4,8 @@ import torch
 
 from autograder.judge.expected import Expected
 from autograder.judge.findings import FINITE, NUMBERS, Finding
-from autograder.judge.verdict import Picture
 from autograder.values import Record
+from autograder.verdict import Picture
 
 LARGEST_SIDE = 12
 

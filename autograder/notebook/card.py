@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from autograder.errors import OUR_ERROR, place_of
-from autograder.judge.verdict import PARTLY_RIGHT, RIGHT, Verdict
 from autograder.notebook.running import running_notebook
+from autograder.verdict import PARTLY_RIGHT, RIGHT, Verdict
 
 SIGNS = {RIGHT: "✓", PARTLY_RIGHT: "◐"}
 COLOURS = {RIGHT: "#009E73", PARTLY_RIGHT: "#E69F00"}

@@ -13,7 +13,6 @@ from autograder.exercises import all_exercises, find, find_by_name
 from autograder.faults import door, raise_own_fault
 from autograder.isolation import plain_settings
 from autograder.judge import Verdict, cases_of, judge, not_started
-from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 from autograder.notebook.card import show_failure, show_note, show_picture, show_verdict, text_of
 from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
 from autograder.notebook.memory import remember
@@ -23,6 +22,7 @@ from autograder.notebook.stale import stale
 from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise
+from autograder.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 
 NOT_JUDGED = """The check itself broke, not your answer: this is {ours} ({place}).
 Whether your answer is right is not known yet, and it has lost nothing.

@@ -14,8 +14,8 @@ from typing import Any
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, find
 from autograder.files import write_whole
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Verdict
 from autograder.schema.exercise import Exercise
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Verdict
 
 FOLDER = ".attention-by-hand"
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)

@@ -22,13 +22,13 @@ from autograder.errors import UserError
 from autograder.exercises import find, format_lesson
 from autograder.faults import entry_point
 from autograder.judge import cases_of, judge
-from autograder.judge.verdict import RIGHT
 from autograder.notebook.memory import recall
 from autograder.notebook.running import running_notebook
 from autograder.notebook.saved import code_cells, is_answer
 from autograder.probe import probe
 from autograder.probe.guard import guarded
 from autograder.schema.exercise import Exercise
+from autograder.verdict import RIGHT
 
 SECONDS = 10.0  # that the imports and values of another notebook may take
 PROBE = "autograder.probe.run"

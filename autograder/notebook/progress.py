@@ -13,11 +13,11 @@ from pathlib import Path
 
 from autograder.exercises import exercises_of, format_lesson, lessons
 from autograder.faults import entry_point
-from autograder.judge.verdict import RIGHT
 from autograder.notebook.memory import carry_in, carry_out, only_in_this_session, recall
 from autograder.notebook.progress_card import show_progress
 from autograder.notebook.standing import Part, next_of, standing_of
 from autograder.schema.exercise import Exercise
+from autograder.verdict import RIGHT
 
 NOT_WRITTEN = (
     "Nothing can be written in this folder: what your checks have found is known until this notebook's kernel stops. "

@@ -4,9 +4,9 @@ read on a light and on a dark page."""
 from html import escape
 from urllib.parse import quote
 
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 from autograder.notebook.card import COLOURS, NOTE_COLOUR, show
 from autograder.notebook.standing import NOT_CHECKED, Part, Standing, next_of
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 
 WORDS = {
     RIGHT: "done",

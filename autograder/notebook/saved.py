@@ -13,10 +13,10 @@ from pathlib import Path
 
 from autograder.errors import UserError
 from autograder.exercises import all_exercises
-from autograder.judge.verdict import NOT_STARTED
 from autograder.notebook.memory import recall
 from autograder.notebook.standing import NOT_CHECKED, Part, Standing, standing_of
 from autograder.schema.exercise import Exercise
+from autograder.verdict import NOT_STARTED
 
 NO_MEMORY = "no check of this notebook is remembered yet."
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from autograder.judge.verdict import NOT_STARTED, RIGHT
 from autograder.schema.exercise import Exercise
+from autograder.verdict import NOT_STARTED, RIGHT
 
 NOT_CHECKED = "not checked"  # an answer is written, and no check of it is remembered
 

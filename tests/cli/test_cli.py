@@ -225,6 +225,13 @@ def test_import_of_the_package_is_light():
     assert done.stdout.split() == ["autograder", "autograder.imports"]
 
 
+@pytest.mark.parametrize("what", ["grade", "course.settings", "course.make", "gradebook.late", "collect.collect"])
+def test_what_runs_no_answer_does_without_pytorch(what):
+    code = f"import sys; import autograder.grading.{what}; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
 def test_matplotlib_is_loaded_for_the_first_figure_that_is_drawn():
     code = "import sys; from autograder import figures; print('matplotlib' in sys.modules); figures.bars; " \
            "print('matplotlib' in sys.modules)"

@@ -34,10 +34,10 @@ from autograder.exercises import find
 from autograder.grading.judging.untrusted_records import checked_records
 from autograder.judge import Expected, cases_of, judge
 from autograder.judge.general import GENERAL
-from autograder.judge.verdict import NOT_STARTED, PARTLY_RIGHT
 from autograder.probe import probe
 from autograder.schema.case import GRADIENTS
 from autograder.schema.packed import pack_cases, unpack_cases
+from autograder.verdict import NOT_STARTED, PARTLY_RIGHT
 
 every_exercise = pytest.mark.parametrize("exercise_id", IDS)
 SAMPLED = "a sample of the visible"

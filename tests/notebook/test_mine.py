@@ -8,10 +8,10 @@ import pytest
 from autograder import check
 from autograder.build.lesson import ROOT
 from autograder.judge import Verdict
-from autograder.judge.verdict import Aspect
 from autograder.notebook import mine as module
 from autograder.notebook.memory import remember
 from autograder.notebook.mine import Mine, needed
+from autograder.verdict import Aspect
 
 RIGHT = """def masked_mean(x, padding):
     weights = padding[..., None].to(x.dtype)

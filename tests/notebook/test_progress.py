@@ -17,12 +17,12 @@ from autograder.build.lesson import Lesson, lesson_names
 from autograder.cli import main
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, exercises_of, find
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
 from autograder.notebook.memory import FOLDER, recall, remember
 from autograder.notebook.progress import next_after, parts_of_folder, progress
 from autograder.notebook.progress_card import html_of, text_of
 from autograder.notebook.saved import NO_MEMORY, parts_of_files
 from autograder.notebook.standing import NOT_CHECKED, next_of
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, Aspect, Verdict
 
 SOFTMAX, SCORES = "loops.softmax", "loops.dot_product_scores"
 POINTS = sum(exercise.points for exercise in all_exercises())

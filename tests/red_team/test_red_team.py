@@ -30,7 +30,7 @@ from autograder.grading.gradebook.open_course import open_course, quiet
 from autograder.grading.pages import feedback
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission import reading
-from autograder.grading.worker.session import Allowance
+from autograder.grading.worker.allowance import Allowance
 from autograder.judge import cases_of
 from red_team import ATTACKS, MODULES, pages, snoop
 from red_team.attack import FULL, Place, notebook, write_notebook

@@ -94,7 +94,7 @@ def second_lines(left_open: list[str]) -> Finding:
 
 def _limits() -> Finding:
     from autograder.grading.sandbox.cgroups import parent_of_groups
-    from autograder.grading.worker.session import USUAL
+    from autograder.grading.worker.allowance import USUAL
 
     gib, cores = USUAL.memory / 1024**3, os.cpu_count()
     text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes a submission, {cores} submissions at a time, "

@@ -13,8 +13,8 @@ from nbgrader.api import SubmittedNotebook
 from autograder.build.marks import MARK_SCHEME, MarkError, find_regions
 from autograder.grading.judging.results import Result
 from autograder.grading.submission.unit import exercise_of
-from autograder.judge.verdict import Aspect, Verdict
 from autograder.printable import printable
+from autograder.verdict import Aspect, Verdict
 
 PLAIN_FLOAT = re.compile(r"\d+(\.\d+)?")
 SCHEME_TAG, OWN_TAG = "marking-scheme", "not-in-the-lesson"

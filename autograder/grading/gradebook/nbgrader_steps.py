@@ -18,7 +18,6 @@ from autograder.grading.gradebook.fail_closed import require_settings
 from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.judging import results
-from autograder.grading.judging.run import HowToRun, failure, run_here
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
 from autograder.grading.submission.files import TIMESTAMP, Refused, read_time, why_refused
 from autograder.grading.submission.limited import read_limited
@@ -142,6 +141,9 @@ class GradeSubmission(NbGraderPreprocessor):
 
     def _run(self, unit: Unit, secret: str, folder: Path, student: str) -> results.Result:
         """The result of a run. nbgrader logs what it raises, and leaves the submission without scores."""
+        # Imported here, because PyTorch takes longer than most commands.
+        from autograder.grading.judging.run import HowToRun, failure, run_here
+
         try:
             return run_here(unit, HowToRun(secret), hidden=(folder,))
         except Exception as error:

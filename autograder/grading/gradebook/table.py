@@ -6,7 +6,7 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 
-from autograder.exercises import all_exercises
+from autograder.exercises import ids
 from autograder.grading.gradebook.outcomes import Outcome, last_outcome
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
@@ -136,7 +136,7 @@ def short_name(grade_id: str) -> str:
     """`check-loops-softmax` and `loops-why_scale` as `softmax` and `why_scale`; a teacher's own name whole."""
     exercise_id = grade_id.removeprefix("check-").replace("-", ".", 1)
     topic, _, name = exercise_id.partition(".")
-    known = all_exercises()
+    known = ids()
     if grade_id.startswith("check-"):
-        return name if any(one.id == exercise_id for one in known) else grade_id
-    return name if name and any(one.topic == topic for one in known) else grade_id
+        return name if exercise_id in known else grade_id
+    return name if name and any(one.startswith(f"{topic}.") for one in known) else grade_id

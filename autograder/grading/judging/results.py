@@ -9,8 +9,8 @@ from pathlib import Path
 
 from autograder.errors import OUR_ERROR
 from autograder.files import write_whole
-from autograder.judge.verdict import Verdict
 from autograder.untrusted import checked
+from autograder.verdict import Verdict
 
 
 @dataclass

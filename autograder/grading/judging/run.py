@@ -20,14 +20,15 @@ from autograder.grading.safe.outputs import Shown
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.limited import Broke
 from autograder.grading.submission.unit import Unit
+from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.answer_graph import case_to_draw
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
-from autograder.grading.worker.session import USUAL, Allowance, Ended, Session, retry_isolated
+from autograder.grading.worker.session import Ended, Session, retry_isolated
 from autograder.judge import RULE, Verdict, unable_to_run
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED
 from autograder.schema.exercise import Rules
 from autograder.schema.packed import pack_cases
 from autograder.untrusted import as_text
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED
 
 LARGEST_GRAPH = 1_000_000
 LONGEST_PLACE = 200

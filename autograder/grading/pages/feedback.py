@@ -5,6 +5,8 @@ the student's, and for a module its computation graph beside the reference's. Th
 words only.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import json
@@ -14,7 +16,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
@@ -31,9 +33,11 @@ from autograder.grading.pages import missing
 from autograder.grading.submission.files import SUBMISSION_SECRET, TIMESTAMP
 from autograder.grading.submission.limited import Broke, OverLimit, limited
 from autograder.grading.submission.unit import exercise_of
-from autograder.graph.drawing import Drawing
-from autograder.judge.verdict import Picture
 from autograder.untrusted import checked
+from autograder.verdict import Picture
+
+if TYPE_CHECKING:
+    from autograder.graph.drawing import Drawing
 
 KEY = re.compile(r"[0-9a-f]{64}")
 SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)

@@ -8,15 +8,20 @@ is asked to look at it. The lists say what is allowed, and the cell of an exerci
 worked answer does; every other name is reported. No points are taken for a name.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from textwrap import dedent, shorten
+from typing import TYPE_CHECKING
 
 from autograder.grading.submission.allowed_names import ANSWERS, CELLS
 from autograder.grading.submission.names_in_code import GRADER, Reader, imported
-from autograder.schema.exercise import Exercise
+
+if TYPE_CHECKING:
+    from autograder.schema.exercise import Exercise
 
 MOST_NAMES, LONGEST_NAME = 4, 30
 

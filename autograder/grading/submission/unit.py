@@ -16,16 +16,16 @@ import symtable
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 from autograder.build.stale import package_files
-from autograder.exercises import all_exercises, find
+from autograder.exercises import find, ids
 from autograder.exercises.own import folders
 from autograder.grading.submission.names_in_code import LONGEST_READ, UNREADABLE, parsed
 from autograder.grading.submission.suspicious_code import SuspiciousNames, suspicious_names
-from autograder.schema.exercise import Rules
 
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
@@ -75,6 +75,8 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
             steps.append(Step(i, "check", exercise))
         elif i in run:
             steps.append(Step(i, "run", texts[i]))
+    from autograder.schema.exercise import Rules
+
     checked = [find(name) for name in exercises.values() if name]
     ruled = [one for one in checked if one.rules != Rules()]
     answers = {one.id: [own[i] for i in sorted(_cells_behind({one.name}, own))] for one in ruled}
@@ -95,7 +97,7 @@ def exercise_of(cell: NotebookNode) -> str | None:
     if not (grading.get("grade") and grading.get("locked") and name.startswith(CHECK)):
         return None
     exercise_id = name.removeprefix(CHECK).replace("-", ".", 1)
-    return exercise_id if any(one.id == exercise_id for one in all_exercises()) else None
+    return exercise_id if exercise_id in ids() else None
 
 
 def environment() -> list[str]:
@@ -105,12 +107,10 @@ def environment() -> list[str]:
 
 @cache
 def _environment(own: tuple[Path, ...]) -> list[str]:
-    import torch
-
     total = hashlib.sha256()
     for path in [*package_files(), *(path for folder in own for path in sorted(folder.rglob("*.py")))]:
         total.update(path.read_bytes())
-    return [total.hexdigest(), torch.__version__, platform.python_version()]
+    return [total.hexdigest(), version("torch"), platform.python_version()]
 
 
 def _grading(cell: NotebookNode) -> dict:

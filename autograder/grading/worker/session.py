@@ -5,7 +5,6 @@ import select
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from autograder.grading.sandbox.cgroups import Group, limits_of, parent_of_groups
 from autograder.grading.sandbox.sandbox import Sandbox
+from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.fork_server import ForkServer
 from autograder.grading.worker.protocol import READY, SIZE
 from autograder.values.pack import BadMessage, pack, unpack
@@ -23,20 +23,6 @@ SECONDS_TO_START = 60.0
 LARGEST_REPLY = 64 * 1024 * 1024
 UNREADABLE = "what came back from its code could not be read"
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """The limits of one submission, in seconds, bytes and processes."""
-
-    cell: float = 60.0
-    probe: float = 60.0
-    whole: float = 600.0
-    memory: int = 6 * 1024**3
-    processes: int = 128
-
-
-USUAL = Allowance()
 
 
 class Ended(Exception):

@@ -15,10 +15,10 @@ from torch import nn
 
 from autograder.exercises import find
 from autograder.grading.check_files import check_files
-from autograder.grading.worker.session import USUAL, Allowance
+from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.isolation import quiet, reproducible
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, RIGHT, WRONG
 from autograder.probe import run
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, RIGHT, WRONG
 
 SOFTMAX, MODULE, PROJECT = "loops.softmax", "matmul.SelfAttention", "matmul.project_qkv"
 

@@ -24,8 +24,8 @@ from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.worker.answer_graph import answer_graph, case_to_draw
 from autograder.graph import as_data
 from autograder.judge import cases_of
-from autograder.judge.verdict import RIGHT, WRONG, Picture, Verdict
 from autograder.schema.draw import PUBLIC_SEED
+from autograder.verdict import RIGHT, WRONG, Picture, Verdict
 
 LESSON, KEY = "04_heads", "ab" * 32
 SOFTMAX, HEADS = "loops.softmax", "heads.MultiheadSelfAttention"

@@ -20,7 +20,7 @@ from autograder.grading.pages.report import report, summary
 from autograder.grading.pages.report.data import Lesson, Work
 from autograder.grading.pages.report.make import page_of
 from autograder.grading.submission.find import Submission
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, RIGHT, WRONG, Aspect, Verdict
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, RIGHT, WRONG, Aspect, Verdict
 
 LESSON, SOFTMAX, SUM = "01_attention_from_loops", "loops.softmax", "loops.weighted_sum"
 MAX = {"softmax": 7.0, "weighted_sum": 4.0, "why_scale": 4.0}

@@ -14,7 +14,7 @@ from autograder.grading.gradebook.table import Row, read_rows
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Result
 from autograder.grading.submission.find import Submission, find_submissions
-from autograder.judge.verdict import NOT_STARTED
+from autograder.verdict import NOT_STARTED
 
 
 @dataclass(frozen=True)

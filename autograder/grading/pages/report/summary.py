@@ -8,8 +8,8 @@ from statistics import mean, median
 from autograder.exercises import all_exercises, exercises_of
 from autograder.grading.pages.report.data import Lesson, Work
 from autograder.judge.general import GENERAL
-from autograder.judge.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 from autograder.schema.mistake import Mistake
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
 
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
 STEPS, MOST_RANGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 12
