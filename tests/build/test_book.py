@@ -127,6 +127,13 @@ def test_every_picture_of_a_lesson_is_there_and_says_what_it_shows(lesson_pages)
         assert all(len(image.get("alt", "").split()) > 3 for image in shown)
 
 
+def test_lines_in_columns_are_not_broken_and_others_are(lesson_pages):
+    page = lesson_pages["01_attention_from_loops"]
+    printed = page.select("div.cell_output .stream pre")
+    table, line = (next(pre for pre in printed if text in pre.get_text()) for text in ("largest weight", "dog . dog"))
+    assert table.find_parent("div", class_="tag_columns") and not line.find_parent("div", class_="tag_columns")
+
+
 def test_a_lesson_has_a_download_a_still_explorer_formulas_that_browsers_draw_and_no_progress(lesson_pages):
     for name, page in lesson_pages.items():
         assert page.select(f'a[download][href$="{name}.ipynb"]')

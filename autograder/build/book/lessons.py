@@ -11,7 +11,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.build.book.card import exercise_card, hints, run_it_yourself, written_question
-from autograder.build.book.outputs import said_by_check, shown, with_pictures
+from autograder.build.book.outputs import has_columns, said_by_check, shown, with_pictures
 from autograder.build.lesson import Cell, Lesson, read_cells
 from autograder.build.marks import HIDDEN_TESTS, replace_marks, without_regions
 from autograder.build.notebooks import KERNEL, as_text, student_notebook
@@ -59,6 +59,8 @@ class _Reader:
             settings = _folded("hide-input", "Show the set-up", "Hide the set-up")
         elif cell.is_code and len(cell.text.splitlines()) > LONG:
             settings = _merged(settings, _folded("hide-input", "Show the code", "Hide the code"))
+        if has_columns(outputs):
+            settings = {**settings, "tags": [*settings.get("tags", ()), "columns"]}
         made = [new_code_cell(with_address(cell.text, self.repository), metadata=settings, outputs=outputs)]
         return made + ([new_markdown_cell(_still(cell.text))] if cell.kind == "explore" else [])
 

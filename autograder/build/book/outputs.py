@@ -18,6 +18,7 @@ from autograder.notebook.figures.style import SCREEN_DPI
 SVG, PNG, HTML, TEXT = "image/svg+xml", "image/png", "text/html", "text/plain"
 WIDTH = re.compile(r'<svg[^>]*? width="([0-9.]+)(pt|px|)"')
 NOTEBOOK = re.compile(r"(href='[0-9a-z_]+)\.ipynb\b")  # a lesson beside this one, in the table of `mine`
+COLUMNS = re.compile(r"\S {2,}\S")
 WIDE = 560  # pixels: a wider picture scrolls on a phone, because scaled down it would be too small to read
 PIXELS = {"pt": SCREEN_DPI / 72, "px": 1, "": 1}
 
@@ -50,6 +51,12 @@ def shown(outputs: list) -> tuple[list, dict]:
         else:
             kept.append(output)
     return kept, settings
+
+
+def has_columns(outputs: list) -> bool:
+    """Whether a text is printed in columns, which would be lost if its lines were broken."""
+    texts = ("".join(output.get("text", "")) for output in outputs)
+    return any(len(COLUMNS.findall(text)) > 1 for text in texts)
 
 
 def said_by_check(outputs: list) -> list:
