@@ -5,15 +5,14 @@ threads, a thread beside the block watches the time and raises in the block's th
 Python: a single call into C, such as `time.sleep`, ends first.
 """
 
-import contextlib
 import ctypes
 import signal
 import threading
 import time
+import weakref
 
 # subtle: signal.signal does the same, but first asks whether the handler is one of its enums, at 10 µs a time.
 from _signal import signal as set_handler
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from types import FrameType
 
@@ -28,48 +27,67 @@ def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextM
     """Raises OutOfTime in the block after `waiting` seconds (default: `seconds`), or when this process has computed
     for `seconds`; and again every tenth of that if it is swallowed."""
     in_main = threading.current_thread() is threading.main_thread()
-    limit = _by_timers if HAS_TIMERS and in_main else _by_watching
+    limit = _ByTimers if HAS_TIMERS and in_main else _ByWatching
     return limit(seconds, seconds if waiting is None else waiting)
 
 
-@contextlib.contextmanager
-def _by_timers(seconds: float, waiting: float) -> Iterator[None]:
-    def ring(signum: int, frame: FrameType | None) -> None:
-        raise OutOfTime()
+# subtle: both are classes, not generators. contextlib's own code would run at the end of the block, and a ring within
+# that would leave the limit in place for ever.
 
-    timers = (signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, waiting)
-    before = [set_handler(number, ring) for number, _, _ in timers]
-    for _, timer, limit in timers:
-        signal.setitimer(timer, limit, limit / 10)
-    try:
-        yield
-    finally:
-        for (number, timer, _), handler in zip(timers, before, strict=True):
+
+class _ByTimers(AbstractContextManager[None]):
+    def __init__(self, seconds: float, waiting: float):
+        self._timers = (signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, waiting)
+
+    def __enter__(self) -> None:
+        self._before = []
+        for number, timer, limit in self._timers:
+            self._before.append(set_handler(number, _ring))
+            signal.setitimer(timer, limit, limit / 10)
+
+    def __exit__(self, *_: object) -> None:
+        for (number, timer, _limit), handler in zip(self._timers, self._before, strict=True):
             signal.setitimer(timer, 0)
             set_handler(number, handler)
 
 
-@contextlib.contextmanager
-def _by_watching(seconds: float, waiting: float) -> Iterator[None]:
-    over, rings, block = threading.Event(), threading.Lock(), ctypes.c_ulong(threading.get_ident())
+def _ring(number: int, frame: FrameType | None) -> None:
+    """Raises OutOfTime, unless the limit is just being set or taken away, which would remain half done."""
+    while frame is not None and frame.f_code is _ring.__code__:  # the other timer's, which this one interrupts
+        frame = frame.f_back
+    if frame is None or frame.f_code not in (_ByTimers.__enter__.__code__, _ByTimers.__exit__.__code__):
+        raise OutOfTime()
 
-    def watch() -> None:
-        computed, began = time.process_time(), time.monotonic()
-        while not over.wait(seconds / 10):
-            late = time.process_time() - computed >= seconds or time.monotonic() - began >= waiting
-            with rings:
-                if late and not over.is_set():
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(block, ctypes.py_object(OutOfTime))
 
-    try:
-        threading.Thread(target=watch, daemon=True).start()
-        yield
-    finally:
-        # subtle: it may ring until `over` is set. A ring on its way comes at the latest when `set` is entered.
+class _ByWatching(AbstractContextManager[None]):
+    def __init__(self, seconds: float, waiting: float):
+        self._seconds, self._waiting = seconds, waiting
+        self._over, self._rings = threading.Event(), threading.Lock()
+        self._block = ctypes.c_ulong(threading.get_ident())
+
+    def __enter__(self) -> None:
+        threading.Thread(target=_watch, args=(weakref.ref(self), self._over, self._seconds / 10), daemon=True).start()
+
+    def ring_if_late(self, computed: float, waited: float) -> None:
+        """Raises OutOfTime in the block if that much time is too much."""
+        with self._rings:
+            if not self._over.is_set() and (computed >= self._seconds or waited >= self._waiting):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(self._block, ctypes.py_object(OutOfTime))
+
+    def __exit__(self, *_: object) -> None:
+        # subtle: it may ring until `_over` is set. A ring on its way comes at the latest when `set` is entered.
         while True:
             try:
-                with rings:
-                    over.set()
+                with self._rings:
+                    self._over.set()
                     break
             except OutOfTime:
                 continue
+
+
+def _watch(limit: "weakref.ref[_ByWatching]", over: threading.Event, tick: float) -> None:
+    """Watches the time until the block is over, or its limit is gone: a ring may come before `__exit__` can begin."""
+    computed, began = time.process_time(), time.monotonic()
+    while not over.wait(tick) and (watched := limit()) is not None:
+        watched.ring_if_late(time.process_time() - computed, time.monotonic() - began)
+        del watched

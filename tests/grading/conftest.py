@@ -1,5 +1,6 @@
-"""Courses for the tests of grading."""
+"""Courses for the tests of grading, and the fork server that they share."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,51 @@ import pytest
 
 from autograder.grading.course.make import make_course
 from autograder.grading.pages import missing
+from autograder.grading.parallel import local
+from autograder.grading.worker.fork_server import ForkServer
+
+
+class LastingForkServer(ForkServer):
+    """Stays when a class is graded, for the next one."""
+
+    is_warm = False
+
+    def __init__(self):
+        super().__init__()
+        self.maker = os.getpid()
+
+    @property
+    def has_ended(self) -> bool:
+        return self.maker == os.getpid() and self._process.poll() is not None
+
+    def wait_until_warm(self) -> None:
+        if not self.is_warm:
+            super().wait_until_warm()
+            self.is_warm = True
+
+    def close(self) -> None:
+        pass
+
+    def really_close(self) -> None:
+        super().close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_fork_server():
+    """`grade` in a process of the tests asks the same fork server each time: to start one takes as long as to grade a
+    small class. Commands, which are processes of their own, start theirs."""
+    servers: list[LastingForkServer] = []
+
+    def lasting() -> LastingForkServer:
+        if not servers or servers[-1].has_ended:
+            servers.append(LastingForkServer())
+        return servers[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local, "ForkServer", lasting)
+        yield
+    for server in servers:
+        server.really_close()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@ watches: with the same verdict in the same words, and nothing of it is left when
 
 import contextlib
 import threading
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -66,6 +67,17 @@ def test_one_that_swallows_the_first_ring_hears_the_next(way):
         return "done"
 
     assert guarded(deaf, 10 * SHORT) == ("done", None)
+
+
+@pytest.mark.skipif(not limit.HAS_TIMERS, reason="this system has no timers")
+def test_a_ring_while_the_limit_is_taken_away_does_not_leave_it_half_done():
+    """On a busy machine both timers ring in a row: the second while the block is being left for the first, or while
+    the first rings."""
+    leaving = SimpleNamespace(f_code=limit._ByTimers.__exit__.__code__, f_back=None)
+    limit._ring(0, leaving)
+    limit._ring(0, SimpleNamespace(f_code=limit._ring.__code__, f_back=leaving))
+    with pytest.raises(OutOfTime):
+        limit._ring(0, SimpleNamespace(f_code=endless.__code__, f_back=leaving))
 
 
 def test_nothing_rings_after_the_block(way):

@@ -49,14 +49,16 @@ import importlib.util, json, sys
 from dataclasses import asdict
 from autograder.exercises import find
 from autograder.judge import cases_of, judge
+from autograder.judge.expected import expected_on
 from autograder.notebook.card import html_of, text_of
 from autograder.values.pack import unpack
 
 assert importlib.util.find_spec("autograder.exercises.loops") is None
 exercise = find(sys.argv[1])
 cases = cases_of(exercise)
+expected = expected_on(exercise, cases)
 for records in unpack(sys.stdin.buffer.read()):
-    verdict = judge(exercise, cases, records)
+    verdict = judge(exercise, cases, records, expected=expected)
     print(json.dumps([asdict(verdict), verdict.points, text_of(verdict), html_of(verdict)]))
 """
 

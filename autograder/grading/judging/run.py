@@ -110,6 +110,7 @@ class _Run:
         self.unit, self.how, self.result = unit, how, Result()
         self.hidden_replies: dict[str, Reply | ProcessEnded | None] = {}
         self.reruns: dict[str, Verdict | None] = {}
+        self._judged: dict[tuple[str, bool], Verdict] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
         """Asks the hidden cases of every answer, in its place among the cells."""
@@ -156,7 +157,7 @@ class _Run:
         asked = {}
         for name, reply in self.hidden_replies.items():
             request = _rerun_of(name, self.how.secret).request(reply)
-            if request is not None and _questions(name, self.how.secret).verdict(reply, in_words=False).points:
+            if request is not None and self._judged_hidden(name, in_words=False).points:
                 asked[name] = request
         done = session.rerun(list(asked.values())) if asked else None
         for number, name in enumerate(asked):
@@ -185,11 +186,19 @@ class _Run:
         return replace(self._hidden_verdict(exercise_id), hidden=True)
 
     def _hidden_verdict(self, exercise_id: str, in_words: bool = True) -> Verdict:
-        reply, rerun = self.hidden_replies[exercise_id], self.reruns.get(exercise_id)
+        rerun = self.reruns.get(exercise_id)
         if rerun is not None and rerun.mistake == RULE:
             return rerun
-        verdict = _questions(exercise_id, self.how.secret).verdict(reply, in_words=in_words)
+        verdict = self._judged_hidden(exercise_id, in_words)
         return self._zero_if_observer_untrusted(verdict)
+
+    def _judged_hidden(self, exercise_id: str, in_words: bool) -> Verdict:
+        """What the judge says of the hidden cases alone; asked for twice without words."""
+        key = exercise_id, in_words
+        if key not in self._judged:
+            reply = self.hidden_replies[exercise_id]
+            self._judged[key] = _questions(exercise_id, self.how.secret).verdict(reply, in_words=in_words)
+        return self._judged[key]
 
     def _zero_if_observer_untrusted(self, verdict: Verdict) -> Verdict:
         """The verdict; no points under a rule of form if the notebook could have tampered with what observes it."""
