@@ -67,8 +67,10 @@ def _raised_by_student(error: BaseException) -> bool:
 def _is_unwritten(error: BaseException) -> bool:
     """Whether the function that raised the error holds nothing but its docstring and that line, as far as is known."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    # subtle: inspect.getsource gives the same, but first looks through every module, at 2 ms a time.
+    below = linecache.getlines(frame.f_code.co_filename)[frame.f_code.co_firstlineno - 1 :]
     try:
-        (function,) = ast.parse(textwrap.dedent(inspect.getsource(frame.f_code))).body
+        (function,) = ast.parse(textwrap.dedent("".join(inspect.getblock(below)))).body
     except (OSError, SyntaxError, ValueError, TypeError):
         return True
     lines = [line for line in getattr(function, "body", ()) if not isinstance(line, ast.Expr)]

@@ -1,11 +1,13 @@
 """The student bundle holds no answer, no mistake and no secret."""
 
 import ast
+import contextlib
 import inspect
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
@@ -119,7 +121,21 @@ def answering_one(exercise_id: str) -> list[str]:
     """Those of one exercise; its worked answer does, and shows that one would be found."""
     exercise = find(exercise_id)
     assert exercise.procedure == "class" or answers_first_case(exercise, exercise.worked)
-    return [name for name, function in functions().items() if answers_first_case(exercise, function)]
+    case = expected_of(exercise_id, *PUBLIC).cases[0]
+    return [
+        name for name, function in functions().items()
+        if takes(function, exercise, case) and answers_first_case(exercise, function)
+    ]
+
+
+def takes(function, exercise, case) -> bool:
+    """Whether a function can be called as an answer is, if that is told by its parameters: most cannot."""
+    args, kwargs = ((), case.init) if isinstance(case.init, Mapping) else (case.init, {})
+    if exercise.procedure != "class":
+        args, kwargs = case.args, case.kwargs
+    with contextlib.suppress(TypeError):
+        return bool(case.script) or inspect.signature(function).bind(*args, **kwargs) is not None
+    return False
 
 
 @pytest.mark.trial

@@ -18,7 +18,7 @@ MERGING = (
     edit("BPE-41 pairs overlap", {"i += 2": "i += 1"},
          "A number that is merged already is used once more in yours.",
          "Where does the search go on after a merge?"),
-    edit("BPE-45 one place only", {FOUND: f"new_id not in merged and {FOUND}"},
+    edit("BPE-45 one place only", {FOUND: f"{FOUND} and new_id not in merged"},
          "You merge only the first place of a pair.", "What should become of the pair when it comes again?"),
     edit("BPE-47 a pair without a direction", {FOUND: "tuple(sorted(ids[i : i + 2])) == tuple(sorted(pair))"},
          "You merge (b, a) as well as (a, b).", "Is ab the same as ba?"),

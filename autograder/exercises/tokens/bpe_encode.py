@@ -68,9 +68,10 @@ def by_rank(text, merges, best):
     while found := [pair for pair in pairwise(ids) if pair in ranks]:
         pair = max(dict.fromkeys(found), key=lambda pair: best(ranks[pair], found.count(pair)))
         merged = []
-        while ids:
-            merged.append(256 + ranks[pair] if tuple(ids[:2]) == pair else ids[0])
-            ids = ids[2:] if tuple(ids[:2]) == pair else ids[1:]
+        for one in ids:
+            merged.append(one)
+            if (*merged[-2:],) == pair:
+                merged[-2:] = [256 + ranks[pair]]
         ids = merged
     return ids
 
