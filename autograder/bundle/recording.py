@@ -59,8 +59,10 @@ def _write(tasks: list[_Task], progress: bool) -> None:
     receiver, sender = context.Pipe(duplex=False)
     with sender, ProcessPoolExecutor(min(os.cpu_count() or 1, 8), context, _start, (receiver,)) as pool:
         try:
-            running = _submitted(pool, tasks)
-            bar = tqdm(as_completed(running), total=len(tasks), unit="file", disable=not progress, leave=False)
+            # Half of a worker or of a bar, left by Ctrl-C, would end in a traceback.
+            with _delayed(signal.SIGINT, signal.SIGTERM):
+                running = _submitted(pool, tasks)
+                bar = tqdm(as_completed(running), total=len(tasks), unit="file", disable=not progress, leave=False)
             for done in bar:
                 done.result()
                 kept.keep(running[done].name, running[done].file)
@@ -72,17 +74,16 @@ def _write(tasks: list[_Task], progress: bool) -> None:
 def _submitted(pool: ProcessPoolExecutor, tasks: list[_Task]) -> dict[Future, _Task]:
     """Starts writing every file."""
     # subtle: workers inherit the mask. Ctrl-C reaches them, too, but this process ends them.
-    with _delayed(signal.SIGINT, signal.SIGTERM):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            return {pool.submit(task.write, task.file.parent, task.exercise_id): task for task in tasks}
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return {pool.submit(task.write, task.file.parent, task.exercise_id): task for task in tasks}
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextmanager
 def _delayed(*numbers: signal.Signals) -> Iterator[None]:
-    """Signals that come during the block act after it: a worker that is half started would fail with a traceback.
+    """Signals that come during the block act after it.
 
     A mask is not enough: another thread of the process may take the signal, and Python acts in the main thread.
     """

@@ -18,6 +18,7 @@ import pytest
 from unpacked import environment
 
 from autograder.build.lesson import ROOT, find_lessons
+from autograder.bundle import recording
 from autograder.bundle.make import bundle
 from autograder.errors import UserError
 
@@ -71,6 +72,21 @@ def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path, tmp_path_
     assert "Traceback" not in said[1]
     assert not _workers(begun.pid)
     assert [*tmp_path.iterdir()] == [aside] and not [*aside.iterdir()]
+
+
+def test_ctrl_c_waits_until_the_bar_is_whole(monkeypatch):
+    made = []
+
+    class Interrupted(recording.tqdm):
+        def __init__(self, *args, **settings):
+            signal.raise_signal(signal.SIGINT)
+            super().__init__(*args, **settings)
+            made.append(self)
+
+    monkeypatch.setattr(recording, "tqdm", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        recording._write([], progress=False)
+    assert made, "half a bar ends in a traceback, when it is thrown away"
 
 
 def _wait_for_workers(process, number: int) -> None:
