@@ -14,13 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from types import (
-    BuiltinFunctionType,
-    FrameType,
-    MethodDescriptorType,
-    MethodWrapperType,
-    WrapperDescriptorType,
-)
+from types import FrameType
 from typing import Any
 
 import torch
@@ -43,7 +37,6 @@ MATRIX_PRODUCTS = {
     "aten::_cdist_forward",
 }
 TORCH_NN, TORCH_OPTIM = (f"{os.sep}torch{os.sep}{part}{os.sep}" for part in ("nn", "optim"))
-IN_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
 LARGEST_POWER = 63  # no tensor has 2**63 entries
 # These only move numbers: who appends each row to those before it has no other work for that.
@@ -129,20 +122,7 @@ class _Functions(TorchFunctionMode):
     @door
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        # subtle: below a function in C no line of the student's runs, but many of PyTorch's and of this module.
-        calls_nobody = type(function) in IN_C and not types and not any(map(callable, args))
-        tracer = sys.gettrace() if calls_nobody else None
-        if tracer is not None:
-            sys.settrace(None)
-        try:
-            made = function(*args, **kwargs)
-            self._note(function, args, kwargs, made)
-        finally:
-            if tracer is not None:
-                sys.settrace(tracer)
-        return made
-
-    def _note(self, function: Any, args: Any, kwargs: Any, made: object) -> None:
+        made = function(*args, **kwargs)
         name, computes = _function(function)
         if computes:
             usage = self.usage
@@ -153,6 +133,7 @@ class _Functions(TorchFunctionMode):
             entries = _entries(made)
             if entries > 1 and not _is_view(name, args, kwargs, made):
                 usage.note(name, args, kwargs, entries)
+        return made
 
 
 @functools.cache

@@ -2,7 +2,9 @@
 watches: with the same verdict in the same words, and nothing of it is left when the block is over."""
 
 import contextlib
+import re
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -47,9 +49,14 @@ def verdict():
     return judge(exercise, cases, probe(endless, cases, seconds=SHORT))
 
 
+def wherever_it_was(verdict):
+    """Without the line at which the loop was stopped, which is a matter of chance."""
+    return replace(verdict, message=re.sub(r"; line 2\d: .*(?=\.)", "", verdict.message))
+
+
 def test_an_endless_loop_has_one_verdict_however_it_is_stopped(way):
     words = "There was no answer after 0.05 seconds"
-    here, elsewhere = verdict(), in_a_thread(verdict)
+    here, elsewhere = wherever_it_was(verdict()), wherever_it_was(in_a_thread(verdict))
     assert here == elsewhere and words in here.message, here.message
 
 
