@@ -436,7 +436,7 @@ def test_a_loss_below_the_floor_proves_a_leak_and_a_good_sample_proves_nothing(n
 def test_a_small_gpt_uses_more_of_its_past_than_a_table_of_pairs(names):
     level, (at, others) = names["levels"]["bigrams"], names["in_window"].values()
     assert names["unseen_losses"][-1] < level - 0.7 and max(at[5:]) < level - 0.7
-    assert all(abs(run[0] - level) < 0.2 for run in (at, *others))
+    assert all(run[0] > level for run in (at, *others)), "with one character none is better than the table"
     assert max(run[-1] for _, run in names["cheats"]) < 0.42 < 2 < names["losses"][99]
 
 
