@@ -31,7 +31,11 @@ def guarded(call: Callable[[], T], seconds: float) -> tuple[T, None] | tuple[Non
         # subtle: on a busy machine a right answer waits for its turn, and must not be out of time for that.
         with quiet(), time_limit(seconds, waiting=PATIENCE * seconds):
             return call(), None
-    except OutOfTime as error:
+    except OutOfTime as ring:
+        # subtle: the limit rings again while the call is being left; only the first ring knows the student's line.
+        error = ring
+        while isinstance(error.__context__, OutOfTime):
+            error = error.__context__
         return None, describe(error) | {"type": "OutOfTime", "text": f"no answer after {seconds:g} seconds"}
     except KeyboardInterrupt:
         raise
