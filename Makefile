@@ -71,6 +71,7 @@ bench: $(STAMP) ## Time what people wait for: a class, checks, the bundle, the m
 
 lint: $(STAMP) ## Check the style and the types of the code
 	@$(ACTIVATE) python -m ruff check $(ARGS)
+	@$(ACTIVATE) python -m ruff format --check $(ARGS)
 	@$(ACTIVATE) python -m mypy autograder
 
 # pip-compile keeps the pins that it finds in its output file: plain `make lock` changes only what must change.

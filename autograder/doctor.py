@@ -58,7 +58,9 @@ def _torch() -> Finding:
     except OSError as error:  # on Windows: a DLL that is not there
         why = "on Windows it needs Microsoft's Visual C++ Redistributable (x64), which microsoft.com offers."
         return Finding("PyTorch", MISSING, f"it is installed and does not load ({error}); {why}")
-    device = "a GPU is used where a lesson trains" if torch.cuda.is_available() else "on the CPU, which is enough"
+    device = (
+        "a GPU is used where a lesson trains" if torch.cuda.is_available() else "on the CPU, which is enough"
+    )
     return Finding(f"PyTorch {torch.__version__}", WORKS, f"{device}.")
 
 
@@ -97,7 +99,9 @@ def _graphs() -> Finding:
     except ImportError:
         return Finding("drawing graphs", LIMITED, f"text is shown instead. {installs('pygraphviz')}")
     except Exception as error:  # whatever stops Graphviz
-        return Finding("drawing graphs", LIMITED, f"text is shown instead: pygraphviz does not draw ({error}).")
+        return Finding(
+            "drawing graphs", LIMITED, f"text is shown instead: pygraphviz does not draw ({error})."
+        )
     return Finding("drawing graphs", WORKS)
 
 
@@ -111,7 +115,9 @@ def _kernel() -> Finding:
         return Finding(name, MISSING, f"the kernel does not run ({type(error).__name__}: {error}).")
     if "right, 7 of 7 points" in printed:
         return Finding(name, WORKS)
-    return Finding(name, MISSING, f"it should print a tick, and printed: {printed.strip()[-300:] or 'nothing'}")
+    return Finding(
+        name, MISSING, f"it should print a tick, and printed: {printed.strip()[-300:] or 'nothing'}"
+    )
 
 
 def _run_in_a_kernel(code: str) -> str:
@@ -123,10 +129,14 @@ def _run_in_a_kernel(code: str) -> str:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     with tempfile.TemporaryDirectory() as folder:  # checks remember their verdict where they run
         place = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place)
+        client = NotebookClient(
+            notebook, timeout=120, allow_errors=True, kernel_name="python3", resources=place
+        )
         client.execute(stdout=DEVNULL, stderr=DEVNULL)
     outputs = notebook.cells[0].outputs
-    return "\n".join(one.get("text") or one.get("evalue") or one.data.get("text/plain", "") for one in outputs)
+    return "\n".join(
+        one.get("text") or one.get("evalue") or one.data.get("text/plain", "") for one in outputs
+    )
 
 
 def _space() -> Finding:
@@ -136,7 +146,9 @@ def _space() -> Finding:
 
 def format_findings(title: str, findings: list[Finding], ready: str) -> str:
     """The findings as text, as wide as the terminal; at the end `ready`, if nothing is missing."""
-    lines = [f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings]
+    lines = [
+        f"{SIGNS[f.state]} {f.name}: {f.state}" + (f"; {f.advice}" if f.advice else ".") for f in findings
+    ]
     last = ready if all(finding.state != MISSING for finding in findings) else "See above for what to do."
     width = shutil.get_terminal_size().columns
     return "\n".join([title, *(fill(line, width, subsequent_indent="  ") for line in lines), last])

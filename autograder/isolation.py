@@ -1,8 +1,8 @@
 """Runs code of others and leaves this process as it was; the one place for PyTorch's private names.
 
-    quiet         drops prints and warnings; quiet_libraries those of libraries in C
-    undisturbed   restores random streams, modes and settings
-    reproducible  makes a program give the same results each time
+quiet         drops prints and warnings; quiet_libraries those of libraries in C
+undisturbed   restores random streams, modes and settings
+reproducible  makes a program give the same results each time
 """
 
 import builtins
@@ -103,7 +103,11 @@ def _uncompiled() -> AbstractContextManager:
     """Compiled functions run as written: no C++ compiler is needed, and their operations can be seen."""
     try:
         # subtle: set_stance imports the compiler (2 s); if nothing has imported it, nothing is compiled.
-        return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else contextlib.nullcontext()
+        return (
+            torch.compiler.set_stance("force_eager")
+            if "torch._dynamo" in sys.modules
+            else contextlib.nullcontext()
+        )
     except RuntimeError:  # within a function that is being compiled
         return contextlib.nullcontext()
 

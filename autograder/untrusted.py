@@ -64,7 +64,9 @@ number = such_that(lambda value: type(value) in (int, float), "a number")
 
 def whole(least: int, most: int) -> Check:
     """Integers from `least` to `most`."""
-    return such_that(lambda value: type(value) is int and least <= value <= most, "a whole number, or too large")
+    return such_that(
+        lambda value: type(value) is int and least <= value <= most, "a whole number, or too large"
+    )
 
 
 def text(most: int) -> Check:

@@ -15,7 +15,13 @@ NAMES = (BLUE, "#9A6700", "#00684C", "#8B3A66")
 
 
 def arrow(
-    ax: Axes, start: Point, end: Point, colour: str = GREY, width: float = 1.6, bend: float = 0.0, alpha: float = 1.0
+    ax: Axes,
+    start: Point,
+    end: Point,
+    colour: str = GREY,
+    width: float = 1.6,
+    bend: float = 0.0,
+    alpha: float = 1.0,
 ) -> None:
     """An arrow from one point to another."""
     ax.add_patch(

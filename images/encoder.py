@@ -25,8 +25,14 @@ def shifted_target() -> Picture:
         arrow(ax, (x, 1.72), (x, 0.98), BLUE, 1.4)
         if k:
             arrow(ax, (x - wide + 0.12, 0.98), (x - 0.1, 1.72), GREY, 1.0)
-    ax.text(0.25, 0.28, "Blue: predicts from this and all before it. Grey: the same token, read next.", fontsize=9,
-            color=GREY, va="center")
+    ax.text(
+        0.25,
+        0.28,
+        "Blue: predicts from this and all before it. Grey: the same token, read next.",
+        fontsize=9,
+        color=GREY,
+        va="center",
+    )
     return Picture(
         figure,
         "Two lines of six cells. The decoder reads bos, cat, the, saw, dog, the. Below, at the same places, it "
@@ -54,7 +60,15 @@ def three_masks() -> Picture:
         ax.tick_params(axis="x", labelrotation=60)
         for step, text in ((0.8, where), (1.55, kind)):
             weight = "bold" if step < 1 else "normal"
-            ax.text(len(keys) / 2, len(queries) + step, text, ha="center", va="center", fontsize=9, fontweight=weight)
+            ax.text(
+                len(keys) / 2,
+                len(queries) + step,
+                text,
+                ha="center",
+                va="center",
+                fontsize=9,
+                fontweight=weight,
+            )
         told.append(f"{where}, {kind}: {described(allowed, queries, keys)}")
         left += wide + 0.63
     return Picture(figure, f"Three masks, one row per query, one column per key. {'. '.join(told)}.")
@@ -103,9 +117,17 @@ def greedy_steps() -> Picture:
         ax.text(0.25, y - 0.17, f"call {k + 1}", va="center", fontsize=9.5, color=GREY)
         fills = [PALE] * (k + 1) + [HEADS[2] if chosen != "eos" else HEADS[1]]
         cells(ax, 0.95, y, [line], [fills], width=0.62, height=0.36)
-    ax.text(0.25, 3.17, "grey: what the model reads; green: the token it finds likeliest", fontsize=9.5, color=GREY,
-            va="center")
-    ax.text(0.25, 0.2, "eos ends the row; bos is not part of the result", fontsize=9.5, color=GREY, va="center")
+    ax.text(
+        0.25,
+        3.17,
+        "grey: what the model reads; green: the token it finds likeliest",
+        fontsize=9.5,
+        color=GREY,
+        va="center",
+    )
+    ax.text(
+        0.25, 0.2, "eos ends the row; bos is not part of the result", fontsize=9.5, color=GREY, va="center"
+    )
     return Picture(
         figure,
         "Six rows, one for each call of the model. The first call reads bos and chooses cat; the second reads bos, cat "

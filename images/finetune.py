@@ -21,7 +21,9 @@ def quantise_blocks() -> Picture:
         codes = [round(weight / scale) for weight in block]
         back = [code * scale for code in codes]
         left, fill = 1.1 + 2.45 * k, HEADS[k]
-        for row, values in enumerate(([f"{w:g}" for w in block], [str(c) for c in codes], [f"{b:g}" for b in back])):
+        for row, values in enumerate(
+            ([f"{w:g}" for w in block], [str(c) for c in codes], [f"{b:g}" for b in back])
+        ):
             cells(ax, left, 2.15 - 0.62 * row, [values], [[fill if row != 1 else PALE] * 4], 0.56, 0.36)
         ax.text(left, 2.36, f"scale {scale:g}", fontsize=9.5, va="center", color=INK)
         told.append(f"weights {block}, scale {scale:g}, codes {codes}, back {[round(b, 2) for b in back]}")

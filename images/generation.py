@@ -22,8 +22,23 @@ def computed_again() -> Picture:
         squares(ax, left, 2.6, 6, 6, 0.31, colours, fill="white")
         ax.text(left, 0.5, note, fontsize=9.5, color=INK, va="center")
         for i in range(6):
-            ax.text(left - 0.1, 2.445 - 0.31 * i, f"step {i + 1}", ha="right", va="center", fontsize=8.5, color=GREY)
-    ax.text(0.25, 0.22, "dark: new; light blue: computed again; grey: only read", fontsize=9.5, color=GREY, va="center")
+            ax.text(
+                left - 0.1,
+                2.445 - 0.31 * i,
+                f"step {i + 1}",
+                ha="right",
+                va="center",
+                fontsize=8.5,
+                color=GREY,
+            )
+    ax.text(
+        0.25,
+        0.22,
+        "dark: new; light blue: computed again; grey: only read",
+        fontsize=9.5,
+        color=GREY,
+        va="center",
+    )
     return Picture(
         figure,
         "Six steps of writing, one row per step. Without a cache each step computes all tokens again, 21 in all. With "
@@ -76,7 +91,11 @@ def two_tails() -> Picture:
         ax.set_title(name, fontsize=10.5, color=INK)
         ax.text(-0.4, -0.16, f"p = 0.9 keeps {kept}", color=BLUE, fontsize=9.5, va="center")
     canvas(figure, 0, 0, 6.0, 3.5).text(
-        0.25, 0.3, "k = 3 lets nonsense through on the left and cuts good words on the right", fontsize=9.5, color=GREY,
+        0.25,
+        0.3,
+        "k = 3 lets nonsense through on the left and cuts good words on the right",
+        fontsize=9.5,
+        color=GREY,
         va="center",
     )
     return Picture(
@@ -94,14 +113,23 @@ def end_to_end() -> Picture:
     left, full, at = 0.5, 5.0, 0.0
     for k, (name, prob) in enumerate((("a", 0.1), ("b", 0.5), ("c", 0.15), ("d", 0.25))):
         start, wide = left + full * at, full * prob
-        ax.add_patch(Rectangle((start, 0.75), wide, 0.5, facecolor=HEADS[k], edgecolor="white", linewidth=1.5))
+        ax.add_patch(
+            Rectangle((start, 0.75), wide, 0.5, facecolor=HEADS[k], edgecolor="white", linewidth=1.5)
+        )
         ax.text(start + wide / 2, 1.0, name, ha="center", va="center", fontweight="bold")
         ax.text(start, 0.58, f"{at:g}", ha="center", va="center", fontsize=9.5, color=GREY)
         at = round(at + prob, 2)
     ax.text(left + full, 0.58, "1", ha="center", va="center", fontsize=9.5, color=GREY)
     arrow(ax, (left + full * 0.65, 1.62), (left + full * 0.65, 1.27), VERMILLION, 2.0)
     ax.text(left + full * 0.65, 1.73, "u = 0.65", ha="center", va="center", color=VERMILLION, fontsize=10.5)
-    ax.text(0.5, 0.26, "each token gets a stretch as long as its probability", fontsize=9.5, color=GREY, va="center")
+    ax.text(
+        0.5,
+        0.26,
+        "each token gets a stretch as long as its probability",
+        fontsize=9.5,
+        color=GREY,
+        va="center",
+    )
     return Picture(
         figure,
         "The probabilities of a, b, c and d laid end to end from 0 to 1: a up to 0.1, b up to 0.6, c up to 0.75, d up "
@@ -129,10 +157,14 @@ def writing_loop() -> Picture:
     )
 
 
-def _bars(ax: Axes, x: float, values: list[float], colours: list[str], base: list[float] | None = None) -> None:
+def _bars(
+    ax: Axes, x: float, values: list[float], colours: list[str], base: list[float] | None = None
+) -> None:
     for k, value in enumerate(values):
         low = 0.75 + 2.4 * (base[k] if base else 0)
-        ax.add_patch(Rectangle((x + 0.42 * k, low), 0.34, 2.4 * value, facecolor=colours[k], edgecolor="none"))
+        ax.add_patch(
+            Rectangle((x + 0.42 * k, low), 0.34, 2.4 * value, facecolor=colours[k], edgecolor="none")
+        )
 
 
 @styled
@@ -157,8 +189,14 @@ def accept_or_redraw() -> Picture:
             ax.text(x + 0.17 + 0.42 * j, 0.6, letter, ha="center", va="center", fontsize=9.5)
             top = 0.75 + 2.4 * values[j]
             ax.text(x + 0.17 + 0.42 * j, top + 0.1, f"{values[j]:g}", ha="center", va="center", fontsize=8.5)
-    ax.text(0.25, 0.28, "orange: rejected; green: drawn anew, only where p is larger than q", fontsize=9.5, color=GREY,
-            va="center")
+    ax.text(
+        0.25,
+        0.28,
+        "orange: rejected; green: drawn anew, only where p is larger than q",
+        fontsize=9.5,
+        color=GREY,
+        va="center",
+    )
     return Picture(
         figure,
         "Bars for a, b, c, d. The draft q is 0.4, 0.3, 0.2, 0.1. Accepted is the smaller of p and q, 0.1, 0.3, 0.15, "

@@ -52,9 +52,11 @@ def patch_orders() -> Picture:
     """Four tokens out of sixteen pixels: squares, stripes, and a comb."""
     figure = card(6.0, 3.3, "Three ways to make four tokens of sixteen pixels")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
-    ways = (("patchify", "squares", GREEN, lambda i, j: 2 * (i // 2) + j // 2),
-            ("view(B, 4, 4)", "stripes", VERMILLION, lambda i, j: i),
-            ("image[::2, ::2]", "every second pixel", VERMILLION, lambda i, j: 2 * (i % 2) + j % 2))
+    ways = (
+        ("patchify", "squares", GREEN, lambda i, j: 2 * (i // 2) + j // 2),
+        ("view(B, 4, 4)", "stripes", VERMILLION, lambda i, j: i),
+        ("image[::2, ::2]", "every second pixel", VERMILLION, lambda i, j: 2 * (i % 2) + j % 2),
+    )
     for k, (name, kind, colour, token) in enumerate(ways):
         left = 0.4 + 1.9 * k
         fills = [[HEADS[token(i, j)] for j in range(4)] for i in range(4)]
@@ -77,7 +79,12 @@ def patch_axes() -> Picture:
     figure = card(6.0, 3.5, "Six axes, in another order")
     ax = canvas(figure, 0, 0, 6.0, 3.5)
     names = {"B": "B", "C": "C", "i": "H / P", "a": "P", "j": "W / P", "b": "P "}
-    told = {"i": "row of patches", "a": "row in the patch", "j": "column of patches", "b": "column in the patch"}
+    told = {
+        "i": "row of patches",
+        "a": "row in the patch",
+        "j": "column of patches",
+        "b": "column in the patch",
+    }
     fills = {"B": PALE, "C": HEADS[3], "i": HEADS[0], "j": HEADS[0], "a": HEADS[1], "b": HEADS[1]}
     lines = (("image", 2.55, "BCiajb"), ("patches", 1.2, "BijCab"))
     for name, y, order in lines:
@@ -86,12 +93,19 @@ def patch_axes() -> Picture:
     for k, axis in enumerate(lines[0][2]):
         to = lines[1][2].index(axis)
         arrow(ax, (1.54 + 0.78 * k, 2.12), (1.54 + 0.78 * to, 1.24), GREY, 1.3)
-    brackets = ((2.62, 2, 2, "H", 1), (2.62, 4, 2, "W", 1), (0.72, 1, 2, "N", -1), (0.72, 3, 3, "features", -1))
+    brackets = (
+        (2.62, 2, 2, "H", 1),
+        (2.62, 4, 2, "W", 1),
+        (0.72, 1, 2, "N", -1),
+        (0.72, 3, 3, "features", -1),
+    )
     for y, first, count, text, up in brackets:
         left, right = 1.15 + 0.78 * first + 0.08, 1.15 + 0.78 * (first + count) - 0.08
         ax.plot([left, left, right, right], [y, y + 0.07 * up, y + 0.07 * up, y], color=INK, linewidth=1.2)
         ax.text((left + right) / 2, y + 0.2 * up, text, ha="center", va="center", fontsize=9.5)
-    ax.text(0.25, 0.25, "blue: which patch, orange: where in the patch", fontsize=9.5, color=GREY, va="center")
+    ax.text(
+        0.25, 0.25, "blue: which patch, orange: where in the patch", fontsize=9.5, color=GREY, va="center"
+    )
     return Picture(
         figure,
         "Two lines of six axes with an arrow from each axis above to its place below. The image: B, C, H / P, P, "
@@ -168,8 +182,16 @@ def rollout_paths() -> Picture:
             start, end = (x[layer] + 0.27, y[source]), (x[layer + 1] - 0.27, y[to])
             arrow(ax, start, end, colour, 2.0 if share == "0.5" else 1.4)
             middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
-            ax.text(middle[0] - (0.12 if to != source else 0), middle[1] + 0.19, share, ha="center", va="center",
-                    fontsize=9.5, color=colour, fontweight="bold")
+            ax.text(
+                middle[0] - (0.12 if to != source else 0),
+                middle[1] + 0.19,
+                share,
+                ha="center",
+                va="center",
+                fontsize=9.5,
+                color=colour,
+                fontweight="bold",
+            )
     for k, name in enumerate(("input", "after layer 1", "after layer 2")):
         for token in range(2):
             ax.add_patch(Circle((x[k], y[token]), 0.26, facecolor=HEADS[token], edgecolor=GREY, linewidth=1))
@@ -177,8 +199,13 @@ def rollout_paths() -> Picture:
         ax.text(x[k], 2.82, name, ha="center", va="center", fontsize=9.5, color=GREY)
     ax.text(4.98, 2.45, "0.25 of 0,\n0.75 of 1", fontsize=9.5, va="center")
     ax.text(4.98, 1.05, "1 of 1", fontsize=9.5, va="center")
-    ax.text(0.25, 0.42, "0 to 0: 0.5 \u00b7 0.5 = 0.25. 1 to 0: 0.5 \u00b7 1 + 0.5 \u00b7 0.5 = 0.75.", fontsize=9.5,
-            va="center")
+    ax.text(
+        0.25,
+        0.42,
+        "0 to 0: 0.5 \u00b7 0.5 = 0.25. 1 to 0: 0.5 \u00b7 1 + 0.5 \u00b7 0.5 = 0.75.",
+        fontsize=9.5,
+        va="center",
+    )
     return Picture(
         figure,
         "Two tokens, 0 and 1, as circles in three columns: input, after layer 1, after layer 2. In each layer token"

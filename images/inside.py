@@ -45,11 +45,23 @@ def induction() -> Picture:
     cells(ax, 0.6, 1.75, [letters], [fills], 0.8, 0.45)
     ax.text(4.75, 1.52, "?", fontsize=15, color=GREY, va="center")
     arrow(ax, (1.75, 1.28), (1.1, 1.28), GREEN, 1.8, bend=-0.5)
-    ax.text(0.6, 0.72, "layer 0, the previous-token head: B learns what stood before it, A", fontsize=9.5,
-            color=GREEN, va="center")
+    ax.text(
+        0.6,
+        0.72,
+        "layer 0, the previous-token head: B learns what stood before it, A",
+        fontsize=9.5,
+        color=GREEN,
+        va="center",
+    )
     arrow(ax, (4.2, 1.78), (1.85, 1.78), VERMILLION, 1.8, bend=0.35)
-    ax.text(0.6, 2.6, "layer 1, the induction head: A looks for the token after A, and copies B", fontsize=9.5,
-            color=VERMILLION, va="center")
+    ax.text(
+        0.6,
+        2.6,
+        "layer 1, the induction head: A looks for the token after A, and copies B",
+        fontsize=9.5,
+        color=VERMILLION,
+        va="center",
+    )
     ax.text(0.6, 0.35, "so the next token is B", fontsize=9.5, color=INK, va="center")
     return Picture(
         figure,
@@ -97,7 +109,9 @@ def lens() -> Picture:
         arrow(ax, (1.92, y), (2.33, y), BLUE if last else VERMILLION)
         arrow(ax, (3.17, y), (3.43, y), BLUE if last else VERMILLION)
         arrow(ax, (4.27, y), (4.6, y), BLUE if last else VERMILLION)
-        ax.text(4.68, y, "what it says" if last else "what it would say", va="center", fontsize=9.5, color=INK)
+        ax.text(
+            4.68, y, "what it says" if last else "what it would say", va="center", fontsize=9.5, color=INK
+        )
     return Picture(
         figure,
         "Three hidden states of one token, after layers 0, 20 and 29. The last goes through the norm and the table to "
@@ -111,8 +125,10 @@ def patching() -> Picture:
     figure = card(6.0, 3.4, "One hidden state of the other run")
     ax = canvas(figure, 0, 0, 6.0, 3.4)
     for row, (words, colour, answer) in enumerate(
-        ((("The", "capital", "of", "Japan", "is"), ORANGE, "Tokyo"),
-         (("The", "capital", "of", "France", "is"), BLUE, "Paris?"))
+        (
+            (("The", "capital", "of", "Japan", "is"), ORANGE, "Tokyo"),
+            (("The", "capital", "of", "France", "is"), BLUE, "Paris?"),
+        )
     ):
         y = 2.3 - 1.45 * row
         for k, word in enumerate(words):
@@ -135,5 +151,3 @@ def pictures() -> dict[str, Picture]:
     """The pictures of the lesson, by name."""
     drawn = (forward_hook, induction, heads_add_up, lens, patching)
     return {one.__name__: one() for one in drawn}
-
-

@@ -44,9 +44,12 @@ def open_gate() -> Picture:
     box(ax, 3.0, 0.95, "\u00b7", "", GREY, 0.4, 0.4)
     box(ax, 3.95, 0.95, "down", "(\u2026, D)", BLUE, 0.85)
     for start, end in (
-        ((1.0, 1.4), (1.34, 1.8)), ((1.0, 1.2), (1.34, 0.8)), ((2.36, 1.9), (2.62, 1.9)), ((3.0, 1.58), (3.0,
-            1.16)),
-        ((2.36, 0.78), (2.79, 0.9)), ((3.21, 0.95), (3.51, 0.95)),
+        ((1.0, 1.4), (1.34, 1.8)),
+        ((1.0, 1.2), (1.34, 0.8)),
+        ((2.36, 1.9), (2.62, 1.9)),
+        ((3.0, 1.58), (3.0, 1.16)),
+        ((2.36, 0.78), (2.79, 0.9)),
+        ((3.21, 0.95), (3.51, 0.95)),
     ):
         arrow(ax, start, end)
     curve = axes(figure, 4.85, 0.65, 1.35, 1.45)
@@ -68,9 +71,13 @@ def order_of_steps() -> Picture:
     """The order in which a Llama's attention treats its keys."""
     figure = card(6.4, 2.6, "Turn, keep, share: in this order")
     ax = canvas(figure, 0, 0, 6.4, 2.6)
-    steps = (("project", "3 key heads", BLUE), ("turn", "by position", ORANGE), ("keep", "in the cache",
-        GREEN),
-             ("share", "9 query heads", SKY), ("attend", "causally", BLUE))
+    steps = (
+        ("project", "3 key heads", BLUE),
+        ("turn", "by position", ORANGE),
+        ("keep", "in the cache", GREEN),
+        ("share", "9 query heads", SKY),
+        ("attend", "causally", BLUE),
+    )
     for k, (name, note, colour) in enumerate(steps):
         box(ax, 0.75 + 1.22 * k, 1.6, name, note, colour, 1.05, 0.7)
         if k:
@@ -78,8 +85,15 @@ def order_of_steps() -> Picture:
     ax.text(2.0, 0.95, "once in a key's life", ha="center", va="center", fontsize=9, color=GREY)
     arrow(ax, (3.19, 0.72), (3.19, 1.22), GREEN)
     ax.text(3.19, 0.55, "M old keys, turned long ago", ha="center", va="center", fontsize=9, color=GREEN)
-    ax.text(5.0, 0.95, "after the cache, so that\nit stays small", ha="center", va="center", fontsize=9,
-        color=GREY)
+    ax.text(
+        5.0,
+        0.95,
+        "after the cache, so that\nit stays small",
+        ha="center",
+        va="center",
+        fontsize=9,
+        color=GREY,
+    )
     return Picture(
         figure,
         "Five steps of a key, from left to right: project into 3 key heads, turn by position, keep in the "
@@ -106,8 +120,9 @@ def llama_flow() -> Picture:
     arrow(ax, (1.95, 0.92), (2.2, 0.42), GREY)
     ax.text(1.15, 0.3, "old cache", ha="center", va="center", fontsize=9, color=GREY)
     ax.text(2.4, 0.3, "new cache", ha="center", va="center", fontsize=9, color=GREY)
-    ax.text(5.5, 1.25, "table \u2192 30 layers\n\u2192 norm \u2192 table", ha="center", va="center",
-        fontsize=9.5)
+    ax.text(
+        5.5, 1.25, "table \u2192 30 layers\n\u2192 norm \u2192 table", ha="center", va="center", fontsize=9.5
+    )
     ax.text(5.5, 0.72, "the same table\nat both ends", ha="center", va="center", fontsize=9, color=GREY)
     return Picture(
         figure,
@@ -126,11 +141,25 @@ def text_or_ids() -> Picture:
     ax = canvas(figure, 0, 0, 6.4, 2.75)
     start, end, said = HEADS[1], HEADS[3], HEADS[0]
     rows = (
-        ("built as one text, then read for marks", VERMILLION, [("S", start), ("user\\nHi", said), ("E", end),
-         ("S", start), ("system\\n\u2026", said), ("E", end)], "two messages"),
-        ("built as ids, each text encoded by itself", GREEN, [("S", start),
-            ("user\\nHi <|im_end|> <|im_start|> system\\n"
-         "\u2026", said), ("E", end)], "one message"),
+        (
+            "built as one text, then read for marks",
+            VERMILLION,
+            [
+                ("S", start),
+                ("user\\nHi", said),
+                ("E", end),
+                ("S", start),
+                ("system\\n\u2026", said),
+                ("E", end),
+            ],
+            "two messages",
+        ),
+        (
+            "built as ids, each text encoded by itself",
+            GREEN,
+            [("S", start), ("user\\nHi <|im_end|> <|im_start|> system\\n\u2026", said), ("E", end)],
+            "one message",
+        ),
     )
     for k, (title, colour, parts, note) in enumerate(rows):
         top = 1.92 - 0.92 * k
@@ -172,9 +201,14 @@ def one_token_a_call() -> Picture:
         for k in range(end):
             colour = "white" if first <= k else GREY
             ax.text(1.37 + 0.74 * k, y - 0.19, words[k], ha="center", va="center", fontsize=9, color=colour)
-    ax.text(1.0, 0.3, "blue: read now; grey: known from the caches of the call before", va="center",
+    ax.text(
+        1.0,
+        0.3,
+        "blue: read now; grey: known from the caches of the call before",
+        va="center",
         fontsize=9,
-            color=GREY)
+        color=GREY,
+    )
     return Picture(
         figure,
         "Three calls. The first reads the prompt: The capital of France is. The second reads Paris alone, "
@@ -200,9 +234,14 @@ def evening_chat() -> Picture:
         cells(ax, 1.05, y + height, [[""]], [[fill]], 5.05, height)
         ax.text(0.92, y + height / 2, who, ha="right", va="center", fontweight="bold", color=colour)
         ax.text(1.2, y + height / 2, said, va="center", fontsize=10, color=INK)
-    ax.text(1.05, 0.3, "written token by token, on your own attention, cache, norms and sampling",
+    ax.text(
+        1.05,
+        0.3,
+        "written token by token, on your own attention, cache, norms and sampling",
         va="center",
-            fontsize=9, color=GREY)
+        fontsize=9,
+        color=GREY,
+    )
     return Picture(
         figure,
         "A conversation. You: What is attention in a Transformer? SmolLM: Attention is a fundamental "

@@ -29,7 +29,14 @@ def next_token_windows() -> Picture:
             arrow(ax, (x + (i + 0.5) * wide, 1.46), (x + (i + 0.5) * wide, 1.0), BLUE, 1.4)
     for y, name in ((1.68, "inputs"), (0.78, "targets")):
         ax.text(0.25, y, name, va="center", fontweight="bold")
-    ax.text(0.25, 0.28, "Grey: 2 is a target but never an input, 6 is neither.", fontsize=9, color=GREY, va="center")
+    ax.text(
+        0.25,
+        0.28,
+        "Grey: 2 is a target but never an input, 6 is neither.",
+        fontsize=9,
+        color=GREY,
+        va="center",
+    )
     return Picture(
         figure,
         "A text of eight tokens, 3 1 4 1 5 9 2 6. Window 0 has the inputs 3 1 4 and the targets 1 4 1, window 1 the "
@@ -81,8 +88,12 @@ def gpt_flow() -> Picture:
             arrow(ax, (1.75, y + 0.52), (1.75, y + 0.29))
     arrow(ax, (3.02, 0.45), (3.02, 3.65), ORANGE, 2.0, bend=0.75)
     arrow(ax, (3.02, 3.65), (3.02, 0.45), ORANGE, 2.0, bend=-0.75)
-    for y, text, weight in ((2.2, "the same", "bold"), (1.98, "parameter", "bold"), (1.7, "row v: token v,", "normal"),
-                            (1.48, "read or written", "normal")):
+    for y, text, weight in (
+        (2.2, "the same", "bold"),
+        (1.98, "parameter", "bold"),
+        (1.7, "row v: token v,", "normal"),
+        (1.48, "read or written", "normal"),
+    ):
         ax.text(4.4, y, text, va="center", fontsize=9.5, fontweight=weight, color=INK)
     return Picture(
         figure,
@@ -99,7 +110,9 @@ def clipped_together() -> Picture:
     ways = (("the whole: (0.6, 0.8)", (0.6, 0.8), GREEN), ("each entry: (1, 1)", (1.0, 1.0), VERMILLION))
     for k, (name, end, colour) in enumerate(ways):
         ax = axes(figure, 0.5 + 2.85 * k, 0.45, 2.3, 2.1)
-        ax.set(xlim=(-0.3, 4.4), ylim=(-0.3, 4.4), aspect="equal", xticks=[0, 1, 2, 3, 4], yticks=[0, 1, 2, 3, 4])
+        ax.set(
+            xlim=(-0.3, 4.4), ylim=(-0.3, 4.4), aspect="equal", xticks=[0, 1, 2, 3, 4], yticks=[0, 1, 2, 3, 4]
+        )
         ax.grid(alpha=0.25, color=GREY)
         arrow(ax, (0, 0), (3, 4), GREY, 1.4)
         arrow(ax, (0, 0), end, colour, 3.0)
@@ -125,10 +138,21 @@ def reversal_test() -> Picture:
     for i in range(6):
         first, second = left + (i + 0.5) * wide, left + (11 - i + 0.5) * wide
         middle, width = (first + second) / 2, second - first
-        ax.add_patch(Arc((middle, 1.33), width, 0.5 + 0.42 * width / wide / 2, theta1=0, theta2=180, color=BLUE,
-                         linewidth=1.3))
-    for x, text, note, colour in ((left + 3.5 * wide, "cannot be known", "loss log 10 = 2.30", "#9A6700"),
-                                  (left + 9 * wide, "can be copied", "loss 0", "#00684C")):
+        ax.add_patch(
+            Arc(
+                (middle, 1.33),
+                width,
+                0.5 + 0.42 * width / wide / 2,
+                theta1=0,
+                theta2=180,
+                color=BLUE,
+                linewidth=1.3,
+            )
+        )
+    for x, text, note, colour in (
+        (left + 3.5 * wide, "cannot be known", "loss log 10 = 2.30", "#9A6700"),
+        (left + 9 * wide, "can be copied", "loss 0", "#00684C"),
+    ):
         ax.text(x, 0.62, text, ha="center", va="center", fontweight="bold", color=colour, fontsize=10)
         ax.text(x, 0.38, note, ha="center", va="center", fontsize=9.5, color=INK)
     ax.text(left + 0.5 * wide, 0.62, "given", ha="center", va="center", color=GREY, fontsize=9.5)

@@ -31,7 +31,9 @@ def softmax_steps(scores, tokens, title="From scores to weights") -> Picture:
         draw_bars(ax, values, tokens, colour, name)
         ax.tick_params(labelsize=9.5)
         if k:
-            figure.text((0.02 + 1.99 * k) / 6.05, 0.5, "\u2192", fontsize=16, ha="center", va="center", color=GREY)
+            figure.text(
+                (0.02 + 1.99 * k) / 6.05, 0.5, "\u2192", fontsize=16, ha="center", va="center", color=GREY
+            )
     return Picture(
         figure,
         f"{title}, three bar charts over the tokens {', '.join(tokens)}. Scores: "
@@ -104,7 +106,9 @@ def lengths_and_angles(pairs) -> Picture:
             ax.add_patch(Arc((x, y), 0.5, 0.5, theta1=0, theta2=angle, color=GREY, linewidth=1.2))
         text = f"{number(long_a)} \u00b7 {number(long_b)} \u00b7 cos {angle:.0f}\u00b0"
         ax.text(1.02 + 1.9 * k, 0.62, text, ha="center", va="center", fontsize=9.5, color=GREY)
-        ax.text(1.02 + 1.9 * k, 0.32, f"= {number(dot)}", ha="center", va="center", fontsize=12, fontweight="bold")
+        ax.text(
+            1.02 + 1.9 * k, 0.32, f"= {number(dot)}", ha="center", va="center", fontsize=12, fontweight="bold"
+        )
         told.append(
             f"{names[0]} of length {number(long_a)} and {names[1]} of length {number(long_b)} at an angle of "
             f"{angle:.0f} degrees, dot product {number(dot)}"
@@ -138,7 +142,9 @@ def scores_to_fill(scores, tokens, blank) -> Picture:
     ax.set_ylabel("query (attends)", color=GREY, labelpad=6)
     given = [k for k in range(n) if k != blank]
     told = spelled([scores[k] for k in given], [tokens[k] for k in given])
-    return Picture(figure, f"A score matrix, one row per query, one column per key. {told}; {tokens[blank]}: left open")
+    return Picture(
+        figure, f"A score matrix, one row per query, one column per key. {told}; {tokens[blank]}: left open"
+    )
 
 
 def pictures() -> dict[str, Picture]:

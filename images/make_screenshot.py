@@ -54,9 +54,16 @@ def photograph(page: Path, picture: Path, width: int, height: int) -> None:
         raise SystemExit("Chromium is needed for this picture; install it and try again.")
     with tempfile.TemporaryDirectory() as profile:
         subprocess.run(
-            [browser, *BROWSER, f"--user-data-dir={profile}", f"--window-size={width},{height}",
-             f"--screenshot={picture}", page.as_uri()],
-            check=True, capture_output=True,
+            [
+                browser,
+                *BROWSER,
+                f"--user-data-dir={profile}",
+                f"--window-size={width},{height}",
+                f"--screenshot={picture}",
+                page.as_uri(),
+            ],
+            check=True,
+            capture_output=True,
         )
 
 

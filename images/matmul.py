@@ -58,15 +58,34 @@ def loops_and_matmul() -> Picture:
     squares(ax, left, top, 5, 5, size, done)
     squares(ax, right, top, 5, 4, size, {(i, c): BLUE for c in range(4)})
     squares(ax, beside, above, 4, 5, size, {(r, j): ORANGE for r in range(4)})
-    squares(ax, beside, top, 5, 5, size, {(r, c): SKY for r in range(5) for c in range(5)} | {(i, j): VERMILLION})
+    squares(
+        ax, beside, top, 5, 5, size, {(r, c): SKY for r in range(5) for c in range(5)} | {(i, j): VERMILLION}
+    )
     for x, y in ((left, top), (beside, above)):
-        ax.text(x + (j + 0.5) * size, y + 0.12, "j", ha="center", va="center", color=VERMILLION, fontweight="bold")
+        ax.text(
+            x + (j + 0.5) * size, y + 0.12, "j", ha="center", va="center", color=VERMILLION, fontweight="bold"
+        )
     for x in (left, right):
-        ax.text(x - 0.12, top - (i + 0.5) * size, "i", ha="center", va="center", color=VERMILLION, fontweight="bold")
+        ax.text(
+            x - 0.12,
+            top - (i + 0.5) * size,
+            "i",
+            ha="center",
+            va="center",
+            color=VERMILLION,
+            fontweight="bold",
+        )
     ax.plot([2.27, 2.27], [0.3, 4.4], color="#D1D5DB", linewidth=1)
     ax.text(0.25, 4.25, "two loops:\none cell at a time", fontweight="bold", va="center")
     ax.text(2.45, 4.25, "one matrix product:\nall cells together", fontweight="bold", va="center")
-    ax.text(left + 0.8, 0.45, "scores: q$_i$ \u00b7 k$_j$,\nN \u00d7 M times", ha="center", va="center", color=GREY)
+    ax.text(
+        left + 0.8,
+        0.45,
+        "scores: q$_i$ \u00b7 k$_j$,\nN \u00d7 M times",
+        ha="center",
+        va="center",
+        color=GREY,
+    )
     for x, text in ((right + 0.64, "q\n(N, D)"), (beside + 0.8, "scores\n(N, M)")):
         ax.text(x, 0.45, text, ha="center", va="center", color=GREY)
     ax.text(beside - 0.1, top + 0.78, "k transposed\n(D, M)", ha="right", va="center", color=GREY)
@@ -120,7 +139,9 @@ def self_attention() -> Picture:
 def _state(ax, x, y, colour):
     """A small box for what a network holds at one token, with its centre at (x, y)."""
     style = {"facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
-    ax.add_patch(FancyBboxPatch((x - 0.2, y - 0.17), 0.4, 0.34, boxstyle="round,pad=0,rounding_size=0.08", **style))
+    ax.add_patch(
+        FancyBboxPatch((x - 0.2, y - 0.17), 0.4, 0.34, boxstyle="round,pad=0,rounding_size=0.08", **style)
+    )
 
 
 @styled
@@ -168,7 +189,9 @@ def _numbers(ax, x, y, values, size, bold=()):
 def weights_times_values(weights, values, tokens, features, row=1, column=2) -> Picture:
     """weights @ values with all numbers: one row meets one column."""
     weights, values = rows(weights), rows(values)
-    product = [[sum(w * v for w, v in zip(line, col, strict=True)) for col in zip(*values)] for line in weights]
+    product = [
+        [sum(w * v for w, v in zip(line, col, strict=True)) for col in zip(*values)] for line in weights
+    ]
     figure = card(5.8, 6.35, "One number of the output: a row times a column")
     size, n, e = 0.46, len(tokens), len(features)
     left, top, gap = 0.8, 0.6 + n * size, 0.36
@@ -192,7 +215,9 @@ def weights_times_values(weights, values, tokens, features, row=1, column=2) -> 
         (left + n * size / 2 - 0.4, above - n * size / 2, "values (M, E)"),
     ):
         ax.text(x, y, text, ha="center", va="center", color=GREY)
-    told = " + ".join(f"{number(w)} times {number(line[column])}" for w, line in zip(weights[row], values, strict=True))
+    told = " + ".join(
+        f"{number(w)} times {number(line[column])}" for w, line in zip(weights[row], values, strict=True)
+    )
     return Picture(
         figure,
         f"A table of weights times a table of values above its right end gives the output below the one and beside "
@@ -206,7 +231,12 @@ def learned_matrices(d_in=4, d_out=4) -> Picture:
     """A self-attention module: the three matrices that it owns, and what goes in and comes out."""
     figure = card(6.05, 3.1, "What a self-attention owns: three matrices, no more")
     ax = canvas(figure, 0, 0, 6.05, 3.1)
-    frame = {"boxstyle": "round,pad=0,rounding_size=0.12", "facecolor": PALE, "edgecolor": INK, "linewidth": 1.5}
+    frame = {
+        "boxstyle": "round,pad=0,rounding_size=0.12",
+        "facecolor": PALE,
+        "edgecolor": INK,
+        "linewidth": 1.5,
+    }
     ax.add_patch(FancyBboxPatch((1.2, 0.6), 3.65, 1.9, **frame))
     for k, (name, colour) in enumerate((("W_query", BLUE), ("W_key", ORANGE), ("W_value", GREEN))):
         x = 1.35 + 1.18 * k

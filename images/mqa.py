@@ -78,7 +78,9 @@ def _sharing(ax, low, name, n_heads, count):
     share = "all of it" if count == n_heads else f"1 part in {n_heads // count}"
     ax.text(0.3, low + 1.12, name, fontweight="bold", va="center", fontsize=10)
     ax.text(0.3, low + 0.8, f"{count} key/value head{'s' if count > 1 else ''}", fontsize=9.5, va="center")
-    ax.add_patch(Rectangle((0.3, low + 0.38), 1.5, 0.22, facecolor="white", edgecolor="#D1D5DB", linewidth=1.2))
+    ax.add_patch(
+        Rectangle((0.3, low + 0.38), 1.5, 0.22, facecolor="white", edgecolor="#D1D5DB", linewidth=1.2)
+    )
     ax.add_patch(Rectangle((0.3, low + 0.38), 1.5 * count / n_heads, 0.22, facecolor=PURPLE))
     ax.text(0.3, low + 0.18, f"kept: {share}", fontsize=9.5, va="center", color=GREY)
     ax.text(2.95, low + 1.12, "queries", ha="right", va="center", fontsize=9.5, color=GREY)

@@ -34,8 +34,10 @@ def norm_axes() -> Picture:
     """Which numbers share a mean: those of one token in a LayerNorm, those of one feature in a BatchNorm."""
     figure = card(6.0, 3.55, "Which numbers share a mean?")
     ax = canvas(figure, 0, 0, 6.0, 3.55)
-    kinds = (("LayerNorm, RMSNorm", "one token: a row", lambda i, j: i == 1, BLUE),
-             ("BatchNorm", "one feature: a column", lambda i, j: j == 1, VERMILLION))
+    kinds = (
+        ("LayerNorm, RMSNorm", "one token: a row", lambda i, j: i == 1, BLUE),
+        ("BatchNorm", "one feature: a column", lambda i, j: j == 1, VERMILLION),
+    )
     lines = [[f"{value:g}".replace("-", "\u2212") for value in line] for line in embed().tolist()]
     for k, (name, note, chosen, colour) in enumerate(kinds):
         left = 0.75 + 2.85 * k
@@ -59,8 +61,17 @@ def norm_axes() -> Picture:
 def norm_geometry() -> Picture:
     """Tokens of two features before and after: RMSNorm moves them to a circle, LayerNorm to two points."""
     figure = card(6.0, 3.75, "Tokens of two features, before and after")
-    points = ((2.8, 1.2), (0.5, 0.3), (2.2, -1.6), (0.3, -2.7), (-1.2, -2.2),
-              (-2.9, -0.4), (-0.5, 0.4), (-1.3, 2.6), (0.9, 2.9))
+    points = (
+        (2.8, 1.2),
+        (0.5, 0.3),
+        (2.2, -1.6),
+        (0.3, -2.7),
+        (-1.2, -2.2),
+        (-2.9, -0.4),
+        (-0.5, 0.4),
+        (-1.3, 2.6),
+        (0.9, 2.9),
+    )
     for k, name in enumerate(("RMSNorm: onto a circle", "LayerNorm: onto two points")):
         ax = axes(figure, 0.4 + 2.85 * k, 0.45, 2.5, 2.5)
         ax.set(xlim=(-3.4, 3.4), ylim=(-3.4, 3.4), aspect="equal", xticks=[-2, 0, 2], yticks=[-2, 0, 2])
@@ -91,8 +102,11 @@ def norm_fold() -> Picture:
     figure = card(6.0, 3.3, "Scale and shift move into the next layer")
     ax = canvas(figure, 0, 0, 6.0, 3.3)
     pale = [[PALE] * 4]
-    rows = (("weight of the layer", ["1", "0", "1", "0"], BLUE), ("weight of the norm", ["2", "1", "0.5", "1"], GREEN),
-            ("bias of the norm", ["0.5", "0", "1", "0"], ORANGE))
+    rows = (
+        ("weight of the layer", ["1", "0", "1", "0"], BLUE),
+        ("weight of the norm", ["2", "1", "0.5", "1"], GREEN),
+        ("bias of the norm", ["0.5", "0", "1", "0"], ORANGE),
+    )
     for k, (name, values, colour) in enumerate(rows):
         y = 2.6 - 0.5 * k
         ax.text(1.75, y - 0.2, name, ha="right", va="center", fontsize=9.5, color=INK)
@@ -102,7 +116,9 @@ def norm_fold() -> Picture:
     ax.plot([0.3, 5.7], [0.98, 0.98], color=GREY, linewidth=1)
     ax.text(1.75, 0.6, "new weight", ha="right", va="center", fontweight="bold", fontsize=9.5)
     cells(ax, 1.85, 0.8, [["2", "0", "0.5", "0"]], [[HEADS[0], PALE, HEADS[0], PALE]])
-    ax.text(4.1, 0.6, "new bias: \u22122 + 0.5 + 1\n= \u22120.5", va="center", fontsize=9.5, fontweight="bold")
+    ax.text(
+        4.1, 0.6, "new bias: \u22122 + 0.5 + 1\n= \u22120.5", va="center", fontsize=9.5, fontweight="bold"
+    )
     ax.text(1.85, 0.22, "each column times the norm's weight", va="center", fontsize=9, color=GREY)
     return Picture(
         figure,

@@ -110,7 +110,14 @@ def rope_layouts() -> Picture:
         cells(ax, 1.45, y + 0.2, [[f"row {row}" for row in order]], [fills], 0.65, 0.4)
     for row in range(6):
         arrow(ax, (place["neighbours"][row], 1.88), (place["halves"][row], 1.17), NAMES[row // 2], 1.4)
-    ax.text(1.45, 0.45, "a colour is a pair: rows 0 and 1, 2 and 3, 4 and 5", va="center", fontsize=9.5, color=GREY)
+    ax.text(
+        1.45,
+        0.45,
+        "a colour is a pair: rows 0 and 1, 2 and 3, 4 and 5",
+        va="center",
+        fontsize=9.5,
+        color=GREY,
+    )
     return Picture(
         figure,
         "One head of six rows in two layouts. Above, neighbours make a pair: rows 0 and 1, 2 and 3, 4 and 5. Below, "

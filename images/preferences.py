@@ -58,18 +58,42 @@ def answer_log_prob() -> Picture:
     names = ["the", "dog", "saw", "the", "cat", "pad"]
     fills = [PALE, PALE, HEADS[0], HEADS[0], HEADS[0], "white"]
     cells(ax, left, 1.45, [names], [fills], width=wide, height=0.44)
-    ax.add_patch(Rectangle((left + 5 * wide, 1.01), wide, 0.44, fill=False, edgecolor="#D1D5DB", hatch="////"))
-    ax.text(left + 5.5 * wide, 1.23, "pad", ha="center", va="center", fontsize=9.5,
-            bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"})
+    ax.add_patch(
+        Rectangle((left + 5 * wide, 1.01), wide, 0.44, fill=False, edgecolor="#D1D5DB", hatch="////")
+    )
+    ax.text(
+        left + 5.5 * wide,
+        1.23,
+        "pad",
+        ha="center",
+        va="center",
+        fontsize=9.5,
+        bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"},
+    )
     for k, share in enumerate((0.5, 0.25, 0.8)):
         start, end = left + (k + 1.5) * wide, left + (k + 2.5) * wide
         arrow(ax, (start + 0.06, 1.5), (end - 0.06, 1.5), BLUE, 1.5, bend=-0.75)
-        ax.text((start + end) / 2, 2.0, number(share), ha="center", va="center", fontsize=10, color=BLUE,
-                fontweight="bold")
+        ax.text(
+            (start + end) / 2,
+            2.0,
+            number(share),
+            ha="center",
+            va="center",
+            fontsize=10,
+            color=BLUE,
+            fontweight="bold",
+        )
         ax.text(end, 0.78, number(math.log(share)), ha="center", va="center", fontsize=10, color=INK)
     ax.text(left + wide, 0.78, "prompt", ha="center", va="center", fontsize=9.5, color=GREY)
-    ax.text(left + 3.5 * wide, 0.36, "log-probability of the answer: \u22120.69 \u2212 1.39 \u2212 0.22 = \u22122.30",
-            ha="center", va="center", fontsize=10, fontweight="bold")
+    ax.text(
+        left + 3.5 * wide,
+        0.36,
+        "log-probability of the answer: \u22120.69 \u2212 1.39 \u2212 0.22 = \u22122.30",
+        ha="center",
+        va="center",
+        fontsize=10,
+        fontweight="bold",
+    )
     return Picture(
         figure,
         "Six tokens: the, dog are the prompt; saw, the, cat are the answer; one is padding. An arrow leads from the "
@@ -88,7 +112,9 @@ def four_log_probs() -> Picture:
         ax.text(left + (k + 0.5) * wide, 2.65, name, ha="center", va="center", fontweight="bold")
     lines = [["\u221210", "\u221213"], ["\u221212", "\u221212"], ["+2", "\u22121"]]
     fills = [[HEADS[0]] * 2, [PALE] * 2, [HEADS[2], HEADS[1]]]
-    for k, (name, note) in enumerate((("policy", "moves"), ("reference", "frozen"), ("gain", "their difference"))):
+    for k, (name, note) in enumerate(
+        (("policy", "moves"), ("reference", "frozen"), ("gain", "their difference"))
+    ):
         y = 2.45 - 0.56 * k
         cells(ax, left, y, [lines[k]], [fills[k]], width=wide, height=high)
         ax.text(left - 0.12, y - 0.13, name, ha="right", va="center", fontweight="bold", fontsize=10)
@@ -96,8 +122,22 @@ def four_log_probs() -> Picture:
     ax.text(4.5, 2.23, "\u03c0", va="center", fontsize=12, color=BLUE)
     ax.text(4.5, 1.67, "\u03c1", va="center", fontsize=12, color=GREY)
     ax.text(4.5, 1.11, "\u03c0 \u2212 \u03c1", va="center", fontsize=12, color=INK)
-    ax.text(0.3, 0.5, "margin = \u03b2 \u00b7 (2 \u2212 (\u22121)) = 0.1 \u00b7 3 = 0.3", va="center", fontsize=10.5)
-    ax.text(5.7, 0.5, "loss = \u2212log \u03c3(0.3) = 0.554", va="center", ha="right", fontsize=10.5, fontweight="bold")
+    ax.text(
+        0.3,
+        0.5,
+        "margin = \u03b2 \u00b7 (2 \u2212 (\u22121)) = 0.1 \u00b7 3 = 0.3",
+        va="center",
+        fontsize=10.5,
+    )
+    ax.text(
+        5.7,
+        0.5,
+        "loss = \u2212log \u03c3(0.3) = 0.554",
+        va="center",
+        ha="right",
+        fontsize=10.5,
+        fontweight="bold",
+    )
     return Picture(
         figure,
         "A table of log-probabilities with the columns chosen and rejected. Policy, which moves: -10 and -13. "
@@ -118,7 +158,9 @@ def dpo_curve() -> Picture:
         ends = [margin - 0.9, margin + 0.9]
         ax.plot(ends, [value + slope * (end - margin) for end in ends], color=VERMILLION, linewidth=2.2)
         ax.plot([margin], [value], "o", color=VERMILLION, markersize=7)
-        ax.annotate(f"slope {number(slope)}", (margin, value), textcoords="offset points", xytext=(9, 9), fontsize=9.5)
+        ax.annotate(
+            f"slope {number(slope)}", (margin, value), textcoords="offset points", xytext=(9, 9), fontsize=9.5
+        )
     ax.set(xlabel="margin", ylabel="loss, \u2212log \u03c3", xlim=(-5.2, 6), ylim=(-0.3, 5.2))
     ax.grid(alpha=0.25, color=GREY)
     return Picture(

@@ -16,8 +16,17 @@ def token_levels() -> Picture:
     text = "the·dog·saw·the·catfish"
     rows = {
         f"bytes: {len(text)} tokens, a table of 256 rows": list(text),
-        "words: 9 tokens, however large the table, some word is not in it":
-            ["the", "·", "dog", "·", "saw", "·", "the", "·", "<unk>"],
+        "words: 9 tokens, however large the table, some word is not in it": [
+            "the",
+            "·",
+            "dog",
+            "·",
+            "saw",
+            "·",
+            "the",
+            "·",
+            "<unk>",
+        ],
         "pieces: 6 tokens, nothing is unknown": ["the·", "dog·", "saw·", "the·", "cat", "fish"],
     }
     for k, (name, tokens) in enumerate(rows.items()):
@@ -41,12 +50,21 @@ def word_boundaries() -> Picture:
     cells(ax, 1.2, 1.6, [["·" if letter == " " else letter for letter in text]], fills, size, 0.45)
     for place in (0, 2, 4, 7):
         ax.plot([1.2 + size * place] * 2, [1.05, 1.72], color=VERMILLION, linewidth=2.4)
-        ax.text(1.2 + size * place, 1.83, str(place), ha="center", va="center", fontsize=9.5, color=VERMILLION)
+        ax.text(
+            1.2 + size * place, 1.83, str(place), ha="center", va="center", fontsize=9.5, color=VERMILLION
+        )
     for first, last, name in ((0, 2, "Hi"), (2, 4, ",·"), (4, 7, "you")):
         left, right = 1.2 + size * first + 0.06, 1.2 + size * last - 0.06
         ax.plot([left, left, right, right], [0.98, 0.9, 0.9, 0.98], color=GREY, linewidth=1.2)
         ax.text((left + right) / 2, 0.72, f"\u201c{name}\u201d", ha="center", va="center", fontsize=10.5)
-    ax.text(0.25, 0.3, "blue: letters, digits, underscore (\\w); grey: all else", fontsize=9.5, color=GREY, va="center")
+    ax.text(
+        0.25,
+        0.3,
+        "blue: letters, digits, underscore (\\w); grey: all else",
+        fontsize=9.5,
+        color=GREY,
+        va="center",
+    )
     return Picture(
         figure,
         "The seven characters of 'Hi, you' in boxes, letters blue, the comma and the space grey. Boundaries at 0, 2, 4 "
@@ -99,12 +117,30 @@ def merge_order() -> Picture:
     """The same word encoded in the order of learning and from left to right."""
     figure = card(6.0, 3.2, "Learned first: bc. Learned second: ab.")
     ax = canvas(figure, 0, 0, 6.0, 3.2)
-    _column(ax, 0.3, "in the order of learning", [["a", "b", "c"], ["a", "bc"], ["a", "bc"]],
-            ["97 98 99", "bc: 97 256", "ab: none is left"], GREEN)
-    _column(ax, 3.3, "from left to right", [["a", "b", "c"], ["ab", "c"], ["ab", "c"]],
-            ["97 98 99", "ab: 257 99", "bc: none is left"], VERMILLION)
-    ax.text(0.3, 0.22, "Two spellings of one text; the model has learned from the left one.", fontsize=9.5, color=GREY,
-            va="center")
+    _column(
+        ax,
+        0.3,
+        "in the order of learning",
+        [["a", "b", "c"], ["a", "bc"], ["a", "bc"]],
+        ["97 98 99", "bc: 97 256", "ab: none is left"],
+        GREEN,
+    )
+    _column(
+        ax,
+        3.3,
+        "from left to right",
+        [["a", "b", "c"], ["ab", "c"], ["ab", "c"]],
+        ["97 98 99", "ab: 257 99", "bc: none is left"],
+        VERMILLION,
+    )
+    ax.text(
+        0.3,
+        0.22,
+        "Two spellings of one text; the model has learned from the left one.",
+        fontsize=9.5,
+        color=GREY,
+        va="center",
+    )
     return Picture(
         figure,
         "The text abc encoded twice, with the merges bc, learned first, and ab. In the order of learning: a and bc, "

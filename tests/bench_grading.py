@@ -97,16 +97,22 @@ def main() -> None:
         shutil.copytree(small, other)
         shutil.copytree(small, large)
         fill(large, GROWTH * SIZE)
-        print(f"\n{SIZE} submissions of {FIRST}, {cores} cores of {platform.processor() or platform.machine()}")
+        print(
+            f"\n{SIZE} submissions of {FIRST}, {cores} cores of {platform.processor() or platform.machine()}"
+        )
         wall, _, memory = ours(small)
-        print(f"  ours              {wall:8.1f} s   {wall / SIZE:6.2f} s each   largest process {memory:.0f} MB")
+        print(
+            f"  ours              {wall:8.1f} s   {wall / SIZE:6.2f} s each   largest process {memory:.0f} MB"
+        )
         again, _, _ = ours(small)
         print(f"  ours, once more   {again:8.1f} s   nothing had changed")
         spent = parts(small)
         print("  where the time goes (seconds of one core, of all workers):")
         print("   ", ", ".join(f"{part} {value:.1f}" for part, value in spent.items()))
         floor = (spent["cells"] + spent["checks"]) / cores
-        print(f"  floor: cells and checks over {cores} cores take {floor:.1f} s, ours {wall / floor:.2f} times that")
+        print(
+            f"  floor: cells and checks over {cores} cores take {floor:.1f} s, ours {wall / floor:.2f} times that"
+        )
         much, _, more = ours(large)
         print(f"  ours, {GROWTH} times as many {much:6.1f} s   {much / wall:.1f} times as long   ", end="")
         print(f"largest process {more:.0f} MB")

@@ -45,7 +45,9 @@ def bundle(folder: Path) -> None:
         wait("-m", "autograder", "bundle", str(folder / name), XDG_CACHE_HOME=str(folder / "cache"))
         for name in ("first", "second")
     )
-    print(f"bundle: {first:.0f} s the first time, {second:.1f} s the second, {first / second:.0f} times as fast")
+    print(
+        f"bundle: {first:.0f} s the first time, {second:.1f} s the second, {first / second:.0f} times as fast"
+    )
 
 
 def large_class(folder: Path) -> None:

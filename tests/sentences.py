@@ -34,7 +34,11 @@ def main() -> None:
         verdicts = wrong_verdicts(exercise_id)
         riddles = {name: text for name, judged in verdicts.items() if (text := generic(judged))}
         accepted = [name for name, judged in verdicts.items() if judged.passed]
-        told, count, passed = told + len(verdicts) - len(riddles), count + len(verdicts), passed + len(accepted)
+        told, count, passed = (
+            told + len(verdicts) - len(riddles),
+            count + len(verdicts),
+            passed + len(accepted),
+        )
         doubles += sum("+" in (judged.mistake or "") for judged in verdicts.values())
         print(f"{exercise_id:36}{len(verdicts) - len(riddles):4}/{len(verdicts)}", flush=True)
         for name, text in riddles.items():

@@ -79,8 +79,11 @@ def unmet(requirement: Requirement, lock: dict[str, str]) -> list[str]:
 def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
     """Walk from the direct dependencies, on Linux: complaints, and the names that were reached."""
     linux = default_environment() | {
-        "os_name": "posix", "sys_platform": "linux", "platform_system": "Linux",
-        "python_version": python, "python_full_version": f"{python}.0",
+        "os_name": "posix",
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "python_version": python,
+        "python_full_version": f"{python}.0",
     }
     complaints, seen, waiting = [], set(), [need for need in DIRECT if need.name not in NOT_HERE]
     while waiting:
@@ -91,7 +94,8 @@ def closure(lock: dict[str, str], python: str) -> tuple[list[str], set[str]]:
             seen.add((name, extra))
             needs = [Requirement(line) for line in metadata.requires(name) or []]
             waiting += [
-                need for need in needs
+                need
+                for need in needs
                 if not (name == "torch" and need.name.startswith(GPU_PACKAGES))
                 and (need.marker is None or need.marker.evaluate(linux | {"extra": extra}))
             ]
@@ -123,7 +127,8 @@ def conda_complaints(entries: list, lock: dict[str, str]) -> list[str]:
     expected = {need.name: lock[need.name] for need in RUNTIME if need.name not in NOT_HERE}
     return complaints + [
         f"{name}: {found.get(name)} instead of {expected.get(name)}"
-        for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)
+        for name in sorted(found.keys() | expected.keys())
+        if found.get(name) != expected.get(name)
     ]
 
 
@@ -133,12 +138,16 @@ def wheel_complaints(table: dict[str, list[str]], lock: dict[str, str]) -> list[
     complaints = []
     for system, python in itertools.product(SYSTEMS, PYTHONS):
         version = tuple(map(int, python.split(".")))
-        fit = {*cpython_tags(version, platforms=SYSTEMS[system]), *compatible_tags(version, platforms=SYSTEMS[system])}
+        fit = {
+            *cpython_tags(version, platforms=SYSTEMS[system]),
+            *compatible_tags(version, platforms=SYSTEMS[system]),
+        }
         wheels = [parse_wheel_filename(file) for file in table.get(f"{system} {python}", ())]
         found = {name: str(release) for name, release, _, tags in wheels if tags & fit}
         complaints += [
             f"{name} {lock[name]} has no wheel for {system} and Python {python}"
-            for name in sorted(needed) if found.get(name) != lock[name]
+            for name in sorted(needed)
+            if found.get(name) != lock[name]
         ]
     return complaints
 
@@ -162,7 +171,8 @@ def undeclared(source: str, declared: list[Requirement]) -> set[str]:
     known = {canonicalize_name(need.name) for need in declared}
     homes = _homes()
     return {
-        module for module in modules - sys.stdlib_module_names - {"autograder", "tests", "images"}
+        module
+        for module in modules - sys.stdlib_module_names - {"autograder", "tests", "images"}
         if module in homes and not known & {canonicalize_name(home) for home in homes[module]}
     }
 
@@ -215,17 +225,29 @@ def test_the_lock_names_no_host_no_folder_and_no_gpu_package():
     assert "+" not in LOCK["torch"] and not [name for name in LOCK if name.startswith(GPU_PACKAGES)]
 
 
-@pytest.mark.parametrize("line", [
-    "--extra-index-url=example", "--find-links folder", "torch @ file:wheels/torch.whl", "torch==2.13.0+cpu",
-    "# see https://example.org/simple", "    # via -r /home/someone/requirements.in",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--extra-index-url=example",
+        "--find-links folder",
+        "torch @ file:wheels/torch.whl",
+        "torch==2.13.0+cpu",
+        "# see https://example.org/simple",
+        "    # via -r /home/someone/requirements.in",
+    ],
+)
 def test_a_line_that_ties_the_lock_to_one_machine_is_seen(line):
     assert not_portable(f"{LOCK_TEXT}\n{line}\n") == [line]
 
 
 MACHINES = [
     {"sys_platform": system, "platform_machine": machine}
-    for system, machine in [("linux", "x86_64"), ("linux", "aarch64"), ("linux", "ppc64le"), ("darwin", "arm64")]
+    for system, machine in [
+        ("linux", "x86_64"),
+        ("linux", "aarch64"),
+        ("linux", "ppc64le"),
+        ("darwin", "arm64"),
+    ]
 ]
 
 
@@ -270,12 +292,15 @@ def test_a_conda_environment_out_of_step_is_seen():
     assert conda_complaints(shorter, LOCK) == ["pip is missing", f"tqdm: None instead of {LOCK['tqdm']}"]
 
 
-@pytest.mark.parametrize(("folder", "declared"), [
-    ("autograder", RUNTIME + EXTRAS["cluster"] + EXTRAS["book"]),
-    ("images", RUNTIME),
-    ("solutions", RUNTIME),
-    ("tests", DIRECT),
-])
+@pytest.mark.parametrize(
+    ("folder", "declared"),
+    [
+        ("autograder", RUNTIME + EXTRAS["cluster"] + EXTRAS["book"]),
+        ("images", RUNTIME),
+        ("solutions", RUNTIME),
+        ("tests", DIRECT),
+    ],
+)
 def test_every_import_is_of_a_direct_dependency(folder, declared):
     files = sorted((ROOT / folder).rglob("*.py"))
     found = {str(file.relative_to(ROOT)): undeclared(file.read_text(), declared) for file in files}

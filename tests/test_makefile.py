@@ -19,7 +19,9 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 PYTEST = "pytest -q --numprocesses logical --dist loadgroup -m not trial"
 TARGETS = {"help", "lab", "model", "test", "demo", "build", "bench", "lint", "lock", "clean"}
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed (apt install make)")
+pytestmark = pytest.mark.skipif(
+    shutil.which("make") is None, reason="make is not installed (apt install make)"
+)
 
 # Where a file `refuse` holds a word of the arguments, the stand-in fails. `-c CODE` asks about versions and
 # modules: the answer is yes. `-m venv` makes a .venv of this same stand-in. All else is only written down.
@@ -160,10 +162,16 @@ def test_a_failed_installation_is_tried_again(course):
     assert make(course, "test")[1] == [*SET_UP[1:], PYTEST]
 
 
-@pytest.mark.parametrize(("refused", "said"), [
-    ("version_info", "is Python 3.14.9; name a Python from 3.11 to 3.14, as in: make test PYTHON=python3.11"),
-    ("ensurepip", "comes without venv and ensurepip; install them"),
-])
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        (
+            "version_info",
+            "is Python 3.14.9; name a Python from 3.11 to 3.14, as in: make test PYTHON=python3.11",
+        ),
+        ("ensurepip", "comes without venv and ensurepip; install them"),
+    ],
+)
 def test_a_python_that_will_not_do_is_named_in_one_sentence(course, refused, said):
     (course / "refuse").write_text(refused)
     code, done, printed = make(course, "test")

@@ -45,7 +45,9 @@ def site(wheel, tmp_path_factory):
 
 def pip(*words):
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)], capture_output=True, text=True
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
 
@@ -56,7 +58,12 @@ def run(site, cwd, *words):
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     return subprocess.run(
         [sys.executable, "-S", "-P", *map(str, words)],
-        env=environment, cwd=cwd, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
+        env=environment,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        stdin=subprocess.DEVNULL,
     )
 
 
@@ -98,7 +105,9 @@ def test_notebook_tools_work(site, tmp_path):
 
 
 def test_a_learners_folder_is_made(site, tmp_path):
-    made = "from pathlib import Path\nfrom autograder.lab import SETTINGS, folder\nfolder.made(Path('mine'))\n"
+    made = (
+        "from pathlib import Path\nfrom autograder.lab import SETTINGS, folder\nfolder.made(Path('mine'))\n"
+    )
     done = run(site, tmp_path, "-c", made + "print(len(list(SETTINGS.rglob('*.json'))))")
     assert done.stdout == "3\n", done.stderr
     for kind in ("notebooks", "solutions"):

@@ -26,7 +26,9 @@ PLAIN = Namespace(json=False)
 every_name = pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
 
 
-@pytest.mark.parametrize("name", ["Ada Lovelace", "山田　太郎", "علی\u200cرضا", "Zoë", "a\\b", "", "✓ 7 of 7"])
+@pytest.mark.parametrize(
+    "name", ["Ada Lovelace", "山田　太郎", "علی\u200cرضا", "Zoë", "a\\b", "", "✓ 7 of 7"]
+)
 def test_other_names_stay_as_they_are(name):
     assert printable(name) == name
 

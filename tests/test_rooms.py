@@ -26,18 +26,50 @@ NEEDS = {
     "probe": {"errors", "faults", "isolation", "schema", "values"},
     "graph": {"errors", "faults", "isolation", "untrusted"},
     "judge": {"errors", "exercises", "faults", "probe", "schema", "values", "verdict"},
-    "notebook": {"errors", "exercises", "faults", "files", "isolation", "judge", "probe", "schema", "verdict"},
+    "notebook": {
+        "errors",
+        "exercises",
+        "faults",
+        "files",
+        "isolation",
+        "judge",
+        "probe",
+        "schema",
+        "verdict",
+    },
     "doctor": {"notebook"},
     "build": {"errors", "exercises", "files", "judge", "notebook", "schema"},
     "lab": {"build", "errors", "files", "notebook"},
     "grading": {
-        *("build", "doctor", "errors", "exercises", "faults", "files", "graph", "imports", "judge", "notebook"),
+        *(
+            "build",
+            "doctor",
+            "errors",
+            "exercises",
+            "faults",
+            "files",
+            "graph",
+            "imports",
+            "judge",
+            "notebook",
+        ),
         *("printable", "probe", "schema", "untrusted", "values", "verdict"),
     },
     "build.book": {"build", "exercises", "grading", "judge", "notebook", "schema"},
     "bundle": {"build", "errors", "exercises", "grading", "judge", "schema", "values"},
     "cli": {
-        *("build", "bundle", "doctor", "errors", "exercises", "grading", "imports", "judge", "lab", "notebook"),
+        *(
+            "build",
+            "bundle",
+            "doctor",
+            "errors",
+            "exercises",
+            "grading",
+            "imports",
+            "judge",
+            "lab",
+            "notebook",
+        ),
         "printable",
     },
 }
@@ -58,7 +90,9 @@ def modules() -> Iterator[tuple[str, Path]]:
 def imported(path: Path) -> set[str]:
     """The rooms that a module imports from, also within its functions; not for types alone."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    for_types = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    ]
     left_out = {id(inner) for node in for_types for inner in ast.walk(node)}
     found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and id(node) not in left_out]
     names = [name for node in found for name in names_of(node) if name[0] == "autograder"]
@@ -81,4 +115,6 @@ def test_a_room_imports_from_nothing_but_those_that_it_needs(room):
 
 def test_there_is_no_circle():
     order = list(NEEDS)
-    assert all(order.index(needed) < order.index(room) for room, all_needed in NEEDS.items() for needed in all_needed)
+    assert all(
+        order.index(needed) < order.index(room) for room, all_needed in NEEDS.items() for needed in all_needed
+    )

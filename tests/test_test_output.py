@@ -23,9 +23,23 @@ def printed(tmp_path) -> str:
     (tmp_path / "test_one.py").write_text(SOURCE)
     (tmp_path / "conftest.py").write_text(Path(__file__).with_name("conftest.py").read_text())
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    command = [sys.executable, "-m", "pytest", "-q", "--numprocesses", "2", "--dist", "loadgroup", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--numprocesses",
+        "2",
+        "--dist",
+        "loadgroup",
+        str(tmp_path),
+    ]
     folder = Path(__file__).parent
-    environment = {"PYTHONPATH": f"{folder}:{folder / 'support'}:{folder.parent}", "PATH": "", "HOME": str(tmp_path)}
+    environment = {
+        "PYTHONPATH": f"{folder}:{folder / 'support'}:{folder.parent}",
+        "PATH": "",
+        "HOME": str(tmp_path),
+    }
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
 
 

@@ -11,8 +11,12 @@ from autograder.untrusted import Unreadable, as_text, checked
 from autograder.verdict import WRONG, Aspect, Picture, Verdict
 
 PICTURE = Picture([[0.5, inf]], [[1.0, -1.0]], (0, 1), "the result")
-VERDICT = Verdict("loops.softmax", WRONG, (Aspect("values", 0.0, 4.0),), "Why?", "SMX-01", PICTURE, hidden=True)
-RESULT = Result({3: [{"output_type": "stream"}]}, {"loops.softmax": VERDICT}, {"x": {}}, "stopped", "", {"cells": 1})
+VERDICT = Verdict(
+    "loops.softmax", WRONG, (Aspect("values", 0.0, 4.0),), "Why?", "SMX-01", PICTURE, hidden=True
+)
+RESULT = Result(
+    {3: [{"output_type": "stream"}]}, {"loops.softmax": VERDICT}, {"x": {}}, "stopped", "", {"cells": 1}
+)
 
 
 def read(data) -> Result:

@@ -21,11 +21,29 @@ FILE = Path(__file__).with_suffix(".json")
 
 def chosen(platforms: tuple[str, ...], python: str) -> list[str]:
     """The wheels that pip takes there, by file name. Raises CalledProcessError if one is missing."""
-    pins = [f"{need.name}=={test_environment.LOCK[need.name]}" for need in test_environment.RUNTIME if not need.marker]
+    pins = [
+        f"{need.name}=={test_environment.LOCK[need.name]}"
+        for need in test_environment.RUNTIME
+        if not need.marker
+    ]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
-        command = [sys.executable, "-m", "pip", "install", "-q", "--dry-run", "--no-deps", "--ignore-installed"]
-        command += ["--only-binary=:all:", f"--python-version={python}", f"--target={folder}", f"--report={report}"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--dry-run",
+            "--no-deps",
+            "--ignore-installed",
+        ]
+        command += [
+            "--only-binary=:all:",
+            f"--python-version={python}",
+            f"--target={folder}",
+            f"--report={report}",
+        ]
         subprocess.run([*command, *(f"--platform={one}" for one in platforms), *pins], check=True)
         found = json.loads(report.read_text())["install"]
     return sorted(one["download_info"]["url"].rpartition("/")[2] for one in found)

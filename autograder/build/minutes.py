@@ -16,7 +16,8 @@ HEADING = re.compile(r"^#+ (.+)$", flags=re.M)
 HEAD = "| exercise | points | minutes |"
 # What is read only after one has answered, or not at all.
 LATER = re.compile(
-    rf"### BEGIN .*?### END [A-Z ]+|<details>.*?</details>|!\[.*?\]\(.*?\)|{re.escape(HEAD)}.*?\n\n", flags=re.S
+    rf"### BEGIN .*?### END [A-Z ]+|<details>.*?</details>|!\[.*?\]\(.*?\)|{re.escape(HEAD)}.*?\n\n",
+    flags=re.S,
 )
 
 

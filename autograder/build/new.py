@@ -12,7 +12,7 @@ FIRST_OF_ONES_OWN = 80  # the course goes on below
 HERE, IN_OWN_FOLDER = ("autograder/exercises", "tests/answers"), ("exercises", "answers")
 CLOSING = '# %% [markdown]\nr"""\n## On your own\n'
 
-FUNCTION = '''\
+FUNCTION = """\
 def $name(x):
     return 2 * x
 
@@ -25,8 +25,8 @@ def cases(draw):
     n, d = draw.sizes(2)
     yield Case("all sizes different", (draw.normal(n, d),), needs=("several",))
     yield Case("one number", (draw.normal(1, 1),))
-'''
-CLASS = '''\
+"""
+CLASS = """\
 class $name(nn.Module):
     def __init__(self, d_in, d_out):
         super().__init__()
@@ -54,7 +54,7 @@ def cases(draw):
 def _case(draw, family, n, d_in, d_out, **fields):
     weights = {"proj.weight": draw.normal(d_out, d_in), "proj.bias": draw.normal(d_out)}
     return Case(family, (draw.normal(n, d_in),), init=(d_in, d_out), weights=weights, **fields)
-'''
+"""
 EXERCISE = '''\
 """What the exercise asks for, in one line."""
 
@@ -145,12 +145,20 @@ class $name(nn.Module):
         ### END SOLUTION
 '''
 OF_FUNCTIONS = {
-    "imports": "", "code": FUNCTION, "cell": FUNCTION_CELL, "shapes": '"x": "N d", "return": "N d"',
-    "result": "x", "indent": "",
+    "imports": "",
+    "code": FUNCTION,
+    "cell": FUNCTION_CELL,
+    "shapes": '"x": "N d", "return": "N d"',
+    "result": "x",
+    "indent": "",
 }
 OF_CLASSES = {
-    "imports": "import torch.nn.functional as F\nfrom torch import nn\n\n", "code": CLASS, "cell": CLASS_CELL,
-    "shapes": '"x": "N a", "return": "N b"', "result": "self.proj(x)", "indent": "    ",
+    "imports": "import torch.nn.functional as F\nfrom torch import nn\n\n",
+    "code": CLASS,
+    "cell": CLASS_CELL,
+    "shapes": '"x": "N a", "return": "N b"',
+    "result": "self.proj(x)",
+    "indent": "    ",
 }
 TOPIC = '''\
 """What the lesson is about."""
@@ -208,7 +216,11 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
     source = Lesson(lesson, root).source
     words = {"id": exercise_id, "name": name, "lesson": lesson, "number": str(len(exercises_of(lesson)) + 1)}
     words |= {"title": lesson.replace("_", " ")} | (OF_CLASSES if name[0].isupper() else OF_FUNCTIONS)
-    texts = {file: _filled(EXERCISE, words), answers: _filled(ANSWER_FILE, words), source: _with_cells(source, words)}
+    texts = {
+        file: _filled(EXERCISE, words),
+        answers: _filled(ANSWER_FILE, words),
+        source: _with_cells(source, words),
+    }
     for folder, template in ((file.parent, TOPIC), (answers.parent, "")):
         if not (folder / "__init__.py").exists():
             texts[folder / "__init__.py"] = _filled(template, words)

@@ -1,11 +1,11 @@
 """The zip for students of a graded course, written by `bundle`.
 
-    records    the visible checks of an exercise as recorded data
-    kept       records of earlier bundles, as long as nothing that they depend on has changed
-    recording  those of all exercises, several at a time
-    contents   its lessons: the repository's, or those of a course
-    make       the contents of the zip, and the zip
-    student/   files that only the zip contains: README, Makefile, packaging
+records    the visible checks of an exercise as recorded data
+kept       records of earlier bundles, as long as nothing that they depend on has changed
+recording  those of all exercises, several at a time
+contents   its lessons: the repository's, or those of a course
+make       the contents of the zip, and the zip
+student/   files that only the zip contains: README, Makefile, packaging
 """
 
 from autograder.bundle.make import bundle

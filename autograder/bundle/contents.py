@@ -46,10 +46,14 @@ def _of_course(course: Path) -> Contents:
         if not path.is_file():
             raise UserError(f"{name} is not released; in {course}: `nbgrader generate_assignment {name}`.")
         notebooks[name] = path.read_text(encoding="utf-8")
-        kinds = [cell.metadata.get("nbgrader", {}) for cell in nbformat.reads(notebooks[name], as_version=4).cells]
+        kinds = [
+            cell.metadata.get("nbgrader", {}) for cell in nbformat.reads(notebooks[name], as_version=4).cells
+        ]
         points |= {kind.grade_id.removeprefix("check-"): kind.points for kind in kinds if kind.get("grade")}
     known = {exercise.id.replace(".", "-", 1): exercise for exercise in all_exercises()}
-    return Contents(notebooks, tuple(_worth(one, points[name]) for name, one in known.items() if name in points))
+    return Contents(
+        notebooks, tuple(_worth(one, points[name]) for name, one in known.items() if name in points)
+    )
 
 
 def _worth(exercise: Exercise, points: float) -> Exercise:
@@ -57,4 +61,6 @@ def _worth(exercise: Exercise, points: float) -> Exercise:
     share = points / exercise.points
     if share == 1:
         return exercise
-    return replace(exercise, aspects={name: round(share * worth, 4) for name, worth in exercise.aspects.items()})
+    return replace(
+        exercise, aspects={name: round(share * worth, 4) for name, worth in exercise.aspects.items()}
+    )

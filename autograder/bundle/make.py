@@ -109,7 +109,10 @@ def fill(folder: Path, progress: bool = True, contents: Contents | None = None) 
 
 
 def _copy_code(folder: Path) -> None:
-    wanted = [*MODULES, *(f"{name}/{path.name}" for name in FOLDERS for path in (PACKAGE / name).glob("*.py"))]
+    wanted = [
+        *MODULES,
+        *(f"{name}/{path.name}" for name in FOLDERS for path in (PACKAGE / name).glob("*.py")),
+    ]
     for name in wanted:
         target = folder / "autograder" / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -62,7 +62,9 @@ def _write(tasks: list[_Task], progress: bool) -> None:
             # Half of a worker or of a bar, left by Ctrl-C, would end in a traceback.
             with _delayed(signal.SIGINT, signal.SIGTERM):
                 running = _submitted(pool, tasks)
-                bar = tqdm(as_completed(running), total=len(tasks), unit="file", disable=not progress, leave=False)
+                bar = tqdm(
+                    as_completed(running), total=len(tasks), unit="file", disable=not progress, leave=False
+                )
             for done in bar:
                 done.result()
                 kept.keep(running[done].name, running[done].file)

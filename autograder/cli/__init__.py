@@ -55,7 +55,9 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        why = _lacks(error) or f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given." + keep_trace(
+        why = _lacks(
+            error
+        ) or f"this is {OUR_ERROR} ({place_of(error)}), not of what it was given." + keep_trace(
             traceback.format_exc()
         )
         print(f"autograder: {why}", file=sys.stderr)

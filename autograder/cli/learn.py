@@ -31,8 +31,12 @@ def add_to(commands: Any) -> None:
 
     text = "show what is done in a learner's notebooks, and what is next"
     command = add_command(commands, "progress", _progress, text)
-    command.add_argument("notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run")
-    command.add_argument("--json", action="store_true", help="one JSON object a notebook, in the order of the files")
+    command.add_argument(
+        "notebooks", metavar="NOTEBOOK", nargs="+", help="files as JupyterLab saved them; not run"
+    )
+    command.add_argument(
+        "--json", action="store_true", help="one JSON object a notebook, in the order of the files"
+    )
 
 
 def _lab(arguments: Namespace) -> None:
@@ -67,7 +71,11 @@ def _progress(arguments: Namespace) -> None:
     from autograder.notebook.saved import parts_of_files
 
     parts = parts_of_files(arguments.notebooks)
-    print("\n".join(json.dumps(as_data(part)) for part in parts) if arguments.json else printable_lines(text_of(parts)))
+    print(
+        "\n".join(json.dumps(as_data(part)) for part in parts)
+        if arguments.json
+        else printable_lines(text_of(parts))
+    )
 
 
 def _model(arguments: Namespace) -> None:

@@ -49,7 +49,9 @@ def _add_course(commands: Any) -> None:
     command.add_argument(
         "--only", metavar="01,02,...", type=_names, help="these lessons, by number or name (default: all)"
     )
-    command.add_argument("--with", dest="further", metavar="FOLDER", type=Path, help="and lessons of your own")
+    command.add_argument(
+        "--with", dest="further", metavar="FOLDER", type=Path, help="and lessons of your own"
+    )
     command.add_argument(
         "--update",
         action="store_true",
@@ -102,20 +104,28 @@ def _add_extend(commands: Any) -> None:
 
 
 def _add_report(commands: Any) -> None:
-    command = add_command(commands, "report", _report, "write the class report of what is graded, one HTML page")
+    command = add_command(
+        commands, "report", _report, "write the class report of what is graded, one HTML page"
+    )
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
 
 
 def _add_demo(commands: Any) -> None:
     command = add_command(commands, "demo", _demo, "make a course with a sample class, and grade it")
-    command.add_argument("folder", metavar="DIR", help="the folder of the course; a demo of before is replaced")
+    command.add_argument(
+        "folder", metavar="DIR", help="the folder of the course; a demo of before is replaced"
+    )
 
 
 def _add_bundle(commands: Any) -> None:
     command = add_command(commands, "bundle", _bundle, "write the zip that students of a graded course get")
-    command.add_argument("file", metavar="FILE", nargs="?", default=DEFAULT_BUNDLE, help="default: %(default)s")
-    command.add_argument("--course", metavar="DIR", help="of this course: its lessons, text and points (default: all)")
+    command.add_argument(
+        "file", metavar="FILE", nargs="?", default=DEFAULT_BUNDLE, help="default: %(default)s"
+    )
+    command.add_argument(
+        "--course", metavar="DIR", help="of this course: its lessons, text and points (default: all)"
+    )
 
 
 def _needs_fork(what: str, instead: str) -> None:
@@ -139,7 +149,12 @@ def _check(arguments: Namespace) -> int:
         if why := why_no_sandbox():
             print(f"autograder: answers run with your own rights, without a sandbox: {why}", file=sys.stderr)
         verdicts = check_files(
-            arguments.exercise, arguments.files, arguments.seed, arguments.hidden, server=server, why=arguments.why
+            arguments.exercise,
+            arguments.files,
+            arguments.seed,
+            arguments.hidden,
+            server=server,
+            why=arguments.why,
         )
         for file, verdict in zip(arguments.files, verdicts, strict=True):
             if isinstance(verdict, NotJudged):
@@ -172,7 +187,9 @@ def _grade(arguments: Namespace) -> int:
     _needs_fork("grading", "on Windows, use WSL.")
     from autograder.grading.worker.fork_server import ForkServer
 
-    with nullcontext() if arguments.cluster else ForkServer() as server:  # it warms up while the rest is imported
+    with (
+        nullcontext() if arguments.cluster else ForkServer() as server
+    ):  # it warms up while the rest is imported
         with quick_imports():
             from autograder.grading.grade import grade
 

@@ -10,13 +10,19 @@ from autograder.cli import add_command
 def add_to(commands: Any) -> None:
     """Adds the commands of this module."""
     command = add_command(commands, "build", _build, "make the notebooks from the lessons' sources")
-    command.add_argument("lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)")
+    command.add_argument(
+        "lessons", metavar="LESSON", nargs="*", help="for instance 03_masking (default: all)"
+    )
     command.add_argument("--in", dest="folder", metavar="FOLDER", help="lessons of your own, in this folder")
     command.add_argument("--check", action="store_true", help="only name what is stale, and exit with 1")
 
-    command = add_command(commands, "new", _new, "write the files of a new exercise, small but whole, to be changed")
+    command = add_command(
+        commands, "new", _new, "write the files of a new exercise, small but whole, to be changed"
+    )
     command.add_argument("exercise", metavar="TOPIC.NAME", help="its id, for instance loops.softmax")
-    command.add_argument("--in", dest="folder", metavar="FOLDER", help="of your own, in this folder (GRADING.md)")
+    command.add_argument(
+        "--in", dest="folder", metavar="FOLDER", help="of your own, in this folder (GRADING.md)"
+    )
 
 
 def _build(arguments: Namespace) -> int:

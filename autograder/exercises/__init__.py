@@ -67,8 +67,12 @@ def _read(file: Path) -> Exercise:
     if exercise.reference.__module__ == module.__name__:
         exercise.reference.__name__ = exercise.reference.__qualname__ = name  # the title of its graph
     if exercise.worked.__name__ != name:
-        raise UserError(f"{topic}.{name}: its worked answer is named {exercise.worked.__name__}; name it {name}.")
-    named = _with_ids(replace(exercise, id=f"{topic}.{name}", lesson=import_module(f"{__name__}.{topic}").LESSON))
+        raise UserError(
+            f"{topic}.{name}: its worked answer is named {exercise.worked.__name__}; name it {name}."
+        )
+    named = _with_ids(
+        replace(exercise, id=f"{topic}.{name}", lesson=import_module(f"{__name__}.{topic}").LESSON)
+    )
     refuse_names_of_code(named)
     return named
 
@@ -79,7 +83,9 @@ def _with_ids(exercise: Exercise) -> Exercise:
 
     own = {one.title: own_id(exercise.id, one.title) for one in exercise.mistakes if not one.id}
     mistakes = tuple(replace(one, id=one.id or own[one.title]) for one in exercise.mistakes)
-    return replace(exercise, mistakes=mistakes, combinable=tuple(own.get(name, name) for name in exercise.combinable))
+    return replace(
+        exercise, mistakes=mistakes, combinable=tuple(own.get(name, name) for name in exercise.combinable)
+    )
 
 
 def _with_words(exercise: Exercise, known: Mapping[str, Mistake]) -> Exercise:

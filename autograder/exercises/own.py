@@ -91,10 +91,16 @@ def check_names(folder: Path) -> None:
     taken = {one.lesson[:2] for one in all_exercises()}, {one.name for one in all_exercises()}
     for topic, lesson in _topics(folder).items():
         names = {path.stem for path in (folder / "exercises" / topic).glob("[!_]*.py")}
-        for what, name in (("topic", topic), ("lesson number", lesson[:2]), *(("name", one) for one in sorted(names))):
+        for what, name in (
+            ("topic", topic),
+            ("lesson number", lesson[:2]),
+            *(("name", one) for one in sorted(names)),
+        ):
             there = (FOLDER / topic).is_dir() if what == "topic" else name in taken[what == "name"]
             if there:
-                raise UserError(f"{folder}, topic {topic}: the {what} {name} is taken by the course; choose another.")
+                raise UserError(
+                    f"{folder}, topic {topic}: the {what} {name} is taken by the course; choose another."
+                )
 
 
 def _topics(folder: Path) -> dict[str, str]:

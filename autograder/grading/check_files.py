@@ -109,7 +109,9 @@ def _check(
             trail: list[str] = []
             verdict = questions.verdict(questions.ask(session, isolated), stopped, trail=trail)
             if why and trail:
-                verdict = replace(verdict, message="\n".join([verdict.message, "", "Why this message:", *trail]))
+                verdict = replace(
+                    verdict, message="\n".join([verdict.message, "", "Why this message:", *trail])
+                )
             return _with_warning(verdict, questions.exercise, cells)
 
     try:
@@ -119,7 +121,9 @@ def _check(
     except (OSError, ForkServerDied):
         raise
     except Exception as error:
-        return NotJudged(f"this is {OUR_ERROR} ({place_of(error)}), not of the answer.", traceback.format_exc())
+        return NotJudged(
+            f"this is {OUR_ERROR} ({place_of(error)}), not of the answer.", traceback.format_exc()
+        )
 
 
 def _load(session: Session, name: str, cells: list[str]) -> Stopped | None:

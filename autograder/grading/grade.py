@@ -84,7 +84,9 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
     except (OSError, SQLAlchemyError, InvalidEntry) as error:
         cause = cause_of(error)
         if isinstance(cause, OSError):
-            raise UserError(f"grading stopped: {cause.filename or folder}: {cause.strerror}. {GO_ON}") from None
+            raise UserError(
+                f"grading stopped: {cause.filename or folder}: {cause.strerror}. {GO_ON}"
+            ) from None
         why = str(getattr(cause, "orig", None) or cause).splitlines()[0]
         raise UserError(f"grading stopped: the gradebook cannot be written ({why}). {GO_ON}") from None
 

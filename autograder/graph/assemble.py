@@ -16,7 +16,14 @@ from autograder.graph.trace import TooLong
 Groups = list[list[Step]]  # steps that are one box
 # Operations that combine parameters of several modules are drawn outside all of them.
 _JOINING = {"copy", "cat", "stack", "multi_head_attention_forward"}
-_SPOKEN = {"setitem": "write", "getitem": "pick", "T": "transpose", "mT": "transpose", "invert": "not", "unbind": "row"}
+_SPOKEN = {
+    "setitem": "write",
+    "getitem": "pick",
+    "T": "transpose",
+    "mT": "transpose",
+    "invert": "not",
+    "unbind": "row",
+}
 
 
 def assembled(trace: Trace) -> tuple[Nodes, Edges]:

@@ -29,7 +29,9 @@ class Comparison(Shown):
     @property
     def dot(self) -> str:
         sides = ("yours", self.mine), ("theirs", self.theirs)
-        titles = [who if side.title == "lambda" else f"{who}: {plain_text(side.title, 40)}" for who, side in sides]
+        titles = [
+            who if side.title == "lambda" else f"{who}: {plain_text(side.title, 40)}" for who, side in sides
+        ]
         graphs = [(title, side.nodes, side.edges) for title, (_, side) in zip(titles, sides)]
         return dot_of_pair(graphs, self._sentences())
 
@@ -45,7 +47,9 @@ class Comparison(Shown):
 
 
 @entry_point
-def compare(mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any) -> Comparison:
+def compare(
+    mine: Callable, theirs: Callable, *inputs: object, depth: int | None = None, **named: Any
+) -> Comparison:
     """Draws both on the same inputs and says what differs in the mathematics.
 
     depth  how many levels of parts are opened in the picture, as in `draw`; what is compared is always all of it.

@@ -31,7 +31,7 @@ def rows(nodes: Nodes, edges: Edges) -> int:
 
 
 def levels(box: str) -> list[str]:
-    """"layers.0.self_attn" -> ["layers.0", "layers.0.self_attn"]: a number belongs to the name before it."""
+    """ "layers.0.self_attn" -> ["layers.0", "layers.0.self_attn"]: a number belongs to the name before it."""
     found: list[str] = []
     for word in box.split(".") if box else ():
         if found and (word.isdigit() or word == "*"):

@@ -51,8 +51,14 @@ def found(mine: tuple[Nodes, Edges], theirs: tuple[Nodes, Edges]) -> list[Differ
     blocks = SequenceMatcher(None, mine_kinds, their_kinds, autojunk=False).get_matching_blocks()
     places = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
     pairs = [(items[0][mine], items[1][theirs]) for mine, theirs in places]
-    only = [sorted(set(range(len(side))) - {pair[which] for pair in places}) for which, side in enumerate(items)]
-    told = [*_counted(items, only), *_named(pairs), *(Difference(*item) for item in scores.differences(a, b, pairs))]
+    only = [
+        sorted(set(range(len(side))) - {pair[which] for pair in places}) for which, side in enumerate(items)
+    ]
+    told = [
+        *_counted(items, only),
+        *_named(pairs),
+        *(Difference(*item) for item in scores.differences(a, b, pairs)),
+    ]
     # What follows from the above is not told again.
     told = told or [*_added_back(a, b, pairs), *_linear(items, only)]
     told = told or [*_results(a, b), *_unused(a, b), *_order(a, b)]

@@ -57,12 +57,16 @@ def dot_of_pair(sides: list[tuple[str, Nodes, Edges]], notes: list[str]) -> str:
         name = "mt"[place]
         frame = f'margin=14; style=rounded; color="{LINE}"; {_frame(title, 14, INK)}'
         text += f"  subgraph cluster_{name} {{ {frame}\n{_body(nodes, edges, name)}  }}\n"
-        text += "".join(f"  start -> {name}{node.id} [style=invis];\n" for node in nodes if node.kind == "input")
+        text += "".join(
+            f"  start -> {name}{node.id} [style=invis];\n" for node in nodes if node.kind == "input"
+        )
     return text + "}\n"
 
 
 def _notes(notes: Iterable[str]) -> str:
-    wrapped = [wrap(plain_text(note, 400), 90, break_long_words=False, break_on_hyphens=False) for note in notes]
+    wrapped = [
+        wrap(plain_text(note, 400), 90, break_long_words=False, break_on_hyphens=False) for note in notes
+    ]
     lines = "".join(f'{_safe(line)}<BR ALIGN="LEFT"/>' for note in wrapped for line in note)
     return f'  labelloc=t; labeljust=l; fontsize=13; fontcolor="{INK}"; label=<{lines}>;\n' if lines else ""
 
@@ -116,7 +120,9 @@ def _label(node: Node) -> str:
     mark = {"failed": "\u2717 ", "differs": "\u2260 "}.get(node.state, "")
     times = f" \u00d7 {node.times}" if node.times > 1 else ""
     lines = filter(None, (node.detail, shape_text(node.shape)))
-    below = "".join(f'<BR/><FONT POINT-SIZE="{_DETAIL}" COLOR="{GREY}">{_safe(line)}</FONT>' for line in lines)
+    below = "".join(
+        f'<BR/><FONT POINT-SIZE="{_DETAIL}" COLOR="{GREY}">{_safe(line)}</FONT>' for line in lines
+    )
     title = _safe(f"{mark}{node.label}{times}")
     if _kind(node) in ("layout", "parameter", "constant"):
         return f'<FONT POINT-SIZE="{_DETAIL}" COLOR="{INK}">{title}</FONT>{below}'

@@ -92,7 +92,11 @@ class Drawing(Shown):
         """One line per step, numbered; each says which lines it takes."""
         takes = sources_of(self.edges)
         rows = [
-            (_name(node), _from(node, [source + 1 for source in takes.get(node.id, ())]), shape_text(node.shape))
+            (
+                _name(node),
+                _from(node, [source + 1 for source in takes.get(node.id, ())]),
+                shape_text(node.shape),
+            )
             for node in self.nodes
         ]
         wide, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
@@ -117,7 +121,11 @@ def _from(node: Node, lines: list[int]) -> str:
 
 @entry_point
 def draw(
-    module_or_function: Callable, *inputs: object, depth: int | None = None, engine: str = "trace", **named: object
+    module_or_function: Callable,
+    *inputs: object,
+    depth: int | None = None,
+    engine: str = "trace",
+    **named: object,
 ) -> Drawing:
     """Draws what a function or a module computes from these inputs.
 

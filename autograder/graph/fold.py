@@ -55,7 +55,9 @@ def _running(steps: list[Step], outputs: Outputs) -> Chains:
     began: Chains = {}
     terms: dict[Step, set[int]] = {}
     for step in steps:
-        alike = frozenset((str(position), kinds[parent]) for parent, position in step.parents if parent in kinds)
+        alike = frozenset(
+            (str(position), kinds[parent]) for parent, position in step.parents if parent in kinds
+        )
         kinds[step] = numbers.setdefault((_look(step), alike), len(numbers))
         for parent, _ in step.parents:
             rest = {other for other, _ in step.parents if other is not parent}
@@ -104,7 +106,9 @@ def _refined(
         for parent, position in parents[head]:
             children[parent].append((head, position))
     ends = {chains.get(step, step): number for number, (found, _) in enumerate(outputs) for step in found}
-    classes = _numbered({head: (*_look(head), ends.get(head), head.kind == "input" and head.index) for head in heads})
+    classes = _numbered(
+        {head: (*_look(head), ends.get(head), head.kind == "input" and head.index) for head in heads}
+    )
     # A chain of thousands of steps does not fold, however often it is looked at.
     for _ in range(min(_ROUNDS, max(10, 60_000 // max(len(heads), 1)))):
         finer = _numbered(

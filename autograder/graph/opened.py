@@ -16,7 +16,10 @@ from torch.nn import functional as F
 
 # (name of the result, operation, its inputs): names of earlier results, or plain values.
 _SIGNS = {"@": operator.matmul, "*": operator.mul, "/": operator.truediv, "+": operator.add}
-_SHARED = (("key", "repeat_interleave", "key", "group", -3), ("value", "repeat_interleave", "value", "group", -3))
+_SHARED = (
+    ("key", "repeat_interleave", "key", "group", -3),
+    ("value", "repeat_interleave", "value", "group", -3),
+)
 _SCORES = (("turned", "transpose", "key", -2, -1), ("scores", "@", "query", "turned"))
 _DIVIDED = (("scores", "/", "scores", "root"),)
 _MULTIPLIED = (("scores", "*", "scores", "scale"),)
@@ -30,7 +33,9 @@ _HEADS = inspect.signature(F.multi_head_attention_forward)
 
 
 Masks = list[torch.Tensor]
-NameParameter = Callable[[torch.Tensor, torch.Tensor, str], None]  # what a piece of a packed parameter is called
+NameParameter = Callable[
+    [torch.Tensor, torch.Tensor, str], None
+]  # what a piece of a packed parameter is called
 
 
 class NotCovered(Exception):
@@ -41,7 +46,9 @@ def is_fused(function: Callable) -> bool:
     return function in (F.scaled_dot_product_attention, F.multi_head_attention_forward)
 
 
-def expand(function: Callable, args: tuple, kwargs: dict, name_parameter: NameParameter) -> tuple[torch.Tensor, ...]:
+def expand(
+    function: Callable, args: tuple, kwargs: dict, name_parameter: NameParameter
+) -> tuple[torch.Tensor, ...]:
     """The results of the fused function, by visible steps. Raises `NotCovered` for an option without a table.
 
     `name_parameter(packed, tensor, name)` tells what a piece of a packed parameter is called.

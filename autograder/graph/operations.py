@@ -10,39 +10,156 @@ from typing import Any
 from torch.overrides import resolve_name
 
 _SAME = {
-    "rmatmul": "matmul", "truediv": "div", "true_divide": "div", "divide": "div", "rtruediv": "div",
-    "rdiv": "div", "multiply": "mul", "rmul": "mul", "radd": "add", "rsub": "sub", "subtract": "sub",
-    "negative": "neg", "power": "pow", "rpow": "pow", "iadd": "add", "isub": "sub", "imul": "mul",
-    "itruediv": "div", "idiv": "div", "bitwise_not": "invert", "logical_not": "invert", "concat": "cat",
-    "concatenate": "cat", "swapaxes": "transpose", "swapdims": "transpose", "movedim": "permute",
-    "moveaxis": "permute", "t": "T", "H": "T", "mH": "mT", "adjoint": "mT", "bitwise_and": "and",
-    "logical_and": "and", "bitwise_or": "or", "logical_or": "or", "clamp_min": "clamp",
-    "clamp_max": "clamp", "absolute": "abs", "special_softmax": "softmax",
+    "rmatmul": "matmul",
+    "truediv": "div",
+    "true_divide": "div",
+    "divide": "div",
+    "rtruediv": "div",
+    "rdiv": "div",
+    "multiply": "mul",
+    "rmul": "mul",
+    "radd": "add",
+    "rsub": "sub",
+    "subtract": "sub",
+    "negative": "neg",
+    "power": "pow",
+    "rpow": "pow",
+    "iadd": "add",
+    "isub": "sub",
+    "imul": "mul",
+    "itruediv": "div",
+    "idiv": "div",
+    "bitwise_not": "invert",
+    "logical_not": "invert",
+    "concat": "cat",
+    "concatenate": "cat",
+    "swapaxes": "transpose",
+    "swapdims": "transpose",
+    "movedim": "permute",
+    "moveaxis": "permute",
+    "t": "T",
+    "H": "T",
+    "mH": "mT",
+    "adjoint": "mT",
+    "bitwise_and": "and",
+    "logical_and": "and",
+    "bitwise_or": "or",
+    "logical_or": "or",
+    "clamp_min": "clamp",
+    "clamp_max": "clamp",
+    "absolute": "abs",
+    "special_softmax": "softmax",
 }
 # Reflected operators: __rtruediv__(x, 1) is 1 / x.
 REVERSED = {"__rtruediv__", "__rdiv__", "__rsub__", "__rpow__", "rsub"}
 
 # The value goes through unchanged: no box.
 THROUGH = {
-    "detach", "contiguous", "clone", "data", "requires_grad", "to", "type", "type_as", "float",
-    "double", "half", "bfloat16", "cpu", "cuda", "alias", "positive", "resolve_conj", "resolve_neg",
-    "retain_grad", "as_subclass", "pos", "lift_fresh", "from_numpy", "asarray", "as_tensor", "real",
+    "detach",
+    "contiguous",
+    "clone",
+    "data",
+    "requires_grad",
+    "to",
+    "type",
+    "type_as",
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "cpu",
+    "cuda",
+    "alias",
+    "positive",
+    "resolve_conj",
+    "resolve_neg",
+    "retain_grad",
+    "as_subclass",
+    "pos",
+    "lift_fresh",
+    "from_numpy",
+    "asarray",
+    "as_tensor",
+    "real",
 }
 # New tensors: what they hold does not depend on the tensor that they take shape or type from.
 CREATE = {
-    "zeros", "ones", "empty", "full", "eye", "arange", "range", "linspace", "logspace", "rand", "randn",
-    "randint", "randperm", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like",
-    "randn_like", "new_zeros", "new_ones", "new_empty", "new_full", "tril_indices", "triu_indices",
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "eye",
+    "arange",
+    "range",
+    "linspace",
+    "logspace",
+    "rand",
+    "randn",
+    "randint",
+    "randperm",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "rand_like",
+    "randn_like",
+    "new_zeros",
+    "new_ones",
+    "new_empty",
+    "new_full",
+    "tril_indices",
+    "triu_indices",
 }
 BLANK = {"zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty"}
 # Only the arrangement changes, not the numbers: drawn small.
 LAYOUT = {
-    "view", "reshape", "transpose", "permute", "T", "mT", "unflatten", "flatten", "squeeze",
-    "unsqueeze", "expand", "expand_as", "view_as", "reshape_as", "repeat", "repeat_interleave", "tile",
-    "broadcast_to", "chunk", "split", "unbind", "narrow", "select", "getitem", "stack", "cat", "hstack",
-    "vstack", "row_stack", "column_stack", "setitem", "index_select", "split_with_sizes",
-    "tensor_split", "tensor", "copy", "flip", "roll", "atleast_2d", "diagonal", "ravel",
-    "unfold", "broadcast_tensors", "dstack", "hsplit", "vsplit", "take_along_dim",
+    "view",
+    "reshape",
+    "transpose",
+    "permute",
+    "T",
+    "mT",
+    "unflatten",
+    "flatten",
+    "squeeze",
+    "unsqueeze",
+    "expand",
+    "expand_as",
+    "view_as",
+    "reshape_as",
+    "repeat",
+    "repeat_interleave",
+    "tile",
+    "broadcast_to",
+    "chunk",
+    "split",
+    "unbind",
+    "narrow",
+    "select",
+    "getitem",
+    "stack",
+    "cat",
+    "hstack",
+    "vstack",
+    "row_stack",
+    "column_stack",
+    "setitem",
+    "index_select",
+    "split_with_sizes",
+    "tensor_split",
+    "tensor",
+    "copy",
+    "flip",
+    "roll",
+    "atleast_2d",
+    "diagonal",
+    "ravel",
+    "unfold",
+    "broadcast_tensors",
+    "dstack",
+    "hsplit",
+    "vsplit",
+    "take_along_dim",
 }
 LIKE = {"expand_as", "view_as", "reshape_as"}  # the second tensor gives its shape alone
 # One number for several.
@@ -50,15 +167,47 @@ REDUCTIONS = {"mean", "sum", "amax", "max", "median"}
 # An entry of the result is made of several entries: in products, softmaxes and norms by hand at least one of these.
 SUMS = {"sum", "mean", "cumsum", "var", "std", "var_mean", "norm", "vector_norm"}
 PRODUCT = {
-    "matmul", "mm", "bmm", "mv", "dot", "inner", "einsum", "tensordot", "linear", "addmm", "baddbmm",
-    "vdot", "outer", "conv1d", "ger", "kron", "chain_matmul", "multi_dot", "vecdot",
+    "matmul",
+    "mm",
+    "bmm",
+    "mv",
+    "dot",
+    "inner",
+    "einsum",
+    "tensordot",
+    "linear",
+    "addmm",
+    "baddbmm",
+    "vdot",
+    "outer",
+    "conv1d",
+    "ger",
+    "kron",
+    "chain_matmul",
+    "multi_dot",
+    "vecdot",
 }
 SOFTMAX = {"softmax", "log_softmax", "softmin", "logsumexp"}
 MASK = {"masked_fill", "where", "masked_scatter", "index_fill"}
 NORM = {"layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "normalize"}
 ACTIVATION = {
-    "relu", "gelu", "silu", "tanh", "sigmoid", "elu", "leaky_relu", "mish", "softplus", "hardtanh",
-    "relu6", "selu", "celu", "hardswish", "prelu", "logsigmoid", "threshold",
+    "relu",
+    "gelu",
+    "silu",
+    "tanh",
+    "sigmoid",
+    "elu",
+    "leaky_relu",
+    "mish",
+    "softplus",
+    "hardtanh",
+    "relu6",
+    "selu",
+    "celu",
+    "hardswish",
+    "prelu",
+    "logsigmoid",
+    "threshold",
 }
 # One loop step after another may be folded where the terms are alike: a running sum is one sum.
 RUNNING = {"add", "setitem", "maximum", "minimum", "max", "cat", "and", "or", "mul", "index_put", "copy"}
@@ -66,8 +215,14 @@ RUNNING = {"add", "setitem", "maximum", "minimum", "max", "cat", "and", "or", "m
 
 def category(op: str) -> str:
     """What kind of mathematics an operation is; its colour in a picture."""
-    for name, group in (("product", PRODUCT), ("softmax", SOFTMAX), ("mask", MASK), ("norm", NORM),
-                        ("activation", ACTIVATION), ("layout", LAYOUT | {"identity"})):
+    for name, group in (
+        ("product", PRODUCT),
+        ("softmax", SOFTMAX),
+        ("mask", MASK),
+        ("norm", NORM),
+        ("activation", ACTIVATION),
+        ("layout", LAYOUT | {"identity"}),
+    ):
         if op in group:
             return name
     return "plain"
@@ -96,10 +251,27 @@ def number_text(value: object) -> str:
 
 
 SIGNS = {"matmul": "@", "add": "+", "sub": "\u2212", "mul": "\u00d7", "div": "\u00f7", "pow": "to the power"}
-_WITH_DIM = SOFTMAX | REDUCTIONS | {
-    "min", "amin", "argmax", "argmin", "cumsum", "cat", "stack", "unsqueeze", "squeeze", "norm", "var", "std",
-    "prod", "topk", "unbind",
-}
+_WITH_DIM = (
+    SOFTMAX
+    | REDUCTIONS
+    | {
+        "min",
+        "amin",
+        "argmax",
+        "argmin",
+        "cumsum",
+        "cat",
+        "stack",
+        "unsqueeze",
+        "squeeze",
+        "norm",
+        "var",
+        "std",
+        "prod",
+        "topk",
+        "unbind",
+    }
+)
 
 
 def operand_text(op: str, number: float, reverse: bool) -> str:

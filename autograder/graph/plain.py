@@ -52,7 +52,9 @@ def _listed(item: Node | Edge) -> list:
 def from_data(data: Any, depth: int | None = None) -> Drawing:
     """The drawing that such data describes. Raises `UserError`, one sentence, if anything is not as agreed."""
     try:
-        given = fields(data, version=whole(VERSION, VERSION), title=_text(_TITLE), stopped=_text(_STOPPED), **_LISTS)
+        given = fields(
+            data, version=whole(VERSION, VERSION), title=_text(_TITLE), stopped=_text(_STOPPED), **_LISTS
+        )
         nodes = [Node(*values) for values in given["nodes"]]
         edges = [Edge(*values) for values in given["edges"]]
         require([node.id for node in nodes] == list(range(len(nodes))))
@@ -65,20 +67,37 @@ def from_data(data: Any, depth: int | None = None) -> Drawing:
 
 def _text(most: int) -> Check:
     """Printable texts, uncut."""
-    return such_that(lambda value: type(value) is str and len(value) <= most and value.isprintable(), "printable")
+    return such_that(
+        lambda value: type(value) is str and len(value) <= most and value.isprintable(), "printable"
+    )
 
 
 def _like(pattern: str) -> Check:
     return matching(pattern, _LONG)
 
 
-_NUMBER = such_that(lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max, "a finite number")
+_NUMBER = such_that(
+    lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max, "a finite number"
+)
 _OP, _ID, _SHAPE = _like(r"[A-Za-z0-9_]{0,40}"), whole(0, MAX_WHOLE), or_none(tuple_of(whole(0, 10**12), 12))
 # One check for each field, in their order.
 _NODE = row(
-    *(_ID, _like("|".join(KINDS)), _OP, _text(MAX_TEXT), _text(MAX_TEXT), _SHAPE, whole(1, 10**6), _text(_BOX)),
+    *(
+        _ID,
+        _like("|".join(KINDS)),
+        _OP,
+        _text(MAX_TEXT),
+        _text(MAX_TEXT),
+        _SHAPE,
+        whole(1, 10**6),
+        _text(_BOX),
+    ),
     *(_like("|".join(STATES)), _like("|".join(("", *ROLES))), or_none(_NUMBER), or_none(whole(-20, 0))),
-    *(_like(r"([\dx]{0,60}:[0-9a-f]{12})?"), _like(r"([\dx]{0,60}>[\dx]{0,60}:(same|[0-9a-f]{12}))?"), _text(MAX_TEXT)),
+    *(
+        _like(r"([\dx]{0,60}:[0-9a-f]{12})?"),
+        _like(r"([\dx]{0,60}>[\dx]{0,60}:(same|[0-9a-f]{12}))?"),
+        _text(MAX_TEXT),
+    ),
 )
 _EDGE = row(_ID, _ID, flag, tuple_of(_like(r"\w{1,20}"), 40))
 _LISTS = {"nodes": list_of(_NODE, MAX_WHOLE), "edges": list_of(_EDGE, MAX_EDGES)}

@@ -59,7 +59,9 @@ class Provenance:
         if id(source) in self._places:
             self._places[id(target)] = self._places[id(source)]
 
-    def follow(self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool) -> None:
+    def follow(
+        self, step: Step, function: Callable, args: tuple, kwargs: dict, tensors: list, in_place: bool
+    ) -> None:
         """Follows one operation, and writes into its step what became of the entries."""
         for tensor in tensors:
             self._places.pop(id(tensor), None)

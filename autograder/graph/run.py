@@ -120,7 +120,9 @@ def _call(target: Callable, inputs: list, named: dict, tracer: Tracer, result: T
         found = list(tensors_in(value))
         result.unseen = bool(tracer.steps) and any(tracer.is_strange(tensor) for tensor in found[:8])
         result.outputs = [(tracer.sources(tensor), tuple(tensor.shape)) for tensor in found[:8]]
-        result.returned = "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
+        result.returned = (
+            "" if found else ("None" if value is None else f"a value of type {type(value).__name__}")
+        )
     except (Exception, SystemExit, TooLong) as error:
         if not isinstance(error, TooLong) and is_own_fault(error):
             raise

@@ -47,7 +47,11 @@ def _factor(walk: Walk, number: int) -> float | None:
     for source in [edge.source for edge in walk.into[number] for _ in edge.places if not edge.is_auxiliary]:
         on_the_way: list[Node] = []
         end = walk.back(source, _PASSING, on_the_way)
-        if end is None or (walk.nodes[end].role in _UNCLEAR and not walk.softmax_of(end)) or _made_weight(walk, end):
+        if (
+            end is None
+            or (walk.nodes[end].role in _UNCLEAR and not walk.softmax_of(end))
+            or _made_weight(walk, end)
+        ):
             return None
         # A scale after a product is counted when that product is visited.
         passed += [] if walk.is_product(end) and not walk.is_learned(end) else on_the_way
@@ -113,7 +117,9 @@ def _is_over_keys(walk: Walk, softmax: int) -> bool | None:
     """
     mixes, passed = walk.ahead(softmax, _PASSING)
     weights = {softmax, *(node.id for node in passed)}
-    places = [place for mix in mixes for edge in walk.into[mix] if edge.source in weights for place in edge.places]
+    places = [
+        place for mix in mixes for edge in walk.into[mix] if edge.source in weights for place in edge.places
+    ]
     turned = any(word in node.label for node in passed for word in ("transpose", "permute"))
     if mixes and not turned and all(walk.nodes[mix].kind == "output" for mix in mixes):
         places = ["0"]

@@ -14,7 +14,18 @@ from autograder.graph.walk import Walk
 _MADE_OF = {
     "softmax": {"exp", "exp2", "expm1", "pow", "rpow", "logsumexp", "log_softmax"},
     "norm": {"var", "std", "rsqrt", "var_mean", "norm", "sqrt", "normalize"},
-    "activation": {"erf", "exp", "clamp", "maximum", "minimum", "pow", "where", "max", "special_erf", "special_ndtr"},
+    "activation": {
+        "erf",
+        "exp",
+        "clamp",
+        "maximum",
+        "minimum",
+        "pow",
+        "where",
+        "max",
+        "special_erf",
+        "special_ndtr",
+    },
     "residual": {"stack"},
 }
 
@@ -39,7 +50,9 @@ def sequences(*walks: Walk) -> list[list[Item]]:
         counts = [sum(item.kind == kind for item in items) for items in found]
         for walk, items, count in zip(walks, found, counts):
             read = {number for item in items for number in item.ids}
-            if count < max(counts) and any(n.op in ingredients for n in walk.nodes.values() if n.id not in read):
+            if count < max(counts) and any(
+                n.op in ingredients for n in walk.nodes.values() if n.id not in read
+            ):
                 found = [[item for item in items if item.kind != kind] for items in found]
     return [_joined(items) for items in found]
 

@@ -54,7 +54,12 @@ def _take_numbers_in(step: Step) -> None:
     """x / torch.sqrt(d) with a constant d is x divided by a number; a fresh buffer is no ingredient."""
     kept = []
     for parent, position in step.parents:
-        if parent.kind == "constant" and parent.value is not None and step.op in _SCALAR and len(step.parents) == 2:
+        if (
+            parent.kind == "constant"
+            and parent.value is not None
+            and step.op in _SCALAR
+            and len(step.parents) == 2
+        ):
             step.number, step.reverse = parent.value, position == 0 and step.op in ("sub", "div", "pow")
             step.detail = ops.operand_text(step.op, parent.value, step.reverse)
         elif not (parent.kind == "constant" and parent.name in ops.BLANK and step.op in ops.RUNNING):
@@ -80,7 +85,12 @@ def _add_in_place(step: Step) -> None:
             continue
         before = {parent for parent, at in picked[0].parents if at == 0}
         if before <= bases | {p for p, _ in value.parents}:
-            step.op, step.detail, step.number, step.reverse = value.op, value.detail, value.number, value.reverse
+            step.op, step.detail, step.number, step.reverse = (
+                value.op,
+                value.detail,
+                value.number,
+                value.reverse,
+            )
             table = [link for link in step.parents if link[1] == 0 and link[0] is not value]
             step.parents = [*table, *(link for link in value.parents if link[0] is not picked[0])]
             return

@@ -1,12 +1,12 @@
 """What the tracer writes down: one Step for each operation, how its arguments are read, and what it is as mathematics.
 
-    product      matmul, einsum, linear, ...
-    scale        times or divided by a number
-    mask         a fill, a choice, or a table of masks that is added or multiplied
-    softmax, norm, activation, layout
-    add          a sum of two results          bias   a parameter added
-    times        two results multiplied entry by entry
-    plain        none of these: exp, sum, max, ...
+product      matmul, einsum, linear, ...
+scale        times or divided by a number
+mask         a fill, a choice, or a table of masks that is added or multiplied
+softmax, norm, activation, layout
+add          a sum of two results          bias   a parameter added
+times        two results multiplied entry by entry
+plain        none of these: exp, sum, max, ...
 """
 
 from collections import Counter
@@ -18,7 +18,19 @@ import torch
 from autograder.graph import operations as ops
 from autograder.isolation import is_vmap_wrapper, unwrapped
 
-ROLES = ("product", "scale", "mask", "softmax", "norm", "activation", "layout", "add", "bias", "times", "plain")
+ROLES = (
+    "product",
+    "scale",
+    "mask",
+    "softmax",
+    "norm",
+    "activation",
+    "layout",
+    "add",
+    "bias",
+    "times",
+    "plain",
+)
 
 
 @dataclass(eq=False)
@@ -71,7 +83,11 @@ class Step:
             return ""
         if self.op in ops.MASK:
             return "mask"
-        if self.op in ("add", "sub", "mul") and len(parents) > 1 and any(parent.is_mask for parent in parents):
+        if (
+            self.op in ("add", "sub", "mul")
+            and len(parents) > 1
+            and any(parent.is_mask for parent in parents)
+        ):
             return "mask"
         if self.factor is not None:
             return "scale"

@@ -25,9 +25,13 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
     try:
         from torchview import draw_graph  # here, because few drawings need it
     except ImportError as error:
-        raise UserError('draw: engine="torchview" needs two packages: pip install torchview graphviz') from error
+        raise UserError(
+            'draw: engine="torchview" needs two packages: pip install torchview graphviz'
+        ) from error
     if not isinstance(target, nn.Module):
-        raise UserError(f"draw: torchview draws modules, and {title_of(target)} is a function; leave the engine out.")
+        raise UserError(
+            f"draw: torchview draws modules, and {title_of(target)} is a function; leave the engine out."
+        )
     model = copied(target, {})
     arguments = [copied(value, {}) for value in inputs]
     device = next((tensor.device for tensor in (*model.parameters(), *tensors_in(arguments))), "cpu")
@@ -46,7 +50,9 @@ def drawn_by_torchview(target: Callable, inputs: tuple, named: dict, depth: int)
         cause = error.__cause__ or error
         reason = plain_text(f"{type(cause).__name__}: {cause}", 200)
         raise UserError(f"draw: torchview cannot draw {title_of(target)}. {reason}") from error
-    return title_of(target), *_converted(graph, model, [name for name, _ in named_arguments(target, inputs, named)])
+    return title_of(target), *_converted(
+        graph, model, [name for name, _ in named_arguments(target, inputs, named)]
+    )
 
 
 def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, Edges]:
@@ -58,8 +64,10 @@ def _converted(graph: Any, model: nn.Module, names: list[str]) -> tuple[Nodes, E
     found = {id(node): node for node in (*graph.root_container, *(node for pair in ends for node in pair))}
     numbers = {key: number for number, key in enumerate(found)}
     nodes = [
-        Node(numbers[key], "input", "", plain_text(inputs[key]), "", node.tensor_shape) if key in inputs
-        else Node(numbers[key], "output", "", "output", "", node.tensor_shape) if hasattr(node, "tensor_shape")
+        Node(numbers[key], "input", "", plain_text(inputs[key]), "", node.tensor_shape)
+        if key in inputs
+        else Node(numbers[key], "output", "", "output", "", node.tensor_shape)
+        if hasattr(node, "tensor_shape")
         else _operation(numbers[key], node, parts.get(node.compute_unit_id, ""))
         for key, node in found.items()
     ]

@@ -106,7 +106,9 @@ class Tracer(TorchFunctionMode):
         if not any(is_vmap_wrapper(tensor) or tensor.is_meta for tensor in tensors):
             self._known.follow(step, function, args, kwargs, tensors, in_place)
 
-    def _operation(self, function: Callable, op: str, args: tuple, kwargs: dict, result: torch.Tensor) -> Step:
+    def _operation(
+        self, function: Callable, op: str, args: tuple, kwargs: dict, result: torch.Tensor
+    ) -> Step:
         # Some take only a shape from their tensors, or from the second one.
         taken = () if op in operations.CREATE else args[:1] if op in operations.LIKE else args
         parents = self._parents(taken, {} if op in operations.CREATE else kwargs)
@@ -151,7 +153,9 @@ class Tracer(TorchFunctionMode):
         self.leaf(tensor, "parameter", f"{part}.{name}" if part else name)
 
     def _fail(self, function: Callable, op: str, args: tuple, kwargs: dict, error: Exception) -> None:
-        step = self._new("operation", op, parents=self._parents(args, kwargs), box=self._box()[0], failed=True)
+        step = self._new(
+            "operation", op, parents=self._parents(args, kwargs), box=self._box()[0], failed=True
+        )
         # Beside two other tensors parameters are left out.
         given = list(tensors_in([args, kwargs]))
         others = [tensor for tensor in given if not isinstance(tensor, nn.Parameter)]
@@ -193,7 +197,12 @@ class Tracer(TorchFunctionMode):
 
 def _look_at_values(step: Step, tensor: torch.Tensor) -> None:
     """The value of a constant with one element; whether a table of numbers forbids entries."""
-    if is_vmap_wrapper(tensor) or tensor.is_meta or tensor.is_complex() or not 0 < tensor.numel() <= 1_000_000:
+    if (
+        is_vmap_wrapper(tensor)
+        or tensor.is_meta
+        or tensor.is_complex()
+        or not 0 < tensor.numel() <= 1_000_000
+    ):
         return
     if tensor.numel() == 1 and step.constant:
         step.value = float(tensor)

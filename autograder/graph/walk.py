@@ -36,7 +36,9 @@ class Walk:
     def _passes(self, number: int, through: Collection[str]) -> bool:
         return self.nodes[number].role in through or self.nodes[number].op in _PASSED_ON
 
-    def back(self, number: int | None, through: Collection[str], passed: list[Node] | None = None) -> int | None:
+    def back(
+        self, number: int | None, through: Collection[str], passed: list[Node] | None = None
+    ) -> int | None:
         """From a node backwards through steps of these roles, which are collected in `passed`."""
         while number is not None and self._passes(number, through):
             if passed is not None:

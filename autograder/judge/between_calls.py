@@ -29,7 +29,9 @@ def between_calls(
     if not actual or right.keys() != actual.keys():
         return None
     case, dtype = cases[number], float_type(cases[number])
-    wrong = [key for key in right if difference(right[key], actual[key], case.match_of(key), dtype) is not None]
+    wrong = [
+        key for key in right if difference(right[key], actual[key], case.match_of(key), dtype) is not None
+    ]
     first, second = ([key for key in wrong if key.startswith(which)] for which in (FIRST, SECOND))
     if first and second:
         return None

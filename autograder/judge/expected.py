@@ -27,7 +27,9 @@ SECONDS_PER_CALL = 20.0
 # subtle: a probe changes settings of the whole process (random streams, prints), and graders judge in threads.
 ONE_AT_A_TIME = threading.RLock()
 
-Run = tuple[list[Record], set[int]]  # the records of a wrong answer, and the numbers of the cases in which it is wrong
+Run = tuple[
+    list[Record], set[int]
+]  # the records of a wrong answer, and the numbers of the cases in which it is wrong
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -44,7 +44,9 @@ class WrongAnswer:
         cases hide nothing that can be said of it."""
         pairs = pairs_of(self.exercise, self.cases, self.expected.right, self.records)
         as_numbers = [pair for pair in pairs if not pair.wrong or pair.actual.isfinite().all()]
-        return as_numbers if self.reported.level == NUMBERS and any(pair.wrong for pair in as_numbers) else pairs
+        return (
+            as_numbers if self.reported.level == NUMBERS and any(pair.wrong for pair in as_numbers) else pairs
+        )
 
     @cached_property
     def wrong(self) -> set[int]:
@@ -127,7 +129,9 @@ def _outputs(records: list[Record]) -> list[Any]:
     return [output.get(fields.get(output.get("kind"))) for output in outputs]
 
 
-def _of_numbers(describe: Callable[[WrongAnswer], Words | Named | None]) -> Callable[[WrongAnswer], Explanation | None]:
+def _of_numbers(
+    describe: Callable[[WrongAnswer], Words | Named | None],
+) -> Callable[[WrongAnswer], Explanation | None]:
     """An explainer for answers with wrong numbers."""
 
     def explainer(answer: WrongAnswer) -> Explanation | None:
@@ -157,7 +161,9 @@ EXPLAINERS: dict[str, Callable[[WrongAnswer], Explanation | None]] = {
     "a broken invariant": _broken_invariant,
     "a single aspect": _of_numbers(lambda answer: single_aspect(answer.findings)),
     "a relation": _of_numbers(lambda answer: relation(answer.pairs, answer.trail)),
-    "lists": _of_numbers(lambda answer: lists(answer.cases, answer.expected.right, answer.records, answer.wrong)),
+    "lists": _of_numbers(
+        lambda answer: lists(answer.cases, answer.expected.right, answer.records, answer.wrong)
+    ),
     "a common need": _of_numbers(lambda answer: common_need(answer.exercise, answer.cases, answer.findings)),
     "a place": _of_numbers(lambda answer: place(answer.pairs, answer.trail)),
 }

@@ -39,7 +39,9 @@ def format_arguments(exercise: Exercise, case: Case) -> str:
     ]
     if case.init:
         init = case.init.items() if isinstance(case.init, Mapping) else enumerate(case.init)
-        made = ", ".join(f"{key}={_made_of(one)}" if isinstance(key, str) else _made_of(one) for key, one in init)
+        made = ", ".join(
+            f"{key}={_made_of(one)}" if isinstance(key, str) else _made_of(one) for key, one in init
+        )
         return f"{exercise.name}({made})" + (f" on {', '.join(parts)}" if parts else "")
     return ", ".join(parts)
 
@@ -115,7 +117,9 @@ def format_expected_shape(exercise: Exercise, shape: Sequence[int]) -> str:
 
 def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Sequence[int]]) -> tuple[str, str]:
     """How the parameters found differ from those expected (shapes by name): an observation and a question."""
-    parts, actual = (list(dict.fromkeys(name.partition(".")[0] for name in names)) for names in (expected, found))
+    parts, actual = (
+        list(dict.fromkeys(name.partition(".")[0] for name in names)) for names in (expected, found)
+    )
     if any(part not in actual for part in parts):
         return (
             f"The parts expected are {_listed(parts)}; found: {_listed(actual)}.",
@@ -128,7 +132,10 @@ def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Seque
             "Which layer of torch.nn is asked for there?",
         )
     if missing := [name for name in expected if name not in found]:
-        return f"Parameters are missing: {_listed(missing)}.", "What leaves them out where you make that part?"
+        return (
+            f"Parameters are missing: {_listed(missing)}.",
+            "What leaves them out where you make that part?",
+        )
     name = next(name for name in expected if list(expected[name]) != list(found[name]))
     return (
         f"`{name}` should have shape {format_shape(expected[name])}, and has {format_shape(found[name])}.",

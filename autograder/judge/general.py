@@ -36,7 +36,9 @@ def general_mistake(reported: Finding, findings: list[Finding]) -> Explanation |
     mistake = next((one for one in GENERAL if one.id == reported.mistake), None)
     if mistake is None:
         return None
-    alike = frozenset(one.case for one in findings if (one.level, one.step) == (reported.level, reported.step))
+    alike = frozenset(
+        one.case for one in findings if (one.level, one.step) == (reported.level, reported.step)
+    )
     # These two findings name the input, and what kind of thing it is.
     observation = reported.observation if mistake in (IN_PLACE, CUT_OFF) else mistake.observation
     question = reported.question if mistake is IN_PLACE else mistake.question

@@ -89,7 +89,9 @@ def judge(
     explanation = explain(WrongAnswer(exercise, cases, expected, records, faults, reported, trail))
     if explanation and explanation.cases:
         # The example must show the mistake that is named, not another fault of the answer.
-        reported = _most_telling(cases, [finding for finding in faults if finding.case in explanation.cases] or faults)
+        reported = _most_telling(
+            cases, [finding for finding in faults if finding.case in explanation.cases] or faults
+        )
     return Verdict(
         exercise.id,
         state,
@@ -166,7 +168,9 @@ def _message(reported: Finding, explanation: Explanation | None, hidden: bool) -
         return _lines(explanation.observation, explanation.question, example)
     if hidden:
         return _lines(_without_numbers(reported), reported.question)
-    return _lines(reported.observation, reported.question, f"With {reported.detail}." if reported.detail else "")
+    return _lines(
+        reported.observation, reported.question, f"With {reported.detail}." if reported.detail else ""
+    )
 
 
 def _example(reported: Finding, explanation: Explanation) -> str:

@@ -61,8 +61,9 @@ def further_part(records: list[Record]) -> tuple[str, str] | None:
     """Observation and question if the result depends on a parameter that the exercise does not name."""
     for record in records:
         if further := record.get("steps", {}).get("further"):
-            return f"Your result depends on `{further['names'][0]}`, a part that the exercise does not name.", (
-                "What does it do there, and which step of the formula asks for it?"
+            return (
+                f"Your result depends on `{further['names'][0]}`, a part that the exercise does not name.",
+                ("What does it do there, and which step of the formula asks for it?"),
             )
     return None
 
@@ -91,7 +92,9 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
     fitting = [
         (sum(need in case.needs for case in cases), words)
         for need, words in exercise.needs.items()
-        if wrong and all(need in case.needs for case in wrong) and any(need not in case.needs for case in right)
+        if wrong
+        and all(need in case.needs for case in wrong)
+        and any(need not in case.needs for case in right)
     ]
     simplest = [number for number, case in enumerate(cases) if not case.needs and case.aspect == VALUES]
     if not fitting and simplest and numbers.issuperset(simplest):

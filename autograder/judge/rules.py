@@ -44,13 +44,31 @@ TRANSFORMER = (
 )
 NORMS = ("layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "local_response_norm")
 # Each loss of PyTorch that cross-entropy is a case of.
-CROSS_ENTROPY = ("cross_entropy", "nll_loss", "linear_cross_entropy", "kl_div", "binary_cross_entropy", "multilabel_")
-KINDS_OF_LOSS = ("CrossEntropyLoss", "NLLLoss", "LinearCrossEntropyLoss", "AdaptiveLogSoftmax", "KLDivLoss", "BCE")
+CROSS_ENTROPY = (
+    "cross_entropy",
+    "nll_loss",
+    "linear_cross_entropy",
+    "kl_div",
+    "binary_cross_entropy",
+    "multilabel_",
+)
+KINDS_OF_LOSS = (
+    "CrossEntropyLoss",
+    "NLLLoss",
+    "LinearCrossEntropyLoss",
+    "AdaptiveLogSoftmax",
+    "KLDivLoss",
+    "BCE",
+)
 KINDS_OF_NORM = ("LayerNorm", "RMSNorm", "BatchNorm", "GroupNorm", "InstanceNorm", "LocalResponseNorm")
 SOFTMAX = ("softmax", "softmin", "logsumexp", "logcumsumexp", "cross_entropy", "nll_loss")
 GROUPS = {
     "torch's softmax family": (
-        *(f"torch:{log}{name}" for name in SOFTMAX for log in ("", "log_", "_log_", "special_", "special_log_")),
+        *(
+            f"torch:{log}{name}"
+            for name in SOFTMAX
+            for log in ("", "log_", "_log_", "special_", "special_log_")
+        ),
         "torch:gumbel_softmax",
         "torch:_sparse_softmax",
         "torch:_masked_softmax",
@@ -73,7 +91,11 @@ GROUPS = {
     "enable_gqa": ("enable_gqa",),
     "PyTorch's own cross-entropy": (
         *(f"{kind}{name}" for kind in ("torch:", "torch:_", "aten::", "aten::_") for name in CROSS_ENTROPY),
-        *(f"{kind}{name}" for kind in ("torch.nn.modules.loss.", "nn:", "scripted ") for name in KINDS_OF_LOSS),
+        *(
+            f"{kind}{name}"
+            for kind in ("torch.nn.modules.loss.", "nn:", "scripted ")
+            for name in KINDS_OF_LOSS
+        ),
     ),
     "PyTorch's own norms": (
         *(f"{name}{norm}" for name in ("torch:", "torch:native_", "torch:_native_") for norm in NORMS),
@@ -102,9 +124,22 @@ GROUPS = {
 }
 MATRIX_PRODUCT = "a matrix product"
 # Groups that only names of modules and functions tell: the kernels are those of an answer by hand.
-TOLD_BY_NAMES = {"nn.MultiheadAttention", "enable_gqa", "PyTorch's own Transformer layer", "PyTorch's own optimisers"}
+TOLD_BY_NAMES = {
+    "nn.MultiheadAttention",
+    "enable_gqa",
+    "PyTorch's own Transformer layer",
+    "PyTorch's own optimisers",
+}
 # With these the numbers of a tensor leave PyTorch, and their further use is not observed.
-OUTSIDE = ("numpy", "__array__", "__dlpack__", "data_ptr", "untyped_storage", "_typed_storage", "__reduce_ex__")
+OUTSIDE = (
+    "numpy",
+    "__array__",
+    "__dlpack__",
+    "data_ptr",
+    "untyped_storage",
+    "_typed_storage",
+    "__reduce_ex__",
+)
 # A product of tables takes ten or twenty operations. At least one operation for each token of this many is a loop.
 LONG_SENTENCE = 30
 # These move, select or sum numbers: none of them multiplies two tensors. (A test tries each.)
@@ -132,7 +167,9 @@ def suspects(exercise: Exercise) -> tuple[str, ...]:
     return (*loop, *(name for group in groups for name in group), *(f"torch:{name}" for name in OUTSIDE))
 
 
-def judged_by_rules(exercise: Exercise, cases: list[Case], records: list[Record]) -> tuple[tuple[str, str] | None, str]:
+def judged_by_rules(
+    exercise: Exercise, cases: list[Case], records: list[Record]
+) -> tuple[tuple[str, str] | None, str]:
     """Observation and question about the first broken rule, or None; and a note on what is used beside the result."""
     rule = broken_rule(exercise, cases, records)
     asides = [steps["aside"] for record in records if "aside" in (steps := record.get("steps", {}))]

@@ -27,7 +27,9 @@ def sketch_of(step: Encoded | None, names: Collection[str]) -> Encoded | None:
     found = sketch(step)
     if found is None or found["kind"] != "sketch":
         return found
-    kept = [pair for pair in zip(found["keys"], found["items"], strict=True) if pair[0].split(" ")[0] in names]
+    kept = [
+        pair for pair in zip(found["keys"], found["items"], strict=True) if pair[0].split(" ")[0] in names
+    ]
     return found | {"keys": [key for key, _ in kept], "items": [item for _, item in kept]}
 
 

@@ -1,8 +1,8 @@
 """`python -m autograder lab`: JupyterLab on a learner's own copy of the notebooks.
 
-    folder    the copy: made, brought up to date, and never written over where the learner worked in it
-    settings/ for this one JupyterLab: no news from the network, and nbgrader's panels, which are for teachers, out of
-              sight; Jupyter's other users on this machine keep what they have
+folder    the copy: made, brought up to date, and never written over where the learner worked in it
+settings/ for this one JupyterLab: no news from the network, and nbgrader's panels, which are for teachers, out of
+          sight; Jupyter's other users on this machine keep what they have
 """
 
 import os
@@ -23,7 +23,9 @@ def lab(folder: Path | None, arguments: list[str]) -> None:
     try:
         from jupyterlab.labapp import main
     except ImportError:
-        raise UserError("JupyterLab is not installed here; `python -m pip install jupyterlab` installs it.") from None
+        raise UserError(
+            "JupyterLab is not installed here; `python -m pip install jupyterlab` installs it."
+        ) from None
     folder = made(folder)
     first = f"notebooks/{next_notebook(folder / 'notebooks')}"
     print(f"Your notebooks are in {folder}. To stop JupyterLab, press Ctrl-C here.", flush=True)

@@ -36,7 +36,9 @@ def made(folder: Path | None) -> Path:
             "python -m autograder lab FOLDER"
         ) from None
     if not any((folder / "notebooks").glob("*.ipynb")):
-        raise UserError("there are no notebooks here; call this in the folder that you unpacked, beside `notebooks`.")
+        raise UserError(
+            "there are no notebooks here; call this in the folder that you unpacked, beside `notebooks`."
+        )
     return folder
 
 
@@ -79,7 +81,9 @@ def _files() -> Iterator[tuple[str, str]]:
 def _digest(text: str) -> str:
     """Of a notebook only what is written in its cells counts: JupyterLab changes the rest by opening it."""
     with contextlib.suppress(ValueError, LookupError, TypeError):
-        text = json.dumps([[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]])
+        text = json.dumps(
+            [[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]]
+        )
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 

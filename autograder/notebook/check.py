@@ -105,7 +105,9 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float:
     if not hidden and running_notebook() is not None:
         remember(verdict)
         if verdict.state == RIGHT:
-            verdict = replace(verdict, message="\n".join(filter(None, (verdict.message, next_after(exercise)))))
+            verdict = replace(
+                verdict, message="\n".join(filter(None, (verdict.message, next_after(exercise))))
+            )
     if verdict.state in (RIGHT, PARTLY_RIGHT):
         show_verdict(verdict)
         show_picture(verdict)
@@ -118,9 +120,7 @@ def _what_comes_next(verdict: Verdict) -> str:
     """How to go on, if nothing is written yet: that is not a fault."""
     if verdict.state != NOT_STARTED:
         return ""
-    return (
-        f'\nIt comes next: write it in the cell above and run both again. hint("{verdict.exercise}") helps to begin.'
-    )
+    return f'\nIt comes next: write it in the cell above and run both again. hint("{verdict.exercise}") helps to begin.'
 
 
 def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:

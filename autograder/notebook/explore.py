@@ -36,7 +36,9 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
     four numbers in order nor a list.
     """
     if not callable(draw):
-        raise UserError(f"explore takes a function first, as in {EXAMPLE}; this is of type {type(draw).__name__}.")
+        raise UserError(
+            f"explore takes a function first, as in {EXAMPLE}; this is of type {type(draw).__name__}."
+        )
     if not choices:
         raise UserError(f"explore needs something to choose, as in {EXAMPLE}.")
     start = {name: _start(name, choice) for name, choice in choices.items()}
@@ -44,7 +46,9 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
         inspect.signature(draw).bind(**start)
     except TypeError as error:
         given = ", ".join(choices)
-        raise UserError(f"explore calls its function with {given}, which it does not take: {error}.") from None
+        raise UserError(
+            f"explore calls its function with {given}, which it does not take: {error}."
+        ) from None
     except ValueError:  # a function in C may not say what it takes
         pass
     return Explorer(draw, choices, start)
@@ -53,7 +57,11 @@ def explore(draw: Callable[..., Picture], **choices: Choice) -> Explorer:
 def _start(name: str, choice: Choice) -> Any:
     if isinstance(choice, list) and choice:
         return choice[0]
-    if isinstance(choice, tuple) and len(choice) == 4 and all(type(value) in (int, float) for value in choice):
+    if (
+        isinstance(choice, tuple)
+        and len(choice) == 4
+        and all(type(value) in (int, float) for value in choice)
+    ):
         low, high, step, start = choice
         if low <= start <= high and low < high and step > 0:
             return start
@@ -105,7 +113,9 @@ class Explorer:
         try:
             live = self.widget()
         except ImportError:
-            print("The fields and menus need ipywidgets (pip install ipywidgets); here is the figure at its start.")
+            print(
+                "The fields and menus need ipywidgets (pip install ipywidgets); here is the figure at its start."
+            )
         else:
             # Put together by hand: ipywidgets 7, which Colab has, makes no bundle of it.
             view = {"version_major": 2, "version_minor": 0, "model_id": live.model_id}
@@ -121,7 +131,9 @@ def _control(ipywidgets, name: str, choice: Choice):
     style, name = {"description_width": "210px"}, name.replace("_", " ")
     if isinstance(choice, list):
         layout = {"width": "550px", "max_width": "98%"}
-        return ipywidgets.Dropdown(options=choice, value=choice[0], description=name, style=style, layout=layout)
+        return ipywidgets.Dropdown(
+            options=choice, value=choice[0], description=name, style=style, layout=layout
+        )
     low, high, step, start = choice
     whole = all(isinstance(value, int) for value in choice)
     kind = ipywidgets.BoundedIntText if whole else ipywidgets.BoundedFloatText

@@ -19,7 +19,9 @@ from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, W
 
 FOLDER = ".attention-by-hand"
 STATES = (RIGHT, PARTLY_RIGHT, WRONG, DOES_NOT_RUN, NOT_STARTED)
-_UNWRITTEN: dict[str, tuple[str, float]] = {}  # state and points of this session's checks, where nothing can be written
+_UNWRITTEN: dict[
+    str, tuple[str, float]
+] = {}  # state and points of this session's checks, where nothing can be written
 FIELDS = ("exercise", "state", "points", "max_points")
 
 
@@ -48,7 +50,8 @@ def only_in_this_session() -> bool:
 def carry_out(file: Path, folder: Path = Path()) -> None:
     """Writes all that is remembered in `folder` into one file, for another machine. Raises UserError if it cannot."""
     rows = [
-        dict(zip(FIELDS, (name, *verdict, find(name).points), strict=True)) for name, verdict in recall(folder).items()
+        dict(zip(FIELDS, (name, *verdict, find(name).points), strict=True))
+        for name, verdict in recall(folder).items()
     ]
     try:
         write_whole(file, json.dumps(rows, indent=1))
@@ -64,7 +67,9 @@ def carry_in(file: Path, folder: Path = Path()) -> None:
     here = recall(folder)
     try:
         rows = json.loads(file.read_text(encoding="utf-8"))
-        found = {one.id: (row, known) for one in all_exercises() for row in rows if (known := _known(row, one))}
+        found = {
+            one.id: (row, known) for one in all_exercises() for row in rows if (known := _known(row, one))
+        }
         for name, (row, (_, points)) in found.items():
             if name not in here or points > here[name][1]:
                 write_whole(_path(folder, name), json.dumps({field: row[field] for field in FIELDS}))

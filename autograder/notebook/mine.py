@@ -102,7 +102,9 @@ class Mine:
             return False
         if exercise.id in self._given:
             if not self._given[exercise.id] and self._answer(exercise) is not None:
-                print(f"Your {exercise.name} {_of(exercise)} is right now: run the cell again that asks `mine` for it.")
+                print(
+                    f"Your {exercise.name} {_of(exercise)} is right now: run the cell again that asks `mine` for it."
+                )
             return self._given[exercise.id]
         return recall().get(exercise.id, ("", 0.0))[0] == RIGHT
 
@@ -190,7 +192,9 @@ def _source(exercise: Exercise, file: Path) -> str | None:
 
 
 def _say(exercise: Exercise, why: str) -> None:
-    print(f"Your {exercise.name} {_of(exercise)} is not used: {why.rstrip('.')}. A ready-made one takes its place.")
+    print(
+        f"Your {exercise.name} {_of(exercise)} is not used: {why.rstrip('.')}. A ready-made one takes its place."
+    )
 
 
 def _of(exercise: Exercise) -> str:

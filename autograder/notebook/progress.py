@@ -74,4 +74,8 @@ def next_after(exercise: Exercise, folder: Path = Path()) -> str:
     if following is not None:
         return f"Next: `{following.name}`, about {following.minutes} minutes."
     others = [part for part in parts if any(s.exercise.id in open_here for s in part.standings)]
-    return f"This lesson is done. Next: {others[0].title}." if others else "All done: every exercise here is right."
+    return (
+        f"This lesson is done. Next: {others[0].title}."
+        if others
+        else "All done: every exercise here is right."
+    )

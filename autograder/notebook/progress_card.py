@@ -17,7 +17,12 @@ WORDS = {
     NOT_STARTED: "not started",
 }
 SIGNS = {"done": "✓", "partly done": "◐", "tried": "◔", "not checked": "◌", "not started": "○"}
-VERBS = {"partly done": "finish", "tried": "go on with", "not checked": "run the check of", "not started": "begin"}
+VERBS = {
+    "partly done": "finish",
+    "tried": "go on with",
+    "not checked": "run the check of",
+    "not started": "begin",
+}
 
 
 def show_progress(parts: list[Part]) -> None:
@@ -77,7 +82,9 @@ def _next(parts: list[Part]) -> tuple[str, str, str]:
     if word != "not checked":
         before += f" (about {exercise.minutes} minutes)"
         after = f'. hint("{exercise.id}") helps.'
-    return (before + " in ", part.notebook, after) if part.notebook else (f"{before} in {part.title}", "", after)
+    return (
+        (before + " in ", part.notebook, after) if part.notebook else (f"{before} in {part.title}", "", after)
+    )
 
 
 def _bar(parts: list[Part]) -> str:

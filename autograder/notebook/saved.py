@@ -44,7 +44,9 @@ def _part(path: Path) -> Part:
     names = {cell.name for cell in cells}
     lessons = {e.lesson for e in all_exercises() if _cell_name(e) in names or e.lesson == path.stem}
     if not lessons:
-        raise UserError(f"{path} is not a notebook of this course: no answer to one of its exercises is in it.")
+        raise UserError(
+            f"{path} is not a notebook of this course: no answer to one of its exercises is in it."
+        )
     exercises = [exercise for exercise in all_exercises() if exercise.lesson in lessons]
     standings = tuple(
         standing_of(exercise, known, NOT_CHECKED)

@@ -32,7 +32,9 @@ def stale(answer: Any, name: str) -> str | None:
 
 def _source(answer: Any) -> str | None:
     """The text of the cell that an answer was defined in."""
-    code = getattr(getattr(answer, "__init__", None) if isinstance(answer, type) else answer, "__code__", None)
+    code = getattr(
+        getattr(answer, "__init__", None) if isinstance(answer, type) else answer, "__code__", None
+    )
     if code is None and isinstance(answer, type):
         code = next((one.__code__ for one in vars(answer).values() if hasattr(one, "__code__")), None)
     lines = linecache.getlines(code.co_filename) if code is not None else []

@@ -92,7 +92,9 @@ def aside(
                 again = next(calls)()
         is_told = bool(needed) and same_value(encode(again), result) and not replay.kernels.others
         # A call that does without a suspect of the one that counts is another: it may give again what that one kept.
-        wanted = {name.partition(" ")[0] for name in used if name.startswith("torch:") and name.startswith(suspects)}
+        wanted = {
+            name.partition(" ")[0] for name in used if name.startswith("torch:") and name.startswith(suspects)
+        }
         is_told &= wanted <= {*trace.names}
     except Exception:
         is_told = False

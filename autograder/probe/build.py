@@ -36,7 +36,9 @@ def arguments(
     kwargs = {name: live(arg, dtype, requires_grad) for name, arg in case.kwargs.items()}
     made = by_name(args, kwargs)
     args = tuple(_optimizer(arg, made) if isinstance(arg, Optimizer) else arg for arg in args)
-    return args, {k: _optimizer(arg, made) if isinstance(arg, Optimizer) else arg for k, arg in kwargs.items()}
+    return args, {
+        k: _optimizer(arg, made) if isinstance(arg, Optimizer) else arg for k, arg in kwargs.items()
+    }
 
 
 def by_name(args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +58,9 @@ def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = Fal
     """A fresh copy of one argument. An Optimizer stays as it is, because it needs its module."""
     if isinstance(value, torch.Tensor):
         copy = with_strides(value, value.stride())
-        return copy.to(dtype or copy.dtype).requires_grad_(requires_grad) if copy.is_floating_point() else copy
+        return (
+            copy.to(dtype or copy.dtype).requires_grad_(requires_grad) if copy.is_floating_point() else copy
+        )
     if isinstance(value, Module):
         return live_module(value, dtype)
     if isinstance(value, Seed):
@@ -94,7 +98,10 @@ def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
 
 @door
 def load_weights(
-    module: nn.Module, weights: Mapping[str, torch.Tensor], dtype: torch.dtype | None = None, exact: bool = False
+    module: nn.Module,
+    weights: Mapping[str, torch.Tensor],
+    dtype: torch.dtype | None = None,
+    exact: bool = False,
 ) -> None:
     """Copies `weights` into the module's parameters by name.
 

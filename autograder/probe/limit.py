@@ -37,7 +37,10 @@ def time_limit(seconds: float, waiting: float | None = None) -> AbstractContextM
 
 class _ByTimers(AbstractContextManager[None]):
     def __init__(self, seconds: float, waiting: float):
-        self._timers = (signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, waiting)
+        self._timers = (
+            (signal.SIGPROF, signal.ITIMER_PROF, seconds),
+            (signal.SIGALRM, signal.ITIMER_REAL, waiting),
+        )
 
     def __enter__(self) -> None:
         self._before = []
@@ -53,7 +56,9 @@ class _ByTimers(AbstractContextManager[None]):
 
 def _ring(number: int, frame: FrameType | None) -> None:
     """Raises OutOfTime, unless the limit is just being set or taken away, which would remain half done."""
-    while frame is not None and frame.f_code is _ring.__code__:  # the other timer's, which this one interrupts
+    while (
+        frame is not None and frame.f_code is _ring.__code__
+    ):  # the other timer's, which this one interrupts
         frame = frame.f_back
     if frame is None or frame.f_code not in (_ByTimers.__enter__.__code__, _ByTimers.__exit__.__code__):
         raise OutOfTime()
@@ -66,7 +71,9 @@ class _ByWatching(AbstractContextManager[None]):
         self._block = ctypes.c_ulong(threading.get_ident())
 
     def __enter__(self) -> None:
-        threading.Thread(target=_watch, args=(weakref.ref(self), self._over, self._seconds / 10), daemon=True).start()
+        threading.Thread(
+            target=_watch, args=(weakref.ref(self), self._over, self._seconds / 10), daemon=True
+        ).start()
 
     def ring_if_late(self, computed: float, waited: float) -> None:
         """Raises OutOfTime in the block if that much time is too much."""

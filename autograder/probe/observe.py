@@ -42,7 +42,15 @@ LARGEST_POWER = 63  # no tensor has 2**63 entries
 # These only move numbers: who appends each row to those before it has no other work for that.
 _COPIES = "cat stack clone copy_ _to_copy index_put index_put_ slice_scatter select_scatter constant_pad_nd"
 COPIES = {f"aten::{name}" for name in _COPIES.split()}
-QUERIES = ("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__")  # these compute nothing
+QUERIES = (
+    "__get__",
+    "size",
+    "dim",
+    "numel",
+    "stride",
+    "is_floating_point",
+    "__len__",
+)  # these compute nothing
 
 
 class Usage:
@@ -145,7 +153,12 @@ def _function(function: Callable) -> tuple[str, bool]:
 
 def _is_view(name: str, args: Sequence, kwargs: Mapping, made: object) -> bool:
     """Whether a function returned only a view of its input."""
-    if type(made) is not torch.Tensor or made._base is None or not args or not isinstance(args[0], torch.Tensor):
+    if (
+        type(made) is not torch.Tensor
+        or made._base is None
+        or not args
+        or not isinstance(args[0], torch.Tensor)
+    ):
         return False
     # subtle: numbers written into a view (`out=`, in place) are computed all the same.
     writes = name.endswith("_") or name.startswith("torch:__i") or "out" in kwargs

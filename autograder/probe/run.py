@@ -81,7 +81,9 @@ def probe(
                 records.append({"status": "skipped", "steps": {}})
                 continue
             usage = Usage(in_all_threads=case is first) if record and case.has_usage else None
-            records.append(_Probe(answer, case, procedure, dtype, seconds, output_only, usage, instances).record())
+            records.append(
+                _Probe(answer, case, procedure, dtype, seconds, output_only, usage, instances).record()
+            )
             stopped = records[-1]["status"] == "out of time" and not case.slow
     return records
 
@@ -158,7 +160,9 @@ class _Probe:
         seed(1)
         args, kwargs = self._arguments()
         # subtle: the call whose result counts is the one that is observed: there is no other in which to behave.
-        error = self._step("output", lambda: run_case(self.case, call, args, kwargs), self._observed(self.case.observe))
+        error = self._step(
+            "output", lambda: run_case(self.case, call, args, kwargs), self._observed(self.case.observe)
+        )
         if error is not None:
             return self._stopped("output", error)
         if self.output_only:
@@ -182,7 +186,9 @@ class _Probe:
         used = {*self.usage.names} - {*PRODUCTS} | {name for name, *_ in self.usage.sizes}
         loops = LOOP in self.case.suspects and (self.case.observe or self.usage.calls >= MANY)
         if loops or (self.case.suspects and any(name.startswith(self.case.suspects) for name in used)):
-            calls = (partial(run_case, self.case, call, *given) for given in (self._arguments(), self._arguments()))
+            calls = (
+                partial(run_case, self.case, call, *given) for given in (self._arguments(), self._arguments())
+            )
             output, closely = self.steps["output"], self.case.observe
             found, _ = self._guarded(lambda: aside(calls, output, self.case.suspects, used, closely))
             self.steps["aside"] = found or NOTHING_TOLD
@@ -220,8 +226,12 @@ class _Probe:
             torch.autograd.backward([total])
         if self.is_class:
             known = {id(value) for value in inputs.values()}
-            further = [name for name, part in parts.items() if part.grad is not None and id(part) not in known]
-            self.steps |= {"further": {"names": [name[:100] for name in further[:FURTHER]]}} if further else {}
+            further = [
+                name for name, part in parts.items() if part.grad is not None and id(part) not in known
+            ]
+            self.steps |= (
+                {"further": {"names": [name[:100] for name in further[:FURTHER]]}} if further else {}
+            )
         # A layer with sparse gradients is right as well.
         return {name: None if value.grad is None else value.grad.to_dense() for name, value in inputs.items()}
 

@@ -20,10 +20,14 @@ def run_case(case: Question, answer: Callable, args: tuple, kwargs: dict[str, An
         return _masked(case, answer(*args, **kwargs), args, kwargs)
     with contextlib.ExitStack() as stack:
         args, kwargs, calls = _record_calls(case, answer, args, kwargs, stack)
-        result = _run_script(case, answer, args, kwargs) if case.script else {"return": answer(*args, **kwargs)}
+        result = (
+            _run_script(case, answer, args, kwargs) if case.script else {"return": answer(*args, **kwargs)}
+        )
     given = by_name(args, kwargs)
     for name in case.changes:
-        result[name] = {key.removeprefix(f"{name}."): value for key, value in state(given[name], name).items()}
+        result[name] = {
+            key.removeprefix(f"{name}."): value for key, value in state(given[name], name).items()
+        }
     return result | {CALLS_OF + name: made for name, made in calls.items()}
 
 

@@ -17,10 +17,25 @@ from autograder.probe.guard import is_students
 from autograder.probe.observe import QUERIES
 
 # Suspected only if they make more than one number: a dot product of two vectors is a step of a loop.
-PRODUCTS = tuple(f"torch:{name}" for name in (
-    "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "baddbmm", "einsum", "tensordot", "linear", "inner",
-))
-OUT_OF_PYTORCH = {f"torch:{name}" for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__")}
+PRODUCTS = tuple(
+    f"torch:{name}"
+    for name in (
+        "matmul",
+        "__matmul__",
+        "__rmatmul__",
+        "mm",
+        "bmm",
+        "addmm",
+        "baddbmm",
+        "einsum",
+        "tensordot",
+        "linear",
+        "inner",
+    )
+)
+OUT_OF_PYTORCH = {
+    f"torch:{name}" for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__")
+}
 LOOP = "a Python loop"  # among the suspects where loops are forbidden
 MOST_OPERATIONS = 20_000
 
@@ -111,7 +126,9 @@ def _larger(value: Any) -> Any:
         return [_larger(one) for one in value]
     if isinstance(value, np.ndarray) and value.dtype == bool:
         return ~value
-    return value * 1.5 if isinstance(value, (int, float, np.ndarray)) and not isinstance(value, bool) else value
+    return (
+        value * 1.5 if isinstance(value, (int, float, np.ndarray)) and not isinstance(value, bool) else value
+    )
 
 
 def _line() -> int:

@@ -20,23 +20,33 @@ def refuse_names_of_code(exercise: "Exercise") -> None:
     for kind, names in (("aspect", exercise.aspects), ("need", exercise.needs)):
         for name in filter(None, names):
             if name in code or not WORDS.fullmatch(name):
-                raise UserError(f"{exercise.id}: the {kind} {name!r} is a piece of code; name it in plain words.")
+                raise UserError(
+                    f"{exercise.id}: the {kind} {name!r} is a piece of code; name it in plain words."
+                )
 
 
 def refuse_other_aspects(exercise: "Exercise", own_cases: Iterable[Case], cases: Iterable[Case]) -> None:
     """Raises UserError if one of the author's own cases costs points of an aspect that has none, or if no case costs
     those of an aspect. Gradients and side effects are asked of cases of every aspect."""
     for name in sorted({case.aspect for case in own_cases} - exercise.aspects.keys()):
-        raise UserError(f"{exercise.id}: a case is of the aspect {name!r}, which has no points; name it in `aspects`.")
+        raise UserError(
+            f"{exercise.id}: a case is of the aspect {name!r}, which has no points; name it in `aspects`."
+        )
     costs = {case.aspect for case in cases} | {GRADIENTS, SIDE_EFFECTS}
     for name in sorted(exercise.aspects.keys() - costs):
-        raise UserError(f"{exercise.id}: no case is of the aspect {name!r}; take it out of `aspects`, or add a case.")
+        raise UserError(
+            f"{exercise.id}: no case is of the aspect {name!r}; take it out of `aspects`, or add a case."
+        )
 
 
 def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterable[Case]) -> None:
     """Raises UserError unless the needs that have words are those of the cases."""
     needed = {need for case in cases for need in case.needs}
     for name in sorted(needs.keys() - needed - {""}):
-        raise UserError(f"{exercise_id}: no case needs {name!r}; name it in a case, or take it out of `needs`.")
+        raise UserError(
+            f"{exercise_id}: no case needs {name!r}; name it in a case, or take it out of `needs`."
+        )
     for name in sorted(needed - needs.keys()):
-        raise UserError(f"{exercise_id}: a case needs {name!r}, of which `needs` says nothing; write its sentences.")
+        raise UserError(
+            f"{exercise_id}: a case needs {name!r}, of which `needs` says nothing; write its sentences."
+        )

@@ -79,7 +79,9 @@ def fitting(worked: Callable, table: Iterable[Mistake], without: Iterable[str] =
     """The mistakes of a shared table whose edits all apply to this worked answer."""
     source = source_of(worked)
     return tuple(
-        one for one in table if one.id not in without and (one.given or all(old in source for old in one.edits))
+        one
+        for one in table
+        if one.id not in without and (one.given or all(old in source for old in one.edits))
     )
 
 
@@ -89,7 +91,9 @@ def completed(worked: Callable, mistakes: Iterable[Mistake]) -> tuple[Mistake, .
         missing = [old for old in one.edits if old not in source_of(worked)]
         if missing:
             name = one.title or one.id
-            raise UserError(f"the mistake {name!r} edits {missing[0]!r}, which the worked answer does not contain.")
+            raise UserError(
+                f"the mistake {name!r} edits {missing[0]!r}, which the worked answer does not contain."
+            )
     return tuple(replace(one, worked=worked) for one in mistakes)
 
 
@@ -101,10 +105,14 @@ def with_words(mistakes: Iterable[Mistake], known: Mapping[str, Mistake]) -> tup
         if mistake.observation:
             by_id[mistake.id] = mistake
         if mistake.id not in by_id:
-            raise UserError(f"the mistake {mistake.title or mistake.id!r} has no words: an observation and a question.")
+            raise UserError(
+                f"the mistake {mistake.title or mistake.id!r} has no words: an observation and a question."
+            )
         words = by_id[mistake.id]
         title = words.title or (known[words.id].title if words.id in known else "")
-        completed.append(replace(mistake, title=title, observation=words.observation, question=words.question))
+        completed.append(
+            replace(mistake, title=title, observation=words.observation, question=words.question)
+        )
     return tuple(completed)
 
 

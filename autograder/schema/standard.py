@@ -17,13 +17,19 @@ from autograder.schema.case import DTYPES, GRADIENTS, IN_DOUBLE, SIDE_EFFECTS, C
 from autograder.values.compare import RANDOM
 
 FOUR = (
-    "four of everything", "a batch as long as its sentences", "all sizes equal", "as many tokens as experts",
+    "four of everything",
+    "a batch as long as its sentences",
+    "all sizes equal",
+    "as many tokens as experts",
 )
 FROM_TABLES = "float64 from tables of float32"
 
 
 def standard_cases(
-    cases: list[Case], kinds: tuple[str, ...], parameters: tuple[str, ...] = (), reference: Callable | None = None
+    cases: list[Case],
+    kinds: tuple[str, ...],
+    parameters: tuple[str, ...] = (),
+    reference: Callable | None = None,
 ) -> list[Case]:
     """The cases of these kinds. "by name" needs the names of the arguments, and the class if it is one."""
     first, four = (replace(case, observe=False) for case in (cases[0], _of_four(cases)))
@@ -89,7 +95,5 @@ def _by_name(first: Case, parameters: tuple[str, ...], reference: Callable | Non
 
 
 def _new(first: Case) -> Case:
-    more: dict[str, Any] = {
-        "args": (), "kwargs": {}, "gradients": False, "repeats": False, "needs": ()
-    }
+    more: dict[str, Any] = {"args": (), "kwargs": {}, "gradients": False, "repeats": False, "needs": ()}
     return replace(first, family="a new module", aspect=GRADIENTS, new=True, expect=RANDOM, **more)

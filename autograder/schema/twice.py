@@ -45,11 +45,19 @@ def _alike(pair: tuple[Case, Case]) -> list[bool]:
 
 
 def _size(arg: object) -> object:
-    return tuple(arg.shape) if isinstance(arg, torch.Tensor) else len(arg) if isinstance(arg, (list, str)) else arg
+    return (
+        tuple(arg.shape)
+        if isinstance(arg, torch.Tensor)
+        else len(arg)
+        if isinstance(arg, (list, str))
+        else arg
+    )
 
 
 def _is_plain(case: Case) -> bool:
-    return case.aspect == VALUES and not (case.slow or case.raises or case.new or case.result_mask or case.entries)
+    return case.aspect == VALUES and not (
+        case.slow or case.raises or case.new or case.result_mask or case.entries
+    )
 
 
 def _joined(first: Case, second: Case, parameters: tuple[str, ...]) -> Case:
@@ -82,7 +90,9 @@ def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:
     script = tuple(_renamed_call(call, name_of) for call in calls)
     shown = [call.keep for call in calls if call.keep]
     expect = {name_of(name): match for name, match in _matches(case, shown).items()}
-    return replace(case, kwargs=kwargs, script=script, changes=tuple(map(name_of, case.changes)), expect=expect)
+    return replace(
+        case, kwargs=kwargs, script=script, changes=tuple(map(name_of, case.changes)), expect=expect
+    )
 
 
 def _renamed_call(call: Call, name_of: Callable[[str], str]) -> Call:

@@ -11,4 +11,6 @@ A value of unknown type, too large or nested too deeply has the kind "other", wh
 from typing import Any
 
 Encoded = dict[str, Any]  # a value as autograder.values.encode writes it
-Record = dict[str, Any]  # what the probe writes about one case (autograder.probe.run): "status", "steps" and more
+Record = dict[
+    str, Any
+]  # what the probe writes about one case (autograder.probe.run): "status", "steps" and more

@@ -22,7 +22,10 @@ from autograder.values.encode import items_of, length_of
 
 ABSOLUTE = 1e-4
 RELATIVE = 1e-4
-SMALLEST, LARGEST = 1e-3, 10.0  # root mean square of weights that can learn; nn.Linear and torch.randn lie well between
+SMALLEST, LARGEST = (
+    1e-3,
+    10.0,
+)  # root mean square of weights that can learn; nn.Linear and torch.randn lie well between
 TENSORS = ("Tensor", "Parameter")
 WAYS = ("close", "exact", "same set", "same rows", "one of", "random", "same")
 
@@ -166,7 +169,9 @@ def _same_set(
     if len(items) != len(left):
         return Difference("length", expected, actual, path)
     for item in items:
-        match_at = next((i for i, one in enumerate(left) if difference(item, one, plain, float_type) is None), None)
+        match_at = next(
+            (i for i, one in enumerate(left) if difference(item, one, plain, float_type) is None), None
+        )
         if match_at is None:
             return Difference("any", item, actual, path)
         left.pop(match_at)
@@ -203,7 +208,9 @@ def _dicts(
     pairs = list(zip(expected["keys"], expected["items"], strict=True))
     if found.keys() != {typed(key) for key, _ in pairs}:
         return Difference("keys", expected, actual, path)
-    differences = (difference(item, found[typed(key)], match, float_type, (*path, key)) for key, item in pairs)
+    differences = (
+        difference(item, found[typed(key)], match, float_type, (*path, key)) for key, item in pairs
+    )
     return next((one for one in differences if one is not None), None)
 
 

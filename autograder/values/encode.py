@@ -104,7 +104,11 @@ def _encode_dict(value: dict, depth: int) -> Encoded:
     pairs = list(dict.items(value))
     if not all(_is_key(key) for key, _ in pairs):
         return _other("dict whose keys are not numbers, texts or tuples of these")
-    return {"kind": "dict", "keys": [key for key, _ in pairs], "items": [encode(item, depth + 1) for _, item in pairs]}
+    return {
+        "kind": "dict",
+        "keys": [key for key, _ in pairs],
+        "items": [encode(item, depth + 1) for _, item in pairs],
+    }
 
 
 def _is_key(key: Any, depth: int = 0) -> bool:
@@ -162,7 +166,9 @@ def check(value: Any, depth: int = 0) -> None:
     elif kind == "other":
         require(fields == {"class"} and _is_name(value["class"]))
     elif kind in PLAIN.values():
-        require(fields == {"value"} and PLAIN.get(type(value["value"])) == kind and not _why_not(value["value"]))
+        require(
+            fields == {"value"} and PLAIN.get(type(value["value"])) == kind and not _why_not(value["value"])
+        )
     else:
         require(kind == "None" and fields == set())
 

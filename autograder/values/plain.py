@@ -1,11 +1,11 @@
 """Plain data with tensors as JSON beside the tensors, for messages and files.
 
-    a tensor         {"tensor": the result of `place`}, and its strides if it does not lie in memory row by row
-    list             a list
-    tuple            {"tuple": [...]}
-    dict             {"map": {...}} if all keys are texts, else {"dict": [keys, items]}
-    bytes, inf, nan  {"bytes": base64}, {"float": "inf"}
-    a spec           {"spec": [name of its class, fields]} (see autograder.schema.case)
+a tensor         {"tensor": the result of `place`}, and its strides if it does not lie in memory row by row
+list             a list
+tuple            {"tuple": [...]}
+dict             {"map": {...}} if all keys are texts, else {"dict": [keys, items]}
+bytes, inf, nan  {"bytes": base64}, {"float": "inf"}
+a spec           {"spec": [name of its class, fields]} (see autograder.schema.case)
 """
 
 import base64
@@ -33,7 +33,9 @@ def flatten(value: Any, place: Callable[[torch.Tensor], Any], specs: tuple[type[
     if isinstance(value, dict):
         if all(type(key) is str for key in value):
             return {"map": {key: flatten(item, place, specs) for key, item in value.items()}}
-        return {"dict": [[flatten(one, place, specs) for one in part] for part in (value.keys(), value.values())]}
+        return {
+            "dict": [[flatten(one, place, specs) for one in part] for part in (value.keys(), value.values())]
+        }
     if isinstance(value, specs):
         given = {field.name: getattr(value, field.name) for field in fields(value)}
         return {"spec": [type(value).__name__, flatten(given, place, specs)]}

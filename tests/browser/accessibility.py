@@ -18,7 +18,9 @@ ONE_OF_EACH = """(hide) => {
 }"""
 
 
-def assert_accessible(page, *parts: str, without: tuple[str, ...] = (), whole: bool = False, colours=False) -> None:
+def assert_accessible(
+    page, *parts: str, without: tuple[str, ...] = (), whole: bool = False, colours=False
+) -> None:
     """Raises AssertionError where the page violates WCAG 2 at levels A and AA, and names the elements.
 
     With selectors only those parts are looked at, less what is in `without`: the user interface around them is not

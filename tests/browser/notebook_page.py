@@ -62,7 +62,9 @@ class NotebookPage:
 
     def use_theme(self, dark: bool) -> None:
         self.choose("Settings", "Theme", "JupyterLab Dark" if dark else "JupyterLab Light")
-        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-light", "false" if dark else "true")
+        expect(self.page.locator("body")).to_have_attribute(
+            "data-jp-theme-light", "false" if dark else "true"
+        )
 
     def _edit(self, cell: Locator) -> None:
         cell.locator(".cm-content").click()

@@ -43,13 +43,20 @@ def jupyter(folder: Path, home: Path, start: tuple[str, ...] = (), **more: str):
     (home / "overrides/overrides.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
     command = [
         *(start or (sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}")),
-        "--no-browser", "--ip=127.0.0.1", "--port=8890", "--ServerApp.port_retries=500",
-        f"--IdentityProvider.token={TOKEN}", f"--LabApp.app_settings_dir={home}/overrides",
+        "--no-browser",
+        "--ip=127.0.0.1",
+        "--port=8890",
+        "--ServerApp.port_retries=500",
+        f"--IdentityProvider.token={TOKEN}",
+        f"--LabApp.app_settings_dir={home}/overrides",
     ]
     with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            command + ["--allow-root"] * (os.geteuid() == 0), cwd=folder if folder.is_dir() else home,
-            env=_environment(home) | more, stdout=log, stderr=log
+            command + ["--allow-root"] * (os.geteuid() == 0),
+            cwd=folder if folder.is_dir() else home,
+            env=_environment(home) | more,
+            stdout=log,
+            stderr=log,
         )
         try:
             yield Jupyter(_address(server, home), folder, home)

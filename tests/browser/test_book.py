@@ -1,6 +1,5 @@
 """The reading edition as its reader uses it: search, dark mode, folds, phone; every page for everyone."""
 
-
 import pytest
 from playwright.sync_api import expect
 

@@ -33,6 +33,7 @@ def lab(chromium, tmp_path_factory):
 @pytest.fixture
 def opened(lab, new_page):
     """Opens a notebook in a workspace of its own: opened("notebooks", LESSON)."""
+
     def opening(folder: str, lesson: str) -> NotebookPage:
         path = f"{folder}/{lesson}.ipynb"
         page = new_page()
@@ -111,7 +112,9 @@ def test_a_worked_lesson_runs_its_explorer_follows_the_keyboard_and_graphs_are_s
     assert_every_control_has_a_name(explorer)
     both_themes(lesson, "explorer", explorer)
 
-    compared = lesson.add_below("draw(", "compare(attention_from_loops, F.scaled_dot_product_attention, x, x, x)")
+    compared = lesson.add_below(
+        "draw(", "compare(attention_from_loops, F.scaled_dot_product_attention, x, x, x)"
+    )
     expect(compared.get_by_role("img", name="attention_from_loops beside")).to_be_visible()
     both_themes(lesson, "compare")  # taller than the page
 

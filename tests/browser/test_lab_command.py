@@ -35,7 +35,9 @@ def lab(chromium, wheel, tmp_path_factory):  # noqa: F811
         "JUPYTERLAB_DIR": str(here / "share/jupyter/lab"),
     }
     folder = home / "my course"
-    with jupyter(folder, home / "home", (str(python), "-m", "autograder", "lab", str(folder)), **share) as server:
+    with jupyter(
+        folder, home / "home", (str(python), "-m", "autograder", "lab", str(folder)), **share
+    ) as server:
         yield server
 
 
@@ -66,7 +68,9 @@ def test_a_broken_word_is_seen(new_page):
 def test_lesson_01_opens_its_check_works_and_there_is_nothing_for_teachers(lab, new_page):
     page = new_page()
     page.goto(lab.url(""))
-    lesson = NotebookPage(page, len(nbformat.read(lab.folder / f"notebooks/{FIRST}.ipynb", as_version=4).cells))
+    lesson = NotebookPage(
+        page, len(nbformat.read(lab.folder / f"notebooks/{FIRST}.ipynb", as_version=4).cells)
+    )
     assert FIRST in page.url
     photograph(page, "lab-first-seen")
     page.locator(".jp-BreadCrumbs-home").click()
@@ -85,7 +89,9 @@ def test_lesson_01_opens_its_check_works_and_there_is_nothing_for_teachers(lab, 
 def test_at_200_percent_and_with_the_keyboard_alone(lab, new_page):
     page = new_page(640)
     page.goto(lab.url("lab/workspaces/narrow/tree/notebooks/" + FIRST + ".ipynb"))
-    lesson = NotebookPage(page, len(nbformat.read(lab.folder / f"notebooks/{FIRST}.ipynb", as_version=4).cells))
+    lesson = NotebookPage(
+        page, len(nbformat.read(lab.folder / f"notebooks/{FIRST}.ipynb", as_version=4).cells)
+    )
     page.keyboard.press("Control+b")  # the file browser makes room
     check = lesson.cell("check(softmax)")
     for _ in range(40):

@@ -39,7 +39,14 @@ def autograder(*words: str) -> None:
 
 def add_a_task(notebook) -> None:
     """A task of the teacher's own, which is graded by hand."""
-    kind = {"grade_id": "my-map", "task": True, "grade": False, "solution": False, "locked": True, "points": 3}
+    kind = {
+        "grade_id": "my-map",
+        "task": True,
+        "grade": False,
+        "solution": False,
+        "locked": True,
+        "points": 3,
+    }
     kind |= {"schema_version": 3, "cell_type": "markdown"}
     notebook.cells.append(new_markdown_cell("Draw a map of the words.", metadata={"nbgrader": kind}))
 
@@ -143,11 +150,21 @@ def test_formgrader_grades_by_machine_and_by_hand_and_gives_feedback(course, ser
 def pages(course):
     """The addresses of the class report and of feedback pages, which are files."""
     for student, lesson in FEEDBACK.items():
-        command = [sys.executable, "-m", "nbgrader", "generate_feedback", lesson, f"--student={student}", "--force"]
+        command = [
+            sys.executable,
+            "-m",
+            "nbgrader",
+            "generate_feedback",
+            lesson,
+            f"--student={student}",
+            "--force",
+        ]
         subprocess.run(command, cwd=course, check=True, capture_output=True)
     autograder("report", str(course))
     with files(course) as address:
-        feedback = {name: f"{address}feedback/{name}/{lesson}/{lesson}.html" for name, lesson in FEEDBACK.items()}
+        feedback = {
+            name: f"{address}feedback/{name}/{lesson}/{lesson}.html" for name, lesson in FEEDBACK.items()
+        }
         yield {"report": f"{address}report.html"} | feedback
 
 

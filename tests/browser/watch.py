@@ -8,12 +8,18 @@ EXPECTED = (
         r"ERR_UNKNOWN_URL_SCHEME.*attachment:",
         "JupyterLab and Notebook 7 put a text cell into the page before they put its attached pictures into it",
     ),
-    (r"reading 'schema'\).*static/notebook/notebook_core", "Notebook 7.6 trips over a setting of its own and goes on"),
+    (
+        r"reading 'schema'\).*static/notebook/notebook_core",
+        "Notebook 7.6 trips over a setting of its own and goes on",
+    ),
     (
         r"403 \(Forbidden\).*/static/notebook/\w+\.woff",
         "jupyter_server remembers a font by its name alone: after JupyterLab had it, Notebook 7 is denied its own",
     ),
-    (r"'filebrowser:open-path' not registered.*static/notebook", "Notebook 7.6 calls a command of JupyterLab"),
+    (
+        r"'filebrowser:open-path' not registered.*static/notebook",
+        "Notebook 7.6 calls a command of JupyterLab",
+    ),
 )
 LOCAL = re.compile(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|(file|data|blob|about|attachment):")
 

@@ -29,6 +29,8 @@ LESSONS = find_lessons(None)
 # The conventions of the whole course: sizes in code, and letters of shapes.
 SIZES = {"d_model", "d_head", "d_ff", "d_k", "d_v", "n_heads", "n_kv_heads", "vocab_size"}
 LETTERS = set("BHNMDEV")
+
+
 @pytest.fixture(scope="module")
 def folder(built_book):
     """The built book."""
@@ -73,7 +75,9 @@ def test_the_answer_of_an_exercise_is_folded_and_its_stub_is_not(exercise, lesso
     folds = [block.find_parent("details") for block in holding]
     assert folds and all(fold and "Show the answer" in fold.summary.get_text() for fold in folds)
     assert not any(fold.has_attr("open") for fold in folds)
-    stubs = [block for block in page.select("div.cell_input") if "raise NotImplementedError" in block.get_text()]
+    stubs = [
+        block for block in page.select("div.cell_input") if "raise NotImplementedError" in block.get_text()
+    ]
     begins = cell.text.partition("\n")[0]
     assert any(begins in block.get_text() and not block.find_parent("details") for block in stubs)
 
@@ -97,7 +101,9 @@ def _own_words(fold) -> str:
 
 def test_a_check_shows_what_it_says_beside_the_answer(lesson_pages):
     for exercise in all_exercises():
-        says = re.compile(rf"✓ {re.escape(exercise.id)}: right, {exercise.points} of {exercise.points} points")
+        says = re.compile(
+            rf"✓ {re.escape(exercise.id)}: right, {exercise.points} of {exercise.points} points"
+        )
         (tick,) = lesson_pages[exercise.lesson].find_all(string=says)
         assert tick.find_parent("details")
 
@@ -106,7 +112,9 @@ def test_model_answers_of_written_questions_are_folded(lesson_pages):
     for name, cell in cells_of("written"):
         (answer,) = [region for region in find_regions(cell.text) if region.kind == SOLUTION]
         begins = words(re.sub(r"\$[^$]*\$", " ", "\n".join(answer.lines)))[:150]
-        folds = [fold for fold in lesson_pages[name].select("details.answer") if begins in _without_formulas(fold)]
+        folds = [
+            fold for fold in lesson_pages[name].select("details.answer") if begins in _without_formulas(fold)
+        ]
         assert folds and not folds[0].has_attr("open"), begins
 
 
@@ -130,8 +138,12 @@ def test_every_picture_of_a_lesson_is_there_and_says_what_it_shows(lesson_pages)
 def test_lines_in_columns_are_not_broken_and_others_are(lesson_pages):
     page = lesson_pages["01_attention_from_loops"]
     printed = page.select("div.cell_output .stream pre")
-    table, line = (next(pre for pre in printed if text in pre.get_text()) for text in ("largest weight", "dog . dog"))
-    assert table.find_parent("div", class_="tag_columns") and not line.find_parent("div", class_="tag_columns")
+    table, line = (
+        next(pre for pre in printed if text in pre.get_text()) for text in ("largest weight", "dog . dog")
+    )
+    assert table.find_parent("div", class_="tag_columns") and not line.find_parent(
+        "div", class_="tag_columns"
+    )
 
 
 def test_a_lesson_has_a_download_a_still_explorer_formulas_that_browsers_draw_and_no_progress(lesson_pages):
@@ -151,7 +163,9 @@ def test_long_code_is_folded_and_what_it_prints_is_not(lesson_pages):
             if len(cell.text.splitlines()) > 15:
                 assert words(cell.text) in folded, (lesson.name, cell.text[:60])
         outputs = page.select("details.fold div.cell_output")
-        assert all("Show the answer" in output.find_parent("details").summary.get_text() for output in outputs)
+        assert all(
+            "Show the answer" in output.find_parent("details").summary.get_text() for output in outputs
+        )
 
 
 def test_a_lesson_takes_as_long_in_its_text_on_its_card_and_in_the_readme(pages, lesson_pages):
@@ -184,7 +198,12 @@ def _resolved(address: str, path: str) -> str:
 
 def test_the_glossary_explains_every_symbol_of_the_course(pages):
     terms = {term.get_text().rstrip("#¶ ") for term in pages["glossary.html"].select("dl.glossary dt")}
-    used = {letter for exercise in all_exercises() for axes in exercise.shapes.values() for letter in letters_of(axes)}
+    used = {
+        letter
+        for exercise in all_exercises()
+        for axes in exercise.shapes.values()
+        for letter in letters_of(axes)
+    }
     assert terms >= SIZES | LETTERS | used
     assert explained() >= SIZES | LETTERS
 
@@ -221,7 +240,9 @@ def test_the_pages_of_mistakes_hold_no_code_no_id_and_no_name_of_a_mistake(pages
 def _lines_of_code() -> set[str]:
     """The lines of every mistake and of every answer that say something."""
     sources = [source_of(exercise.worked) for exercise in all_exercises()]
-    sources += [edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes]
+    sources += [
+        edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes
+    ]
     sources += ["\n".join(find_regions(cell.text)[0].lines) for _, cell in cells_of("exercise")]
     return {line.strip() for source in sources for line in source.splitlines() if re.search(r"[=(\[]", line)}
 
@@ -236,7 +257,10 @@ def test_links_to_a_live_notebook_need_a_public_address(pages):
     linked = [bool(page.find_all(href=re.compile("colab|mybinder"))) for page in pages.values()]
     assert any(linked) is bool(repository(ROOT))
     text = run_it_yourself(LESSONS[0], "https://github.com/somebody/course", "main")
-    assert f"github/somebody/course/blob/main/notebooks/{LESSONS[0].name}.ipynb" in text and "mybinder.org" in text
+    assert (
+        f"github/somebody/course/blob/main/notebooks/{LESSONS[0].name}.ipynb" in text
+        and "mybinder.org" in text
+    )
     assert "colab" not in run_it_yourself(LESSONS[0], "https://example.org/course", "main")
 
 

@@ -187,10 +187,22 @@ BAD = {
     "stray marks": (f"# %%\n{ANSWER}", "cell 1", "has no place in this kind of cell"),
     "open marks": ("# %% exercise: a.b\n### BEGIN SOLUTION\nx = 1\n", "cell 1", "never closed"),
     "an end alone": ("# %% exercise: a.b\n### END SOLUTION\n", "cell 1", "END SOLUTION"),
-    "a mark in a line": (f"# %% exercise: loops.softmax\n{ANSWER}# END SOLUTION\n", "cell 1", "alone on its line"),
-    "marks in marks": ("# %% exercise: a.b\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\n", "cell 1", "inside another"),
+    "a mark in a line": (
+        f"# %% exercise: loops.softmax\n{ANSWER}# END SOLUTION\n",
+        "cell 1",
+        "alone on its line",
+    ),
+    "marks in marks": (
+        "# %% exercise: a.b\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\n",
+        "cell 1",
+        "inside another",
+    ),
     "no picture": ("# %% timing: nothing\nx = 1\n", "cell 1 (timing: nothing)", "images/nothing.png"),
-    "no points": ('# %% [markdown] written: a.why\nr"""\nWhy?\n"""\n', "cell 1", "points and minutes in the title"),
+    "no points": (
+        '# %% [markdown] written: a.why\nr"""\nWhy?\n"""\n',
+        "cell 1",
+        "points and minutes in the title",
+    ),
     "elsewhere": ('# %% [markdown]\nr"""\n![a](x.png)\n"""\n', "cell 1", "../images/"),
     "no alternative": ('# %% [markdown]\nr"""\n![](../images/point.png)\n"""\n', "cell 1", "alternative"),
     "fails": ("# %%\nx = 1\n\n# %%\nx / 0\n", "cell 2", "ZeroDivisionError: division by zero"),
@@ -238,7 +250,12 @@ def test_the_committed_notebooks_are_current():
 
 # Lines that the lessons' own experiments need too, and that give nothing of an answer away.
 EVERYDAY = {"with torch.no_grad():", "loss.backward()", "x = layer(x)", "break"}
-EVERYDAY |= {"for layer in self.layers:", "for _ in range(n_new):", "optimizer.zero_grad()", "optimizer.step()"}
+EVERYDAY |= {
+    "for layer in self.layers:",
+    "for _ in range(n_new):",
+    "optimizer.zero_grad()",
+    "optimizer.step()",
+}
 EVERYDAY |= {"return ids", "return merges", "return loss.item()", "self.n_heads = n_heads"}
 
 
@@ -325,7 +342,12 @@ def test_building_a_real_lesson_again_gives_the_same_bytes():
 
 
 def test_what_belongs_to_another_lesson_does_not_make_a_lesson_stale():
-    first, second, *_ = ({path.relative_to(ROOT / "autograder").as_posix() for path in called_by(lesson)}
-                         for lesson in find_lessons(None))
-    assert first - second == {"notebook/lessons/loops.py", *(name for name in first if "exercises/loops/" in name)}
+    first, second, *_ = (
+        {path.relative_to(ROOT / "autograder").as_posix() for path in called_by(lesson)}
+        for lesson in find_lessons(None)
+    )
+    assert first - second == {
+        "notebook/lessons/loops.py",
+        *(name for name in first if "exercises/loops/" in name),
+    }
     assert {"judge/judging.py", "exercises/_shared/masks.py", "notebook/check.py"} < first & second

@@ -32,7 +32,10 @@ def test_with_an_address_there_are_badges_and_a_lesson_says_how_to_install_from_
     assert shown.count("OWNER/NAME") >= 4 and "colab" in shown and "mybinder" in shown and "LICENSE" in shown
     table = readme_with_lessons(f"{LESSONS[0]}\n{LESSONS[1]}\n", root)
     for lesson in find_lessons(None, root):
-        assert f"(https://colab.research.google.com/github/OWNER/NAME/blob/main/notebooks/{lesson.name}.ipynb)" in table
+        assert (
+            f"(https://colab.research.google.com/github/OWNER/NAME/blob/main/notebooks/{lesson.name}.ipynb)"
+            in table
+        )
     opening = student_notebook(find_lessons(None, root)[0]).cells[0].source
     assert INSTALL in opening and BY_HAND not in opening
     assert with_address(BY_HAND, "") == BY_HAND and with_address(BY_HAND, ADDRESS) == INSTALL

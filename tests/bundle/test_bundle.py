@@ -70,8 +70,13 @@ def _with_something_before(exercise, cases) -> list[int]:
 
 
 def _without_gradients(record) -> dict:
-    asked_with_them = ("gradients", "further")  # the gradients of the parameters named, and those of all others
-    return record | {"steps": {name: step for name, step in record["steps"].items() if name not in asked_with_them}}
+    asked_with_them = (
+        "gradients",
+        "further",
+    )  # the gradients of the parameters named, and those of all others
+    return record | {
+        "steps": {name: step for name, step in record["steps"].items() if name not in asked_with_them}
+    }
 
 
 @every_exercise
@@ -100,7 +105,18 @@ def _same(one, other) -> bool:
 def test_hints_points_and_rules_are_those_of_the_exercise(exercise_id, bundle_folder):
     exercise = find(exercise_id)
     recorded = {one.id: one for one in read(bundle_folder / "autograder/exercises/recorded")}[exercise_id]
-    same = ("lesson", "name", "minutes", "difficulty", "hints", "aspects", "shapes", "rules", "needs", "invariants")
+    same = (
+        "lesson",
+        "name",
+        "minutes",
+        "difficulty",
+        "hints",
+        "aspects",
+        "shapes",
+        "rules",
+        "needs",
+        "invariants",
+    )
     for name in (*same, "procedure", "parameters"):
         assert getattr(recorded, name) == getattr(exercise, name), name
     for one, other in zip(recorded.mistakes, exercise.mistakes, strict=True):

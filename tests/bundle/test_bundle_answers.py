@@ -29,12 +29,16 @@ SMALL = 12  # nodes; a body of fewer, such as `return x + 1`, says nothing
 
 
 def test_nothing_is_in_it_but_what_is_named(bundle_folder):
-    found = {path.relative_to(bundle_folder).as_posix() for path in bundle_folder.rglob("*") if path.is_file()}
+    found = {
+        path.relative_to(bundle_folder).as_posix() for path in bundle_folder.rglob("*") if path.is_file()
+    }
     found = {name for name in found if "__pycache__" not in name}
     code = {f"autograder/{name}" for name in MODULES}
     package = ROOT / "autograder"
     code |= {path.relative_to(ROOT).as_posix() for name in FOLDERS for path in (package / name).glob("*.py")}
-    data = {f"{exercise}{kind}.safetensors" for exercise in IDS for kind in ("", ".pairs")} | {"exercises.json"}
+    data = {f"{exercise}{kind}.safetensors" for exercise in IDS for kind in ("", ".pairs")} | {
+        "exercises.json"
+    }
     texts = {"LICENSE", "README.md", "Makefile", "pyproject.toml"}
     notebooks = {f"notebooks/{lesson.name}.ipynb" for lesson in find_lessons(None)}
     assert found == code | {f"autograder/exercises/recorded/{name}" for name in data} | texts | notebooks
@@ -76,14 +80,18 @@ def code_of(folder: Path) -> list[str]:
     texts = [path.read_text() for path in folder.rglob("*.py")]
     for path in (folder / "notebooks").glob("*.ipynb"):
         cells = nbformat.read(path, as_version=4).cells
-        texts += [cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith("%")]
+        texts += [
+            cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith("%")
+        ]
     return texts
 
 
 def test_no_answer_and_no_mistake_is_in_its_code(bundle_folder):
     held = set().union(*(bodies(text) for text in code_of(bundle_folder)))
     sources = [path.read_text() for path in (ROOT / "autograder/exercises").glob("*/*.py")]
-    sources += [edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes]
+    sources += [
+        edited_source(one.worked, one.edits) for exercise in all_exercises() for one in exercise.mistakes
+    ]
     sources += [text for lesson in find_lessons(None) for text in worked_sources(lesson.name).values()]
     answers = set().union(*(bodies(text, SMALL) for text in sources))
     assert len(answers) > 300
@@ -97,7 +105,11 @@ def functions() -> dict:
         package = import_module(f"autograder.{folder.replace('/', '.')}")
         modules = [import_module(f"{package.__name__}.{one.name}") for one in iter_modules(package.__path__)]
         for module in (package, *modules):
-            own = [one for one in vars(module).values() if inspect.isfunction(one) and "autograder" in one.__module__]
+            own = [
+                one
+                for one in vars(module).values()
+                if inspect.isfunction(one) and "autograder" in one.__module__
+            ]
             found |= {f"{one.__module__}.{one.__qualname__}": one for one in own}
     return found
 
@@ -123,7 +135,8 @@ def answering_one(exercise_id: str) -> list[str]:
     assert exercise.procedure == "class" or answers_first_case(exercise, exercise.worked)
     case = expected_of(exercise_id, *PUBLIC).cases[0]
     return [
-        name for name, function in functions().items()
+        name
+        for name, function in functions().items()
         if takes(function, exercise, case) and answers_first_case(exercise, function)
     ]
 
@@ -140,10 +153,14 @@ def takes(function, exercise, case) -> bool:
 
 @pytest.mark.trial
 def test_no_function_of_it_answers_an_exercise(tmp_path):
-    question = "import test_bundle_answers; found = test_bundle_answers.answering(); print('\\nanswering:', *found)"
+    question = (
+        "import test_bundle_answers; found = test_bundle_answers.answering(); print('\\nanswering:', *found)"
+    )
     folders = (ROOT, ROOT / "tests", ROOT / "tests/support", ROOT / "tests/bundle")
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders)), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", question], cwd=tmp_path, env=paths, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", question], cwd=tmp_path, env=paths, capture_output=True, text=True
+    )
     assert done.stdout.splitlines()[-1:] == ["answering:"], done.stdout[-500:] + done.stderr[-2000:]
 
 

@@ -45,7 +45,9 @@ def test_pip_installs_all_of_it(bundle_folder, tmp_path):
 def test_a_file_that_is_there_is_left_alone(tmp_path):
     file = tmp_path / "mine.zip"
     file.write_text("mine")
-    done = subprocess.run([sys.executable, "-m", "autograder", "bundle", file], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "bundle", file], capture_output=True, text=True
+    )
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "exists" in done.stderr
     assert file.read_text() == "mine"
 
@@ -56,11 +58,19 @@ def test_a_file_that_is_there_is_left_alone(tmp_path):
 def test_when_it_is_stopped_nothing_is_left(number, workers, tmp_path, tmp_path_factory):
     aside = tmp_path / "aside"
     aside.mkdir()
-    folders = {"TMPDIR": str(aside), "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")), "PYTHONPATH": str(ROOT)}
+    folders = {
+        "TMPDIR": str(aside),
+        "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
+        "PYTHONPATH": str(ROOT),
+    }
     begun = subprocess.Popen(
         [sys.executable, "-m", "autograder", "bundle", "a.zip"],
-        cwd=tmp_path, env=os.environ | folders, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=tmp_path,
+        env=os.environ | folders,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         # What a shell starts in the background does not hear Ctrl-C, and passes that on.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
@@ -138,7 +148,9 @@ def test_a_lesson_of_it_runs(bundle_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", environment(folder)["PYTHONPATH"])  # as if it were installed
     notebook = nbformat.read(folder / "notebooks/01_attention_from_loops.ipynb", as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    [check] = [cell for cell in code if cell.metadata.get("nbgrader", {}).get("grade_id") == "check-loops-softmax"]
+    [check] = [
+        cell for cell in code if cell.metadata.get("nbgrader", {}).get("grade_id") == "check-loops-softmax"
+    ]
     where = nbformat.v4.new_code_cell("import autograder; print(autograder.__file__)")
     wrong, right = nbformat.v4.new_code_cell(WRONG), nbformat.v4.new_code_cell(RIGHT)
     again = nbformat.from_dict(json.loads(json.dumps(check)))

@@ -59,7 +59,9 @@ def names_of(exercise) -> set[str]:
 def test_a_file_is_recorded_once(tmp_path, cache, monkeypatch):
     record(tmp_path / "first", (find("loops.softmax"),), progress=False)
     assert {path.name for path in cache.iterdir()} == names_of(find("loops.softmax"))
-    monkeypatch.setattr("autograder.bundle.recording._write", lambda tasks, progress: pytest.fail("written again"))
+    monkeypatch.setattr(
+        "autograder.bundle.recording._write", lambda tasks, progress: pytest.fail("written again")
+    )
     record(tmp_path / "second", (find("loops.softmax"),), progress=False)
     first, second = (sorted((tmp_path / one).iterdir()) for one in ("first", "second"))
     assert len(first) == 3 and [one.name for one in first] == [one.name for one in second]
@@ -100,7 +102,9 @@ def test_all_that_recording_loads_counts(tmp_path):
         [sys.executable, "-c", LOADED, exercise_id, tmp_path], capture_output=True, text=True, check=True
     )
     aside = "autograder.exercises.", "autograder.bundle", "autograder.build"
-    assert {name for name in done.stdout.split() if not name.startswith(aside)} <= kept.Names().needed(exercise_id)
+    assert {name for name in done.stdout.split() if not name.startswith(aside)} <= kept.Names().needed(
+        exercise_id
+    )
 
 
 def test_an_exercise_that_another_imports_counts():

@@ -39,7 +39,9 @@ FIELDS = ["exercise", "file", "passed", "points", "max_points", "mistake", "mess
 def run(*words, cwd=None):
     """The finished process of one command."""
     command = [sys.executable, "-m", "autograder", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, timeout=300, stdin=subprocess.DEVNULL
+    )
 
 
 @pytest.fixture
@@ -181,7 +183,9 @@ def test_what_is_lacking_comes_with_the_line_that_mends_it(monkeypatch, tmp_path
     assert "pip install --editable" in cli._lacks(lacks_torch)
 
 
-@pytest.mark.parametrize("error", [ModuleNotFoundError(name="autograder.judge"), ImportError(name="torch"), KeyError()])
+@pytest.mark.parametrize(
+    "error", [ModuleNotFoundError(name="autograder.judge"), ImportError(name="torch"), KeyError()]
+)
 def test_another_error_is_not_taken_for_a_package_that_is_lacking(error):
     assert cli._lacks(error) == ""
 
@@ -205,7 +209,9 @@ def test_a_python_that_is_too_old_is_told_in_one_sentence(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("autograder", run_name="__main__")
     assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("autograder: this is Python 3.8, and the course needs 3.11 or newer")
+    assert capsys.readouterr().err.startswith(
+        "autograder: this is Python 3.8, and the course needs 3.11 or newer"
+    )
     for name in ("__init__", "__main__"):
         ast.parse((ROOT / f"autograder/{name}.py").read_text(encoding="utf-8"), feature_version=(3, 8))
 
@@ -234,7 +240,9 @@ def test_import_of_the_package_is_light():
     assert done.stdout.split() == ["autograder", "autograder.imports"]
 
 
-@pytest.mark.parametrize("what", ["grade", "course.settings", "course.make", "gradebook.late", "collect.collect"])
+@pytest.mark.parametrize(
+    "what", ["grade", "course.settings", "course.make", "gradebook.late", "collect.collect"]
+)
 def test_what_runs_no_answer_does_without_pytorch(what):
     code = f"import sys; import autograder.grading.{what}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -242,8 +250,10 @@ def test_what_runs_no_answer_does_without_pytorch(what):
 
 
 def test_matplotlib_is_loaded_for_the_first_figure_that_is_drawn():
-    code = "import sys; from autograder import figures; print('matplotlib' in sys.modules); figures.bars; " \
-           "print('matplotlib' in sys.modules)"
+    code = (
+        "import sys; from autograder import figures; print('matplotlib' in sys.modules); figures.bars; "
+        "print('matplotlib' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
 
@@ -261,7 +271,9 @@ def test_checking_leaves_the_folder_alone(answers, tmp_path):
     assert sorted(Path(tmp_path).iterdir()) == before
 
 
-@pytest.mark.parametrize("words", [["check", "loops.softmax", "x.py"], ["grade", "."], ["demo", "x"], ["bundle"]])
+@pytest.mark.parametrize(
+    "words", [["check", "loops.softmax", "x.py"], ["grade", "."], ["demo", "x"], ["bundle"]]
+)
 def test_what_windows_cannot_do_is_said_with_a_way_out(words, monkeypatch, capsys):
     monkeypatch.delattr(os, "fork")
     assert main(words) == 2
@@ -271,13 +283,21 @@ def test_what_windows_cannot_do_is_said_with_a_way_out(words, monkeypatch, capsy
 
 def test_a_tick_goes_where_the_locale_has_none(tmp_path):
     environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
-    words = [sys.executable, "-m", "autograder", "progress", str(ROOT / "notebooks/01_attention_from_loops.ipynb")]
+    words = [
+        sys.executable,
+        "-m",
+        "autograder",
+        "progress",
+        str(ROOT / "notebooks/01_attention_from_loops.ipynb"),
+    ]
     done = subprocess.run(words, capture_output=True, cwd=tmp_path, env=environment, timeout=300)
     assert done.returncode == 0 and b"? softmax" in done.stdout, done.stderr
 
 
 def test_why_says_who_was_asked_for_the_message_and_what_each_said(answers):
-    rows = "e = torch.exp(scores - scores.max(-1, keepdim=True).values)\n    return e / e.sum(-1, keepdim=True)"
+    rows = (
+        "e = torch.exp(scores - scores.max(-1, keepdim=True).values)\n    return e / e.sum(-1, keepdim=True)"
+    )
     file = answers("too_large.py", f"import torch\ndef softmax(scores):\n    {rows} * 1.1\n")
     lines = run("check", "loops.softmax", file, "--why").stdout.splitlines()
     asked = lines[lines.index("Why this message:") + 1 :]

@@ -16,9 +16,17 @@ from autograder.probe.build import arguments, built
 
 # They read single numbers or choose rows by them, and "meta" has none. (nn.TransformerDecoder looks at its mask.)
 READ_NUMBERS = {
-    "loops.dot_product_scores", "loops.weighted_sum", "loops.attention_from_loops", "encoder.EncoderDecoder",
-    "encoder.greedy_decode", "generation.generate", "generation.speculate", "lm.next_token_loss",
-    "llama.generate_cached", "moe.MixtureOfExperts", "preferences.preference_accuracy",
+    "loops.dot_product_scores",
+    "loops.weighted_sum",
+    "loops.attention_from_loops",
+    "encoder.EncoderDecoder",
+    "encoder.greedy_decode",
+    "generation.generate",
+    "generation.speculate",
+    "lm.next_token_loss",
+    "llama.generate_cached",
+    "moe.MixtureOfExperts",
+    "preferences.preference_accuracy",
 }
 
 
@@ -31,7 +39,9 @@ def calls_of(name: str) -> list:
     exercise = find(name)
     plain = exercise.procedure in ("function", "class") and name not in READ_NUMBERS
     cases = cases_of(exercise) if plain else []
-    return [case for case in cases if tensors_in(case) and not case.script and not case.new and not case.raises]
+    return [
+        case for case in cases if tensors_in(case) and not case.script and not case.new and not case.raises
+    ]
 
 
 def moved(value):

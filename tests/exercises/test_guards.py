@@ -42,14 +42,21 @@ REFUSED = {
         "the aspect 'return' is a piece of code",
     ),
     "an aspect without points": (
-        {'needs=("several",)': 'needs=("several",), aspect="speed"'}, "a case is of the aspect 'speed', which has no",
+        {'needs=("several",)': 'needs=("several",), aspect="speed"'},
+        "a case is of the aspect 'speed', which has no",
     ),
     "an aspect without a case": ({"VALUES: 1": 'VALUES: 1, "speed": 1'}, "no case is of the aspect 'speed'"),
     "an anchor": ({'{"2 * "': '{"3 * "'}, "edits '3 * ', which the worked answer does not contain"),
     "no words": ({'"Your result is a half too small."': '""'}, "has no words"),
     "a need without a case": ({'needs=("several",)': "needs=()"}, "no case needs 'several'"),
-    "a case without words": ({'needs=("several",)': 'needs=("severall", "several")'}, "a case needs 'severall'"),
-    "another name": ({"def twice": "def double", "worked=twice": "worked=double"}, "its worked answer is named double"),
+    "a case without words": (
+        {'needs=("several",)': 'needs=("severall", "several")'},
+        "a case needs 'severall'",
+    ),
+    "another name": (
+        {"def twice": "def double", "worked=twice": "worked=double"},
+        "its worked answer is named double",
+    ),
 }
 
 

@@ -85,7 +85,8 @@ def test_in_a_notebook(name):
 
 @every_toy
 @pytest.mark.parametrize(
-    "hidden", [pytest.param([], id="visible"), pytest.param(["--hidden"], id="hidden", marks=pytest.mark.trial)]
+    "hidden",
+    [pytest.param([], id="visible"), pytest.param(["--hidden"], id="hidden", marks=pytest.mark.trial)],
 )
 def test_on_the_command_line_in_the_sandbox_of_grading(name, hidden, tmp_path):
     exercise = toy(name)
@@ -99,7 +100,10 @@ def test_on_the_command_line_in_the_sandbox_of_grading(name, hidden, tmp_path):
     command = [sys.executable, "-m", "autograder", "check", exercise.id, *files, "--json", *hidden]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ})
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(row["passed"], row["mistake"]) for row in rows] == [(True, None), (False, exercise.mistakes[0].id)], done
+    assert [(row["passed"], row["mistake"]) for row in rows] == [
+        (True, None),
+        (False, exercise.mistakes[0].id),
+    ], done
 
 
 @every_toy
@@ -111,7 +115,12 @@ def test_from_the_bundle(name, tmp_path):
     [kept] = recorded.read(tmp_path)
     cases = cases_of(kept)
     right, wrong = answers(exercise)
-    for answer in (exercise.worked, *right.values(), *wrong.values(), *(one.answer for one in exercise.mistakes)):
+    for answer in (
+        exercise.worked,
+        *right.values(),
+        *wrong.values(),
+        *(one.answer for one in exercise.mistakes),
+    ):
         records = probe(answer, cases, kept.procedure)
         here, there = verdict(exercise.id, answer), judge(kept, cases, records)
         assert (here.points, here.mistake, here.message) == (there.points, there.mistake, there.message)

@@ -72,7 +72,9 @@ def graded_notebooks(folder: Path) -> list[str]:
 
 def same(folder: Path, undisturbed: Path) -> bool:
     """Whether gradebook and graded notebooks are the same."""
-    return scores_in(folder) == scores_in(undisturbed) and graded_notebooks(folder) == graded_notebooks(undisturbed)
+    return scores_in(folder) == scores_in(undisturbed) and graded_notebooks(folder) == graded_notebooks(
+        undisturbed
+    )
 
 
 def before_each_write(act) -> None:
@@ -126,7 +128,9 @@ def killed_at(folder: Path, point: int) -> bool:
     return in_a_child(work) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("step", [pytest.param(9, id="some"), pytest.param(1, id="all", marks=pytest.mark.trial)])
+@pytest.mark.parametrize(
+    "step", [pytest.param(9, id="some"), pytest.param(1, id="all", marks=pytest.mark.trial)]
+)
 def test_killed_before_any_write_it_goes_on_to_the_same_gradebook(ran, undisturbed, tmp_path, step):
     point = 0
     folder = Path(shutil.copytree(ran, tmp_path / "0"))

@@ -83,7 +83,12 @@ def test_stock_autograde_scores_as_it_should(stock):
     assert graded["stub"] == dict.fromkeys(FULL, 0) | {"why_scale": 0}
     assert graded["solution"] == FULL | {"why_scale": None}
     assert graded["warns"] == FULL | {"why_scale": 0}
-    assert graded["partly"] == FULL | {"softmax": 5, "weighted_sum": 0, "attention_from_loops": 5, "why_scale": 0}
+    assert graded["partly"] == FULL | {
+        "softmax": 5,
+        "weighted_sum": 0,
+        "attention_from_loops": 5,
+        "why_scale": 0,
+    }
 
 
 @pytest.mark.parametrize("student", ["inflater", "resubmitter"])

@@ -17,8 +17,13 @@ from autograder.grading.demo.sample_class import FIRST, SOFTMAX, WRITTEN, Sample
 
 STEPS = re.compile(r"^## Ten minutes\n(.*?)^## ", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^ *```\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-STUDENTS = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@example.org\nalan,Alan,Turing,alan@example.org\n"
-ONE_LESSON = ("course my_course", "course my_course --only 01")  # the other eighteen take minutes, and show no more
+STUDENTS = (
+    "id,first_name,last_name,email\nada,Ada,Lovelace,ada@example.org\nalan,Alan,Turing,alan@example.org\n"
+)
+ONE_LESSON = (
+    "course my_course",
+    "course my_course --only 01",
+)  # the other eighteen take minutes, and show no more
 
 
 def commands(guide: str) -> list[str]:
@@ -33,7 +38,10 @@ def before(command: str, course: Path) -> None:
         (course / "students.csv").write_text(STUDENTS)
     if "collect" in command:
         with zipfile.ZipFile(course / "submissions.zip", "w") as archive:
-            right, wrong = SampleSubmission("x", written=WRITTEN), SampleSubmission("x", answers={SOFTMAX: "SMX-01"})
+            right, wrong = (
+                SampleSubmission("x", written=WRITTEN),
+                SampleSubmission("x", answers={SOFTMAX: "SMX-01"}),
+            )
             archive.writestr(f"lovelaceada_1_2_{FIRST}-1.ipynb", notebook_text(course, right))
             archive.writestr(f"turingalan_LATE_3_4_{FIRST}.ipynb", notebook_text(course, wrong))
     if "generate_feedback" in command:
@@ -53,7 +61,9 @@ def test_every_command_of_the_ten_minutes_does_what_it_says(request, tmp_path):
             place = place / command.removeprefix("cd ")
             continue
         before(command, place)
-        done = subprocess.run(command, shell=True, cwd=place, env=env, capture_output=True, text=True, timeout=900)
+        done = subprocess.run(
+            command, shell=True, cwd=place, env=env, capture_output=True, text=True, timeout=900
+        )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         said.append(command)
     assert len(said) >= 10

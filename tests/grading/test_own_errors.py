@@ -84,7 +84,13 @@ def test_it_leaves_a_submission_ungraded_and_is_named(course, place, monkeypatch
     assert scores(course, "ada") == before and sum(before) == 21.0
     assert scores(course, "bo") == []
     for student in ("ada", "bo"):
-        assert sum(f"'{student}', {FIRST}: not graded: {OURS} (KeyError" in line for line in said.err.splitlines()) == 1
+        assert (
+            sum(
+                f"'{student}', {FIRST}: not graded: {OURS} (KeyError" in line
+                for line in said.err.splitlines()
+            )
+            == 1
+        )
     assert f"not graded: {OURS}" in said.out and "cannot be read" in said.out
     assert (course / "grading.log").read_text().count(WORD) >= 2
     assert "Traceback (most recent call last)" in (course / "grading.log").read_text()
@@ -124,7 +130,9 @@ def test_stock_autograde_leaves_no_score(course, monkeypatch):
     with api.gradebook as book:
         row = book.find_submission_notebook(FIRST, FIRST, "bo")
         assert all(grade.needs_manual_grade for grade in row.grades)
-    assert not (course / "autograded" / "bo").exists() or not list((course / "autograded" / "bo").rglob("*.ipynb"))
+    assert not (course / "autograded" / "bo").exists() or not list(
+        (course / "autograded" / "bo").rglob("*.ipynb")
+    )
 
 
 @needs_sandbox
@@ -180,7 +188,9 @@ def verdict_on(asked, session, stopped=None):
     return asked.verdict(asked.ask(session, isolated=False), stopped)
 
 
-@pytest.mark.parametrize("reply", [{}, {"ended": "9" * 300}, {"ended": 10**300}, {"ended": None}, {"records": []}])
+@pytest.mark.parametrize(
+    "reply", [{}, {"ended": "9" * 300}, {"ended": 10**300}, {"ended": None}, {"records": []}]
+)
 def test_a_reply_that_cannot_be_read_is_the_answers(reply):
     for hidden in (False, True):
         judged = verdict_on(questions.Questions(SOFTMAX, hidden=hidden), Says(**reply))

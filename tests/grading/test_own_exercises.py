@@ -50,7 +50,9 @@ def test_are_graded_like_those_of_the_lessons(own_exercises, tmp_path, monkeypat
     hand_in(course, SampleSubmission("wrong", lesson=TOYS, answers=mistakes))
     monkeypatch.delenv(own.VARIABLE)
     autograder("grade", course, cwd=tmp_path)
-    rows = {row.student: row for row in read_rows(open_course(course), find_submissions(course, None, [TOYS]))}
+    rows = {
+        row.student: row for row in read_rows(open_course(course), find_submissions(course, None, [TOYS]))
+    }
     assert rows["right"].points == {one.name: one.points for one in asked}
     for one in asked:
         assert rows["wrong"].points[one.name] < one.points, one.id

@@ -57,7 +57,15 @@ def test_it_is_built_and_checked_where_it_is_made(place):
     said = autograder("check", EXERCISE, "../answer.py", cwd=place / "my_lessons", fails=True)
     assert "grow with the length of the sentence" in said
     notebooks = place / "my_lessons/notebooks"
-    run("nbconvert", "--to=notebook", "--execute", "--allow-errors", "--output=run", f"{OWN}.ipynb", cwd=notebooks)
+    run(
+        "nbconvert",
+        "--to=notebook",
+        "--execute",
+        "--allow-errors",
+        "--output=run",
+        f"{OWN}.ipynb",
+        cwd=notebooks,
+    )
     assert "mean_pool is not written yet" in (notebooks / "run.ipynb").read_text(encoding="utf-8")
 
 
@@ -68,14 +76,22 @@ def test_a_new_exercise_is_written_beside_the_others_and_can_be_built(tmp_path):
     assert "Every exercise is proven" in autograder("build", "--in", "mine", cwd=tmp_path)
     assert ": right, " in source.with_suffix(".ipynb").read_text(encoding="utf-8")
     answers = tmp_path / "mine/answers/pooling/max_pool.py"
-    answers.write_text(answers.read_text() + '\nRIGHT["a slip"] = WRONG["none"] = {"return 2 * x": "return 3 * x"}\n')
+    answers.write_text(
+        answers.read_text() + '\nRIGHT["a slip"] = WRONG["none"] = {"return 2 * x": "return 3 * x"}\n'
+    )
     said = autograder("build", "--in", "mine", cwd=tmp_path, fails=True)
     assert 'pooling.max_pool: the answer "a slip" of RIGHT is wrong' in said and "none" not in said
 
 
 def test_it_is_graded_named_reported_and_given_back(course):
-    for student, answer in {"right": "right", "sums": "return x.sum(dim=0)", "axis": "return x.mean(dim=-1)"}.items():
-        hand_in(course, SampleSubmission(student, answers={EXERCISE: answer}, lesson=OWN, written="The order."))
+    for student, answer in {
+        "right": "right",
+        "sums": "return x.sum(dim=0)",
+        "axis": "return x.mean(dim=-1)",
+    }.items():
+        hand_in(
+            course, SampleSubmission(student, answers={EXERCISE: answer}, lesson=OWN, written="The order.")
+        )
         hand_in(course, SampleSubmission(student, STUB))
     said = autograder("grade", course, OWN, cwd=course.parent)
     assert [points(said, student) for student in ("right", "sums", "axis")] == [5, 0, 0]

@@ -26,7 +26,9 @@ NEEDS = {
 def imported_rooms(folder: Path) -> set[str]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.rglob("*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    parts = [node.module.split(".") for node in nodes if (node.module or "").startswith("autograder.grading.")]
+    parts = [
+        node.module.split(".") for node in nodes if (node.module or "").startswith("autograder.grading.")
+    ]
     return {part[2] for part in parts} - {folder.name}
 
 
@@ -37,4 +39,6 @@ def test_a_folder_imports_from_nothing_but_those_that_it_needs(room):
 
 def test_there_is_no_circle():
     order = list(NEEDS)
-    assert all(order.index(needed) < order.index(room) for room, all_needed in NEEDS.items() for needed in all_needed)
+    assert all(
+        order.index(needed) < order.index(room) for room, all_needed in NEEDS.items() for needed in all_needed
+    )

@@ -91,7 +91,9 @@ def layer(**changes):
 
 
 def reference_layer():
-    theirs = nn.TransformerEncoderLayer(12, 3, 20, dropout=0.0, activation="gelu", norm_first=True, batch_first=True)
+    theirs = nn.TransformerEncoderLayer(
+        12, 3, 20, dropout=0.0, activation="gelu", norm_first=True, batch_first=True
+    )
     mask = nn.Transformer.generate_square_subsequent_mask(5)
     return lambda x: theirs(x, src_mask=mask, is_causal=True)
 

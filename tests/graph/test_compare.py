@@ -30,7 +30,12 @@ def told(mine, theirs, *inputs):
 
 # The modules of the course, and some of its functions.
 COMPARED = [exercise.id for exercise in all_exercises() if exercise.procedure == "class"]
-COMPARED += ["loops.attention_from_loops", "matmul.attention", "masking.masked_attention", "decoder.feed_forward"]
+COMPARED += [
+    "loops.attention_from_loops",
+    "matmul.attention",
+    "masking.masked_attention",
+    "decoder.feed_forward",
+]
 # Right answers in which operations stand elsewhere, or are others, or cannot be seen: it is true that these differ.
 OTHER_STRUCTURE = {
     ("loops.attention_from_loops", "online softmax"),
@@ -58,7 +63,10 @@ def test_right_answers_agree_with_the_worked_one(exercise_id):
     for name, answer in {"lesson": worked_answer(exercise_id), **right}.items():
         comparison = compared(answer_graph(answer, exercise.procedure, case), theirs)
         assert bool(comparison.mine.stopped) == (name == "scripted"), name
-        assert bool(comparison.differences) == ((exercise_id, name) in OTHER_STRUCTURE), (name, comparison.differences)
+        assert bool(comparison.differences) == ((exercise_id, name) in OTHER_STRUCTURE), (
+            name,
+            comparison.differences,
+        )
 
 
 def of(scores):
@@ -67,17 +75,23 @@ def of(scores):
 
 
 ATTENTION = [
-    (of(lambda q, k: q @ k.mT),
-     "Theirs scales the scores (\u00d7 0.4082) before softmax; yours does not."),
+    (of(lambda q, k: q @ k.mT), "Theirs scales the scores (\u00d7 0.4082) before softmax; yours does not."),
     (of(lambda q, k: q @ k.mT * 2), "Theirs scales the scores by 0.4082, yours by 2."),
     (of(lambda q, k: -q @ k.mT / 6**0.5), "Theirs scales the scores by 0.4082, yours by -0.4082."),
     (lambda q, k, v: q @ k.mT / 6**0.5 @ v, "Theirs applies softmax once; yours not at all."),
-    (lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-1).softmax(-1) @ v,
-     "Yours applies softmax twice; theirs once."),
-    (lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-2) @ v,
-     "Theirs applies softmax over axis -1, yours over axis -2."),
+    (
+        lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-1).softmax(-1) @ v,
+        "Yours applies softmax twice; theirs once.",
+    ),
+    (
+        lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-2) @ v,
+        "Theirs applies softmax over axis -1, yours over axis -2.",
+    ),
     (lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-1) @ k, "Theirs takes the values from v, yours from k."),
-    (lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-1), "Theirs multiplies two results after softmax; yours does not."),
+    (
+        lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-1),
+        "Theirs multiplies two results after softmax; yours does not.",
+    ),
     (lambda q, k, v: attention(q, k, v).T, "Theirs gives (4, 3), yours (3, 4)."),
     (lambda q, k, v: (attention(q, k, v), q), "Theirs gives one result, yours 2 results."),
     (lambda q, k, v: None, "Theirs gives a tensor; yours returns None."),
@@ -91,8 +105,10 @@ def test_a_difference_in_attention_is_named(answer, sentence):
 
 MASKS = [
     (lambda q, k, v, mask: attention(q, k, v), "Theirs masks the scores before softmax; yours does not."),
-    (lambda q, k, v, mask: (q @ k.mT / 12**0.5).softmax(-1).masked_fill(~mask, 0) @ v,
-     "Theirs masks the scores before softmax; yours does not."),
+    (
+        lambda q, k, v, mask: (q @ k.mT / 12**0.5).softmax(-1).masked_fill(~mask, 0) @ v,
+        "Theirs masks the scores before softmax; yours does not.",
+    ),
     (lambda q, k, v, mask: masked(q, k, v, ~mask.T), "Yours blocks other positions than theirs."),
     (lambda q, k, v, mask: masked(q, k, v, mask.T), "Yours blocks other positions than theirs."),
 ]
@@ -109,12 +125,18 @@ def test_a_mask_that_only_mine_has_is_named():
 
 
 HEADS = [
-    (heads(finish=lambda self, mixed: mixed.transpose(1, 2).flatten(2)),
-     "Theirs applies a learned projection after the values are mixed; yours does not."),
-    (heads(qkv=lambda self, x: (self.split(self.q_proj(x)), self.split(self.k_proj(x)), self.split(x))),
-     "Theirs uses v_proj; yours does not."),
-    (heads(split=lambda self, x: x.reshape(len(x), self.n_heads, -1, self.d_head)),
-     "Yours puts the entries in another order than theirs."),
+    (
+        heads(finish=lambda self, mixed: mixed.transpose(1, 2).flatten(2)),
+        "Theirs applies a learned projection after the values are mixed; yours does not.",
+    ),
+    (
+        heads(qkv=lambda self, x: (self.split(self.q_proj(x)), self.split(self.k_proj(x)), self.split(x))),
+        "Theirs uses v_proj; yours does not.",
+    ),
+    (
+        heads(split=lambda self, x: x.reshape(len(x), self.n_heads, -1, self.d_head)),
+        "Yours puts the entries in another order than theirs.",
+    ),
 ]
 
 
@@ -130,12 +152,22 @@ def normed_residual(self, x):
 
 
 LAYERS = [
-    ({"attend": lambda self, x: self.self_attn(x, x, x)[0]}, "Theirs masks the scores before softmax; yours does not."),
-    ({"forward": lambda self, x: self.feed(self.norm2(x + self.attend(self.norm1(x))))},
-     "Theirs adds an input back to what was computed from it twice; yours once."),
-    ({"forward": lambda self, x: x + Layer.forward(self, x)},
-     "Yours adds an input back to what was computed from it 3 times; theirs twice."),
-    ({"forward": normed_residual}, "Yours adds back the normalised input; theirs adds back the input itself."),
+    (
+        {"attend": lambda self, x: self.self_attn(x, x, x)[0]},
+        "Theirs masks the scores before softmax; yours does not.",
+    ),
+    (
+        {"forward": lambda self, x: self.feed(self.norm2(x + self.attend(self.norm1(x))))},
+        "Theirs adds an input back to what was computed from it twice; yours once.",
+    ),
+    (
+        {"forward": lambda self, x: x + Layer.forward(self, x)},
+        "Yours adds an input back to what was computed from it 3 times; theirs twice.",
+    ),
+    (
+        {"forward": normed_residual},
+        "Yours adds back the normalised input; theirs adds back the input itself.",
+    ),
     ({"forward": post_norm}, "Yours normalises after the residual sum; theirs before a learned projection."),
     ({"norm": nn.Identity()}, "Theirs normalises twice; yours once."),
     ({"act": lambda self, u: F.relu(u)}, "Theirs applies gelu, yours relu."),
@@ -143,8 +175,10 @@ LAYERS = [
     ({"act": lambda self, u: u * torch.sigmoid(u)}, "Theirs applies gelu, yours silu."),
     ({"act": lambda self, u: u * torch.sigmoid(1.702 * u)}, "Theirs applies gelu, yours sigmoid."),
     ({"act": lambda self, u: u}, "Theirs applies gelu once; yours not at all."),
-    ({"feed": lambda self, x: F.gelu(self.linear2(self.linear1(x)))},
-     "Theirs applies a learned projection after gelu; yours does not."),
+    (
+        {"feed": lambda self, x: F.gelu(self.linear2(self.linear1(x)))},
+        "Theirs applies a learned projection after gelu; yours does not.",
+    ),
 ]
 
 
@@ -174,7 +208,9 @@ def test_a_sum_of_powers_has_no_residual():
 
 
 def test_another_norm_is_named():
-    assert told(nn.RMSNorm(12), nn.LayerNorm(12), X) == ["Theirs normalises with layer_norm, yours with rms_norm."]
+    assert told(nn.RMSNorm(12), nn.LayerNorm(12), X) == [
+        "Theirs normalises with layer_norm, yours with rms_norm."
+    ]
 
 
 class OneHead(nn.Module):
@@ -209,11 +245,14 @@ def test_the_order_in_which_keys_are_repeated_is_told():
     keys = torch.zeros(1, 2, 5, 6)
     found = compare(lambda k: k.repeat(1, 2, 1, 1), lambda k: k.repeat_interleave(2, dim=1), keys)
     assert found.differences == ["Yours puts the entries in another order than theirs."]
-    assert [[node.op for node in side.nodes if node.state == "differs"] for side in (found.mine, found.theirs)] == [
-        ["repeat"], ["repeat_interleave"]
-    ]
-    again = told(lambda k: k[:, :, None].expand(1, 2, 2, 5, 6).flatten(1, 2),
-                 lambda k: k.repeat_interleave(2, dim=1), keys)
+    assert [
+        [node.op for node in side.nodes if node.state == "differs"] for side in (found.mine, found.theirs)
+    ] == [["repeat"], ["repeat_interleave"]]
+    again = told(
+        lambda k: k[:, :, None].expand(1, 2, 2, 5, 6).flatten(1, 2),
+        lambda k: k.repeat_interleave(2, dim=1),
+        keys,
+    )
     assert again == []
 
 
@@ -242,7 +281,9 @@ def test_both_stand_side_by_side_under_the_sentences():
 
 def test_only_the_step_that_differs_is_marked():
     found = compare(layer(act=lambda self, u: F.relu(u))(), reference_layer(), X)
-    marked = [[node.op for node in side.nodes if node.state == "differs"] for side in (found.mine, found.theirs)]
+    marked = [
+        [node.op for node in side.nodes if node.state == "differs"] for side in (found.mine, found.theirs)
+    ]
     assert marked == [["relu"], ["gelu"]]
 
 

@@ -186,16 +186,19 @@ def in_a_thread(x):
     return found[0]
 
 
-@pytest.mark.parametrize("target, words", [
-    (unfinished, "Stopped by NotImplementedError: not written yet."),
-    (fails_silently, "Stopped by SilentError"),
-    (goes_backward, "Stopped at backward: no gradients are computed while a graph is drawn."),
-    (lambda x: exit(3), "Stopped by SystemExit"),
-    (forever, "This takes more steps than can be drawn"),
-    (lambda x: x.to("no_such_device"), "Stopped at to, given (2, 5, 12). RuntimeError"),
-    (in_a_thread, "The steps to its result cannot be seen"),
-    (attention, "Stopped by TypeError: attention() missing 2 required"),
-])
+@pytest.mark.parametrize(
+    "target, words",
+    [
+        (unfinished, "Stopped by NotImplementedError: not written yet."),
+        (fails_silently, "Stopped by SilentError"),
+        (goes_backward, "Stopped at backward: no gradients are computed while a graph is drawn."),
+        (lambda x: exit(3), "Stopped by SystemExit"),
+        (forever, "This takes more steps than can be drawn"),
+        (lambda x: x.to("no_such_device"), "Stopped at to, given (2, 5, 12). RuntimeError"),
+        (in_a_thread, "The steps to its result cannot be seen"),
+        (attention, "Stopped by TypeError: attention() missing 2 required"),
+    ],
+)
 def test_what_cannot_be_drawn_is_told_in_one_sentence(target, words):
     drawing = draw(target, X)
     assert drawing.stopped.startswith(words) and "\n" not in drawing.stopped
@@ -208,24 +211,31 @@ def test_an_error_of_the_tracer_is_told(monkeypatch):
         raise KeyError("ours")
 
     monkeypatch.setattr("autograder.graph.trace.describe", failing)
-    assert draw(torch.relu, X).stopped .startswith(
+    assert draw(torch.relu, X).stopped.startswith(
         f"Not every step could be recorded: this is {OUR_ERROR} (KeyError in graph/trace.py, line "
     )
 
 
-@pytest.mark.parametrize("target, inputs, boxes", [
-    (lambda x, n: x * n, (X, 3), ["x", "mul", "output"]),
-    (lambda a, b: a + b, (2, 3), ["returns a value of type int"]),
-    (lambda parts: parts["a"] + parts["b"], ({"a": X, "b": X},), ["parts[0]", "parts[1]", "add", "output"]),
-    (lambda x: {"out": x.relu(), "kept": [x, None]}, (X,), ["x", "relu", "output 1", "output 2"]),
-    (functools.partial(lambda power, x: x**power, 2), (X,), ["x", "pow", "output"]),
-    (torch.softmax, (X, -1), ["input", "softmax", "output"]),
-    (lambda x: x.exp(), (torch.empty(0, 8),), ["x", "exp", "output"]),
-    (lambda x: x.exp(), (torch.empty(2, 8, device="meta"),), ["x", "exp", "output"]),
-    (lambda x: x.numpy(), (X,), ["x", "returns a value of type ndarray"]),
-    (lambda x: x.to_sparse().to_dense(), (torch.eye(3),), ["x", "to_sparse", "to_dense", "output"]),
-    (print, (X,), ["args[0]", "returns None"]),
-])
+@pytest.mark.parametrize(
+    "target, inputs, boxes",
+    [
+        (lambda x, n: x * n, (X, 3), ["x", "mul", "output"]),
+        (lambda a, b: a + b, (2, 3), ["returns a value of type int"]),
+        (
+            lambda parts: parts["a"] + parts["b"],
+            ({"a": X, "b": X},),
+            ["parts[0]", "parts[1]", "add", "output"],
+        ),
+        (lambda x: {"out": x.relu(), "kept": [x, None]}, (X,), ["x", "relu", "output 1", "output 2"]),
+        (functools.partial(lambda power, x: x**power, 2), (X,), ["x", "pow", "output"]),
+        (torch.softmax, (X, -1), ["input", "softmax", "output"]),
+        (lambda x: x.exp(), (torch.empty(0, 8),), ["x", "exp", "output"]),
+        (lambda x: x.exp(), (torch.empty(2, 8, device="meta"),), ["x", "exp", "output"]),
+        (lambda x: x.numpy(), (X,), ["x", "returns a value of type ndarray"]),
+        (lambda x: x.to_sparse().to_dense(), (torch.eye(3),), ["x", "to_sparse", "to_dense", "output"]),
+        (print, (X,), ["args[0]", "returns None"]),
+    ],
+)
 def test_odd_inputs_and_results_are_drawn(target, inputs, boxes):
     drawing = draw(target, *inputs)
     assert (labels(drawing), drawing.stopped) == (boxes, "")
@@ -240,11 +250,14 @@ def test_modules_may_be_inputs():
     assert labels(drawing) == ["x", "linear1: linear", "gelu", "linear2: linear", "output"]
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ((3, torch.ones(2)), "takes a function or a module"),
-    ((Heads, torch.ones(2)), "Heads is a class"),
-    ((Heads(),), "needs the inputs too"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ((3, torch.ones(2)), "takes a function or a module"),
+        ((Heads, torch.ones(2)), "Heads is a class"),
+        ((Heads(),), "needs the inputs too"),
+    ],
+)
 def test_bad_use_gives_one_sentence(arguments, words):
     with pytest.raises(UserError, match=words) as caught:
         draw(*arguments)
@@ -311,7 +324,9 @@ class Hostile(nn.Module):
     def __init__(self):
         super().__init__()
         name = HOSTILE.replace(".", "_")
-        self.layers = nn.ModuleDict({name: nn.Sequential(nn.Linear(4, 4), nn.ReLU()), name + "2": nn.Linear(4, 4)})
+        self.layers = nn.ModuleDict(
+            {name: nn.Sequential(nn.Linear(4, 4), nn.ReLU()), name + "2": nn.Linear(4, 4)}
+        )
 
     def forward(self, x):
         for layer in self.layers.values():
@@ -324,7 +339,11 @@ def test_names_from_outside_stay_text():
 
     drawing = draw(Hostile(), *tensors((3, 4)))
     assert "alert(1)" in str(drawing) and "alert(1)" in drawing.nodes[1].box
-    drawings = drawing, draw(lambda x: int(HOSTILE), torch.ones(1)), compare(Hostile(), Hostile(), *tensors((3, 4)))
+    drawings = (
+        drawing,
+        draw(lambda x: int(HOSTILE), torch.ones(1)),
+        compare(Hostile(), Hostile(), *tensors((3, 4))),
+    )
     for shown in (*drawings, draw(Hostile(), *tensors((3, 4)), engine="torchview")):
         assert tags_in(shown.svg()) <= TAGS
         assert "alert(1)" in shown.svg() and "href" not in shown.svg()

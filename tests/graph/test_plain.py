@@ -37,8 +37,29 @@ def test_a_drawing_comes_back_as_it_was_sent(target, inputs):
 
 
 HOSTILE = [
-    None, True, -1, 10**30, 1.5, float("nan"), "", "<b>", '"];x[URL="http://a.b", image="/etc/passwd"]', "a\nb", "\x00",
-    "\u202e", "x" * 5000, [], [[]], {}, {"a": 1}, [0] * 5000, "1x1:2", "9999x9999:1", "inf", "nan", b"x",
+    None,
+    True,
+    -1,
+    10**30,
+    1.5,
+    float("nan"),
+    "",
+    "<b>",
+    '"];x[URL="http://a.b", image="/etc/passwd"]',
+    "a\nb",
+    "\x00",
+    "\u202e",
+    "x" * 5000,
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [0] * 5000,
+    "1x1:2",
+    "9999x9999:1",
+    "inf",
+    "nan",
+    b"x",
 ]
 
 
@@ -82,15 +103,18 @@ def test_hostile_data_is_refused_in_one_sentence_or_harmless():
     assert refused > 450 and drawn > 20
 
 
-@pytest.mark.parametrize("spoil", [
-    lambda data: data["nodes"].extend([data["nodes"][0]] * MAX_WHOLE),
-    lambda data: data["edges"].append(data["edges"][0]),
-    lambda data: data["edges"].append([3, 2, False, ["0"]]),
-    lambda data: data["edges"].append([0, 9999, False, ["0"]]),
-    lambda data: data["nodes"].reverse(),
-    lambda data: data.update(more=1),
-    lambda data: data.update(version=99),
-])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: data["nodes"].extend([data["nodes"][0]] * MAX_WHOLE),
+        lambda data: data["edges"].append(data["edges"][0]),
+        lambda data: data["edges"].append([3, 2, False, ["0"]]),
+        lambda data: data["edges"].append([0, 9999, False, ["0"]]),
+        lambda data: data["nodes"].reverse(),
+        lambda data: data.update(more=1),
+        lambda data: data.update(version=99),
+    ],
+)
 def test_graphs_that_are_too_large_or_run_in_rings_are_refused(spoil):
     data = as_data(draw(attention, *qkv()))
     spoil(data)

@@ -31,7 +31,9 @@ def test_multi_head_attention_is_one_operation():
 def test_a_layer_shows_its_parts_and_its_residuals():
     layer = nn.TransformerEncoderLayer(12, 3, 20, dropout=0.0, batch_first=True, norm_first=True)
     closed, opened = seen(layer, X, depth=0), seen(layer, X, depth=1)
-    assert {"self_attn: MultiheadAttention", "norm1: LayerNorm", "linear1: Linear", "relu"} <= set(labels(closed))
+    assert {"self_attn: MultiheadAttention", "norm1: LayerNorm", "linear1: Linear", "relu"} <= set(
+        labels(closed)
+    )
     assert labels(closed).count("add") == 2 and closed.dot.count("penwidth=2.6") == 2
     assert "multi_head_attention_forward" in labels(opened)
     assert layer.training
@@ -67,11 +69,14 @@ def test_without_the_package_one_sentence_says_what_is_missing(monkeypatch):
         seen(nn.Linear(12, 3), X)
 
 
-@pytest.mark.parametrize("target, words", [
-    (nn.Linear(7, 3), "torchview cannot draw Linear. RuntimeError: mat1 and mat2"),
-    (nn.MultiheadAttention(12, 3), "torchview cannot draw MultiheadAttention. TypeError"),
-    (torch.relu, "torchview draws modules, and relu is a function"),
-])
+@pytest.mark.parametrize(
+    "target, words",
+    [
+        (nn.Linear(7, 3), "torchview cannot draw Linear. RuntimeError: mat1 and mat2"),
+        (nn.MultiheadAttention(12, 3), "torchview cannot draw MultiheadAttention. TypeError"),
+        (torch.relu, "torchview draws modules, and relu is a function"),
+    ],
+)
 def test_what_it_cannot_draw_is_told_in_one_sentence(target, words):
     with pytest.raises(UserError, match=words) as caught:
         seen(target, X)

@@ -117,7 +117,10 @@ FREE = {
         "assert np.isfinite(out.detach().numpy()).all() and nn.Softmax(-1)(x).shape == x.shape",
         "from IPython.display import display; display(out)",
     ],
-    "masking.causal_mask": ["for row in out.tolist(): print(row)", "assert out.sum().item() == n * (n + 1) // 2"],
+    "masking.causal_mask": [
+        "for row in out.tolist(): print(row)",
+        "assert out.sum().item() == n * (n + 1) // 2",
+    ],
     "images.patchify": ["from IPython.display import display; display(out)"],
     "loops.weighted_sum": [
         "from IPython.display import display; display(out)",
@@ -151,7 +154,9 @@ WITHIN = {
         "out = nn.LayerNorm(x.shape[-1], eps, dtype=x.dtype)(x) * weight + bias",
         "norm = nn.LayerNorm(x.shape[-1], eps, dtype=x.dtype); norm(x); out = norm(x) * weight + bias",
     ],
-    "lm.next_token_loss": ["out = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=ignore)"],
+    "lm.next_token_loss": [
+        "out = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=ignore)"
+    ],
 }
 
 
@@ -212,5 +217,7 @@ def softmax(scores):
 def test_what_only_the_first_call_needs_is_not_beside_the_result():
     exercise = find("loops.softmax")
     cases = cases_of(exercise, "a seed", True)
-    verdict = judge(exercise, cases, probe(answer_in(IMPORTS + KEEPS, "softmax"), cases, exercise.procedure), True)
+    verdict = judge(
+        exercise, cases, probe(answer_in(IMPORTS + KEEPS, "softmax"), cases, exercise.procedure), True
+    )
     assert verdict.mistake == "RULE", verdict.message

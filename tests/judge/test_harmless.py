@@ -23,11 +23,30 @@ def _arguments(x: torch.Tensor) -> list[tuple]:
     """Arguments that operations take, all made of x, which is 3 by 3."""
     y, row = x.flip(0).contiguous(), _INDEX[0]
     one, two = x[0], y[0]
-    single = [(x,), (one,), (x, 0), (x, -1), (x, 0, 1), (x, [0]), (x, (0,)), (x, (0, 1)), (x, (9,)), (x, (3, 3))]
+    single = [
+        (x,),
+        (one,),
+        (x, 0),
+        (x, -1),
+        (x, 0, 1),
+        (x, [0]),
+        (x, (0,)),
+        (x, (0, 1)),
+        (x, (9,)),
+        (x, (3, 3)),
+    ]
     several = [([x, y],), ([x, y], 0), (x, y), (one, two), (x, one, two), (x, y, one), (x, x, y), (x, y, 0.5)]
     chosen = [(x, 0, row), (x, 0, _INDEX), (x, _INDEX), (x, _INDEX, 0), (x, (row,)), (x, [row]), (x, row, 0)]
     chosen += [(x, 0, _INDEX, y), (x, 0, row, y), (x, (row,), y), (x, [row], y)]
-    masked = [(x, _MASK), (x, _MASK, 0.0), (x, _MASK, y), (_MASK, x, y), (x, torch.float64), (x, 2, 0), (x, 0.0)]
+    masked = [
+        (x, _MASK),
+        (x, _MASK, 0.0),
+        (x, _MASK, y),
+        (_MASK, x, y),
+        (x, torch.float64),
+        (x, 2, 0),
+        (x, 0.0),
+    ]
     return single + several + chosen + masked
 
 
@@ -76,7 +95,9 @@ def test_no_harmless_operation_multiplies(name):
     assert not can_multiply(name)
 
 
-PRODUCTS = "mul mm matmul dot outer prod cumprod norm softmax logsumexp cdist div pow cross kron var floor_divide"
+PRODUCTS = (
+    "mul mm matmul dot outer prod cumprod norm softmax logsumexp cdist div pow cross kron var floor_divide"
+)
 
 
 @pytest.mark.parametrize("name", PRODUCTS.split())

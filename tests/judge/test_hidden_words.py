@@ -17,8 +17,13 @@ from autograder.values.encode import encode
 WORD, NUMBER = "CANARY", 7531
 HIDDEN, SHOWN = ("a secret/0", True), ("a secret/0", False)
 ERROR = {
-    "type": WORD, "text": f"{WORD} of shape {NUMBER}", "line": NUMBER, "code": f"{WORD}({NUMBER})", "function": WORD,
-    "raised": True, "bases": [WORD, "Exception"],
+    "type": WORD,
+    "text": f"{WORD} of shape {NUMBER}",
+    "line": NUMBER,
+    "code": f"{WORD}({NUMBER})",
+    "function": WORD,
+    "raised": True,
+    "bases": [WORD, "Exception"],
 }
 Named = type(WORD, (), {})
 
@@ -41,9 +46,17 @@ STEPS = {
 RECORDS = {
     "raised": {"status": "raised", "steps": {}, "where": WORD, "error": ERROR},
     "out of time": {
-        "status": "out of time", "steps": {}, "where": WORD, "error": ERROR | {"type": "OutOfTime"},
+        "status": "out of time",
+        "steps": {},
+        "where": WORD,
+        "error": ERROR | {"type": "OutOfTime"},
     },
-    "other parts": {"status": "parts", "steps": {}, "expected": {WORD: [NUMBER]}, "found": {WORD: [NUMBER, 1]}},
+    "other parts": {
+        "status": "parts",
+        "steps": {},
+        "expected": {WORD: [NUMBER]},
+        "found": {WORD: [NUMBER, 1]},
+    },
     "more parts": {"status": "parts", "steps": {}, "expected": {}, "found": {WORD: [NUMBER]}},
 }
 

@@ -70,7 +70,9 @@ def test_a_stub_is_not_started_and_has_no_points(exercise_id):
 
 
 @every_exercise
-@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 8), marks=pytest.mark.trial)], ids=["few", "many"])
+@pytest.mark.parametrize(
+    "seeds", [range(2), pytest.param(range(2, 8), marks=pytest.mark.trial)], ids=["few", "many"]
+)
 def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
     exercise, answer = find(exercise_id), worked_answer(exercise_id)
     for seed in seeds:
@@ -154,7 +156,9 @@ def all_messages(exercise_id, which):
     elif which == HIDDEN:
         some = list(answers(find(exercise_id))[1].values())[::8]
         wrong = [verdict(exercise_id, answer, HIDDEN) for answer in some]
-    return [one.message for one in [*wrong, *(judged for _, judged in verdicts_on_mistakes(exercise_id, which))]]
+    return [
+        one.message for one in [*wrong, *(judged for _, judged in verdicts_on_mistakes(exercise_id, which))]
+    ]
 
 
 @long_checks
@@ -162,7 +166,11 @@ def all_messages(exercise_id, which):
 def test_messages_are_short_and_hidden_ones_give_no_number_of_a_case(exercise_id, which):
     exercise = find(exercise_id)
     told = (*exercise.mistakes, *exercise.invariants, *GENERAL)
-    texts = {text for one in told for text in (one.observation, one.question)} | {ZERO_BY_ZERO, ROUNDED, ZERO_WEIGHTS}
+    texts = {text for one in told for text in (one.observation, one.question)} | {
+        ZERO_BY_ZERO,
+        ROUNDED,
+        ZERO_WEIGHTS,
+    }
     texts |= {text for words in exercise.needs.values() for text in words}
     texts |= {case.family for case in expected_of(exercise_id, *HIDDEN).cases}
     parts = {name for case in expected_of(exercise_id, *HIDDEN).cases for name in case.weights}
@@ -229,7 +237,8 @@ NOTHING_RETURNED = "heads.copy_weights"  # there is no result to cut off
 PARTLY = [
     exercise_id
     for exercise_id in IDS
-    if GRADIENTS in find(exercise_id).aspects and exercise_id != NOTHING_RETURNED
+    if GRADIENTS in find(exercise_id).aspects
+    and exercise_id != NOTHING_RETURNED
     and exercise_id in worked_sources(find(exercise_id).lesson)
 ]
 
@@ -276,10 +285,14 @@ def test_the_example_shows_the_mistake_that_is_named():
         def __init__(self, d_model, n_heads):
             super().__init__()
             self.n_heads = n_heads
-            self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+            self.q_proj, self.k_proj, self.v_proj, self.out_proj = (
+                nn.Linear(d_model, d_model) for _ in range(4)
+            )
 
         def forward(self, x, mask=None):
-            heads = (part(x).unflatten(-1, (self.n_heads, -1)) for part in (self.q_proj, self.k_proj, self.v_proj))
+            heads = (
+                part(x).unflatten(-1, (self.n_heads, -1)) for part in (self.q_proj, self.k_proj, self.v_proj)
+            )
             mixed = F.scaled_dot_product_attention(*(head.transpose(1, 2) for head in heads), mask)
             return self.out_proj(mixed.reshape(x.shape))
 

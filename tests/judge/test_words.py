@@ -33,123 +33,274 @@ MERGE = (
 )
 CASES = [
     # exercise, what the answer is, what must be said, the answer
-    ("loops.softmax", "a stub's line is left", "still runs",
-     SHARES.format("raise NotImplementedError()\n    return shares")),
-    ("loops.softmax", "a stub", "softmax is not written yet",
-     'def softmax(scores):\n    """Docs."""\n    raise NotImplementedError()\n'),
-    ("matmul.SelfAttention", "forward is a stub", "`forward` of SelfAttention is not written yet",
-     ATTENTION.format(forward="    def forward(self, x):\n        raise NotImplementedError()")),
-    ("matmul.SelfAttention", "forward without self", "is `self` there?",
-     ATTENTION.format(forward="    def forward(x):\n        return x")),
-    ("heads.SelfAttentionHead", "forward without self, but a mask", "is `self` there?",
-     HEAD.format(forward="    def forward(x, mask=None):\n        return x.shape")),
+    (
+        "loops.softmax",
+        "a stub's line is left",
+        "still runs",
+        SHARES.format("raise NotImplementedError()\n    return shares"),
+    ),
+    (
+        "loops.softmax",
+        "a stub",
+        "softmax is not written yet",
+        'def softmax(scores):\n    """Docs."""\n    raise NotImplementedError()\n',
+    ),
+    (
+        "matmul.SelfAttention",
+        "forward is a stub",
+        "`forward` of SelfAttention is not written yet",
+        ATTENTION.format(forward="    def forward(self, x):\n        raise NotImplementedError()"),
+    ),
+    (
+        "matmul.SelfAttention",
+        "forward without self",
+        "is `self` there?",
+        ATTENTION.format(forward="    def forward(x):\n        return x"),
+    ),
+    (
+        "heads.SelfAttentionHead",
+        "forward without self, but a mask",
+        "is `self` there?",
+        HEAD.format(forward="    def forward(x, mask=None):\n        return x.shape"),
+    ),
     ("loops.softmax", "rounded", "rounded to two decimals", SHARES.format("return shares.round(decimals=2)")),
-    ("loops.softmax", "to three decimals", "to three decimals", SHARES.format("return shares.round(decimals=3)")),
-    ("loops.softmax", "max of Python", "Python's own `max`",
-     "def softmax(scores):\n    return torch.exp(scores - max(scores))\n"),
-    ("loops.softmax", "asks the keyboard", "keyboard", "def softmax(scores):\n    n = input()\n    return scores\n"),
-    ("loops.dot_product_scores", "half a table", "never written",
-     "def dot_product_scores(x):\n    out = torch.empty(len(x), len(x))\n    for i in range(len(x)):\n"
-     "        for j in range(i):\n            out[i, j] = x[i] @ x[j]\n    return out\n"),
-    ("tokens.merge_pair", "a list compared with a tuple", "never equals a tuple",
-     "def merge_pair(ids, pair, new_id):\n    out, i = [], 0\n    while i < len(ids):\n        if ids[i:i+2] == pair:\n"
-     "            out.append(new_id); i += 2\n        else:\n            out.append(ids[i]); i += 1\n    return out\n"),
-    ("masking.masked_attention", "minus infinity is added", "comes out as NaN",
-     "def masked_attention(q, k, v, mask=None):\n    s = q @ k.mT / q.shape[-1]**0.5\n    if mask is not None:\n"
-     "        s = s + torch.zeros(mask.shape, dtype=s.dtype).masked_fill(~mask, -torch.inf)\n"
-     "    return torch.softmax(s, -1) @ v\n"),
-    ("norms.rms_norm", "a standard deviation", "standard deviation",
-     "def rms_norm(x, weight, eps=1e-6):\n    return x / (x.std(-1, keepdim=True) + eps) * weight\n"),
-    ("rl.group_advantages", "normalised twice", "normalised twice",
-     "def group_advantages(rewards):\n    a = rewards - rewards.mean(1, keepdim=True)\n"
-     "    a = a / (rewards.std(1, keepdim=True, correction=0) + 1e-8)\n    return (a - a.mean()) / (a.std() + 1e-8)\n"),
-    ("moe.top_k_gate", "weights in one order, experts in another", "two different orders",
-     "def top_k_gate(logits, k):\n    w, e = logits.topk(k, -1)\n    return torch.softmax(w, -1), e.sort(-1)[0]\n"),
-    ("fast.sliding_window_mask", "a wider window to both sides", "see what comes after",
-     "def sliding_window_mask(n, window):\n    return torch.ones(n, n).bool().triu(-window).tril(window)\n"),
-    ("images.patchify", "two unfolds and no order", "patches of one channel",
-     "def patchify(images, patch):\n    b, c, h, w = images.shape\n    if h % patch or w % patch:\n"
-     "        raise ValueError('size')\n    x = images.unfold(2, patch, patch).unfold(3, patch, patch)\n"
-     "    return x.reshape(b, -1, c * patch**2)\n"),
-    ("finetune.accumulated_step", "the value to ignore by heart in one place", "With -100 you are right",
-     "def accumulated_step(model, optimizer, batches, ignore=-100):\n    optimizer.zero_grad()\n    total = 0.0\n"
-     "    count = sum(int((t != -100).sum()) for _, t in batches)\n    for x, t in batches:\n"
-     "        loss = F.cross_entropy(model(x).mT, t, ignore_index=ignore, reduction='sum') / count\n"
-     "        loss.backward()\n        total += loss.item()\n    optimizer.step()\n    return total\n"),
-    ("images.unpatchify", "a bare reshape", "in which numbers lie in memory",
-     "def unpatchify(patches, patch, height, width):\n"
-     "    return patches.reshape(len(patches), -1, height, width)\n"),
-    ("images.unpatchify", "channels first, and then a reshape", "a stretch of rows",
-     "def unpatchify(patches, patch, height, width):\n    b, h, w = len(patches), height // patch, width // patch\n"
-     "    x = patches.view(b, h, w, -1, patch, patch).permute(0, 3, 1, 2, 4, 5)\n"
-     "    return x.reshape(b, -1, height, width)\n"),
-    ("positions.apply_rope", "cat for stack", "first come those of all first features",
-     "def apply_rope(x, positions, base=10000.0):\n"
-     "    d = x.shape[-1]\n    if d % 2:\n        raise ValueError('odd')\n"
-     "    angles = positions[:, None] * base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)\n"
-     "    c, s, a, b = angles.cos().to(x), angles.sin().to(x), x[..., ::2], x[..., 1::2]\n"
-     "    return torch.cat((a * c - b * s, a * s + b * c), -1)\n"),
-    ("lm.learning_rate", "max(1, step)", "first two steps have the same rate",
-     "def learning_rate(step, warmup, total, peak):\n"
-     "    if step < warmup:\n        return peak * max(1, step) / warmup\n"
-     "    done = min(1.0, (step - warmup) / (total - warmup))\n    return peak * (1 + math.cos(math.pi * done)) / 2\n"),
-    ("positions.LearnedPositions", "len(x)", "You count samples",
-     "class LearnedPositions(nn.Module):\n    def __init__(self, max_len, d_model):\n        super().__init__()\n"
-     "        self.embedding = nn.Embedding(max_len, d_model)\n"
-     "    def forward(self, x):\n        return x + self.embedding(torch.arange(len(x)))\n"),
-    ("tokens.count_pairs", "one item too far", "which number is the last",
-     "def count_pairs(ids):\n    counts = {}\n    for i in range(len(ids)):\n        pair = (ids[i], ids[i + 1])\n"
-     "        counts[pair] = counts.get(pair, 0) + 1\n    return counts\n"),
-    ("fast.merge_attention", "plain exp", "what is 0 / 0",
-     "def merge_attention(out_a, lse_a, out_b, lse_b):\n    a, b = lse_a.exp(), lse_b.exp()\n"
-     "    out = (a[..., None] * out_a + b[..., None] * out_b) / (a + b)[..., None]\n    return out, (a + b).log()\n"),
-    ("generation.top_p_logits", "exceeds p", "reach p, or to exceed it?",
-     filtered("probs.cumsum(-1)", "(F.pad(sums[:, :-1], (1, 0)) <= p) & (p > 0)")),
-    ("tokens.train_bpe", "of ties the greater pair of bytes", "greater",
-     "def train_bpe(text, n_merges):\n    ids, merges = list(text.encode()), []\n"
-     "    vocab = [bytes([i]) for i in range(256)]\n"
-     "    for new in range(256, 256 + n_merges):\n        counts = {}\n        for pair in zip(ids, ids[1:]):\n"
-     "            counts[pair] = counts.get(pair, 0) + 1\n        if not counts or max(counts.values()) < 2:\n"
-     "            break\n        best = max(counts, key=lambda p: (counts[p], (vocab[p[0]], vocab[p[1]])))\n"
-     "        merges.append(best)\n        vocab.append(vocab[best[0]] + vocab[best[1]])\n" + MERGE +
-     "    return merges\n"),
-    ("tokens.bpe_encode", "the merge learned last comes first", "order",
-     "def bpe_encode(text, merges):\n    ids, ranks = list(text.encode()), {p: i for i, p in enumerate(merges)}\n"
-     "    while known := [p for p in zip(ids, ids[1:]) if p in ranks]:\n        best = max(known, key=ranks.get)\n"
-     "        new = 256 + ranks[best]\n" + MERGE + "    return ids\n"),
-    ("preferences.dpo_step", "the prompt of one answer counts", "For one of the two answers every token counts",
-     "def dpo_step(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):\n"
-     "    def log_prob(model, ids, kept):\n        logs = torch.log_softmax(model(ids)[:, :-1], -1)\n"
-     "        return (logs.gather(-1, ids[:, 1:, None])[..., 0] * kept[:, 1:]).sum(1)\n"
-     "    both = (chosen, chosen_answer), (rejected, torch.ones_like(rejected_answer))\n"
-     "    with torch.no_grad():\n        before = [log_prob(reference, *one) for one in both]\n"
-     "    now = [log_prob(policy, *one) for one in both]\n"
-     "    loss = -F.logsigmoid(beta * (now[0] - before[0] - now[1] + before[1])).mean()\n"
-     "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n    return loss.item()\n"),
-    ("generation.sample", "times the temperature", "emperature",
-     "def sample(logits, u, temperature=1.0):\n    if temperature == 0:\n        return logits.argmax(-1)\n"
-     "    sums = torch.softmax(logits * temperature, -1).cumsum(-1)\n"
-     "    return (sums / sums[:, -1:] > u[:, None]).int().argmax(-1)\n"),
-    ("generation.sample", "the rank instead of the token", "in the order of the size",
-     "def sample(logits, u, temperature=1.0):\n    if temperature == 0:\n        return logits.argmax(-1)\n"
-     "    sums = torch.softmax(logits / temperature, -1).sort(-1, descending=True)[0].cumsum(-1)\n"
-     "    return (sums / sums[:, -1:] > u[:, None]).int().argmax(-1)\n"),
-    ("loops.softmax", "shifted above the line only", "do not sum to one",
-     "def softmax(scores):\n    shifted = scores - scores.max(-1, keepdim=True).values\n"
-     "    return torch.exp(shifted) / torch.exp(scores).sum(-1, keepdim=True)\n"),
-    ("fast.sliding_window_mask", "a window to both sides", "see what comes after",
-     "def sliding_window_mask(n, window):\n    i = torch.arange(n)\n    return (i[:, None] - i).abs() < window\n"),
-    ("tokens.build_vocabulary", "through a set", "right keys, but gives them other numbers",
-     "def build_vocabulary(tokens, max_size=None):\n    words = sorted(set(tokens), key=hash)\n"
-     "    return {w: i for i, w in enumerate(['<unk>', *words][:max_size])}\n"),
-    ("tokens.split_words", "spaces are dropped", "hold no",
-     "def split_words(text):\n    return text.split()\n"),
-    ("images.patchify", "an assert where a ValueError is due", "which error does the docstring name",
-     "def patchify(images, patch):\n    b, c, h, w = images.shape\n    assert h % patch == 0 and w % patch == 0\n"
-     "    x = images.reshape(b, c, h // patch, patch, w // patch, patch)\n"
-     "    return x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)\n"),
-    ("positions.alibi_bias", "refuses what it should take", "refuses what it should take",
-     "def alibi_bias(n_heads, n):\n    if n_heads != 3:\n        raise ValueError('no')\n"),
+    (
+        "loops.softmax",
+        "to three decimals",
+        "to three decimals",
+        SHARES.format("return shares.round(decimals=3)"),
+    ),
+    (
+        "loops.softmax",
+        "max of Python",
+        "Python's own `max`",
+        "def softmax(scores):\n    return torch.exp(scores - max(scores))\n",
+    ),
+    (
+        "loops.softmax",
+        "asks the keyboard",
+        "keyboard",
+        "def softmax(scores):\n    n = input()\n    return scores\n",
+    ),
+    (
+        "loops.dot_product_scores",
+        "half a table",
+        "never written",
+        "def dot_product_scores(x):\n    out = torch.empty(len(x), len(x))\n    for i in range(len(x)):\n"
+        "        for j in range(i):\n            out[i, j] = x[i] @ x[j]\n    return out\n",
+    ),
+    (
+        "tokens.merge_pair",
+        "a list compared with a tuple",
+        "never equals a tuple",
+        "def merge_pair(ids, pair, new_id):\n"
+        "    out, i = [], 0\n    while i < len(ids):\n        if ids[i:i+2] == pair:\n"
+        "            out.append(new_id); i += 2\n"
+        "        else:\n            out.append(ids[i]); i += 1\n    return out\n",
+    ),
+    (
+        "masking.masked_attention",
+        "minus infinity is added",
+        "comes out as NaN",
+        "def masked_attention(q, k, v, mask=None):\n    s = q @ k.mT / q.shape[-1]**0.5\n    if mask is not None:\n"
+        "        s = s + torch.zeros(mask.shape, dtype=s.dtype).masked_fill(~mask, -torch.inf)\n"
+        "    return torch.softmax(s, -1) @ v\n",
+    ),
+    (
+        "norms.rms_norm",
+        "a standard deviation",
+        "standard deviation",
+        "def rms_norm(x, weight, eps=1e-6):\n    return x / (x.std(-1, keepdim=True) + eps) * weight\n",
+    ),
+    (
+        "rl.group_advantages",
+        "normalised twice",
+        "normalised twice",
+        "def group_advantages(rewards):\n    a = rewards - rewards.mean(1, keepdim=True)\n"
+        "    a = a / (rewards.std(1, keepdim=True, correction=0) + 1e-8)\n"
+        "    return (a - a.mean()) / (a.std() + 1e-8)\n",
+    ),
+    (
+        "moe.top_k_gate",
+        "weights in one order, experts in another",
+        "two different orders",
+        "def top_k_gate(logits, k):\n    w, e = logits.topk(k, -1)\n    return torch.softmax(w, -1), e.sort(-1)[0]\n",
+    ),
+    (
+        "fast.sliding_window_mask",
+        "a wider window to both sides",
+        "see what comes after",
+        "def sliding_window_mask(n, window):\n    return torch.ones(n, n).bool().triu(-window).tril(window)\n",
+    ),
+    (
+        "images.patchify",
+        "two unfolds and no order",
+        "patches of one channel",
+        "def patchify(images, patch):\n    b, c, h, w = images.shape\n    if h % patch or w % patch:\n"
+        "        raise ValueError('size')\n    x = images.unfold(2, patch, patch).unfold(3, patch, patch)\n"
+        "    return x.reshape(b, -1, c * patch**2)\n",
+    ),
+    (
+        "finetune.accumulated_step",
+        "the value to ignore by heart in one place",
+        "With -100 you are right",
+        "def accumulated_step(model, optimizer, batches, ignore=-100):\n    optimizer.zero_grad()\n    total = 0.0\n"
+        "    count = sum(int((t != -100).sum()) for _, t in batches)\n    for x, t in batches:\n"
+        "        loss = F.cross_entropy(model(x).mT, t, ignore_index=ignore, reduction='sum') / count\n"
+        "        loss.backward()\n        total += loss.item()\n    optimizer.step()\n    return total\n",
+    ),
+    (
+        "images.unpatchify",
+        "a bare reshape",
+        "in which numbers lie in memory",
+        "def unpatchify(patches, patch, height, width):\n"
+        "    return patches.reshape(len(patches), -1, height, width)\n",
+    ),
+    (
+        "images.unpatchify",
+        "channels first, and then a reshape",
+        "a stretch of rows",
+        "def unpatchify(patches, patch, height, width):\n    b, h, w = len(patches), height // patch, width // patch\n"
+        "    x = patches.view(b, h, w, -1, patch, patch).permute(0, 3, 1, 2, 4, 5)\n"
+        "    return x.reshape(b, -1, height, width)\n",
+    ),
+    (
+        "positions.apply_rope",
+        "cat for stack",
+        "first come those of all first features",
+        "def apply_rope(x, positions, base=10000.0):\n"
+        "    d = x.shape[-1]\n    if d % 2:\n        raise ValueError('odd')\n"
+        "    angles = positions[:, None] * base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)\n"
+        "    c, s, a, b = angles.cos().to(x), angles.sin().to(x), x[..., ::2], x[..., 1::2]\n"
+        "    return torch.cat((a * c - b * s, a * s + b * c), -1)\n",
+    ),
+    (
+        "lm.learning_rate",
+        "max(1, step)",
+        "first two steps have the same rate",
+        "def learning_rate(step, warmup, total, peak):\n"
+        "    if step < warmup:\n        return peak * max(1, step) / warmup\n"
+        "    done = min(1.0, (step - warmup) / (total - warmup))\n"
+        "    return peak * (1 + math.cos(math.pi * done)) / 2\n",
+    ),
+    (
+        "positions.LearnedPositions",
+        "len(x)",
+        "You count samples",
+        "class LearnedPositions(nn.Module):\n    def __init__(self, max_len, d_model):\n        super().__init__()\n"
+        "        self.embedding = nn.Embedding(max_len, d_model)\n"
+        "    def forward(self, x):\n        return x + self.embedding(torch.arange(len(x)))\n",
+    ),
+    (
+        "tokens.count_pairs",
+        "one item too far",
+        "which number is the last",
+        "def count_pairs(ids):\n    counts = {}\n    for i in range(len(ids)):\n        pair = (ids[i], ids[i + 1])\n"
+        "        counts[pair] = counts.get(pair, 0) + 1\n    return counts\n",
+    ),
+    (
+        "fast.merge_attention",
+        "plain exp",
+        "what is 0 / 0",
+        "def merge_attention(out_a, lse_a, out_b, lse_b):\n    a, b = lse_a.exp(), lse_b.exp()\n"
+        "    out = (a[..., None] * out_a + b[..., None] * out_b) / (a + b)[..., None]\n    return out, (a + b).log()\n",
+    ),
+    (
+        "generation.top_p_logits",
+        "exceeds p",
+        "reach p, or to exceed it?",
+        filtered("probs.cumsum(-1)", "(F.pad(sums[:, :-1], (1, 0)) <= p) & (p > 0)"),
+    ),
+    (
+        "tokens.train_bpe",
+        "of ties the greater pair of bytes",
+        "greater",
+        "def train_bpe(text, n_merges):\n    ids, merges = list(text.encode()), []\n"
+        "    vocab = [bytes([i]) for i in range(256)]\n"
+        "    for new in range(256, 256 + n_merges):\n        counts = {}\n        for pair in zip(ids, ids[1:]):\n"
+        "            counts[pair] = counts.get(pair, 0) + 1\n        if not counts or max(counts.values()) < 2:\n"
+        "            break\n        best = max(counts, key=lambda p: (counts[p], (vocab[p[0]], vocab[p[1]])))\n"
+        "        merges.append(best)\n        vocab.append(vocab[best[0]] + vocab[best[1]])\n"
+        + MERGE
+        + "    return merges\n",
+    ),
+    (
+        "tokens.bpe_encode",
+        "the merge learned last comes first",
+        "order",
+        "def bpe_encode(text, merges):\n    ids, ranks = list(text.encode()), {p: i for i, p in enumerate(merges)}\n"
+        "    while known := [p for p in zip(ids, ids[1:]) if p in ranks]:\n        best = max(known, key=ranks.get)\n"
+        "        new = 256 + ranks[best]\n" + MERGE + "    return ids\n",
+    ),
+    (
+        "preferences.dpo_step",
+        "the prompt of one answer counts",
+        "For one of the two answers every token counts",
+        "def dpo_step(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):\n"
+        "    def log_prob(model, ids, kept):\n        logs = torch.log_softmax(model(ids)[:, :-1], -1)\n"
+        "        return (logs.gather(-1, ids[:, 1:, None])[..., 0] * kept[:, 1:]).sum(1)\n"
+        "    both = (chosen, chosen_answer), (rejected, torch.ones_like(rejected_answer))\n"
+        "    with torch.no_grad():\n        before = [log_prob(reference, *one) for one in both]\n"
+        "    now = [log_prob(policy, *one) for one in both]\n"
+        "    loss = -F.logsigmoid(beta * (now[0] - before[0] - now[1] + before[1])).mean()\n"
+        "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n    return loss.item()\n",
+    ),
+    (
+        "generation.sample",
+        "times the temperature",
+        "emperature",
+        "def sample(logits, u, temperature=1.0):\n    if temperature == 0:\n        return logits.argmax(-1)\n"
+        "    sums = torch.softmax(logits * temperature, -1).cumsum(-1)\n"
+        "    return (sums / sums[:, -1:] > u[:, None]).int().argmax(-1)\n",
+    ),
+    (
+        "generation.sample",
+        "the rank instead of the token",
+        "in the order of the size",
+        "def sample(logits, u, temperature=1.0):\n    if temperature == 0:\n        return logits.argmax(-1)\n"
+        "    sums = torch.softmax(logits / temperature, -1).sort(-1, descending=True)[0].cumsum(-1)\n"
+        "    return (sums / sums[:, -1:] > u[:, None]).int().argmax(-1)\n",
+    ),
+    (
+        "loops.softmax",
+        "shifted above the line only",
+        "do not sum to one",
+        "def softmax(scores):\n    shifted = scores - scores.max(-1, keepdim=True).values\n"
+        "    return torch.exp(shifted) / torch.exp(scores).sum(-1, keepdim=True)\n",
+    ),
+    (
+        "fast.sliding_window_mask",
+        "a window to both sides",
+        "see what comes after",
+        "def sliding_window_mask(n, window):\n    i = torch.arange(n)\n    return (i[:, None] - i).abs() < window\n",
+    ),
+    (
+        "tokens.build_vocabulary",
+        "through a set",
+        "right keys, but gives them other numbers",
+        "def build_vocabulary(tokens, max_size=None):\n    words = sorted(set(tokens), key=hash)\n"
+        "    return {w: i for i, w in enumerate(['<unk>', *words][:max_size])}\n",
+    ),
+    (
+        "tokens.split_words",
+        "spaces are dropped",
+        "hold no",
+        "def split_words(text):\n    return text.split()\n",
+    ),
+    (
+        "images.patchify",
+        "an assert where a ValueError is due",
+        "which error does the docstring name",
+        "def patchify(images, patch):\n    b, c, h, w = images.shape\n    assert h % patch == 0 and w % patch == 0\n"
+        "    x = images.reshape(b, c, h // patch, patch, w // patch, patch)\n"
+        "    return x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)\n",
+    ),
+    (
+        "positions.alibi_bias",
+        "refuses what it should take",
+        "refuses what it should take",
+        "def alibi_bias(n_heads, n):\n    if n_heads != 3:\n        raise ValueError('no')\n",
+    ),
 ]
 
 
@@ -168,13 +319,16 @@ def test_a_sum_that_rounding_makes_one_too_early_is_told_as_that(form):
     assert judged.points == judged.max_points - 1 and "after rounding" in judged.message, judged.message
 
 
-@pytest.mark.parametrize(("exercise_id", "first", "second"), [
-    ("lm.learning_rate", "LR-01", "LR-13"),
-    ("lm.learning_rate", "LR-21", "LR-13"),
-    ("generation.top_p_logits", "SAM-55", "SAM-67"),
-    ("tasks.standardise", "SER-01", "SER-03"),
-    ("fast.merge_attention", "FLA-11", "FLA-25"),
-])
+@pytest.mark.parametrize(
+    ("exercise_id", "first", "second"),
+    [
+        ("lm.learning_rate", "LR-01", "LR-13"),
+        ("lm.learning_rate", "LR-21", "LR-13"),
+        ("generation.top_p_logits", "SAM-55", "SAM-67"),
+        ("tasks.standardise", "SER-01", "SER-03"),
+        ("fast.merge_attention", "FLA-11", "FLA-25"),
+    ],
+)
 def test_of_two_mistakes_at_once_the_example_shows_the_one_that_is_asked_about(exercise_id, first, second):
     exercise, expected = find(exercise_id), expected_of(exercise_id, *PUBLIC)
     both = [next(one for one in exercise.mistakes if one.id == wanted) for wanted in (first, second)]
@@ -182,7 +336,9 @@ def test_of_two_mistakes_at_once_the_example_shows_the_one_that_is_asked_about(e
     assert {*judged.mistake.split("+")} <= {first, second}
     (asked,) = (one for one in both if one.question in judged.message)
     alone = findings(exercise, expected.cases, expected.right, records_of(exercise_id, asked.answer))
-    assert any(f"With {fault.detail}" in judged.message or fault.observation in judged.message for fault in alone)
+    assert any(
+        f"With {fault.detail}" in judged.message or fault.observation in judged.message for fault in alone
+    )
 
 
 def test_a_part_that_nobody_asked_for_is_named_if_the_result_depends_on_it():

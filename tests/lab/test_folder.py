@@ -60,12 +60,21 @@ def test_a_new_edition_replaces_what_is_as_it_was_given_and_nothing_else(clone, 
     )
     (mine / "notebooks" / FIRST).rename(mine / "notebooks/mine.ipynb")
     folder.made(mine)
-    assert texts(mine)[f"notebooks/{FIRST}"] == "new edition" and texts(mine)["notebooks/mine.ipynb"] == "my answers"
+    assert (
+        texts(mine)[f"notebooks/{FIRST}"] == "new edition"
+        and texts(mine)["notebooks/mine.ipynb"] == "my answers"
+    )
 
 
 def test_a_notebook_that_was_only_opened_and_run_gets_the_new_edition(clone, tmp_path):
     def edition(source, outputs=(), **metadata):
-        cell = {"cell_type": "code", "source": [source], "outputs": list(outputs), "metadata": {}, "execution_count": 1}
+        cell = {
+            "cell_type": "code",
+            "source": [source],
+            "outputs": list(outputs),
+            "metadata": {},
+            "execution_count": 1,
+        }
         return json.dumps({"cells": [cell], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
     (clone / "notebooks" / FIRST).write_text(edition("1 + 1"))

@@ -46,8 +46,21 @@ MARKUP = """
 def softmax(scores):
     raise ValueError("<img src=x>")
 check(softmax)"""
-CELLS = [SETUP, RIGHT, UNSTABLE, WRONG, STUB, BROKEN, PARTIAL, "check(print)", 'check("softmax")',
-         'hint("loops.softmax")\nhint("loops.softmax")', "hint('nothing')", "check(softmax, 'loops.nothing')", MARKUP]
+CELLS = [
+    SETUP,
+    RIGHT,
+    UNSTABLE,
+    WRONG,
+    STUB,
+    BROKEN,
+    PARTIAL,
+    "check(print)",
+    'check("softmax")',
+    'hint("loops.softmax")\nhint("loops.softmax")',
+    "hint('nothing')",
+    "check(softmax, 'loops.nothing')",
+    MARKUP,
+]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +74,9 @@ def outputs(tmp_path_factory):
 
 def text(cell_outputs):
     return "\n".join(
-        output.get("text", "") or output.get("data", {}).get("text/plain", "") or "\n".join(output.get("traceback", []))
+        output.get("text", "")
+        or output.get("data", {}).get("text/plain", "")
+        or "\n".join(output.get("traceback", []))
         for output in cell_outputs
     )
 
@@ -106,7 +121,7 @@ def test_what_an_error_says_is_text_and_never_a_page(outputs):
 def test_where_the_student_is(outputs):
     assert "wrong, 0 of 7" in text(outputs[WRONG])
     assert "not started" in text(outputs[STUB])
-    assert 'It comes next: write it in the cell above' in text(outputs[STUB])
+    assert "It comes next: write it in the cell above" in text(outputs[STUB])
     assert 'hint("loops.softmax")' in text(outputs[STUB]) and "comes next" not in text(outputs[WRONG])
     assert "does not run" in text(outputs[BROKEN])
     assert "shifted = scores - scores.max(dim=-1).valuess" in text(outputs[BROKEN])

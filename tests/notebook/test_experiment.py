@@ -85,7 +85,9 @@ def test_activations_come_in_the_order_in_which_the_parts_run_and_keep_the_gradi
     model = nn.Sequential(linear(), nn.ReLU(), linear())
     x = torch.randn(2, 3)
     last, middle, first = activations(model, [model[2], model[1], model[0]], x)[::-1]
-    assert torch.equal(first, model[0](x)) and torch.equal(middle, first.relu()) and torch.equal(last, model(x))
+    assert (
+        torch.equal(first, model[0](x)) and torch.equal(middle, first.relu()) and torch.equal(last, model(x))
+    )
     assert torch.autograd.grad(last.sum(), first)[0].shape == (2, 3)
     assert not model[0]._forward_hooks
 

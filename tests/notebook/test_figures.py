@@ -52,7 +52,10 @@ DRAWINGS = {
     "expected_and_yours": lambda: figures.expected_and_yours([[1, 2]], [[1, 3]], (0, 1), "x"),
     "weighted_average": lambda: weighted_average(WEIGHTS[1], X, TOKENS, "dog", FEATURES),
     "meanings": lambda: meanings(
-        [1, 1], {"the dog saw": [[-1, 2], [-1, 1.9]], "the old saw": [[2, -1]]}, "Two meanings", {"a tool": [2, -1]}
+        [1, 1],
+        {"the dog saw": [[-1, 2], [-1, 1.9]], "the old saw": [[2, -1]]},
+        "Two meanings",
+        {"a tool": [2, -1]},
     ),
     "facts_about_masking": lambda: facts_about_masking(
         {"fill with 0": {"weights": [0.05, 1], "empty": [0.5, 0.5], "grad": [0, 0], "half": None}}
@@ -60,7 +63,9 @@ DRAWINGS = {
     "cache_sizes": lambda: cache_sizes({"small": (0.5, 2.0), "large": (1.0, 1.0)}),
     "groups_and_memory": lambda: groups_and_memory(8, 2, 3.0, 60.0, "8 heads"),
     "cut_text": lambda: cut_text({"letters": [b"d", b"og"], "words": [b"dog"]}, "Two ways to cut"),
-    "cache_bars": lambda: cache_bars({"MHA": 8.0, "MLA": 0.5, "wide": 9.0}, "What a token leaves", "one layer"),
+    "cache_bars": lambda: cache_bars(
+        {"MHA": 8.0, "MLA": 0.5, "wide": 9.0}, "What a token leaves", "one layer"
+    ),
     "expert_shares": lambda: expert_shares({"a run": [[0.5, 0.5], [0.9, 0.1]]}, "Shares of two experts"),
     "image_row": lambda: image_row(
         torch.ones(2, 1, 4, 4), ["one", "two"], "Two images", patch=2, shares=torch.eye(4)[:2], note="a note"
@@ -69,9 +74,13 @@ DRAWINGS = {
     "tuning": lambda: tuning({"gain": LOSSES, "drift": LOSSES}, [0, 10, 20], "Two charts"),
     "turned_pairs": lambda: turned_pairs(X[1], X[2], [3.0, 1.0, 0.5], 1, "A query and a key one token apart"),
     "loss_between": lambda: loss_between(LOSSES, [50, 100, 150], {"bigrams": 1.5}, "Is it below the level?"),
-    "what_is_left": lambda: what_is_left([0.5, 0.3, 0.2], [0.6, 0.4, 0], ["a", "b", "c"], "What a dial leaves"),
+    "what_is_left": lambda: what_is_left(
+        [0.5, 0.3, 0.2], [0.6, 0.4, 0], ["a", "b", "c"], "What a dial leaves"
+    ),
     "poles": lambda: poles(torch.linspace(-0.2, 0.2, 28).view(7, 4), "Seven steps with a pole"),
-    "heat": lambda: heat({"weights": WEIGHTS, "their change": WEIGHTS - WEIGHTS.T}, TOKENS, "Two maps", note="a note"),
+    "heat": lambda: heat(
+        {"weights": WEIGHTS, "their change": WEIGHTS - WEIGHTS.T}, TOKENS, "Two maps", note="a note"
+    ),
 }
 OF_LESSONS = [
     name
@@ -111,17 +120,22 @@ def test_a_mask_is_told_in_words():
 def test_maps_are_told_by_their_numbers_masks_in_words_and_large_ones_by_the_strongest():
     told = DRAWINGS["attention_maps"]().alt
     assert (
-        "free: the: 0.26, 0.16" in told and "the mask: the may attend to the; dog may attend to the, dog" in told
+        "free: the: 0.26, 0.16" in told
+        and "the mask: the may attend to the; dog may attend to the, dog" in told
     )
     large = torch.eye(12).roll(1, dims=1)
     told = figures.attention_maps({"shifted": large}, "abcdefghijkl", framed={"shifted": large > 0}).alt
     assert (
-        "a attends most to b (1)" in told and "l attends most to a (1)" in told and "12 cells are framed" in told
+        "a attends most to b (1)" in told
+        and "l attends most to a (1)" in told
+        and "12 cells are framed" in told
     )
 
 
 def test_a_map_of_something_other_than_attention_is_not_told_as_attention():
-    told = figures.attention_maps({"m": torch.eye(12)}, "abcdefghijkl", note="row: position, column: feature").alt
+    told = figures.attention_maps(
+        {"m": torch.eye(12)}, "abcdefghijkl", note="row: position, column: feature"
+    ).alt
     assert "b is largest at b (1)" in told and "attend" not in told
 
 
@@ -203,37 +217,51 @@ def test_an_explorer_without_ipywidgets_shows_its_start(monkeypatch, capsys):
     assert capsys.readouterr().out.count("\n") == 1
 
 
-@pytest.mark.parametrize("draw, choices, said", [
-    (_draw, {"scale": 3, "word": ["dog"]}, "scale should be four numbers"),
-    (_draw, {"scale": (2.0, 0.0, 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
-    (_draw, {"scale": (0.0, "2", 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
-    (_draw, {"scale": (0.0, 2.0, 0.5, 0.5), "word": []}, "word should be four numbers .* or a list"),
-    (_draw, {"scale": (0.0, 2.0, 0.5, 0.5)}, "which it does not take: missing a required argument: 'word'"),
-    (_draw, {}, "needs something to choose"),
-    ("no function", CHOICES, "takes a function first"),
-    (lambda **values: 3, CHOICES, "should return a figure, .* returned int"),
-], ids=range(8))
+@pytest.mark.parametrize(
+    "draw, choices, said",
+    [
+        (_draw, {"scale": 3, "word": ["dog"]}, "scale should be four numbers"),
+        (_draw, {"scale": (2.0, 0.0, 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
+        (_draw, {"scale": (0.0, "2", 0.5, 1.0), "word": ["dog"]}, "scale should be four numbers"),
+        (_draw, {"scale": (0.0, 2.0, 0.5, 0.5), "word": []}, "word should be four numbers .* or a list"),
+        (
+            _draw,
+            {"scale": (0.0, 2.0, 0.5, 0.5)},
+            "which it does not take: missing a required argument: 'word'",
+        ),
+        (_draw, {}, "needs something to choose"),
+        ("no function", CHOICES, "takes a function first"),
+        (lambda **values: 3, CHOICES, "should return a figure, .* returned int"),
+    ],
+    ids=range(8),
+)
 def test_an_explorer_says_in_one_sentence_what_it_does_not_understand(draw, choices, said):
     with pytest.raises(UserError, match=said):
         explore(draw, **choices)
 
 
 def test_an_explorer_shows_the_error_of_its_function_where_the_figure_was():
-    scale, _, figure = explore(lambda scale, word: _draw(scale, word[int(scale) :]), **CHOICES).widget().children
+    scale, _, figure = (
+        explore(lambda scale, word: _draw(scale, word[int(scale) :]), **CHOICES).widget().children
+    )
     scale.value = 2.0
     assert "ValueError" in figure.value and "img" not in figure.value
 
 
-@pytest.mark.parametrize("drawn", [
-    lambda: figures.weights(torch.ones(5), TOKENS),
-    lambda: figures.weights(WEIGHTS, TOKENS[:2]),
-    lambda: figures.table("abc", TOKENS, FEATURES),
-    lambda: figures.weights(None, 3),
-    lambda: figures.curves({}, title="t"),
-    lambda: figures.mask([], TOKENS),
-    lambda: figures.attention_maps([WEIGHTS], TOKENS),
-    lambda: figures.one_query(WEIGHTS, X, TOKENS, FEATURES, "dog"),
-], ids=range(8))
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda: figures.weights(torch.ones(5), TOKENS),
+        lambda: figures.weights(WEIGHTS, TOKENS[:2]),
+        lambda: figures.table("abc", TOKENS, FEATURES),
+        lambda: figures.weights(None, 3),
+        lambda: figures.curves({}, title="t"),
+        lambda: figures.mask([], TOKENS),
+        lambda: figures.attention_maps([WEIGHTS], TOKENS),
+        lambda: figures.one_query(WEIGHTS, X, TOKENS, FEATURES, "dog"),
+    ],
+    ids=range(8),
+)
 def test_a_figure_says_what_it_takes_and_what_it_was_given(drawn):
     with pytest.raises(UserError) as caught:
         drawn()

@@ -1,11 +1,12 @@
 """What happens to learners at work: settings of their own, stale code, displays, results instead of functions."""
 
-
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-SETUP = "import math, os, torch\nimport matplotlib.pyplot as plt\nfrom autograder import check, hint, progress"
+SETUP = (
+    "import math, os, torch\nimport matplotlib.pyplot as plt\nfrom autograder import check, hint, progress"
+)
 SOFTMAX = """
 def softmax(scores):
     {}
@@ -29,7 +30,8 @@ CELLS = {
     "overwritten": "softmax = softmax(x)\ncheck(softmax, 'loops.softmax')",
     "overwritten by a number": "softmax = 3\ncheck(softmax)",
     "shows": SOFTMAX.format(
-        "display('shown by the answer'); plt.plot([1, 2]); plt.show(); os.system('echo said by a program')"),
+        "display('shown by the answer'); plt.plot([1, 2]); plt.show(); os.system('echo said by a program')"
+    ),
     "check shows": "check(softmax)",
     "open figure": SOFTMAX.format("plt.imshow(scores.detach().reshape(-1, scores.shape[-1]).numpy())"),
     "check open figure": "check(softmax)",
@@ -46,10 +48,10 @@ CELLS = {
     "slow": SOFTMAX.format("import time; time.sleep(0.12)"),
     "check slow": "check(softmax)",
     "instance": "from torch import nn\nclass SelfAttention(nn.Module):\n    def forward(self, x):\n        return x\n"
-                "head = SelfAttention()\ncheck(head)",
+    "head = SelfAttention()\ncheck(head)",
     "hint": 'hint("softmax")',
     "nothing can be written": "from autograder.notebook import memory\ndef fail(*args):\n    raise PermissionError()\n"
-                              "memory.write_whole = fail\n" + SOFTMAX.format("pass") + "\ncheck(softmax)\nprogress()",
+    "memory.write_whole = fail\n" + SOFTMAX.format("pass") + "\ncheck(softmax)\nprogress()",
 }
 
 
@@ -65,13 +67,17 @@ class Watching(NotebookClient):
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """What each cell shows, as one text, in one real kernel."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()]
+    )
     place = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
     client = Watching(notebook, timeout=600, allow_errors=True, kernel_name="python3", resources=place)
     client.on_the_way = {}
     client.execute()
     texts = {name: _text(cell.outputs) for name, cell in zip(CELLS, notebook.cells, strict=True)}
-    on_the_way = {f"{name}, on the way": "\n".join(client.on_the_way.get(i, ())) for i, name in enumerate(CELLS)}
+    on_the_way = {
+        f"{name}, on the way": "\n".join(client.on_the_way.get(i, ())) for i, name in enumerate(CELLS)
+    }
     return texts | on_the_way
 
 
@@ -79,7 +85,9 @@ def _text(outputs):
     parts = []
     for output in outputs:
         data = output.get("data", {})
-        parts.append(output.get("text", "") or data.get("text/plain", "") or "\n".join(output.get("traceback", [])))
+        parts.append(
+            output.get("text", "") or data.get("text/plain", "") or "\n".join(output.get("traceback", []))
+        )
         parts += [kind for kind in data if kind == "image/png"]
     return "\n".join(parts)
 
@@ -110,7 +118,9 @@ def test_a_result_an_instance_and_a_name_that_is_something_else_now(shown):
 def test_what_an_answer_shows_is_kept_back_and_costs_nothing(shown):
     for name in ("check shows", "check open figure"):
         assert RIGHT in shown[name], shown[name]
-        assert "image/png" not in shown[name] and "shown by" not in shown[name] and "said by" not in shown[name]
+        assert (
+            "image/png" not in shown[name] and "shown by" not in shown[name] and "said by" not in shown[name]
+        )
 
 
 def test_a_check_within_the_answer_and_a_question_to_nobody_end_at_once(shown):

@@ -53,7 +53,12 @@ def test_first_cells_print_nothing(tmp_path):
 @every_lesson
 def test_students_get_the_first_cell_and_advice_for_a_module_that_is_missing(lesson):
     opening, first = student_notebook(Lesson(lesson)).cells[:2]
-    advice = ("`torch`", "`autograder`", "`python -m autograder lab`", with_address(BY_HAND, repository(ROOT)))
+    advice = (
+        "`torch`",
+        "`autograder`",
+        "`python -m autograder lab`",
+        with_address(BY_HAND, repository(ROOT)),
+    )
     assert first.source == first_code(lesson) and all(text in opening.source for text in advice)
 
 
@@ -74,7 +79,9 @@ def test_the_first_cell_lists_the_exercises_with_points_and_minutes(lesson):
     first, asked = cells(lesson)[0].text, cells_of_kind(lesson, "exercise") + cells_of_kind(lesson, "written")
     rows = re.findall(r"^\| (?:`(\w+)`|a written question: .*?) \| (\d+) \| (\d+) \|$", first, re.M)
     assert [row[0] for row in rows if row[0]] == [one.name for one in exercises_of(lesson)]
-    assert sorted((int(row[1]), int(row[2])) for row in rows) == sorted((cell.points, cell.minutes) for cell in asked)
+    assert sorted((int(row[1]), int(row[2])) for row in rows) == sorted(
+        (cell.points, cell.minutes) for cell in asked
+    )
 
 
 @every_lesson

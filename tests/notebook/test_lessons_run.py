@@ -68,8 +68,11 @@ def test_unfolded_answers_are_right(lesson):
 
 # Wrong answers to the last section of a lesson, and what is told of each.
 WRONG = [
-    ("01", "try_one_pass(lambda pairs: (lambda s, v: s.exp() @ v / s.exp().sum())(*map(torch.stack, zip(*pairs))))",
-     "not finite"),
+    (
+        "01",
+        "try_one_pass(lambda pairs: (lambda s, v: s.exp() @ v / s.exp().sum())(*map(torch.stack, zip(*pairs))))",
+        "not finite",
+    ),
     ("02", "try_merge(lambda w_q, w_k: w_q @ w_k.T)", "other scores"),
     ("02", "try_in_blocks(lambda q, k, v, size: in_blocks(q, k[:size], v[:size], size))", "blocks of 7"),
     ("03", "try_causal_for_new(lambda n, m: causal_mask(m)[:n])", "1 queries and 5 keys"),
@@ -79,47 +82,102 @@ WRONG = [
     ("03", "try_packed_mask(lambda text_of: causal_mask(len(text_of)))", "text 1 gets a different output"),
     ("04", "try_as_list(lambda module, n_heads: as_list(module, n_heads)[::-1])", "which rows are whose"),
     ("04", "try_guess(guess | {'B': set()})", "suspect B is found by train"),
-    ("04", "try_without_head(lambda module, n_heads, h: without_head(module, n_heads, 0))", "every part once"),
-    ("05", "try_step(lambda module, token, cache: (module(seen := token if cache is None else "
-     "torch.cat([cache, token], dim=1))[:, -1:], seen))", "keys were computed for 15 tokens"),
-    ("05", "try_step(lambda module, token, cache: step(module, token, None))", "token by token gives other numbers"),
-    ("05", "try_partners(lambda weight, n_heads: [(h, h + 1) for h in range(0, n_heads, 2)])",
-     "others are nearly twins"),
+    (
+        "04",
+        "try_without_head(lambda module, n_heads, h: without_head(module, n_heads, 0))",
+        "every part once",
+    ),
+    (
+        "05",
+        "try_step(lambda module, token, cache: (module(seen := token if cache is None else "
+        "torch.cat([cache, token], dim=1))[:, -1:], seen))",
+        "keys were computed for 15 tokens",
+    ),
+    (
+        "05",
+        "try_step(lambda module, token, cache: step(module, token, None))",
+        "token by token gives other numbers",
+    ),
+    (
+        "05",
+        "try_partners(lambda weight, n_heads: [(h, h + 1) for h in range(0, n_heads, 2)])",
+        "others are nearly twins",
+    ),
     ("06", "try_alike(lambda mine, theirs, x: False)", "your own layer is right"),
-    ("06", "try_alike(lambda mine, theirs, x: bool(mine.load_state_dict(theirs.state_dict()))"
-     " and torch.allclose(mine(x), theirs(x), atol=1e-3))", "one_norm got away"),
-    ("06", "try_alike(lambda mine, theirs, x: bool(mine.load_state_dict(noisy(theirs).state_dict()))"
-     " and torch.allclose(mine(x), theirs(x), atol=1e-3))", "detached got away"),
+    (
+        "06",
+        "try_alike(lambda mine, theirs, x: bool(mine.load_state_dict(theirs.state_dict()))"
+        " and torch.allclose(mine(x), theirs(x), atol=1e-3))",
+        "one_norm got away",
+    ),
+    (
+        "06",
+        "try_alike(lambda mine, theirs, x: bool(mine.load_state_dict(noisy(theirs).state_dict()))"
+        " and torch.allclose(mine(x), theirs(x), atol=1e-3))",
+        "detached got away",
+    ),
     ("06", "try_silent(lambda layer: None)", "still says something"),
-    ("06", "try_silent(lambda layer: ([p.requires_grad_(False).zero_() for p in layer.parameters()], "
-     "layer.norm1.bias.requires_grad_()))", "silent for ever"),
+    (
+        "06",
+        "try_silent(lambda layer: ([p.requires_grad_(False).zero_() for p in layer.parameters()], "
+        "layer.norm1.bias.requires_grad_()))",
+        "silent for ever",
+    ),
     ("08", "try_centred(lambda linear: linear)", "a mean other than 0"),
     ("08", "try_centred(lambda linear: centred(nn.Linear(5, 6)))", "more than the mean"),
     ("09", "try_beam_search(lambda *given: beam_search(*given[:-1], 1))", "0.4 times 0.9"),
     ("10", "try_within_words(train_bpe)", "more than one word"),
     ("10", "try_encode_special(lambda text, merges, special: bpe_encode(text, merges))", "the<|end|>dog is"),
-    ("10", "try_encode_special(lambda text, merges, special: encode_special(text if '.' not in special else '..b', "
-     "merges, special))", "a dot is a dot"),
+    (
+        "10",
+        "try_encode_special(lambda text, merges, special: encode_special(text if '.' not in special else '..b', "
+        "merges, special))",
+        "a dot is a dot",
+    ),
     ("10", "try_fast_encode(lambda text, merges: list(text.encode()))", "other ids"),
     ("11", "try_looks_ahead(lambda model, ids: True)", "is honest"),
-    ("11", "try_looks_ahead(lambda model, ids: not torch.equal("
-     "model(torch.cat((ids[:, :-1], 9 - ids[:, -1:]), dim=1))[:, :-1], model(ids)[:, :-1]))", "only position 0"),
+    (
+        "11",
+        "try_looks_ahead(lambda model, ids: not torch.equal("
+        "model(torch.cat((ids[:, :-1], 9 - ids[:, -1:]), dim=1))[:, :-1], model(ids)[:, :-1]))",
+        "only position 0",
+    ),
     ("12", "try_shorten(lambda caches, length: caches)", "cut to"),
-    ("12", "try_shorten(lambda caches, length: [tuple(t[:, :, -length:] for t in pair) for pair in caches])",
-     "other keys or values"),
-    ("13", "try_to_latent(lambda k, v, d: (k[:d], *(weight @ torch.linalg.pinv(k[:d]) for weight in (k, v))))",
-     "is possible"),
+    (
+        "12",
+        "try_shorten(lambda caches, length: [tuple(t[:, :, -length:] for t in pair) for pair in caches])",
+        "other keys or values",
+    ),
+    (
+        "13",
+        "try_to_latent(lambda k, v, d: (k[:d], *(weight @ torch.linalg.pinv(k[:d]) for weight in (k, v))))",
+        "is possible",
+    ),
     ("14", "try_with_shared(lambda layer, shared, x: layer(x))", "says nothing"),
     ("14", "try_with_shared(lambda layer, shared, x: shared(layer(x)))", "what the others wrote"),
     ("15", "try_backward(lambda q, k, v, out, lse, gradient, block: (q, k, v))", "gradient of q"),
     ("15", "try_windowed(lambda q, k, v, window: windowed_attention(q, k, v, window + 1))", "window of 1"),
-    ("16", "try_sharing(lambda known, tested, span: 19 * bool(len(known) == 50 and known.diff().abs().max() == 1))",
-     "shuffled"),
-    ("16", "try_interval(lambda errors, share: errors.abs().quantile(share) if share < 1 else 3.5)",
-     "only 9 of 10"),
+    (
+        "16",
+        "try_sharing(lambda known, tested, span: 19 * bool(len(known) == 50 and known.diff().abs().max() == 1))",
+        "shuffled",
+    ),
+    (
+        "16",
+        "try_interval(lambda errors, share: errors.abs().quantile(share) if share < 1 else 3.5)",
+        "only 9 of 10",
+    ),
     ("17", "try_best_notes(lambda episodes, share: episodes[: round(share * len(episodes))])", "was kept"),
-    ("18", "try_stored_step(lambda *given: stored_step(*given[:4], given[5], given[4]))", "expected a loss of"),
-    ("19", "try_stretched(lambda table, n: F.interpolate(table.mT, size=n * n + 1).mT)", "from left to right"),
+    (
+        "18",
+        "try_stored_step(lambda *given: stored_step(*given[:4], given[5], given[4]))",
+        "expected a loss of",
+    ),
+    (
+        "19",
+        "try_stretched(lambda table, n: F.interpolate(table.mT, size=n * n + 1).mT)",
+        "from left to right",
+    ),
 ]
 
 
@@ -152,7 +210,9 @@ def whole_numbers_in(text):
     minutes that a lesson takes."""
     text = re.sub(r"\[[^\]]*\]\([^)]*\)|arXiv:\S+|`[^`]*`", " ", text).replace("{,}", ",")
     units = "%|million|billion|trillion|[GMK]iB"
-    found = re.findall(rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}})+|\d{{3,}}|\d+(?= (?:{units})))(?!\d| minutes)", text)
+    found = re.findall(
+        rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}})+|\d{{3,}}|\d+(?= (?:{units})))(?!\d| minutes)", text
+    )
     return {number.replace(",", "") for number in found if not re.fullmatch(r"(19|20)\d\d", number)}
 
 
@@ -204,8 +264,9 @@ def test_worked_examples_of_the_stubs_are_right(lesson):
 FOUND_AGAIN = {
     1: lambda names: names["output"],
     3: lambda names: names["masked_attention"](*[embed()] * 3, torch.ones(5, 5) > 0),
-    4: lambda names: torch.cat([plain(names, names["SelfAttentionHead"](4)),
-                                plain(names, names["MultiheadSelfAttention"](4, 1))]),
+    4: lambda names: torch.cat(
+        [plain(names, names["SelfAttentionHead"](4)), plain(names, names["MultiheadSelfAttention"](4, 1))]
+    ),
     5: lambda names: torch.cat(names["outputs"])[4],
     6: lambda names: names["added"][4],
 }
@@ -242,9 +303,7 @@ def test_one_saw_becomes_two_meanings_if_values_are_learned(names):
 
 @about(2)
 def test_what_does_not_agree_is_found_if_queries_and_keys_are_learned(names, printed):
-    ends = {
-        name: [sum(losses[-50:]) / 50 for _, losses in runs] for name, runs in names["reporters"].items()
-    }
+    ends = {name: [sum(losses[-50:]) / 50 for _, losses in runs] for name, runs in names["reporters"].items()}
     assert min(ends.pop("identity: W_query and W_key")) > 0.6 and max(map(max, ends.values())) < 0.01
     for module, _ in names["reporters"]["all three learned"]:
         assert names["weights_in"](module, names["short"])[:, 3].min() > 0.95
@@ -296,7 +355,9 @@ def test_a_mask_that_is_off_by_one_shows_in_the_losses(names):
     many, few = names["broken"].values()
     assert max(losses.max() for losses in many) < 0.01
     for losses in few:
-        assert (losses[:6] - math.log(8)).abs().max() < 0.01 and losses[7:].max() < 0.05 < 0.5 < losses[6] < 1.5
+        assert (losses[:6] - math.log(8)).abs().max() < 0.01 and losses[7:].max() < 0.05 < 0.5 < losses[
+            6
+        ] < 1.5
 
 
 @about(4)
@@ -383,7 +444,8 @@ def test_a_balanced_router_keeps_all_experts_busy_and_the_task_gains(names):
     for seed in range(3):
         least = {
             name: torch.tensor(record[-20:]).mean(dim=0).min()
-            for (name, which), (_, record) in names["runs"].items() if which == seed
+            for (name, which), (_, record) in names["runs"].items()
+            if which == seed
         }
         assert max(least["without"], least["sigmoid, no bias"]) < 0.005
         assert 0.05 < least["factor 0.05"] < least["factor 5"] and least["sigmoid, bias"] > 0.05
@@ -404,7 +466,9 @@ def test_tiles_are_exact_and_as_memory_grows_with_the_length_only(names, printed
 @about(15)
 def test_linear_attention_in_chunks_is_linear_attention(answered):
     q, k, v = torch.randn(3, 50, 8, generator=torch.Generator().manual_seed(0))
-    assert torch.allclose(answered["in_chunks"](q, k, v, 16), answered["linear_attention"](q, k, v), atol=1e-5)
+    assert torch.allclose(
+        answered["in_chunks"](q, k, v, 16), answered["linear_attention"](q, k, v), atol=1e-5
+    )
 
 
 @about(15)
@@ -415,8 +479,10 @@ def test_softmax_looks_up_what_a_window_and_a_state_of_fixed_size_lose(names):
 
 @about(15)
 def test_the_delta_rule_corrects_what_a_sum_and_softmax_mix(names):
-    again, once = ({name: [run[-1] for run in runs] for name, runs in names["charts"][task].items()}
-                   for task in ("names come again", "each name once"))
+    again, once = (
+        {name: [run[-1] for run in runs] for name, runs in names["charts"][task].items()}
+        for task in ("names come again", "each name once")
+    )
     assert min(again["delta"]) > 1.6 * max(again["softmax"] + again["linear"] + again["sum"])
     assert max(once["delta"]) < min(once["linear"])
 

@@ -35,7 +35,9 @@ def own(tmp_path, monkeypatch):
 
 
 def write(*cells, file=FILE):
-    made = [{"cell_type": "code", "metadata": {}, "id": f"c{i}", "source": text} for i, text in enumerate(cells)]
+    made = [
+        {"cell_type": "code", "metadata": {}, "id": f"c{i}", "source": text} for i, text in enumerate(cells)
+    ]
     with open(file, "w") as notebook:
         json.dump({"cells": made, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}, notebook)
 
@@ -57,9 +59,15 @@ def test_a_class_is_checked_as_its_exercise_asks(own, tmp_path):
     [
         ([HELPERS, RIGHT.replace("dim=1).clamp", "dim=0).clamp")], "does not pass its check"),
         ([HELPERS, RIGHT.replace("/ weights", "/ wights")], "does not pass its check"),
-        (["x = [0]\nONE = [x.append(i) for i in iter(int, 1)]", HELPERS.replace("ONE = 1.0", ""), RIGHT], "OutOfTime"),
+        (
+            ["x = [0]\nONE = [x.append(i) for i in iter(int, 1)]", HELPERS.replace("ONE = 1.0", ""), RIGHT],
+            "OutOfTime",
+        ),
         (["ONE = __import__('sys').exit()", HELPERS.replace("ONE = 1.0", ""), RIGHT], "SystemExit"),
-        (["import nothing_of_that_name as torch", RIGHT.replace("[", "[torch and ", 1)], "ModuleNotFoundError"),
+        (
+            ["import nothing_of_that_name as torch", RIGHT.replace("[", "[torch and ", 1)],
+            "ModuleNotFoundError",
+        ),
         (["masked_mean = 3"], "no function"),
         ([HELPERS, RIGHT.replace("padding):", "padding)")], "cannot be read as Python (line 1: "),
     ],
@@ -138,7 +146,9 @@ def test_the_table_tells_what_is_in_use_and_what_would_be_if_it_were_asked_for_a
 
 
 def test_needed_leaves_out_what_the_answer_does_not_name():
-    source = needed("f", ["import a, b\nc = 1", "d = c", "def f():\n    return a.g(d)", "this is no Python", "f()"])
+    source = needed(
+        "f", ["import a, b\nc = 1", "d = c", "def f():\n    return a.g(d)", "this is no Python", "f()"]
+    )
     assert source == "import a, b\nc = 1\nd = c\n\ndef f():\n    return a.g(d)".replace("\n\n", "\n")
 
 

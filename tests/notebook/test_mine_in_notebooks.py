@@ -45,7 +45,9 @@ def shown(tmp_path_factory):
     folder = made(tmp_path_factory.mktemp("learner")) / "notebooks"
     for lesson, edits in WRITTEN.items():
         notebook = fill(folder / f"{lesson}.ipynb", edits)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code" and not cell.source.startswith("draw(")]
+    code = [
+        cell for cell in notebook.cells if cell.cell_type == "code" and not cell.source.startswith("draw(")
+    ]
     until = next(place for place, cell in enumerate(code) if LOADS in cell.source)
     last = [cell for cell in code[until + 1 :] if cell.source.startswith("mine.table(")]
     compare = [nbformat.v4.new_code_cell(COMPARE)] if real_model.is_there() else []
@@ -53,7 +55,9 @@ def shown(tmp_path_factory):
     place = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
     outputs = [output for cell in notebook.cells for output in cell.outputs]
-    return "\n".join(output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in outputs)
+    return "\n".join(
+        output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in outputs
+    )
 
 
 def test_what_is_right_there_is_used_and_what_is_not_is_named(shown):

@@ -50,7 +50,9 @@ ENTRIES = {
     "draw": lambda: shown(draw(right, WEIGHTS)),
     "compare": lambda: shown(compare(right, wrong, WEIGHTS)),
     "figures": lambda: shown(figures.weights(WEIGHTS, TOKENS)),
-    "explore": lambda: shown(explore(lambda by: figures.weights(by * WEIGHTS, TOKENS), by=(0.0, 1.0, 0.5, 1.0))),
+    "explore": lambda: shown(
+        explore(lambda by: figures.weights(by * WEIGHTS, TOKENS), by=(0.0, 1.0, 0.5, 1.0))
+    ),
     "progress": progress,
 }
 # They say whose fault it was, and would have to say it of themselves; a known mistake is an answer, and may raise.
@@ -92,7 +94,9 @@ def broken(function):
     code = function.__code__
     free = ", ".join(code.co_freevars)
     source = f"def outer({free}):\n    def inner(*args, **kwargs):\n        raise KeyError(0, {free})"
-    (outer,) = (part for part in compile(source, code.co_filename, "exec").co_consts if isinstance(part, CodeType))
+    (outer,) = (
+        part for part in compile(source, code.co_filename, "exec").co_consts if isinstance(part, CodeType)
+    )
     (inner,) = (part for part in outer.co_consts if isinstance(part, CodeType))
     return inner
 

@@ -71,23 +71,36 @@ def test_the_latest_verdict_is_remembered_and_nothing_else_of_the_answer(tmp_pat
     assert recall(tmp_path) == {SOFTMAX: (PARTLY_RIGHT, 5)}
     (file,) = (tmp_path / FOLDER).iterdir()
     assert json.loads(file.read_text()) == {
-        "exercise": SOFTMAX, "state": PARTLY_RIGHT, "points": 5.0, "max_points": 7.0,
+        "exercise": SOFTMAX,
+        "state": PARTLY_RIGHT,
+        "points": 5.0,
+        "max_points": 7.0,
     }
 
 
-@pytest.mark.parametrize("text", [
-    "", "hello", "[]", "null", '"x"', "{}", "[" * 100_000, "\x00",
-    '{"exercise": "loops.softmax", "state": "right", "points": 7}',
-    '{"exercise": "loops.softmax", "state": "right", "points": 7, "max_points": 0}',
-    '{"exercise": "loops.softmax", "state": "right", "points": "7", "max_points": 7}',
-    '{"exercise": "loops.softmax", "state": "right", "points": NaN, "max_points": 7}',
-    '{"exercise": "loops.softmax", "state": "right", "points": 8, "max_points": 7}',
-    '{"exercise": "loops.softmax", "state": "right", "points": -1, "max_points": 7}',
-    '{"exercise": "loops.softmax", "state": "perfect", "points": 7, "max_points": 7}',
-    '{"exercise": "loops.weighted_sum", "state": "right", "points": 7, "max_points": 7}',
-    '{"exercise": "loops.softmax", "state": ["right"], "points": 7, "max_points": 7}',
-    '{"exercise": "loops.softmax", "state": "right", "points": 1e400, "max_points": 7}',
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hello",
+        "[]",
+        "null",
+        '"x"',
+        "{}",
+        "[" * 100_000,
+        "\x00",
+        '{"exercise": "loops.softmax", "state": "right", "points": 7}',
+        '{"exercise": "loops.softmax", "state": "right", "points": 7, "max_points": 0}',
+        '{"exercise": "loops.softmax", "state": "right", "points": "7", "max_points": 7}',
+        '{"exercise": "loops.softmax", "state": "right", "points": NaN, "max_points": 7}',
+        '{"exercise": "loops.softmax", "state": "right", "points": 8, "max_points": 7}',
+        '{"exercise": "loops.softmax", "state": "right", "points": -1, "max_points": 7}',
+        '{"exercise": "loops.softmax", "state": "perfect", "points": 7, "max_points": 7}',
+        '{"exercise": "loops.weighted_sum", "state": "right", "points": 7, "max_points": 7}',
+        '{"exercise": "loops.softmax", "state": ["right"], "points": 7, "max_points": 7}',
+        '{"exercise": "loops.softmax", "state": "right", "points": 1e400, "max_points": 7}',
+    ],
+)
 def test_a_damaged_file_counts_as_absent_and_costs_nothing_else(tmp_path, text):
     remember(verdict(SCORES, RIGHT), tmp_path)
     remember(verdict(SOFTMAX, RIGHT), tmp_path)
@@ -118,7 +131,10 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path):
     fork = multiprocessing.get_context("fork")
     begin = fork.Barrier(2)
     # Both write the two in the middle.
-    runs = [fork.Process(target=_check_again_and_again, args=(tmp_path, some, begin)) for some in (ids[:5], ids[3:])]
+    runs = [
+        fork.Process(target=_check_again_and_again, args=(tmp_path, some, begin))
+        for some in (ids[:5], ids[3:])
+    ]
     for run in runs:
         run.start()
     for run in runs:
@@ -180,7 +196,10 @@ def test_progress_in_plain_python_is_text_by_lesson_with_what_comes_next(tmp_pat
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Progress: 9 of 21 points, 1 of 4 exercises done"
     assert [line.split()[:2] for line in lines[3:7]] == [
-        ["✓", "dot_product_scores"], ["◐", "softmax"], ["◔", "weighted_sum"], ["○", "attention_from_loops"],
+        ["✓", "dot_product_scores"],
+        ["◐", "softmax"],
+        ["◔", "weighted_sum"],
+        ["○", "attention_from_loops"],
     ]
     assert lines[-1] == (
         'Next: finish softmax (about 10 minutes) in 01 attention from loops. hint("loops.softmax") helps.'
@@ -193,7 +212,8 @@ def test_a_folder_shows_the_lessons_that_are_in_it_and_all_where_there_are_none(
     remember(verdict(SOFTMAX, WRONG, 0), tmp_path)
     parts = parts_of_folder(tmp_path)
     assert [(part.title, part.notebook) for part in parts] == [
-        ("01 attention from loops", ""), ("02 attention as matmul", f"{SECOND}.ipynb"),
+        ("01 attention from loops", ""),
+        ("02 attention as matmul", f"{SECOND}.ipynb"),
     ]
 
 
@@ -220,14 +240,19 @@ def test_in_a_notebook_as_students_get_it_every_answer_is_a_stub(notebook, lesso
 WRITTEN = {"loops_softmax": ANSWER}
 
 
-@pytest.mark.parametrize(("changes", "remembered", "state", "points"), [
-    (WRITTEN, None, NOT_CHECKED, 0),
-    ({"more": [ANSWER]}, None, NOT_CHECKED, 0),  # in a cell of its own
-    (WRITTEN | {"name": "mine.ipynb"}, None, NOT_CHECKED, 0),  # known by its cells
-    (WRITTEN, PARTLY_RIGHT, PARTLY_RIGHT, 5),
-    ({}, RIGHT, NOT_STARTED, 0),  # begun afresh, whatever is remembered
-])
-def test_an_answer_is_told_by_its_cell_and_by_what_is_remembered(notebook, changes, remembered, state, points):
+@pytest.mark.parametrize(
+    ("changes", "remembered", "state", "points"),
+    [
+        (WRITTEN, None, NOT_CHECKED, 0),
+        ({"more": [ANSWER]}, None, NOT_CHECKED, 0),  # in a cell of its own
+        (WRITTEN | {"name": "mine.ipynb"}, None, NOT_CHECKED, 0),  # known by its cells
+        (WRITTEN, PARTLY_RIGHT, PARTLY_RIGHT, 5),
+        ({}, RIGHT, NOT_STARTED, 0),  # begun afresh, whatever is remembered
+    ],
+)
+def test_an_answer_is_told_by_its_cell_and_by_what_is_remembered(
+    notebook, changes, remembered, state, points
+):
     path = notebook(**changes)
     if remembered:
         remember(verdict(SOFTMAX, remembered, 5), path.parent)
@@ -258,24 +283,38 @@ def test_with_json_there_is_one_object_a_notebook(notebook, tmp_path, capsys):
     assert main(["progress", *files, "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["notebook"], row["points"], row["max_points"], row["next"]) for row in rows] == [
-        (files[0], 5, 21, SCORES), (files[1], 0, 25, "matmul.attention_scores"),
+        (files[0], 5, 21, SCORES),
+        (files[1], 0, 25, "matmul.attention_scores"),
     ]
     assert rows[0]["exercises"][1] == {
-        "exercise": SOFTMAX, "state": "partly right", "points": 5, "max_points": 7, "minutes": 10,
+        "exercise": SOFTMAX,
+        "state": "partly right",
+        "points": 5,
+        "max_points": 7,
+        "minutes": 10,
     }
     assert [row["note"] for row in rows] == ["", NO_MEMORY]
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    (None, "cannot be read"),
-    ("hello", "is not a notebook (nbformat 4)"),
-    ("[]", "is not a notebook (nbformat 4)"),
-    ('{"cells": [1]}', "is not a notebook (nbformat 4)"),
-    ('{"cells": [{"cell_type": "code", "metadata": [], "source": ""}]}', "is not a notebook (nbformat 4)"),
-    ('{"cells": [{"cell_type": "code", "metadata": {"nbgrader": 3}, "source": ""}]}', "is not a notebook (nbformat 4)"),
-    ('{"cells": [{"cell_type": "code", "metadata": {}}]}', "is not a notebook (nbformat 4)"),
-    ('{"cells": []}', "is not a notebook of this course"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "cannot be read"),
+        ("hello", "is not a notebook (nbformat 4)"),
+        ("[]", "is not a notebook (nbformat 4)"),
+        ('{"cells": [1]}', "is not a notebook (nbformat 4)"),
+        (
+            '{"cells": [{"cell_type": "code", "metadata": [], "source": ""}]}',
+            "is not a notebook (nbformat 4)",
+        ),
+        (
+            '{"cells": [{"cell_type": "code", "metadata": {"nbgrader": 3}, "source": ""}]}',
+            "is not a notebook (nbformat 4)",
+        ),
+        ('{"cells": [{"cell_type": "code", "metadata": {}}]}', "is not a notebook (nbformat 4)"),
+        ('{"cells": []}', "is not a notebook of this course"),
+    ],
+)
 def test_bad_input_gives_one_line_and_nothing_else(notebook, tmp_path, capsys, text, why):
     bad = tmp_path / "bad.ipynb"
     if text is not None:

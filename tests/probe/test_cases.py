@@ -114,7 +114,10 @@ def test_after_a_call_that_never_ends_no_other_is_made_but_after_a_long_text_the
         return n
 
     cases = [Case("one", (1,)), Case("a long text", (9,), slow=True), Case("two", (2,)), Case("three", (3,))]
-    done = [record["status"] for record in probe(answer, unpack_cases(pack_cases([*cases, cases[0]])), seconds=0.05)]
+    done = [
+        record["status"]
+        for record in probe(answer, unpack_cases(pack_cases([*cases, cases[0]])), seconds=0.05)
+    ]
     assert done == ["answered", "out of time", "answered", "out of time", "skipped"]
 
 

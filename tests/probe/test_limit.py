@@ -57,7 +57,9 @@ def test_an_endless_loop_has_one_verdict_however_it_is_stopped(way):
     words = "There was no answer after 0.05 seconds"
     here, elsewhere = verdict(), in_a_thread(verdict)
     assert here == elsewhere and words in here.message, here.message
-    assert "return all(torch.exp" in here.message, "the line of the loop, not of what the limit's next ring met"
+    assert "return all(torch.exp" in here.message, (
+        "the line of the loop, not of what the limit's next ring met"
+    )
 
 
 def test_one_that_swallows_the_first_ring_hears_the_next(way):

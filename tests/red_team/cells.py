@@ -10,16 +10,31 @@ UNREADABLE = "cannot be read"
 
 def more_points(content):
     for cell in checks(content):
-        cell["metadata"]["nbgrader"] |= {"points": 1000, "max_points": 1000, "locked": False, "solution": True}
+        cell["metadata"]["nbgrader"] |= {
+            "points": 1000,
+            "max_points": 1000,
+            "locked": False,
+            "solution": True,
+        }
         cell["source"] = "1000.0"
         cell["outputs"] = [
-            {"output_type": "execute_result", "data": {"text/plain": "7.0"}, "metadata": {}, "execution_count": 1}
+            {
+                "output_type": "execute_result",
+                "data": {"text/plain": "7.0"},
+                "metadata": {},
+                "execution_count": 1,
+            }
         ]
 
 
 def negative_schema(content):
     for cell in checks(content) + solutions(content):
-        cell["metadata"]["nbgrader"] |= {"schema_version": -1, "points": float("nan"), "cell_type": [], "checksum": {}}
+        cell["metadata"]["nbgrader"] |= {
+            "schema_version": -1,
+            "points": float("nan"),
+            "cell_type": [],
+            "checksum": {},
+        }
 
 
 def every_id_twice(content):
@@ -44,7 +59,9 @@ def grade_cell(number: int, grade_id, points: int, **more) -> dict:
 
 
 def other_ids(content):
-    for number, value in enumerate([None, 7, [], {}, "x" * 10**6, "../../x", "check-loops-nothing", "<script>"]):
+    for number, value in enumerate(
+        [None, 7, [], {}, "x" * 10**6, "../../x", "check-loops-nothing", "<script>"]
+    ):
         content["cells"].insert(0, grade_cell(number, value, 5))
     content["cells"][0]["metadata"]["nbgrader"] = "not a dict"
 
@@ -92,7 +109,9 @@ def slow_source(content):
     content["cells"].insert(1, cell_of("a = %time 1\n" * 20000))
     content["cells"].insert(1, cell_of("x = [" + "(" * 100 + ")" * 100 + "]\n" + "-" * 50000 + "1", id="b"))
     content["cells"].insert(1, cell_of("x" + ".y" * 100000, id="c"))
-    content["cells"].insert(1, cell_of("if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(2, 90)), id="d"))
+    content["cells"].insert(
+        1, cell_of("if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(2, 90)), id="d")
+    )
 
 
 def short_lines(content):
@@ -140,7 +159,9 @@ class MultiheadSelfAttention(nn.Module):
 
 def dense_picture(content):
     """Every step reads all earlier ones: to place so many arrows takes hours."""
-    answer = next(cell for cell in solutions(content) if "class MultiheadSelfAttention" in "".join(cell["source"]))
+    answer = next(
+        cell for cell in solutions(content) if "class MultiheadSelfAttention" in "".join(cell["source"])
+    )
     answer["source"] = DENSE
 
 
@@ -193,7 +214,9 @@ ATTACKS = (
     by_edit("backwards", "all cells in the other order", backwards),
     by_edit("checks_first", "checks before the answers", checks_first, answers="right", points=FULL),
     by_edit("other_kernel", "a kernel that is another program", other_kernel, answers="right", points=FULL),
-    by_edit("listed_source", "every cell a list of single letters", listed_source, answers="right", points=FULL),
+    by_edit(
+        "listed_source", "every cell a list of single letters", listed_source, answers="right", points=FULL
+    ),
     by_edit("wrong_source", "a cell whose text is no text", wrong_source, problem=UNREADABLE),
     by_edit("slow_source", "cells that take long to read", slow_source),
     by_edit("short_lines", "half a megabyte of short lines", short_lines),

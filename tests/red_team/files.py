@@ -76,8 +76,19 @@ def two_notebooks(place, folder, text):
 def shadows(place, folder, text):
     """Modules that would be found before the real ones, with answers that are wrong without them."""
     write_notebook(folder, notebook(place))
-    for name in ("torch", "json", "autograder", "safetensors", "sitecustomize", "usercustomize", "IPython", "os"):
-        (folder / f"{name}.py").write_text(f"open({place.facts['HOST'] + '/taken'!r}, 'w')\nraise SystemExit(0)\n")
+    for name in (
+        "torch",
+        "json",
+        "autograder",
+        "safetensors",
+        "sitecustomize",
+        "usercustomize",
+        "IPython",
+        "os",
+    ):
+        (folder / f"{name}.py").write_text(
+            f"open({place.facts['HOST'] + '/taken'!r}, 'w')\nraise SystemExit(0)\n"
+        )
     (folder / "numpy").mkdir()
     (folder / "numpy" / "__init__.py").write_text("softmax = None")
     (folder / "nbgrader_config.py").write_text(f"open({place.facts['HOST'] + '/taken'!r}, 'w')\n")
@@ -152,8 +163,15 @@ def named(name: str, tries: str) -> Attack:
 
 ATTACKS = (
     linked("linked_notebook", "the notebook is a link to a file of the host", NAME, "@HOST@/answers.ipynb"),
-    linked("linked_file", "a file beside the notebook is a link to the secret", "LICENSE", "@COURSE@/.secret"),
-    beside("hard_link", "a file beside the notebook is a second name of a file of the host", hard_link, points=FULL),
+    linked(
+        "linked_file", "a file beside the notebook is a link to the secret", "LICENSE", "@COURSE@/.secret"
+    ),
+    beside(
+        "hard_link",
+        "a file beside the notebook is a second name of a file of the host",
+        hard_link,
+        points=FULL,
+    ),
     made("pipe", "the notebook is a pipe", pipe, problem="not a regular file"),
     beside("socket_beside", "a socket beside the notebook", socket_beside, problem="not a regular file"),
     made("folder_as_notebook", "the notebook is a folder", folder_as_notebook, problem="no file"),

@@ -78,7 +78,9 @@ def shown(code: str):
 def in_attachments(content):
     kind = 'text/html;"><script>pwned()</script>'
     files = {'x.png" onerror="pwned()': {"image/png": "AAAA"}, "y": {kind: "PHNjcmlwdD4="}}
-    cell = cell_of('![x](attachment:x.png" onerror="pwned()) ![y](attachment:y)', "markdown", attachments=files)
+    cell = cell_of(
+        '![x](attachment:x.png" onerror="pwned()) ![y](attachment:y)', "markdown", attachments=files
+    )
     content["cells"].insert(1, cell)
 
 
@@ -94,9 +96,14 @@ def in_metadata(content):
         "authors": [{"name": SCRIPT}],
         "kernelspec": {"name": SCRIPT, "display_name": SCRIPT, "language": SCRIPT},
         "language_info": {"name": SCRIPT, "pygments_lexer": SCRIPT, "codemirror_mode": SCRIPT},
-        "widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"a": SCRIPT}, "x": "</script>" + SCRIPT}},
+        "widgets": {
+            "application/vnd.jupyter.widget-state+json": {"state": {"a": SCRIPT}, "x": "</script>" + SCRIPT}
+        },
     }
-    content["cells"][1]["metadata"] = {"tags": [SCRIPT, "hide_input", '"><script>pwned()</script>'], "title": SCRIPT}
+    content["cells"][1]["metadata"] = {
+        "tags": [SCRIPT, "hide_input", '"><script>pwned()</script>'],
+        "title": SCRIPT,
+    }
 
 
 def in_written_answer(content):

@@ -65,13 +65,20 @@ def reads(name: str, tries: str, code: str):
 ATTACKS = (
     by_cell("host_file", "a file of the host", FILE),
     by_cell("network", "a server on this machine, by TCP and by unix sockets", CONNECT),
-    reads("neighbours", "what others handed in", """
+    reads(
+        "neighbours",
+        "what others handed in",
+        """
 for top in ("@COURSE@", "@COURSE@/submitted", "@COURSE@/source", "@COURSE@/.grading", os.path.dirname("@COURSE@")):
     for folder, _, files in os.walk(top):
         for file in files[:100]:
             read(os.path.join(folder, file))
-"""),
-    reads("answers", "references and known mistakes of the course", """
+""",
+    ),
+    reads(
+        "answers",
+        "references and known mistakes of the course",
+        """
 for folder, _, files in os.walk("@PACKAGE@"):
     for file in files:
         if read(os.path.join(folder, file)): print("TOOK", file)
@@ -82,7 +89,8 @@ for name in list(sys.modules):
             print("TOOK", inspect.getsource(sys.modules[name])[:2000])
         except (OSError, TypeError):
             pass
-"""),
+""",
+    ),
     by_edit(
         "references_at_work",
         "the course's own references, looked for in memory, are the answers",
@@ -90,13 +98,20 @@ for name in list(sys.modules):
         answers="stub",
         lesson="04_heads",
     ),
-    reads("environment", "the environment and the command line of every process", """
+    reads(
+        "environment",
+        "the environment and the command line of every process",
+        """
 print(dict(os.environ))
 for pid in ["self", "thread-self", *filter(str.isdigit, os.listdir("/proc"))]:
     for file in ("environ", "cmdline", "maps", "auxv", "cgroup", "mountinfo"):
         read(f"/proc/{pid}/{file}")
-"""),
-    reads("start", "folders of the host in how the processes of the sandbox were started", """
+""",
+    ),
+    reads(
+        "start",
+        "folders of the host in how the processes of the sandbox were started",
+        """
 import sys
 told = [*os.environ.values(), *sys.argv, *sys.orig_argv]
 for pid in (1, 2, "self"):
@@ -104,8 +119,12 @@ for pid in (1, 2, "self"):
 told = [word for word in " ".join(told).replace(chr(0), " ").split() if word not in ("/tmp", "/usr/bin:/bin", "PWD=/")]
 print(told)
 if any("/" in word or "HOME" in word for word in told): print("TOOK", told)
-"""),
-    reads("first_process", "the root, files and memory of process 1 and of the grader", """
+""",
+    ),
+    reads(
+        "first_process",
+        "the root, files and memory of process 1 and of the grader",
+        """
 for pid in (1, 2, os.getppid(), @PID@):
     for name in ("root", "cwd", "exe"):
         try:
@@ -118,8 +137,12 @@ for pid in (1, 2, os.getppid(), @PID@):
     except OSError as error:
         print("no", pid, error)
     read(f"/proc/{pid}/root/@HOST@/diary.txt")
-"""),
-    reads("memory_of_others", "the memory of every process, this one too, for a secret of 64 digits", """
+""",
+    ),
+    reads(
+        "memory_of_others",
+        "the memory of every process, this one too, for a secret of 64 digits",
+        """
 import re
 for pid in ["self", "1", "2"]:
     try:
@@ -137,8 +160,12 @@ for pid in ["self", "1", "2"]:
                     print(pid, [s for s in re.findall(rb"[^0-9a-f]([0-9a-f]{64})[^0-9a-f]", text)][:50])
     except OSError as error:
         print("no", pid, error)
-"""),
-    reads("keys", "the teacher's keyring", """
+""",
+    ),
+    reads(
+        "keys",
+        "the teacher's keyring",
+        """
 import ctypes
 libc = ctypes.CDLL(None)
 for number in (250, 219):
@@ -147,9 +174,17 @@ for number in (250, 219):
         size = libc.syscall(number, 11, ring, held, 4096)
         if size > 0: print("TOOK", size, held.raw[:size])
 read("/proc/keys")
-"""),
-    by_edit("hidden_inputs", "an answer keeps the inputs it is asked with, and a later cell shows them", show_inputs),
-    by_cell("other_networks", "every other way to talk to somebody", """\
+""",
+    ),
+    by_edit(
+        "hidden_inputs",
+        "an answer keeps the inputs it is asked with, and a later cell shows them",
+        show_inputs,
+    ),
+    by_cell(
+        "other_networks",
+        "every other way to talk to somebody",
+        """\
 import socket
 for family in range(1, 46):
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
@@ -165,5 +200,6 @@ try:
         line.sendto(b"hello", ("127.0.0.1", @PORT@))
 except OSError as error:
     print(error)
-"""),
+""",
+    ),
 )

@@ -44,7 +44,10 @@ pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here
 ALLOWANCE = Allowance(cell=3.0, probe=30.0, whole=120.0, memory=1536 * 1024**2, processes=64)
 MATMUL, HEADS = "02_attention_as_matmul", "04_heads"
 DESERVED = {FIRST: FULL, MATMUL: 25.0, HEADS: 43.0}
-HONEST = [SampleSubmission("honest_zoe"), *(SampleSubmission("honest_ada", lesson=lesson) for lesson in DESERVED)]
+HONEST = [
+    SampleSubmission("honest_zoe"),
+    *(SampleSubmission("honest_ada", lesson=lesson) for lesson in DESERVED),
+]
 LARGEST_FILE = 30_000_000
 HARM_A_READER = ("slow_html", "forged_parts", "dense_picture")
 SOME = {attack.name for module in MODULES for attack in module.ATTACKS[::15]} | {*HARM_A_READER}
@@ -130,7 +133,9 @@ def place_canaries(known: Class) -> None:
     words = {where: canary(where) for where in ("gradebook", "source", "neighbour", "environment", "host")}
     known.host.mkdir()
     (known.host / "diary.txt").write_text(words["host"])
-    (known.host / "answers.ipynb").write_text((known.course / "source" / FIRST / f"{FIRST}.ipynb").read_text())
+    (known.host / "answers.ipynb").write_text(
+        (known.course / "source" / FIRST / f"{FIRST}.ipynb").read_text()
+    )
     (known.course / "source" / FIRST / "notes.txt").write_text(words["source"])
     (known.course / "submitted" / "honest_ada" / FIRST).mkdir(parents=True)
     (known.course / "submitted" / "honest_ada" / FIRST / "own.txt").write_text(words["neighbour"])
@@ -155,7 +160,10 @@ def facts(known: Class, listener: Listener) -> dict[str, str]:
 def submit_oddities(known: Class, place: Place) -> None:
     """One that is swapped later, and folders that are left out."""
     write_notebook(known.course / "submitted" / "swapper" / FIRST, notebook(place))
-    for folder in (known.course / "submitted" / "linked" / FIRST, known.course / "submitted" / "linked_whole"):
+    for folder in (
+        known.course / "submitted" / "linked" / FIRST,
+        known.course / "submitted" / "linked_whole",
+    ):
         folder.parent.mkdir(exist_ok=True)
         folder.symlink_to(known.course / "source")
     (known.course / "submitted" / ".dotted" / FIRST).mkdir(parents=True)
@@ -213,7 +221,10 @@ def snapshot(folder: Path) -> dict:
     stop."""
     seen, waiting = {}, [folder]
     while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:  # a path too long, a folder not to be entered
+        with (
+            suppress(OSError),
+            os.scandir(waiting.pop()) as entries,
+        ):  # a path too long, a folder not to be entered
             for entry in entries:
                 if entry.name != "swapper":
                     about = entry.stat(follow_symlinks=False)
@@ -235,7 +246,9 @@ def rows(graded):
 def test_nothing_undeserved_is_earned(graded, rows):
     for attack, row in rows:
         assert row.total == attack.points or (attack.form and "look at its code" in row.problem), row
-        assert sum(row.max_points.values()) == sum(graded.rows["honest_ada", attack.lesson].max_points.values()), row
+        assert sum(row.max_points.values()) == sum(
+            graded.rows["honest_ada", attack.lesson].max_points.values()
+        ), row
 
 
 def test_what_became_of_it_is_told(rows):
@@ -318,10 +331,14 @@ def test_no_canary_is_in_any_result(graded):
 
 def test_hidden_inputs_are_not_told(graded):
     cases = cases_of(find(SOFTMAX), graded.canaries["secret"], hidden=True)
-    numbers = [str(scores.flatten()[0].item()) for case in cases for scores in (*case.args, *case.kwargs.values())]
+    numbers = [
+        str(scores.flatten()[0].item()) for case in cases for scores in (*case.args, *case.kwargs.values())
+    ]
     long = [number for number in numbers if len(number) > 12]
     assert len(long) > 5
-    assert not files_with(long, [graded.course / name / "hidden_inputs" for name in ("autograded", "feedback")])
+    assert not files_with(
+        long, [graded.course / name / "hidden_inputs" for name in ("autograded", "feedback")]
+    )
 
 
 def test_a_picture_that_takes_hours_is_left_out(graded):
@@ -332,7 +349,9 @@ def test_a_picture_that_takes_hours_is_left_out(graded):
 def test_a_file_swapped_after_it_was_read_counts_for_nothing(graded):
     row = graded.rows["swapper", FIRST]
     assert row.total == 0
-    assert not files_with([graded.canaries["host"]], [graded.course / "autograded", graded.course / "feedback"])
+    assert not files_with(
+        [graded.canaries["host"]], [graded.course / "autograded", graded.course / "feedback"]
+    )
 
 
 # --- what sees an attack can see one --------------------------------------------------------------------------
@@ -367,7 +386,9 @@ def test_a_connection_would_be_heard(tmp_path_factory):
 def test_a_process_left_behind_would_be_seen():
     adopt_orphans()
     before = descendants()
-    subprocess.run([sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
+    subprocess.run(
+        [sys.executable, "-c", STAYS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600
+    )
     left = waited(lambda: [pid for pid, said in descendants().items() if pid not in before and MARK in said])
     assert len(left) == 1
     for pid in left:

@@ -92,7 +92,9 @@ def spoiled(name: str, tries: str, code: str) -> Attack:
 
 
 ATTACKS = (
-    spoiled("input_too_large", "a spoiled input is too large to compare", "given.data = torch.zeros(3_000_000)"),
+    spoiled(
+        "input_too_large", "a spoiled input is too large to compare", "given.data = torch.zeros(3_000_000)"
+    ),
     spoiled(
         "input_no_numbers",
         "a spoiled input is no ordinary tensor any more",

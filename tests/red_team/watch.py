@@ -11,8 +11,33 @@ from pathlib import Path
 import psutil
 
 PR_SET_CHILD_SUBREAPER = 36
-LIVE_TAGS = {"script", "iframe", "object", "embed", "form", "svg", "math", "base", "meta", "link", "style", "template"}
-LINKS = {"href", "src", "action", "formaction", "data", "srcdoc", "srcset", "poster", "background", "style", "content"}
+LIVE_TAGS = {
+    "script",
+    "iframe",
+    "object",
+    "embed",
+    "form",
+    "svg",
+    "math",
+    "base",
+    "meta",
+    "link",
+    "style",
+    "template",
+}
+LINKS = {
+    "href",
+    "src",
+    "action",
+    "formaction",
+    "data",
+    "srcdoc",
+    "srcset",
+    "poster",
+    "background",
+    "style",
+    "content",
+}
 
 
 def adopt_orphans() -> None:

@@ -77,7 +77,9 @@ def mistake_records(exercise_id: str, check=PUBLIC) -> list[tuple]:
 @functools.cache
 def mistake_verdicts(exercise_id: str, check=PUBLIC) -> list[tuple]:
     """(mistake, the verdict on it) for every known mistake."""
-    return [(m, verdict_on(exercise_id, records, check)) for m, records in mistake_records(exercise_id, check)]
+    return [
+        (m, verdict_on(exercise_id, records, check)) for m, records in mistake_records(exercise_id, check)
+    ]
 
 
 @functools.cache

@@ -84,7 +84,11 @@ def _operators(node, tree):
     if isinstance(node, ast.AugAssign):
         yield ast.Assign([node.target], node.value)
     signs = (ast.USub, ast.Not, ast.Invert)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, signs) and not isinstance(node.operand, ast.Constant):
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, signs)
+        and not isinstance(node.operand, ast.Constant)
+    ):
         yield node.operand
     if isinstance(node, ast.Compare):
         for other in OTHER_COMPARISONS.get(type(node.ops[0]), ()):

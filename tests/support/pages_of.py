@@ -46,7 +46,9 @@ def handed_in(*cells, answer: str = "Because.") -> dict:
 
 def code_cell(html: str):
     """A cell that showed this HTML."""
-    return new_code_cell("show()", outputs=[new_output("display_data", data={"text/html": html, "text/plain": ""})])
+    return new_code_cell(
+        "show()", outputs=[new_output("display_data", data={"text/html": html, "text/plain": ""})]
+    )
 
 
 def _config(folder: Path) -> Config:

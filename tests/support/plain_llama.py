@@ -30,7 +30,11 @@ def logits_of(weights: dict[str, Tensor], sizes, ids: Tensor) -> Tensor:
     d_head = sizes.d_model // sizes.n_heads
     later = torch.full((len(ids), len(ids)), -torch.inf, dtype=table.dtype).triu(1)
     for k in range(sizes.n_layers):
-        at = {name.removeprefix(f"layers.{k}."): w for name, w in weights.items() if name.startswith(f"layers.{k}.")}
+        at = {
+            name.removeprefix(f"layers.{k}."): w
+            for name, w in weights.items()
+            if name.startswith(f"layers.{k}.")
+        }
         h = rms(x, at["norm1.weight"], sizes.eps)
         q, key, v = (h @ at[f"attention.{part}_proj.weight"].T for part in "qkv")
         mixed = []
@@ -52,7 +56,11 @@ class Fast:
     def __init__(self, weights: dict[str, Tensor], sizes, max_len: int = 512):
         self.table, self.norm, self.sizes = weights["token_embedding.weight"], weights["norm.weight"], sizes
         self.layers = [
-            {name.removeprefix(f"layers.{k}."): w for name, w in weights.items() if name.startswith(f"layers.{k}.")}
+            {
+                name.removeprefix(f"layers.{k}."): w
+                for name, w in weights.items()
+                if name.startswith(f"layers.{k}.")
+            }
             for k in range(sizes.n_layers)
         ]
         self.d_head = sizes.d_model // sizes.n_heads

@@ -18,4 +18,6 @@ def exercise_of(reference, **more) -> Exercise:
 def verdict_on(reference, answer, *cases: Case, **more) -> Verdict:
     """The verdict on `answer` when `reference` is right."""
     exercise = exercise_of(reference, **more)
-    return judge(exercise, [*cases], probe(answer, [*cases], exercise.procedure), False, Expected(exercise, [*cases]))
+    return judge(
+        exercise, [*cases], probe(answer, [*cases], exercise.procedure), False, Expected(exercise, [*cases])
+    )

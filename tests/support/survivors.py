@@ -25,7 +25,10 @@ SAME_KIND = (
         "the weights come beside the output, which is what is taken",
     ),
     (r"\bq\.(shape|size).* -> .*\bk\.(shape|size)", "queries and keys are equally wide by the contract"),
-    (r"(min|max|imum|logaddexp)\((.+), (.+)\).* -> .*\1\(\3, \2\)", "the smaller of two, the larger, a sum: no order"),
+    (
+        r"(min|max|imum|logaddexp)\((.+), (.+)\).* -> .*\1\(\3, \2\)",
+        "the smaller of two, the larger, a sum: no order",
+    ),
     (r"optimizer\.zero_grad\(\) -> \w+\.zero_grad\(\)", "the optimiser holds all the model's parameters"),
     (r"(device=|\.to\()\w+\.device.* -> ", "the machine that runs the tests has one device"),
     (

@@ -22,8 +22,12 @@ def unpacked(shared: Path) -> Path:
         file = shared / "bundle.zip"
         if not (shared / "bundle").exists():
             done = subprocess.run(
-                [sys.executable, "-m", "autograder", "bundle", file], capture_output=True, text=True, cwd=shared,
-                env=os.environ | {"XDG_CACHE_HOME": str(shared / "cache")},  # nothing of the user's is read or written
+                [sys.executable, "-m", "autograder", "bundle", file],
+                capture_output=True,
+                text=True,
+                cwd=shared,
+                env=os.environ
+                | {"XDG_CACHE_HOME": str(shared / "cache")},  # nothing of the user's is read or written
             )
             assert done.returncode == 0, done.stderr
             with zipfile.ZipFile(file) as archive:
@@ -41,7 +45,9 @@ def environment(bundle: Path) -> dict:
 def run_alone(bundle: Path, *words: str, cwd: Path, stdin: bytes | None = None):
     """A finished process of Python that knows the bundle only."""
     given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
-    return subprocess.run([*ALONE, *words], env=environment(bundle), cwd=cwd, capture_output=True, timeout=600, **given)
+    return subprocess.run(
+        [*ALONE, *words], env=environment(bundle), cwd=cwd, capture_output=True, timeout=600, **given
+    )
 
 
 JUDGE = """

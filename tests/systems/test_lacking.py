@@ -28,7 +28,9 @@ def asks_for(source: str, platform: str) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in gone}
         elif isinstance(node, ast.ImportFrom) and node.module in names:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names if alias.name in names[node.module]}
+            found |= {
+                f"{node.module}.{alias.name}" for alias in node.names if alias.name in names[node.module]
+            }
         elif isinstance(node, ast.Attribute) and node.attr in names.get(ast.unparse(node.value), ()):
             found.add(ast.unparse(node))
     return found
@@ -36,9 +38,13 @@ def asks_for(source: str, platform: str) -> set[str]:
 
 @pytest.mark.parametrize("platform", ["win32", "darwin"])
 def test_a_students_python_asks_for_nothing_that_is_not_there(platform):
-    texts = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in student_files()}
+    texts = {
+        file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in student_files()
+    }
     found = {file: asks_for(text, platform) for file, text in texts.items()}
-    guarded = {"probe/limit.py": found.pop("probe/limit.py")}  # asks first: the kernel above goes the other way
+    guarded = {
+        "probe/limit.py": found.pop("probe/limit.py")
+    }  # asks first: the kernel above goes the other way
     assert {file: names for file, names in found.items() if names} == {}
     assert bool(guarded["probe/limit.py"]) == (platform == "win32")
 
@@ -61,5 +67,7 @@ def test_every_file_can_be_on_a_disk_that_knows_no_case():
         pytest.skip("this is no clone")
     names = listed.stdout.splitlines()
     assert len({name.lower() for name in names}) == len(names)
-    assert [name for name in names if RESERVED.search(name) or re.search(r'[<>:"|?*\\]|[ .](/|$)', name)] == []
+    assert [
+        name for name in names if RESERVED.search(name) or re.search(r'[<>:"|?*\\]|[ .](/|$)', name)
+    ] == []
     assert max(map(len, names)) < 120

@@ -16,7 +16,9 @@ def commands(python: str) -> list[str]:
     """What the job runs where this is the path of the course's Python."""
     assert python in JOB["env"]["PYTHON"]
     lines = [step["run"] for step in JOB["steps"] if "run" in step]
-    return [line.replace("${{ env.PYTHON }}", python).replace("${{ matrix.torch }}", "").strip() for line in lines]
+    return [
+        line.replace("${{ env.PYTHON }}", python).replace("${{ matrix.torch }}", "").strip() for line in lines
+    ]
 
 
 @pytest.mark.parametrize("begin", PYTHON)

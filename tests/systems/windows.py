@@ -18,9 +18,28 @@ from systems.lacking import absent, lacking
 
 # Packages of others are loaded before, because these are builds for Linux.
 OTHERS = (
-    *("IPython.core.completer", "PIL.PngImagePlugin", "graphviz", "gymnasium", "ipykernel.kernelapp", "ipywidgets"),
-    *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "matplotlib_inline.backend_inline"),
-    *("numpy.random", "psutil", "pygraphviz", "safetensors.torch", "sklearn.datasets", "sqlite3", "tokenizers"),
+    *(
+        "IPython.core.completer",
+        "PIL.PngImagePlugin",
+        "graphviz",
+        "gymnasium",
+        "ipykernel.kernelapp",
+        "ipywidgets",
+    ),
+    *(
+        "matplotlib.backends.backend_agg",
+        "matplotlib.backends.backend_svg",
+        "matplotlib_inline.backend_inline",
+    ),
+    *(
+        "numpy.random",
+        "psutil",
+        "pygraphviz",
+        "safetensors.torch",
+        "sklearn.datasets",
+        "sqlite3",
+        "tokenizers",
+    ),
     *("torch._dynamo", "torchview", "tqdm"),
 )
 

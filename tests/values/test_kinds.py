@@ -61,6 +61,8 @@ SAME = {
     "infinity": (math.inf, math.inf),
     "an empty list": ([], []),
 }
+
+
 @pytest.mark.parametrize("pair", DIFFERENT.values(), ids=DIFFERENT)
 def test_another_value_is_wrong(pair):
     expected, actual = pair

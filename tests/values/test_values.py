@@ -37,6 +37,8 @@ INCOMPARABLE = {
     "within a list": [{1}],
     "within a dict": {"a": torch.zeros(2).to_sparse()},
 }
+
+
 def wrong_cases_of(reference, answer, x=ONES, **changed) -> set[int]:
     """The cases in which an answer is wrong when `reference` is right: {0} or none. `changed` are steps of its record
     that are replaced."""
@@ -66,7 +68,9 @@ def after(value: dict) -> dict:
 AFTERWARDS = {
     "too large": after({"kind": "other", "class": "tensor of shape [3000000], too large to compare"}),
     "gone": after({"kind": "None"}),
-    "of another class": after(encode(expected_of("loops.softmax", *PUBLIC).cases[0].args[0]) | {"class": "Mine"}),
+    "of another class": after(
+        encode(expected_of("loops.softmax", *PUBLIC).cases[0].args[0]) | {"class": "Mine"}
+    ),
     "of another type": after(encode(expected_of("loops.softmax", *PUBLIC).cases[0].args[0].double())),
     "left out": {"kind": "dict", "keys": [], "items": []},
     "an error": {"kind": "error", "type": "ValueError", "text": ""},

@@ -24,9 +24,7 @@ def run_it_yourself(lesson: Lesson, repository: str, branch: str) -> str:
 def exercise_card(exercise: Exercise) -> str:
     """Points, minutes, difficulty, and the shapes with links to the glossary."""
     facts = f"{exercise.points} points · {exercise.minutes} minutes · {DIFFICULTY[exercise.difficulty]}"
-    taken = [
-        f"`{name}` {linked_shape(axes)}" for name, axes in exercise.shapes.items() if name != "return"
-    ]
+    taken = [f"`{name}` {linked_shape(axes)}" for name, axes in exercise.shapes.items() if name != "return"]
     gives = linked_shape(exercise.shapes["return"]) if "return" in exercise.shapes else ""
     shapes = " → ".join(filter(None, [", ".join(taken), gives]))
     lines = [":::{div} exercise-card", facts, *(["", f"Shapes: {shapes}"] if shapes else []), ":::"]

@@ -30,7 +30,9 @@ def short_name(lesson: Lesson) -> str:
 
 def _contents(lessons: list[Lesson]) -> str:
     lines = [f"{short_name(lesson)} <made/lessons/{lesson.name}>" for lesson in lessons]
-    return "\n".join(["```{toctree}", ":caption: Lessons", ":maxdepth: 1", ":hidden:", "", *lines, "```"]) + "\n"
+    return (
+        "\n".join(["```{toctree}", ":caption: Lessons", ":maxdepth: 1", ":hidden:", "", *lines, "```"]) + "\n"
+    )
 
 
 def _ladder(lessons: list[Lesson]) -> str:

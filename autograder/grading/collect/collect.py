@@ -62,7 +62,9 @@ def collect(folder: Path | str, archives: list[Path]) -> bool:
         print(f"  {printable(line)}")
     lost = len(found.unplaced)
     without = f"{lost} file{'s have' if lost != 1 else ' has'} no place there"
-    print(f"{len(placed)} submission{'s are' if len(placed) != 1 else ' is'} in {folder / 'submitted'}; {without}.")
+    print(
+        f"{len(placed)} submission{'s are' if len(placed) != 1 else ' is'} in {folder / 'submitted'}; {without}."
+    )
     return not found.unplaced
 
 
@@ -113,7 +115,9 @@ class _Sorter:
         self._place_by_the_others(unread)
         for student in sorted(others.keys() - with_notebook):
             more = ["..."] if len(others[student]) > MOST_NAMED else []
-            self._unplaced(", ".join([*others[student][:MOST_NAMED], *more]), f"{student} handed in no notebook")
+            self._unplaced(
+                ", ".join([*others[student][:MOST_NAMED], *more]), f"{student} handed in no notebook"
+            )
 
     def _student(self, origin: Origin, owners: dict[str, str]) -> str:
         """The student's id. Two strangers of one name are told apart by the system's own numbers."""

@@ -143,4 +143,9 @@ def _time(text: str, form: str) -> datetime | None:
         return None
 
 
-SYSTEMS = (_moodle, _blackboard, _brightspace, _canvas)  # what some tell, others could take for theirs: in this order
+SYSTEMS = (
+    _moodle,
+    _blackboard,
+    _brightspace,
+    _canvas,
+)  # what some tell, others could take for theirs: in this order

@@ -98,7 +98,9 @@ def _time_of(
     if origin.time or not origin.late:
         return origin.time
     if due is None:
-        note = f"late, but {submission.lesson} has no due date in the gradebook; collect again when it has one"
+        note = (
+            f"late, but {submission.lesson} has no due date in the gradebook; collect again when it has one"
+        )
     else:
         note = f"{submission.lesson}, late by an unknown time, which counts as one second"
     notes[note].append(submission.student)

@@ -98,7 +98,9 @@ def _limits() -> Finding:
 
     gib, cores = USUAL.memory / 1024**3, os.cpu_count()
     text = f"{gib:.0f} GiB of memory and {USUAL.processes} processes a submission, {cores} submissions at a time, "
-    text += "kept by the kernel's control groups." if parent_of_groups() else "kept by rlimits and by looking."
+    text += (
+        "kept by the kernel's control groups." if parent_of_groups() else "kept by rlimits and by looking."
+    )
     if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < USUAL.memory:
         return Finding("limits", LIMITED, f"{text} This machine has less memory than that: use --workers 1.")
     return Finding("limits", WORKS, text)

@@ -1,7 +1,7 @@
 """The lessons of a course: which, with copies of an instructor's own, and how each comes into it.
 
-    DIR/lessons              a copy of the instructor's own lessons, which the course is graded with
-    DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes of it are known later
+DIR/lessons              a copy of the instructor's own lessons, which the course is graded with
+DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's changes of it are known later
 """
 
 import shutil
@@ -38,7 +38,9 @@ def copy_own(further: Path, folder: Path) -> list[Lesson]:
     shutil.rmtree(half, ignore_errors=True)
     for part in own.PARTS:
         if (further / part).is_dir():
-            shutil.copytree(further / part, half / part, ignore=shutil.ignore_patterns("__pycache__", ".*", "*.ipynb"))
+            shutil.copytree(
+                further / part, half / part, ignore=shutil.ignore_patterns("__pycache__", ".*", "*.ipynb")
+            )
     shutil.rmtree(copy, ignore_errors=True)
     half.rename(copy)
     own.use(copy)
@@ -51,7 +53,9 @@ def own_lessons(folder: Path) -> list[Lesson]:
     return [Lesson(name, copy) for name in lesson_names(copy)] if own.is_own(copy) else []
 
 
-def add_lesson(api: NbGraderAPI, folder: Path, lesson: Lesson, made: NotebookNode, source: NotebookNode) -> None:
+def add_lesson(
+    api: NbGraderAPI, folder: Path, lesson: Lesson, made: NotebookNode, source: NotebookNode
+) -> None:
     """Puts a lesson into the course: its source, and by nbgrader its release. `made` is the source as it was made.
 
     Raises UserError, and leaves the course as it is, if nbgrader refuses the source."""

@@ -15,7 +15,9 @@ def merged(made: NotebookNode, mine: NotebookNode, new: NotebookNode) -> tuple[N
     partner = _partners(made, new)
     old, kept = {cell.id: cell for cell in made.cells}, {cell.id: cell for cell in mine.cells}
     there = {made.cells[place].id for place in partner.values()}
-    gone = [name for name in old if name not in there and name in kept and kept[name].source != old[name].source]
+    gone = [
+        name for name in old if name not in there and name in kept and kept[name].source != old[name].source
+    ]
     notes = [f"{_name(old[name])} is not in the mended lesson; yours stays" for name in gone]
     own = _own(mine, old.keys() - set(gone), {cell.id for cell in new.cells})
     result = from_dict(new)
@@ -44,7 +46,9 @@ def _partners(made: NotebookNode, new: NotebookNode) -> dict[int, int]:
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind == "equal" or (kind == "replace" and b - a == d - c):
             found = zip(range(c, d), range(a, b))
-            pairs |= {place: old for place, old in found if not isinstance(after[place], tuple) and old not in taken}
+            pairs |= {
+                place: old for place, old in found if not isinstance(after[place], tuple) and old not in taken
+            }
     return pairs
 
 

@@ -64,9 +64,15 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
                 bring_back()
     said = [line for plan in plans for line in plan.said]
     for plan in plans_of_own:
-        said += plan.said if plan.refused or not refused else [f"{plan.lesson.name}: left as it is, with the others"]
+        said += (
+            plan.said
+            if plan.refused or not refused
+            else [f"{plan.lesson.name}: left as it is, with the others"]
+        )
     print("\n".join(said))
-    print(f"`python -m autograder grade {folder}` goes through what this concerns; points given by hand stay.")
+    print(
+        f"`python -m autograder grade {folder}` goes through what this concerns; points given by hand stay."
+    )
 
 
 @contextmanager
@@ -109,7 +115,9 @@ def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _
         asks = ", ".join(sorted(before.keys() ^ after.keys()))
         why = f"left as it is; {handed_in} have handed in, and the mended one asks other questions ({asks})"
         return _Plan(lesson, [f"{lesson.name}: {why}"], refused=True)
-    notes += [f"{name} has {after[name]:g} points now, not {before[name]:g}" for name in _other(before, after)]
+    notes += [
+        f"{name} has {after[name]:g} points now, not {before[name]:g}" for name in _other(before, after)
+    ]
     changed = sum(cell not in mine.cells for cell in result.cells)
     head = f"{lesson.name}: {changed} cells changed; {handed_in} have handed in"
     return _Plan(lesson, [head, *(f"  {note}" for note in notes)], new, result)

@@ -29,7 +29,9 @@ def demo(folder: Path | str) -> None:
         print(f"The demo of before in {folder} is replaced.")
         shutil.rmtree(folder)
     if why := why_no_sandbox():
-        print(f"The class is our own, so it is graded without a sandbox, which this machine does not have: {why}")
+        print(
+            f"The class is our own, so it is graded without a sandbox, which this machine does not have: {why}"
+        )
     folder = make_course(folder)
     (folder / MARK).touch()
     _enrol(folder)

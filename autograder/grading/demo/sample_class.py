@@ -46,7 +46,9 @@ SCORES, SOFTMAX = "loops.dot_product_scores", "loops.softmax"
 SUM, ATTENTION = "loops.weighted_sum", "loops.attention_from_loops"
 CLASS = (
     SampleSubmission("amara_okafor", written=WRITTEN),
-    SampleSubmission("bjorn_lindqvist", answers={SOFTMAX: "SMX-01"}, written="So that numbers do not get too big."),
+    SampleSubmission(
+        "bjorn_lindqvist", answers={SOFTMAX: "SMX-01"}, written="So that numbers do not get too big."
+    ),
     SampleSubmission("chen_wei", answers={SUM: "LOOP-17"}),
     SampleSubmission("divya_raghavan", answers={SCORES: "LOOP-05", SOFTMAX: "SMX-01"}, written=WRITTEN),
     SampleSubmission("elif_yilmaz", answers={ATTENTION: "SDPA-01"}),

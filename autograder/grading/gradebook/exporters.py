@@ -56,7 +56,9 @@ class TableExporter(ExportPlugin):
             if waiting := sum(work.needs_manual_grade for work in lesson.submissions):
                 self.log.warning("%s: %d still to be graded by hand", lesson.name, waiting)
         text = io.StringIO()
-        csv.writer(text).writerows([_quoted(cell) for cell in row] for row in self.rows(gradebook, lessons, students))
+        csv.writer(text).writerows(
+            [_quoted(cell) for cell in row] for row in self.rows(gradebook, lessons, students)
+        )
         write_whole(path, text.getvalue())
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
 
@@ -66,7 +68,9 @@ class TableExporter(ExportPlugin):
         for lesson in lessons:
             for student in students:
                 work = _work(gradebook, lesson, student)
-                time, raw, late = (work.timestamp, work.score, work.late_submission_penalty) if work else (None, 0.0, 0)
+                time, raw, late = (
+                    (work.timestamp, work.score, work.late_submission_penalty) if work else (None, 0.0, 0)
+                )
                 who = [student.id, student.last_name, student.first_name, student.email]
                 points = [raw, late or 0.0, max(0.0, raw - (late or 0.0)), lesson.max_score]
                 rows.append([lesson.name, lesson.duedate, time, *who, *points])
@@ -86,7 +90,14 @@ class CanvasExporter(TableExporter):
     only_handed_in = True
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
-        head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(lesson.name for lesson in lessons)]
+        head = [
+            "Student",
+            "ID",
+            "SIS User ID",
+            "SIS Login ID",
+            "Section",
+            *(lesson.name for lesson in lessons),
+        ]
         rows = [head, ["    Points Possible", "", "", "", "", *(lesson.max_score for lesson in lessons)]]
         for student in students:
             name = ", ".join(filter(None, [student.last_name, student.first_name]))
@@ -105,9 +116,17 @@ class MoodleExporter(TableExporter):
     only_handed_in = True
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
-        head = ["First name", "Last name", "Username", "ID number", "Email address", *(a.name for a in lessons)]
+        head = [
+            "First name",
+            "Last name",
+            "Username",
+            "ID number",
+            "Email address",
+            *(a.name for a in lessons),
+        ]
         return [head] + [
-            [s.first_name, s.last_name, s.id, s.id, s.email, *_grades(gradebook, lessons, s)] for s in students
+            [s.first_name, s.last_name, s.id, s.id, s.email, *_grades(gradebook, lessons, s)]
+            for s in students
         ]
 
 
@@ -122,7 +141,10 @@ def _work(gradebook: Gradebook, lesson: Any, student: Any) -> Any:
 def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | None]:
     """The score less the late penalty for each lesson, None if nothing was handed in."""
     works = [_work(gradebook, lesson, student) for lesson in lessons]
-    return [None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0)) for work in works]
+    return [
+        None if work is None else max(0.0, work.score - (work.late_submission_penalty or 0.0))
+        for work in works
+    ]
 
 
 def _quoted(cell: object) -> str:

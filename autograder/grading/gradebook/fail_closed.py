@@ -20,7 +20,9 @@ EXPORTERS = {
     "Autograde": "autograder.grading.gradebook.nbgrader_steps.LimitedReading",
     "GenerateFeedback": "autograder.grading.pages.feedback.FeedbackExporter",
 }
-GUARD_TEXT = json.dumps({name: {"exporter_class": exporter} for name, exporter in EXPORTERS.items()}, indent=1) + "\n"
+GUARD_TEXT = (
+    json.dumps({name: {"exporter_class": exporter} for name, exporter in EXPORTERS.items()}, indent=1) + "\n"
+)
 
 
 def mark_as_loaded(c: Config) -> None:

@@ -70,7 +70,9 @@ def write_scores(row: SubmittedNotebook, nb: NotebookNode, points: dict[str, flo
             grade.auto_score = None if utils.is_task(cell) else _score(cell, points)
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
             if cell.cell_type == "code" and not utils.is_solution(cell) and name not in points:
-                log.info("%s: the test %s states %s points", printable(row.student.id), name, grade.auto_score)
+                log.info(
+                    "%s: the test %s states %s points", printable(row.student.id), name, grade.auto_score
+                )
         if utils.is_solution(cell) or utils.is_task(cell):
             untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
             comments[name].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
@@ -90,7 +92,9 @@ def stated_points(outputs: list[NotebookNode], most: float) -> float | None:
     error; None if what it shows is no number of points."""
     if any(output.output_type == "error" for output in outputs):
         return 0.0
-    shown = [output.data.get("text/plain", "") for output in outputs if output.output_type == "execute_result"]
+    shown = [
+        output.data.get("text/plain", "") for output in outputs if output.output_type == "execute_result"
+    ]
     if not all(PLAIN_FLOAT.fullmatch(text) for text in shown):
         return None
     points = min(map(float, shown), default=most)

@@ -47,7 +47,9 @@ def extend(folder: Path, lesson: str, student: str, days: int) -> None:
     lessons_of(api, lesson)
     with api.gradebook as gradebook:
         if gradebook.find_assignment(lesson).duedate is None:
-            raise UserError(f"{lesson} has no due date; `nbgrader db assignment add {lesson} --duedate=...` sets one.")
+            raise UserError(
+                f"{lesson} has no due date; `nbgrader db assignment add {lesson} --duedate=...` sets one."
+            )
         try:
             gradebook.grant_extension(lesson, student, days=days)
         except MissingEntry:

@@ -124,7 +124,9 @@ class GradeSubmission(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         place, folder = resources["nbgrader"], Path.cwd()
-        lesson = nbformat.read(Path("source", place["assignment"], f"{place['notebook']}.ipynb"), as_version=4)
+        lesson = nbformat.read(
+            Path("source", place["assignment"], f"{place['notebook']}.ipynb"), as_version=4
+        )
         secret = read_secret(folder)
         unit = checked(Unit, read_limited(lambda: asdict(unit_of(nb, lesson))))
         key = unit.key(secret)

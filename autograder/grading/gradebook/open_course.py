@@ -17,7 +17,16 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.errors import UserError
 
 SETTINGS = "nbgrader_config.py"
-LOUD = ("autograder", "traitlets", "nbgrader", "nbclient", "nbconvert", "asyncio", "tornado", "jupyter_client")
+LOUD = (
+    "autograder",
+    "traitlets",
+    "nbgrader",
+    "nbclient",
+    "nbconvert",
+    "asyncio",
+    "tornado",
+    "jupyter_client",
+)
 
 
 def open_course(folder: Path | str) -> NbGraderAPI:

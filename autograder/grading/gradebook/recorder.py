@@ -130,7 +130,9 @@ class Recorder:
         stamp = _time_of(submission)
         more = {} if stamp is None else {"timestamp": parse_utc(stamp)}
         self._gradebook.update_or_create_submission(submission.lesson, submission.student, **more)
-        return self._gradebook.find_submission_notebook(submission.lesson, submission.lesson, submission.student)
+        return self._gradebook.find_submission_notebook(
+            submission.lesson, submission.lesson, submission.student
+        )
 
 
 def _time_of(submission: Submission) -> str | None:

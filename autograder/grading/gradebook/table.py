@@ -102,7 +102,8 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
     widths = [max(map(len, [*head, *(line[column] for line in body)])) for column, head in enumerate(heads)]
     height = max(map(len, heads))
     lines = [
-        [head[number - height] if number >= height - len(head) else "" for head in heads] for number in range(height)
+        [head[number - height] if number >= height - len(head) else "" for head in heads]
+        for number in range(height)
     ]
     rule = "-" * (sum(widths[:-1]) + 2 * (len(widths) - 1) + len("graded"))  # longer words stand out
     above, below = ([_line(line, widths) for line in part] for part in ([*lines, body[0]], body[1:]))
@@ -114,7 +115,9 @@ def _summary(rows: list[Row]) -> str:
     text = f"{len(rows)} submission{'s'[: len(rows) > 1]}"
     text += f", on average {sum(totals) / len(totals):.1f} of {best:g} points" if totals else ""
     text += f"; {missing} not graded" if (missing := len(rows) - len(totals)) else ""
-    return text + (f"; {BY_HAND} = to be graded by hand in formgrader" if any(row.waits for row in rows) else "")
+    return text + (
+        f"; {BY_HAND} = to be graded by hand in formgrader" if any(row.waits for row in rows) else ""
+    )
 
 
 def _line(cells: list[str], widths: list[int]) -> str:

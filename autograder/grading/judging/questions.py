@@ -95,7 +95,9 @@ class Questions:
 
 def stopped_cell(outputs: list[dict]) -> Stopped | None:
     """The error that stopped a cell, from its outputs as sent."""
-    error = next((one for one in outputs if isinstance(one, dict) and one.get("output_type") == "error"), None)
+    error = next(
+        (one for one in outputs if isinstance(one, dict) and one.get("output_type") == "error"), None
+    )
     if error is None:
         return None
     first_line = as_text(error.get("evalue"), LONGEST_TEXT).partition("\n")[0]
@@ -109,7 +111,9 @@ def stopped_file(error: dict | None) -> Stopped | None:
     line = error.get("line")
     known = type(line) is int and 0 < line < LARGEST_COUNT
     return Stopped(
-        as_text(error.get("type"), LONGEST_TEXT), as_text(error.get("text"), LONGEST_TEXT), line if known else None
+        as_text(error.get("type"), LONGEST_TEXT),
+        as_text(error.get("text"), LONGEST_TEXT),
+        line if known else None,
     )
 
 

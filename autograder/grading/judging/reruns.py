@@ -31,7 +31,9 @@ class Rerun:
     @cached_property
     def cases(self) -> list:
         draw = Draw(self.exercise.id, f"{self._secret}/rerun", hidden=True)
-        return [replace(with_other_numbers(self._asked[number], draw), program=False) for number in self._numbers]
+        return [
+            replace(with_other_numbers(self._asked[number], draw), program=False) for number in self._numbers
+        ]
 
     @cached_property
     def _expected(self) -> Expected:
@@ -45,8 +47,13 @@ class Rerun:
         """What to ask of a process for the programs in a reply; None if a rerun tells nothing of this exercise."""
         if not self._numbers or not isinstance(reply, Reply) or not reply.callable:
             return None
-        programs = [reply.records[number]["steps"].get("program", {}).get("value") for number in self._numbers]
-        return {"cases": self._packed, "programs": [one if isinstance(one, bytes) else b"" for one in programs]}
+        programs = [
+            reply.records[number]["steps"].get("program", {}).get("value") for number in self._numbers
+        ]
+        return {
+            "cases": self._packed,
+            "programs": [one if isinstance(one, bytes) else b"" for one in programs],
+        }
 
     def verdict(self, done: Any) -> Verdict | None:
         """The verdict on the results of the programs; None if they could not be run."""

@@ -33,7 +33,9 @@ from autograder.verdict import DOES_NOT_RUN, NOT_STARTED
 LARGEST_GRAPH = 1_000_000
 LONGEST_PLACE = 200
 NOT_RERUN = "does not give its numbers when its steps are run again ({})"
-OPERATIONS_UNKNOWN = "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
+OPERATIONS_UNKNOWN = (
+    "Your notebook uses the checker's own modules ({}), so nobody can tell which operations it uses."
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,11 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
             retry_isolated(attempt)
         except Ended as ended:
             run.result.problem = str(ended)
-    earned = [name for name, verdict in run.result.verdicts.items() if find(name).rules != Rules() and verdict.points]
+    earned = [
+        name
+        for name, verdict in run.result.verdicts.items()
+        if find(name).rules != Rules() and verdict.points
+    ]
     not_rerun = [find(name).name for name in run.not_rerun if name in earned]
     notes = [NOT_RERUN.format(", ".join(not_rerun))] if not_rerun else []
     run.result.review_note = unit.suspicion.text(earned, notes)
@@ -120,7 +126,9 @@ class _Run:
                     session.cell(step.text)
             elif step.kind == "check":
                 with self.timed("checks"):
-                    self.hidden_replies[step.text] = _questions(step.text, self.how.secret).ask(session, isolated)
+                    self.hidden_replies[step.text] = _questions(step.text, self.how.secret).ask(
+                        session, isolated
+                    )
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
         """Keeps the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
@@ -166,7 +174,9 @@ class _Run:
     @property
     def not_rerun(self) -> list[str]:
         """The exercises whose programs do not give right numbers, or could not be run."""
-        return [name for name, verdict in self.reruns.items() if verdict is None or _has_wrong_numbers(verdict)]
+        return [
+            name for name, verdict in self.reruns.items() if verdict is None or _has_wrong_numbers(verdict)
+        ]
 
     def _worse_of_visible_and_hidden(
         self, exercise_id: str, session: Session, isolated: bool, stopped: Stopped | None

@@ -47,7 +47,10 @@ NOTHING_LIVE = (
     "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'\">"
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
 )
-PAGE_DPI, SMALLEST = 76, 0.8  # the size of pictures, and how far a wider one shrinks; beyond that it can be scrolled
+PAGE_DPI, SMALLEST = (
+    76,
+    0.8,
+)  # the size of pictures, and how far a wider one shrinks; beyond that it can be scrolled
 PAGE_WIDTH = 840  # pixels: three matrices of five columns as they are, of six when they shrink
 NOT_RUN = "Cells of the lesson that no answer needs were not run."
 SECONDS, MEMORY = 10, 1024**3  # for one picture, which takes a tenth of a second and a few megabytes

@@ -31,4 +31,7 @@ def taken() -> list[str]:
 @atexit.register
 def _print_count() -> None:
     if pictures := taken():
-        print(f"autograder: pictures missing from feedback pages: {len(pictures)}; {LOG} says why.", file=sys.stderr)
+        print(
+            f"autograder: pictures missing from feedback pages: {len(pictures)}; {LOG} says why.",
+            file=sys.stderr,
+        )

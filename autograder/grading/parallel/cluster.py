@@ -45,7 +45,9 @@ def _count_workers(address: str) -> int:
     try:
         import distributed  # noqa: F401
     except ImportError:
-        raise UserError("--cluster needs Dask; `pip install 'attention-by-hand[cluster]'` installs it.") from None
+        raise UserError(
+            "--cluster needs Dask; `pip install 'attention-by-hand[cluster]'` installs it."
+        ) from None
     try:
         workers = asyncio.run(_workers(address))
     except (OSError, ValueError):

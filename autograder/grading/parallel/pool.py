@@ -82,7 +82,9 @@ def grade_in_parallel(
         failed = []
         try:
             with runner:
-                for done in _in_processes(todo, _Work(lessons, runner), 1 if number else min(at_once, len(todo))):
+                for done in _in_processes(
+                    todo, _Work(lessons, runner), 1 if number else min(at_once, len(todo))
+                ):
                     if isinstance(done.result, Failed) and not done.result.ours:
                         failed.append(done)
                     else:

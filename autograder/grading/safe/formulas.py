@@ -37,14 +37,19 @@ LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
 FORMULA = re.compile(r"\\[(\[]|\\begin")
 SIGN = re.compile("[-−+]")
 BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
-NAME = re.compile(r"[^\W\d_]{2,}|∞")  # latex2mathml writes softmax and ∞ as operators, with a gap on either side
+NAME = re.compile(
+    r"[^\W\d_]{2,}|∞"
+)  # latex2mathml writes softmax and ∞ as operators, with a gap on either side
 FUNCTION = re.compile(r"[^\W\d_]{2,}")
 THIN = '<mspace width="0.167em"/>'
 
 # In one row all brackets grow with the highest matrix: each matrix has a row of its own, with its brackets. A mark
 # alone in braces, as in 524{,}288, stands without gaps.
 ROWS = (
-    (re.compile(r"<mo>[(\[{|]</mo><mtable>(?:(?!<mtable>).)*?</mtable><mo>[)\]}|]</mo>"), r"<mrow>\g<0></mrow>"),
+    (
+        re.compile(r"<mo>[(\[{|]</mo><mtable>(?:(?!<mtable>).)*?</mtable><mo>[)\]}|]</mo>"),
+        r"<mrow>\g<0></mrow>",
+    ),
     (re.compile(r"<mrow><mo>(.)</mo></mrow>"), r'<mrow><mo lspace="0" rspace="0">\1</mo></mrow>'),
 )
 
@@ -83,7 +88,9 @@ def _written(element: ET.Element) -> str:
     tag = element.tag.removeprefix(MATHML)
     if tag not in TAGS:
         raise ValueError(tag)
-    known = "".join(f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES)
+    known = "".join(
+        f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES
+    )
     if element.get("display") == "block":
         known += ' tabindex="0"'  # a wide one is scrolled, by keyboard as well
     text = element.text or ""

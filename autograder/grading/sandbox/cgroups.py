@@ -68,7 +68,9 @@ def prepared(own: Path) -> Path | None:
             return own.parent
         if not set((own / "cgroup.controllers").read_text().split()) >= NEEDED:
             return None
-        if (own / "cgroup.type").exists():  # the kernel's first group may have both members and groups with limits
+        if (
+            own / "cgroup.type"
+        ).exists():  # the kernel's first group may have both members and groups with limits
             members = (own / "cgroup.procs").read_text().split()
             if not {int(pid) for pid in members} <= _related_processes():
                 return None

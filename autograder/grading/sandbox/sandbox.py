@@ -18,7 +18,9 @@ from pathlib import Path
 from autograder.grading.sandbox.bubblewrap import Bwrap, arguments, installed
 from autograder.grading.sandbox.inside.syscalls import MACHINES
 
-BUFFER = 2 * 212_992  # bytes that one socket may hold: what Linux gives it, and the message that goes beyond that
+BUFFER = (
+    2 * 212_992
+)  # bytes that one socket may hold: what Linux gives it, and the message that goes beyond that
 
 
 class Sandbox:
@@ -80,7 +82,9 @@ class Sandbox:
                 if name.isdigit():
                     processes += 1
                     with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
-                        memory += int(Path(proc, name, "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+                        memory += int(Path(proc, name, "statm").read_text().split()[1]) * os.sysconf(
+                            "SC_PAGE_SIZE"
+                        )
             # From a line such as `sockets: used 3`.
             memory += BUFFER * int(Path(f"/proc/{self.pid}/net/sockstat").read_text().split()[2])
         except OSError:
@@ -118,7 +122,10 @@ def _tried() -> tuple[Bwrap | None, str]:
     if sys.platform != "linux":
         return None, "sandboxes need Linux; on another system grade in a Linux virtual machine or container."
     if platform.machine() not in MACHINES:
-        return None, f"sandboxes are made for {' and '.join(MACHINES)}, and this machine is {platform.machine()}."
+        return (
+            None,
+            f"sandboxes are made for {' and '.join(MACHINES)}, and this machine is {platform.machine()}.",
+        )
     found = installed()
     if not found:
         return None, (

@@ -51,4 +51,6 @@ MODULES = _words(
     "multiprocessing os pathlib pickle pkgutil posix pty resource runpy shutil signal socket subprocess sys tempfile "
     "threading"
 )
-WRITTEN = _words("bias data grad requires_grad training weight")  # attributes of things that are not one's own
+WRITTEN = _words(
+    "bias data grad requires_grad training weight"
+)  # attributes of things that are not one's own

@@ -10,7 +10,9 @@ from nbgrader.api import Notebook
 from autograder.grading.submission.read_submission import grade_id_of
 
 PLACE_OF_ANSWER = "YOUR ANSWER HERE"  # nbgrader's
-NOT_THERE = "*(The cell of this question was not found in the notebook. The answer may stand in another cell.)*"
+NOT_THERE = (
+    "*(The cell of this question was not found in the notebook. The answer may stand in another cell.)*"
+)
 
 
 def with_course_metadata(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> NotebookNode:
@@ -43,7 +45,9 @@ def _name_again(nb: NotebookNode, course_cells: dict[str, NotebookNode]) -> None
         if grade_id_of(cell) is not None:
             continue
         given = cell.metadata.get("given_id")
-        name = given if given in missing else next((n for n in missing if _is_of(cell, course_cells[n])), None)
+        name = (
+            given if given in missing else next((n for n in missing if _is_of(cell, course_cells[n])), None)
+        )
         if name is not None:
             cell.metadata = from_dict({"nbgrader": {"grade_id": name}})
             missing.discard(name)

@@ -25,7 +25,9 @@ def open_file(path: Path) -> int:
     except (FileNotFoundError, NotADirectoryError):
         raise Refused(f"there is no file {path.name}") from None
     except OSError as error:
-        raise Refused(f"{path.name} is a link" if os.path.islink(path) else _unreadable(path.name, error)) from None
+        raise Refused(
+            f"{path.name} is a link" if os.path.islink(path) else _unreadable(path.name, error)
+        ) from None
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)

@@ -83,7 +83,9 @@ def _add(total: Any, path: Path) -> None:
     try:
         with os.fdopen(open_file(path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            total.update(str(size).encode() if size > MOST_BYTES else hashlib.file_digest(file, "sha256").digest())
+            total.update(
+                str(size).encode() if size > MOST_BYTES else hashlib.file_digest(file, "sha256").digest()
+            )
     except (Refused, OSError) as error:
         total.update(str(error).encode(errors="replace"))
 

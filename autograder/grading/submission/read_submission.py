@@ -69,7 +69,9 @@ def _cells_of(content: dict) -> list[dict]:
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):
         raise ValueError("there is no such version of notebooks")
-    cells = content["cells"] if version == 4 else [c for sheet in content["worksheets"] for c in sheet["cells"]]
+    cells = (
+        content["cells"] if version == 4 else [c for sheet in content["worksheets"] for c in sheet["cells"]]
+    )
     if not isinstance(cells, list):
         raise TypeError("the cells are not a list")
     return [cell | {"source": _joined(cell.get("source", cell.get("input")))} for cell in cells]

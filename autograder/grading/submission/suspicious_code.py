@@ -72,4 +72,6 @@ def suspicious_names(
 @cache
 def _needed(worked: Callable | None, allowed: frozenset[str]) -> frozenset[str]:
     """The names beyond `allowed` that an exercise's worked answer uses."""
-    return frozenset(Reader({}, allowed).names_in(dedent(inspect.getsource(worked)))) if worked else frozenset()
+    return (
+        frozenset(Reader({}, allowed).names_in(dedent(inspect.getsource(worked)))) if worked else frozenset()
+    )

@@ -34,10 +34,24 @@ STAR = re.compile(r"import\s*\(?\s*\*")
 # What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython and a
 # shell run what stands in braces, after $ or after a semicolon.
 INSTALLS = re.compile(
-    r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE
+    r"^([ \t]*)(?:%|![ \t]*)(?:\S+[ \t]+-m[ \t]+)?(?:pip3?|conda|mamba|uv)\b(?:[^\n]*\\\n)*[^\n]*",
+    re.MULTILINE,
 )
 # Names by which code reaches any other name: then everything is run.
-REFLECTION = {"globals", "locals", "vars", "eval", "exec", "get_ipython", "In", "Out", "_", "__", "_ih", "_oh"}
+REFLECTION = {
+    "globals",
+    "locals",
+    "vars",
+    "eval",
+    "exec",
+    "get_ipython",
+    "In",
+    "Out",
+    "_",
+    "__",
+    "_ih",
+    "_oh",
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +78,11 @@ class Unit:
 
 def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     """The unit of a notebook whose metadata is the course's own; `lesson` is its source notebook."""
-    known = {_without_installs(cell.source) for cell in lesson.cells if cell.cell_type == "code" and not _grading(cell)}
+    known = {
+        _without_installs(cell.source)
+        for cell in lesson.cells
+        if cell.cell_type == "code" and not _grading(cell)
+    }
     exercises = {i: exercise_of(cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
     texts = {i: _without_installs(notebook.cells[i].source) for i, one in exercises.items() if one is None}
     own = {i: text for i, text in texts.items() if text not in known}
@@ -128,7 +146,9 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
     """The cells that bind one of these names, and the cells that those need in turn."""
     behind: set[int] = set()
-    while found := {i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted}:
+    while found := {
+        i for i in texts.keys() - behind if (names := _defines(texts[i])) is None or names & wanted
+    }:
         behind |= found
         wanted = wanted.union(*(_uses(texts[i]) for i in found))
     return behind
@@ -154,7 +174,9 @@ def _uses(text: str) -> set[str]:
         if len(text) > LONGEST_READ:
             return set(WORD.findall(text))
         table = symtable.symtable(text, "cell", "exec")
-    except NOT_PYTHON:  # not Python: such a cell fails when it is run, but the lines before the fault may be used
+    except (
+        NOT_PYTHON
+    ):  # not Python: such a cell fails when it is run, but the lines before the fault may be used
         return set(WORD.findall(text))
     return set(_from_elsewhere(table, top=True))
 

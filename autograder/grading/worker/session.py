@@ -52,7 +52,11 @@ class Session:
     """
 
     def __init__(
-        self, server: ForkServer, sandboxed: bool = True, allowance: Allowance = USUAL, hidden: tuple[Path, ...] = ()
+        self,
+        server: ForkServer,
+        sandboxed: bool = True,
+        allowance: Allowance = USUAL,
+        hidden: tuple[Path, ...] = (),
     ):
         self._allowance = allowance
         self._deadline = time.monotonic() + allowance.whole

@@ -27,10 +27,14 @@ def findings(
     ]
 
 
-def wrong_cases(exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]) -> set[int]:
+def wrong_cases(
+    exercise: Exercise, cases: list[Case], expected: list[Record], records: list[Record]
+) -> set[int]:
     """The numbers of the cases whose records have a fault."""
     numbered = enumerate(zip(cases, expected, records, strict=True))
-    return {i for i, (case, right, record) in numbered if _is_wrong(CaseContext(exercise, case), right, record)}
+    return {
+        i for i, (case, right, record) in numbered if _is_wrong(CaseContext(exercise, case), right, record)
+    }
 
 
 def output_is_right(exercise: Exercise, case: Case, expected: Record, record: Record) -> bool:

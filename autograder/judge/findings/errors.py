@@ -31,7 +31,10 @@ def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
             "What becomes of the lines after it, and what is it there for now?"
         )
     if error["type"] == "AssertionError":
-        return "An assert of yours does not hold.", "What are both sides of it here, and which of them is wrong?"
+        return (
+            "An assert of yours does not hold.",
+            "What are both sides of it here, and which of them is wrong?",
+        )
     return f"Your answer refuses what it should take: {formatting.format_error(error)}.", (
         "Which arguments does the exercise refuse, and which test of yours is true of these as well?"
     )
@@ -73,7 +76,7 @@ BY_TYPE = {
 QUESTIONS = {
     # by a part of the error's text; the first one that fits is asked
     "before Module.__init__() call": "What must the __init__ of every nn.Module do before it makes parts?",
-    "missing the required \"forward\"": "Which method runs when a module is called, and how is it spelled?",
+    'missing the required "forward"': "Which method runs when a module is called, and how is it spelled?",
     "list index": INDEX,
     "tuple index": INDEX,
     "string index": INDEX,

@@ -32,7 +32,9 @@ def wrong_gradient(context: CaseContext, expected: Encoded, actual: Encoded) -> 
     return None
 
 
-def _compare(context: CaseContext, name: str, expected: torch.Tensor, actual: Encoded | None) -> Finding | None:
+def _compare(
+    context: CaseContext, name: str, expected: torch.Tensor, actual: Encoded | None
+) -> Finding | None:
     if actual is None or actual["kind"] != "tensor":
         # subtle: no gradient is as good as a gradient of zeros; one that cannot be compared is not.
         if (actual is None or actual["kind"] == "None") and bool((expected.abs() <= NEGLIGIBLE).all()):

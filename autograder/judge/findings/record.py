@@ -56,7 +56,9 @@ def _faults_of_steps(
     if first is None or first.level >= FINITE:
         # If the output is wrong, do not also report that eval mode differs.
         told = ("again",) if first is not None else OTHER
-        yield from (_other_result(context, step, steps["output"], steps[step]) for step in told if step in steps)
+        yield from (
+            _other_result(context, step, steps["output"], steps[step]) for step in told if step in steps
+        )
     if "gradients" in expected and "gradients" in steps and (first is None or first.level == DTYPE):
         yield wrong_gradient(context, expected["gradients"], steps["gradients"])
 
@@ -86,7 +88,9 @@ def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -
         )
     further = {part: shape for part, shape in found.items() if part not in expected}
     if found == {**expected, **further}:
-        listed = ", ".join(f"{part} {formatting.format_shape(shape)}" for part, shape in further.items()) or "none"
+        listed = (
+            ", ".join(f"{part} {formatting.format_shape(shape)}" for part, shape in further.items()) or "none"
+        )
         return context.finding(
             PARTS,
             f"The state dict holds more than the parts that are asked for: {listed}.",
@@ -106,7 +110,9 @@ def _changed(context: CaseContext, after: Encoded) -> Finding | None:
             thing = "a tensor" if isinstance(before, torch.Tensor) else "something"
             question = f"Which line writes into {thing} that it was given?"
             if key.endswith(".training"):
-                question = "Which line puts a module into another mode, and in which mode was it given to you?"
+                question = (
+                    "Which line puts a module into another mode, and in which mode was it given to you?"
+                )
             return context.finding(
                 CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
             )

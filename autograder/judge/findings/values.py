@@ -44,7 +44,9 @@ def difference_from(context: CaseContext, expected: Encoded, actual: Encoded) ->
         return keys
     found = dict(zip(actual["keys"], actual["items"], strict=True))
     for key, item in zip(expected["keys"], expected["items"], strict=True):
-        if found[key]["kind"] == "error" or (one := difference(item, found[key], case.match_of(key), dtype, (key,))):
+        if found[key]["kind"] == "error" or (
+            one := difference(item, found[key], case.match_of(key), dtype, (key,))
+        ):
             return one
     return None
 
@@ -81,18 +83,23 @@ def _wrong_type(context: CaseContext, step: str, found: Difference) -> Finding:
     if found.path:
         return context.finding(TYPE, _should_be(found, expected, actual), question, step=step)
     mistake = "HEAD-13" if found.actual["kind"] == "None" else ""
-    return context.finding(TYPE, f"You return {actual} instead of {expected}.", question, step=step, mistake=mistake)
+    return context.finding(
+        TYPE, f"You return {actual} instead of {expected}.", question, step=step, mistake=mistake
+    )
 
 
 def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding:
     """A list that is too long or too short: where it first goes wrong."""
     expected, actual = items_of(found.expected), items_of(found.actual)
     both = zip(expected, actual, strict=False)
-    first = next((i for i, (one, other) in enumerate(both) if difference(one, other)), min(len(expected), len(actual)))
+    first = next(
+        (i for i, (one, other) in enumerate(both) if difference(one, other)), min(len(expected), len(actual))
+    )
     right = "The first is right" if first == 1 else f"The first {first} are right"
     where = "It begins" if first == 0 else f"{right}; it goes on"
-    should, is_now = (f"with {_in_short(one[first])}" if first < len(one) else "with nothing"
-                      for one in (expected, actual))
+    should, is_now = (
+        f"with {_in_short(one[first])}" if first < len(one) else "with nothing" for one in (expected, actual)
+    )
     owner = "Your list" if _is_whole_result(found) else _place(found)
     items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
     observation = f"{owner} has {items} instead of {len(expected)}. {where} {is_now} instead of {should}."
@@ -114,7 +121,10 @@ def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -
 
 def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
     expected, actual = ([repr(key) for key in one["keys"]] for one in (found.expected, found.actual))
-    missing, further = [key for key in expected if key not in actual], [key for key in actual if key not in expected]
+    missing, further = (
+        [key for key in expected if key not in actual],
+        [key for key in actual if key not in expected],
+    )
     fault = "has keys of another type"
     if missing:
         fault = f"lacks the key {formatting.shorten(missing[0])}"
@@ -137,7 +147,9 @@ def _wrong_shape(context: CaseContext, step: str, found: Difference) -> Finding:
 def _wrong_shape_in_call(context: CaseContext, step: str, found: Difference) -> Finding:
     shapes = (formatting.format_shape(one["data"].shape) for one in (found.expected, found.actual))
     name = context.name_of(str(found.path[0]).removeprefix(CALLS_OF))
-    observation = "`{}` should be called with a tensor of shape {}; you call it with {}.".format(name, *shapes)
+    observation = "`{}` should be called with a tensor of shape {}; you call it with {}.".format(
+        name, *shapes
+    )
     return context.finding(SHAPE, observation, "What belongs in this call, and what does not?", step=step)
 
 
@@ -151,12 +163,18 @@ def _wrong_kind_of_number(context: CaseContext, step: str, found: Difference) ->
 
 
 def _wrong_dtype(context: CaseContext, step: str, found: Difference) -> Finding:
-    aspect = DTYPES if DTYPES in context.exercise.aspects and found.expected["data"].is_floating_point() else None
+    aspect = (
+        DTYPES if DTYPES in context.exercise.aspects and found.expected["data"].is_floating_point() else None
+    )
     return _of_type(context, aspect, step, found, OWN_TYPE)
 
 
-def _of_type(context: CaseContext, aspect: str | None, step: str, found: Difference, question: str) -> Finding:
-    expected, actual = (str(t).removeprefix("torch.") for t in (found.expected_type, found.actual["data"].dtype))
+def _of_type(
+    context: CaseContext, aspect: str | None, step: str, found: Difference, question: str
+) -> Finding:
+    expected, actual = (
+        str(t).removeprefix("torch.") for t in (found.expected_type, found.actual["data"].dtype)
+    )
     mistake = "SDPA-49" if (expected, actual) == ("float64", "float32") and not found.path else ""
     observation = _should_be(found, expected, actual)
     return context.finding(DTYPE, observation, question, aspect, step=step, mistake=mistake)
@@ -167,7 +185,9 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
         expected, actual = formatting.format_difference(found.expected["value"], found.actual["value"])
         question = "Work this one out by hand: at which step do you get something else?"
         return context.finding(NUMBERS, _should_be(found, expected, actual), question, step=step)
-    expected, actual = formatting.format_numbers(*(one["data"][found.index] for one in (found.expected, found.actual)))
+    expected, actual = formatting.format_numbers(
+        *(one["data"][found.index] for one in (found.expected, found.actual))
+    )
     entry = f"entry {formatting.format_index(found.index)}" if found.index else ""
     if _is_whole_result(found):
         place = entry.capitalize() or "The result"
@@ -179,8 +199,14 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
     elif found.what == "not finite" and _is_as_found(found.actual["data"][found.index]):
         level, question = FINITE, NEVER_WRITTEN[1]
     elif found.what == "not finite":
-        level, question = FINITE, "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?"
-    observation, index = f"{place} should be {expected}; yours is {actual}.", () if found.path else found.index
+        level, question = (
+            FINITE,
+            "Where can a NaN or an infinity come from: 0/0, inf - inf, exp of a large number?",
+        )
+    observation, index = (
+        f"{place} should be {expected}; yours is {actual}.",
+        () if found.path else found.index,
+    )
     return context.finding(level, observation, question, step=step, index=index)
 
 
@@ -203,17 +229,26 @@ def _holds_infinities(found: Difference) -> bool:
 
 
 def _wrong_items(context: CaseContext, step: str, found: Difference) -> Finding:
-    observation = f"{_place(found)} holds something that it should not, or lacks something that it should hold."
+    observation = (
+        f"{_place(found)} holds something that it should not, or lacks something that it should hold."
+    )
     question = "Write down by hand what should be in it: what is missing in yours?"
     return context.finding(NUMBERS, observation, question, step=step)
 
 
 NEW = {
-    "constant": ("`{}` is the same number everywhere when the module is made.",
-                 "How can training tell its entries apart?"),
-    "alike": ("`{}` and `{}` start with the same numbers.", "What is drawn anew for each parameter, and each module?"),
-    "size": ("`{}` starts with numbers that are far too large, far too small, or not numbers.",
-             "How large are the scores of ordinary words with such weights?"),
+    "constant": (
+        "`{}` is the same number everywhere when the module is made.",
+        "How can training tell its entries apart?",
+    ),
+    "alike": (
+        "`{}` and `{}` start with the same numbers.",
+        "What is drawn anew for each parameter, and each module?",
+    ),
+    "size": (
+        "`{}` starts with numbers that are far too large, far too small, or not numbers.",
+        "How large are the scores of ordinary words with such weights?",
+    ),
 }
 
 

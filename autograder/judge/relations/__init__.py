@@ -47,8 +47,20 @@ RELATIONS: Relations = {
     **_named(order, rounded, added, normalized),
     "weights": WEIGHTS,
     **_named(
-        already_shares, nearly, factor, transposed, shifted, same_rows, zeros, sign, never_negative, limited, axes,
-        sizes, moved, not_from_input,
+        already_shares,
+        nearly,
+        factor,
+        transposed,
+        shifted,
+        same_rows,
+        zeros,
+        sign,
+        never_negative,
+        limited,
+        axes,
+        sizes,
+        moved,
+        not_from_input,
     ),
 }
 # Those that hold of a missing infinity, too: it is no matter of rounding, sign or size.
@@ -78,7 +90,9 @@ def _first(relations: Relations, with_infinities: Relations, pairs: Pairs, trail
     return said
 
 
-def _said(relations: Relations, wrong: Pairs, pairs: Pairs, asked: list[str], group: str = "") -> Named | None:
+def _said(
+    relations: Relations, wrong: Pairs, pairs: Pairs, asked: list[str], group: str = ""
+) -> Named | None:
     """What the first relation says, and its name; into `asked` go the names of those that are asked in vain."""
     for name, one in relations.items():
         path = f"{group}{name}"

@@ -36,7 +36,9 @@ def _other_numbers(expected: Any, actual: Any) -> bool:
     return all(isinstance(number, int) for number in (*expected.values(), *actual.values()))
 
 
-def _both(cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]) -> Iterator[Both]:
+def _both(
+    cases: list[Case], expected: list[Record], records: list[Record], wrong: set[int]
+) -> Iterator[Both]:
     for number in sorted(wrong):
         outputs = [one[number].get("steps", {}).get("output", {"kind": ""}) for one in (expected, records)]
         kinds = {output["kind"] for output in outputs}
@@ -84,7 +86,13 @@ def _begins_late(case: Case, expected: Sequence, actual: Sequence) -> bool:
 
 
 def _text(value: Sequence) -> str | None:
-    return value if isinstance(value, str) else "".join(value) if all(isinstance(one, str) for one in value) else None
+    return (
+        value
+        if isinstance(value, str)
+        else "".join(value)
+        if all(isinstance(one, str) for one in value)
+        else None
+    )
 
 
 def _cut_elsewhere(case: Case, expected: Sequence, actual: Sequence) -> bool:
@@ -115,25 +123,75 @@ def _too_many(case: Case, expected: Sequence, actual: Sequence) -> bool:
 
 
 RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] = (
-    (_unchanged, ("Your result is the input as it came.",
-                  "Which line should change it, and is that line ever reached?")),
-    (_in_another_order, ("Your list holds the right items, but in another order.",
-                         "By what should they be ordered: by size, or as they come?")),
-    (_stops_early, ("Your result is right as far as it goes, and ends too early.",
-                    "What ends your loop, and what is still to come then?")),
-    (_goes_on, ("Your result is right, and then goes on: something follows that should not.",
-                "What ends your loop, and which line still adds to the result afterwards?")),
-    (_begins_before, ("Your result is right, but for something before it.",
-                      "What is in the result before the first step has been made?")),
-    (_begins_late, ("Your result is right, but for its beginning, which is missing.",
-                    "With which item does your loop begin?")),
-    (_cut_elsewhere, ("Your pieces make up the right text, but they are cut in other places.",
-                      "Between which two letters should a piece end, and where does yours end?")),
-    (_other_case, ("Your result differs in capital letters alone.", "Which step changes the case of a letter?")),
-    (_letters_lost, ("Some letters are in none of your pieces.",
-                     "Which letters are these, and which step drops them?")),
-    (_items_lost, ("Your items are right, but some are missing between them.",
-                   "Which ones are missing, and what have they in common?")),
-    (_too_many, ("The right items are all there, with others between them.",
-                 "What have those in common that should not be there?")),
+    (
+        _unchanged,
+        (
+            "Your result is the input as it came.",
+            "Which line should change it, and is that line ever reached?",
+        ),
+    ),
+    (
+        _in_another_order,
+        (
+            "Your list holds the right items, but in another order.",
+            "By what should they be ordered: by size, or as they come?",
+        ),
+    ),
+    (
+        _stops_early,
+        (
+            "Your result is right as far as it goes, and ends too early.",
+            "What ends your loop, and what is still to come then?",
+        ),
+    ),
+    (
+        _goes_on,
+        (
+            "Your result is right, and then goes on: something follows that should not.",
+            "What ends your loop, and which line still adds to the result afterwards?",
+        ),
+    ),
+    (
+        _begins_before,
+        (
+            "Your result is right, but for something before it.",
+            "What is in the result before the first step has been made?",
+        ),
+    ),
+    (
+        _begins_late,
+        (
+            "Your result is right, but for its beginning, which is missing.",
+            "With which item does your loop begin?",
+        ),
+    ),
+    (
+        _cut_elsewhere,
+        (
+            "Your pieces make up the right text, but they are cut in other places.",
+            "Between which two letters should a piece end, and where does yours end?",
+        ),
+    ),
+    (
+        _other_case,
+        ("Your result differs in capital letters alone.", "Which step changes the case of a letter?"),
+    ),
+    (
+        _letters_lost,
+        ("Some letters are in none of your pieces.", "Which letters are these, and which step drops them?"),
+    ),
+    (
+        _items_lost,
+        (
+            "Your items are right, but some are missing between them.",
+            "Which ones are missing, and what have they in common?",
+        ),
+    ),
+    (
+        _too_many,
+        (
+            "The right items are all there, with others between them.",
+            "What have those in common that should not be there?",
+        ),
+    ),
 )

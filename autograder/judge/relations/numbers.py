@@ -12,7 +12,10 @@ NEARLY = 0.02
 def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
     """The expected numbers times one factor, in every case."""
     tables = [p for p in wrong if p.expected.numel() > 1]
-    factors = [float((p.expected * p.actual).sum() / (p.expected * p.expected).sum().clamp(min=1e-12)) for p in tables]
+    factors = [
+        float((p.expected * p.actual).sum() / (p.expected * p.expected).sum().clamp(min=1e-12))
+        for p in tables
+    ]
     fits = (nearly_equal(p.actual, c * p.expected) for p, c in zip(tables, factors, strict=True))
     if not factors or not all(fits) or min(abs(c) for c in factors) < SAME:
         return None

@@ -173,4 +173,6 @@ def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
 
 
 def _same_numbers(first: torch.Tensor, second: torch.Tensor) -> bool:
-    return first.numel() == second.numel() and nearly_equal(*(t.flatten().sort().values for t in (first, second)))
+    return first.numel() == second.numel() and nearly_equal(
+        *(t.flatten().sort().values for t in (first, second))
+    )

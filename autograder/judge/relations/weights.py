@@ -23,7 +23,9 @@ def _of_shares(holds: Callable[[Pairs], bool], words: Words) -> Relation:
 
 
 def _sum_over_columns(shares: Pairs) -> bool:
-    return all(p.actual.dim() > 1 and _sums_to_one(p.actual.mT) and not _sums_to_one(p.actual) for p in shares)
+    return all(
+        p.actual.dim() > 1 and _sums_to_one(p.actual.mT) and not _sums_to_one(p.actual) for p in shares
+    )
 
 
 def _rows_sum_to_one(shares: Pairs) -> bool:
@@ -100,53 +102,84 @@ def _sums_to_one(table: torch.Tensor) -> bool:
 # Wrong shares, or no shares, where rows of positive shares are expected.
 WEIGHTS: dict[str, Relation] = {
     "no shares expected": _of_shares(lambda shares: not shares, NOTHING),
-    "columns sum to one": _of_shares(_sum_over_columns, (
-        "The columns of your weights sum to one, not the rows.",
-        "For one query, what should its weights over all keys add up to?",
-    )),
+    "columns sum to one": _of_shares(
+        _sum_over_columns,
+        (
+            "The columns of your weights sum to one, not the rows.",
+            "For one query, what should its weights over all keys add up to?",
+        ),
+    ),
     "values of one come out right": _values_of_one,
     # Numbers of both signs are no weights at all: something else was added, or read.
     "sums of both signs": _of_shares(
-        lambda shares: not _rows_sum_to_one(shares) and _some_negative(shares), NOTHING,
+        lambda shares: not _rows_sum_to_one(shares) and _some_negative(shares),
+        NOTHING,
     ),
-    "other sums": _of_shares(lambda shares: not _rows_sum_to_one(shares), (
-        "Your rows of weights do not sum to one.",
-        "What turns positive numbers into shares of a whole?",
-    )),
-    "some negative": _of_shares(_some_negative, (
-        "Some of your weights are negative.",
-        "Which step makes every score positive?",
-    )),
-    "some left out": _of_shares(_some_left_out, (
-        "Some of your weights are 0 where they should not be.",
-        "Which entries should get a share, and which step leaves them out?",
-    )),
+    "other sums": _of_shares(
+        lambda shares: not _rows_sum_to_one(shares),
+        (
+            "Your rows of weights do not sum to one.",
+            "What turns positive numbers into shares of a whole?",
+        ),
+    ),
+    "some negative": _of_shares(
+        _some_negative,
+        (
+            "Some of your weights are negative.",
+            "Which step makes every score positive?",
+        ),
+    ),
+    "some left out": _of_shares(
+        _some_left_out,
+        (
+            "Some of your weights are 0 where they should not be.",
+            "Which entries should get a share, and which step leaves them out?",
+        ),
+    ),
     # As by a small constant in the division: that says nothing of the scores.
     "hardly off": _of_shares(_hardly_off, NOTHING),
-    "flatter": _of_shares(_flatter, (
-        "Your weights are flatter than they should be.",
-        "What are the scores divided by on their way to the softmax, and how often?",
-    )),
-    "sharper": _of_shares(_sharper, (
-        "Your weights are sharper than they should be.",
-        "What are the scores divided by, or multiplied with, on their way to the softmax?",
-    )),
-    "flatter and sharper": _of_shares(lambda shares: bool(_slopes(shares)), (
-        "Your weights are flatter for some sizes and sharper for others.",
-        "Which size does your scale follow, and which should it follow?",
-    )),
-    "same order": _of_shares(_same_order, (
-        "In every row the order of your shares is right, but not how far they are apart.",
-        "Through which function does a score go on its way to a share, and is it the right one?",
-    )),
-    "same largest": _of_shares(_same_largest, (
-        "In every row the largest share stands where it should; the smaller ones are in another order.",
-        "What is done to low scores that is not done to high ones?",
-    )),
-    "another largest": _of_shares(bool, (
-        "Your rows are shares of a whole, but in some the largest share goes to the wrong place.",
-        "Which two things should be compared for each share, and which does your code compare?",
-    )),
+    "flatter": _of_shares(
+        _flatter,
+        (
+            "Your weights are flatter than they should be.",
+            "What are the scores divided by on their way to the softmax, and how often?",
+        ),
+    ),
+    "sharper": _of_shares(
+        _sharper,
+        (
+            "Your weights are sharper than they should be.",
+            "What are the scores divided by, or multiplied with, on their way to the softmax?",
+        ),
+    ),
+    "flatter and sharper": _of_shares(
+        lambda shares: bool(_slopes(shares)),
+        (
+            "Your weights are flatter for some sizes and sharper for others.",
+            "Which size does your scale follow, and which should it follow?",
+        ),
+    ),
+    "same order": _of_shares(
+        _same_order,
+        (
+            "In every row the order of your shares is right, but not how far they are apart.",
+            "Through which function does a score go on its way to a share, and is it the right one?",
+        ),
+    ),
+    "same largest": _of_shares(
+        _same_largest,
+        (
+            "In every row the largest share stands where it should; the smaller ones are in another order.",
+            "What is done to low scores that is not done to high ones?",
+        ),
+    ),
+    "another largest": _of_shares(
+        bool,
+        (
+            "Your rows are shares of a whole, but in some the largest share goes to the wrong place.",
+            "Which two things should be compared for each share, and which does your code compare?",
+        ),
+    ),
 }
 
 

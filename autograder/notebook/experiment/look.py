@@ -73,9 +73,25 @@ def _attend_in_heads(
     identity = torch.eye(d_model, dtype=q.dtype)
     q, k, v = (part.transpose(0, 1) for part in (q, k, v))
     output, weights = F.multi_head_attention_forward(
-        q, k, v, d_model, n_heads, None, None, None, None, False, 0.0, identity, None,
-        attn_mask=blocked, average_attn_weights=False, use_separate_proj_weight=True,
-        q_proj_weight=identity, k_proj_weight=identity, v_proj_weight=identity,
+        q,
+        k,
+        v,
+        d_model,
+        n_heads,
+        None,
+        None,
+        None,
+        None,
+        False,
+        0.0,
+        identity,
+        None,
+        attn_mask=blocked,
+        average_attn_weights=False,
+        use_separate_proj_weight=True,
+        q_proj_weight=identity,
+        k_proj_weight=identity,
+        v_proj_weight=identity,
     )
     assert weights is not None
     return output.transpose(0, 1), weights

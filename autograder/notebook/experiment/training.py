@@ -1,8 +1,8 @@
 """The training loop of the lessons' experiments. Model, batches and loss stay in the lesson.
 
-    generator = torch.Generator().manual_seed(0)
-    batches = (sentences(64, generator) for step in range(600))
-    losses = train(model, batches, lambda model, batch: F.cross_entropy(model(batch), batch))
+generator = torch.Generator().manual_seed(0)
+batches = (sentences(64, generator) for step in range(600))
+losses = train(model, batches, lambda model, batch: F.cross_entropy(model(batch), batch))
 """
 
 from collections.abc import Callable, Iterable, Iterator

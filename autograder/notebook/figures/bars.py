@@ -33,9 +33,7 @@ def draw_bars(
 
 
 @styled
-def bars(
-    charts: Mapping[str, Vector], names: Sequence[str], title: str, top: float | None = None
-) -> Picture:
+def bars(charts: Mapping[str, Vector], names: Sequence[str], title: str, top: float | None = None) -> Picture:
     """Bar charts over the same names, two in a line.
 
     charts: title -> values, one for each name
@@ -53,7 +51,12 @@ def bars(
 
 @styled
 def one_query(
-    weights: Vector, output: Vector, tokens: Sequence[str], features: Sequence[str], query: str, title: str = ""
+    weights: Vector,
+    output: Vector,
+    tokens: Sequence[str],
+    features: Sequence[str],
+    query: str,
+    title: str = "",
 ) -> Picture:
     """One query's weights over the tokens, and the output that they make, feature by feature.
 

@@ -59,7 +59,13 @@ def attention_maps(
 
 
 def _label(
-    ax: Axes, name: str, queries: Sequence[str], keys: Sequence[str], cell: float, below: float, has_rows: bool
+    ax: Axes,
+    name: str,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    cell: float,
+    below: float,
+    has_rows: bool,
 ) -> None:
     """The name of a table below it, and the size of the names of its rows and columns."""
     size = min(9.5, 56 * cell * min(_step(queries), _step(keys)))
@@ -97,7 +103,9 @@ def _draw(
             row_sums(ax, values, len(keys), 8.5)
             column_sums(ax, values, len(values), 8.5)
         return spelled(values, queries)
-    ax.pcolormesh(values, cmap=cmap, vmin=low, vmax=high, edgecolors="#E5E7EB", linewidth=min(0.6, 10 / len(keys)))
+    ax.pcolormesh(
+        values, cmap=cmap, vmin=low, vmax=high, edgecolors="#E5E7EB", linewidth=min(0.6, 10 / len(keys))
+    )
     ax.set(xlim=(0, len(keys)), ylim=(len(queries), 0))
     for axis, names in ((ax.xaxis, keys), (ax.yaxis, queries)):
         some = range(0, len(names), _step(names))

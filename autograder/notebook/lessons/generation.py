@@ -85,5 +85,7 @@ def what_is_left(before: Vector, after: Vector, names: Sequence[str], title: str
     ax.set_xticks(range(len(names)), names)
     ax.tick_params(length=0, labelsize=9.5)
     ax.spines["left"].set_visible(False)
-    told = "; ".join(f"{name}: {number(a)} before, {number(b)} after" for name, a, b in zip(names, before, after))
+    told = "; ".join(
+        f"{name}: {number(a)} before, {number(b)} after" for name, a, b in zip(names, before, after)
+    )
     return Picture(figure, f"{sentence(title)} {note} {told}")

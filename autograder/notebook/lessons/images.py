@@ -34,14 +34,18 @@ def image_row(
     patches = [patch] * len(images) if isinstance(patch, int) else patch
     size = min(2.2, (6.0 - LEFT - 0.2) / len(images) - GAP)
     height = 0.9 + (0.25 if note else 0) + (1 if shares is None else 2) * (size + GAP)
-    wide = max(4.0, LEFT + 0.2 + len(images) * (size + GAP), 0.105 * len(title) + 0.8, 0.075 * len(note) + 0.6)
+    wide = max(
+        4.0, LEFT + 0.2 + len(images) * (size + GAP), 0.105 * len(title) + 0.8, 0.075 * len(note) + 0.6
+    )
     figure = card(wide, height, title, note)
     told = []
     for k, (image, name) in enumerate(zip(images, names, strict=True)):
         left, bottom = LEFT + k * (size + GAP), 0.4
         if shares is not None:
             _heat(axes(figure, left, bottom, size, size), image, shares[k])
-            told.append(f"{name}: most from patch {int(shares[k].argmax())} ({number(float(shares[k].max()))})")
+            told.append(
+                f"{name}: most from patch {int(shares[k].argmax())} ({number(float(shares[k].max()))})"
+            )
         top = bottom if shares is None else bottom + size + GAP
         _image(axes(figure, left, top, size, size), image, patches[k])
         figure.text((left + size / 2) / wide, 0.2 / height, name, ha="center", va="center", fontsize=9.5)
@@ -65,7 +69,9 @@ def _heat(ax: Axes, image: Tensor, share: Tensor) -> None:
     side = math.isqrt(len(share))
     height, width = image.shape[1:]
     place = (-0.5, width - 0.5, height - 0.5, -0.5)
-    ax.imshow(share.reshape(side, side).numpy(), cmap=SEQUENTIAL, vmin=0, extent=place, interpolation="nearest")
+    ax.imshow(
+        share.reshape(side, side).numpy(), cmap=SEQUENTIAL, vmin=0, extent=place, interpolation="nearest"
+    )
     ink = torch.zeros(height, width, 4)
     ink[..., 3] = 0.45 * image.mean(0)
     ax.imshow(ink.numpy(), interpolation="bilinear")
@@ -88,7 +94,7 @@ def jittered(
     scale: at most by this share larger or smaller
     """
     limits = torch.tensor([turn, 2 * shift, 2 * shift, scale])
-    angle, right, down, grown = (limits[:, None] * (2 * torch.rand(4, len(images), generator=generator) - 1))
+    angle, right, down, grown = limits[:, None] * (2 * torch.rand(4, len(images), generator=generator) - 1)
     cos, sin = (1 + grown) * angle.cos(), (1 + grown) * angle.sin()
     moves = torch.stack([cos, -sin, right, sin, cos, down], dim=1).unflatten(1, (2, 3))
     places = F.affine_grid(moves, list(images.shape), align_corners=False)

@@ -61,7 +61,9 @@ def fetch_shakespeare(path: str | Path = "shakespeare.txt", url: str = SHAKESPEA
             path.write_text(_works_only(text.replace("\r\n", "\n")), encoding="utf-8")
     except (OSError, ValueError) as error:
         print(f"The text could not be fetched: {error}")
-        print(f"Is this computer online? You can also save {url}\nwith a browser, and name the file in own_text.")
+        print(
+            f"Is this computer online? You can also save {url}\nwith a browser, and name the file in own_text."
+        )
         return None
     print(f"{path} holds {path.stat().st_size:,} bytes.")
     print(f"Set own_text = {str(path)!r} and run the lesson again from there.")
@@ -94,7 +96,9 @@ def loss_between(
     ax.set(ylim=(0, 1.1 * high), xlabel=xlabel, ylabel="loss")
     for name, level in levels.items():
         ax.axhline(level, color=GREY, linewidth=1.2, linestyle=":")
-        ax.annotate(name, (1, level), (0, 3), ("axes fraction", "data"), "offset points", ha="right", fontsize=9.5)
+        ax.annotate(
+            name, (1, level), (0, 3), ("axes fraction", "data"), "offset points", ha="right", fontsize=9.5
+        )
         told.append(f"{name}: {level:.3g}.")
     ax.legend(loc="lower left", frameon=False, fontsize=9.5, labelcolor=INK)
     return Picture(figure, f"{sentence(title)} Loss over {xlabel}. {' '.join(told)}")

@@ -51,7 +51,9 @@ def _strip(ax, x: float, y: float, values: list[float], high: float) -> None:
     """A small row vector as coloured cells."""
     for e, value in enumerate(values):
         shade = SIGNED((value / high + 1) / 2)
-        ax.add_patch(Rectangle((x + 0.42 * e, y - 0.2), 0.41, 0.4, facecolor=shade, edgecolor=GREY, linewidth=0.6))
+        ax.add_patch(
+            Rectangle((x + 0.42 * e, y - 0.2), 0.41, 0.4, facecolor=shade, edgecolor=GREY, linewidth=0.6)
+        )
         ink = "white" if is_dark(shade) else INK
         place = (x + 0.205 + 0.42 * e, y)
         ax.text(*place, number(value), ha="center", va="center", fontsize=9, color=ink)
@@ -77,7 +79,9 @@ def meanings(
     figure = card(6.0, 4.3, title)
     ax = axes(figure, 0.95, 0.75, 4.75, 2.95)
     for name, target in rings.items():
-        ax.plot(*target, "o", markersize=22, markerfacecolor="none", markeredgecolor=GREY, markeredgewidth=1.2)
+        ax.plot(
+            *target, "o", markersize=22, markerfacecolor="none", markeredgecolor=GREY, markeredgewidth=1.2
+        )
         ax.annotate(name, target, xytext=(16, -3), textcoords="offset points", color=GREY, fontsize=9.5)
     told = []
     for (name, found), colour in zip(ends.items(), (BLUE, VERMILLION, GREEN)):

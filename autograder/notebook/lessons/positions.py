@@ -34,7 +34,9 @@ def turned_pairs(
         dial(ax, 1.05 + 1.5 * i, 3.15, {"q": pair[:2], "k": pair[2:]}, RADIUS, longest)
         ax.text(1.05 + 1.5 * i, 2.3, f"pair {i}: {number(part)}", ha="center", va="center", fontsize=9.5)
     score = sum(a * b for a, b in zip(query, key, strict=True))
-    ax.text(0.3 + 1.5 * len(pairs), 3.15, f"score {number(score)}", fontsize=12, fontweight="bold", va="center")
+    ax.text(
+        0.3 + 1.5 * len(pairs), 3.15, f"score {number(score)}", fontsize=12, fontweight="bold", va="center"
+    )
     chart = axes(figure, 0.85, 0.7, wide - 1.2, 1.2)
     chart.plot(curve, color=INK, linewidth=1.6)
     chart.plot([at], [curve[at]], "o", color=VERMILLION, markersize=9)

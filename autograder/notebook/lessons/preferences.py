@@ -29,7 +29,9 @@ def tuning(charts: Mapping[str, Mapping[str, Sequence]], steps: Sequence[int], t
         ax.set_xlabel("step", fontsize=9.5, labelpad=2)
         ax.tick_params(labelsize=9.5)
     add_legend(figure, ax, 0.65)
-    return Picture(figure, f"{sentence(title)} {len(charts)} charts over the steps of training. {' '.join(told)}")
+    return Picture(
+        figure, f"{sentence(title)} {len(charts)} charts over the steps of training. {' '.join(told)}"
+    )
 
 
 @styled
@@ -42,12 +44,21 @@ def price(paths: Mapping[str, Sequence[Sequence[tuple[float, float]]]], title: s
     figure = card(max(6.0, 0.105 * len(title) + 0.8), 4.6, title)
     ax = axes(figure, 0.95, 1.25, 4.75, 2.6)
     shares = [k / 200 for k in range(100, 199)]
-    ax.plot(shares, [cheapest(p) for p in shares], color=GREY, linewidth=1.6, linestyle=":", label="cheapest drift")
+    ax.plot(
+        shares,
+        [cheapest(p) for p in shares],
+        color=GREY,
+        linewidth=1.6,
+        linestyle=":",
+        label="cheapest drift",
+    )
     told = []
     for k, (name, models) in enumerate(paths.items()):
         colour, marker = LOOKS[k % len(LOOKS)][:2]
         for path in models:
-            ax.plot(*zip(*path, strict=True), color=colour, linewidth=1.1, marker=".", markersize=3, alpha=0.7)
+            ax.plot(
+                *zip(*path, strict=True), color=colour, linewidth=1.1, marker=".", markersize=3, alpha=0.7
+            )
         ends = [path[-1] for path in models]
         ax.plot(*zip(*ends, strict=True), marker, color=colour, markersize=8, alpha=0.85, label=name)
         told.append(f"{name} ends: " + ", ".join(f"up {number(x)}, drift {number(y)}" for x, y in ends))

@@ -88,7 +88,11 @@ def draw_tokens(ax: Axes, x: float, y: float, tokens: Sequence[str], k: int = 0)
     """
     for place, token in enumerate(tokens, start=k):
         width = _width(token)
-        style: dict = {"boxstyle": "round,pad=0,rounding_size=0.04", "facecolor": HEADS[place % 4], "linewidth": 0}
+        style: dict = {
+            "boxstyle": "round,pad=0,rounding_size=0.04",
+            "facecolor": HEADS[place % 4],
+            "linewidth": 0,
+        }
         ax.add_patch(FancyBboxPatch((x + 0.015, y - 0.115), width - 0.03, 0.23, edgecolor="white", **style))
         font: dict = {"family": "DejaVu Sans Mono", "fontsize": 10, "color": INK}
         ax.text(x + width / 2, y - 0.01, token, ha="center", va="center", **font)

@@ -1,10 +1,10 @@
 """The model's file in the GGUF format: sizes, tensors as they are stored or unpacked, tokens and merges.
 
-    token_embd.weight          -> token_embedding.weight
-    blk.3.attn_q.weight        -> layers.3.attention.q_proj.weight      (and k_proj, v_proj, out_proj)
-    blk.3.ffn_gate.weight      -> layers.3.gate_proj.weight             (and up_proj, down_proj)
-    blk.3.attn_norm.weight     -> layers.3.norm1.weight                 (ffn_norm: norm2)
-    output_norm.weight         -> norm.weight
+token_embd.weight          -> token_embedding.weight
+blk.3.attn_q.weight        -> layers.3.attention.q_proj.weight      (and k_proj, v_proj, out_proj)
+blk.3.ffn_gate.weight      -> layers.3.gate_proj.weight             (and up_proj, down_proj)
+blk.3.attn_norm.weight     -> layers.3.norm1.weight                 (ffn_norm: norm2)
+output_norm.weight         -> norm.weight
 """
 
 from collections.abc import Callable
@@ -86,7 +86,10 @@ class ModelFile:
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """Text to ids and back."""
-        merges = [(left, right) for left, _, right in (m.partition(" ") for m in self._texts("tokenizer.ggml.merges"))]
+        merges = [
+            (left, right)
+            for left, _, right in (m.partition(" ") for m in self._texts("tokenizer.ggml.merges"))
+        ]
         kinds = self._reader.fields["tokenizer.ggml.token_type"]
         special = [number for number, place in enumerate(kinds.data) if kinds.parts[place][0] == CONTROL]
         return Tokenizer(self._texts("tokenizer.ggml.tokens"), special, merges)
@@ -114,7 +117,9 @@ class ModelFile:
         shape = tuple(int(size) for size in reversed(stored.shape))
         if dequantise is not None and self.is_packed(name):
             return dequantise(self.blocks(name)).reshape(shape)
-        return torch.from_numpy(np.array(dequantize(stored.data, stored.tensor_type), np.float32)).reshape(shape)
+        return torch.from_numpy(np.array(dequantize(stored.data, stored.tensor_type), np.float32)).reshape(
+            shape
+        )
 
     def state_dict(self, dequantise: Callable[[Tensor], Tensor] | None = None) -> dict[str, Tensor]:
         """All tensors by name, as `load_state_dict` takes them; a bar shows how far it is."""

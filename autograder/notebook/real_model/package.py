@@ -47,7 +47,9 @@ def checked_path() -> Path:
     with found.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != SHA256:
-        raise UserError(f"{found} is not the published file; remove it, and run `{COMMAND}` to fetch it anew.")
+        raise UserError(
+            f"{found} is not the published file; remove it, and run `{COMMAND}` to fetch it anew."
+        )
     return found
 
 

@@ -96,7 +96,11 @@ class Tokenizer:
         parts = []
         for one in ids:
             token = self.tokens[one]
-            plain = token.encode() if one in self.special else bytes(self._bytes[character] for character in token)
+            plain = (
+                token.encode()
+                if one in self.special
+                else bytes(self._bytes[character] for character in token)
+            )
             parts.append(plain)
         return b"".join(parts)
 

@@ -197,19 +197,31 @@ def test_whoever_cannot_be_placed_is_named(course, texts, tmp_path, capsys):
 ONE = "Sofya Kovalevskaya_5_assignsubmission_file"
 ODD = {
     "folders in folders": ({"a/b/c/d/e.ipynb": "done"}, "done", ""),
-    "a zip with a folder": ({"homework.zip": {"week 1/e.ipynb": "done", "week 1/data.csv": "x"}}, "done", "1 .csv"),
+    "a zip with a folder": (
+        {"homework.zip": {"week 1/e.ipynb": "done", "week 1/data.csv": "x"}},
+        "done",
+        "1 .csv",
+    ),
     "a zip in a zip": ({"homework.zip": {"more.zip": "x"}}, None, "more.zip: sofya handed in no notebook"),
     "an empty zip": ({"homework.zip": {}}, None, "homework.zip: sofya handed in no notebook"),
     "a damaged zip": ({"homework.zip": "PK"}, None, "homework.zip: sofya handed in no notebook"),
     "a PDF beside it": ({"essay.pdf": "x", "e.ipynb": "done"}, "done", "no notebooks: 1 .pdf"),
     "a text alone": ({"onlinetext.html": "x"}, None, "onlinetext.html: sofya handed in no notebook"),
     "many files": ({f"{i}.py": "x" for i in range(9)}, None, "4.py, ...: sofya handed in no notebook"),
-    "two notebooks": ({"a.ipynb": "half", "b.ipynb": "done"}, "done", "more than one notebook: the last counts"),
+    "two notebooks": (
+        {"a.ipynb": "half", "b.ipynb": "done"},
+        "done",
+        "more than one notebook: the last counts",
+    ),
     "one notebook twice": ({"a.ipynb": "done", "b.ipynb": "done"}, "done", ""),
     "checkpoints": ({".ipynb_checkpoints/a.ipynb": "half", "a.ipynb": "done"}, "done", ""),
     "of macOS": ({"__MACOSX/._a.ipynb": "half", ".DS_Store": "x", "a.ipynb": "done"}, "done", ""),
     "umlauts taken apart": ({"Au\u0308ßerung.ipynb": "done"}, "done", ""),
-    "an export of Gradescope": ({"submission_metadata.yml": YML, "submission_11/a.ipynb": "done"}, "done", "1 .yml"),
+    "an export of Gradescope": (
+        {"submission_metadata.yml": YML, "submission_11/a.ipynb": "done"},
+        "done",
+        "1 .yml",
+    ),
 }
 
 

@@ -15,7 +15,9 @@ CLASS = {
     "wang": ("小明", "王"),
     "bob": ("Bob", "Smith"),
 }
-STUDENTS = Class(SimpleNamespace(id=i, first_name=f, last_name=n, email=f"{i}@x.org") for i, (f, n) in CLASS.items())
+STUDENTS = Class(
+    SimpleNamespace(id=i, first_name=f, last_name=n, email=f"{i}@x.org") for i, (f, n) in CLASS.items()
+)
 HUB = "https://github.com/"
 # The name, whose it is, its time or whether it is late, and where its form was seen. People are invented where they
 # were not; what they handed in is a notebook here.
@@ -24,7 +26,11 @@ SEEN = {
         ("smithbob_340934_208490284_BobsWork.ipynb", "bob", None),  # HUB/mikewesthad/canvas-unzipper
         ("doejohn_LATE_956227_46792176_project2-1.ipynb", "jdoe3", "late"),  # "grsdetools", canvas rename.py
         ("doejohn_987122_46871556_Project 4.4 (1).ipynb", "jdoe3", None),  # the same
-        ("smithmaryann_123456_1234567_What They Called It.ipynb", "mary", None),  # a grader that reads the user id
+        (
+            "smithmaryann_123456_1234567_What They Called It.ipynb",
+            "mary",
+            None,
+        ),  # a grader that reads the user id
         ("王小明_4_7_01.ipynb", "wang", None),  # HUB/instructure/canvas-lms/blob/master/lib/content_zipper.rb
         ("LATE_anon_x1Y2z_9_01.ipynb", "anon_x1Y2z", "late"),  # the same: without a name, LATE stands first
         ("anon_x1Y2z_9_01.ipynb", "anon_x1Y2z", None),  # the same
@@ -45,12 +51,24 @@ SEEN = {
     ],
     "blackboard": [
         # HUB/kwurst/bb-file-cleanup/blob/master/test_bbcleanup.py
-        ("Chapter 13 Problems_jdoe3_attempt_2014-04-30-21-02-38_chapter 13.ipynb", "jdoe3", "2014-04-30 21:02"),
+        (
+            "Chapter 13 Problems_jdoe3_attempt_2014-04-30-21-02-38_chapter 13.ipynb",
+            "jdoe3",
+            "2014-04-30 21:02",
+        ),
         # scripts that unpack it: a title of several words, with a number, with underscores; the id again in the file
-        ("Biostatica week 4_17051339_attempt_2017-12-09-13-41-31_B_17051339.ipynb", "17051339", "2017-12-09 13:41"),
+        (
+            "Biostatica week 4_17051339_attempt_2017-12-09-13-41-31_B_17051339.ipynb",
+            "17051339",
+            "2017-12-09 13:41",
+        ),
         ("HW 99_jdoe3_attempt_2017-07-13-20-41-16_HW1.ipynb", "jdoe3", "2017-07-13 20:41"),
         ("Project1_17051339_attempt_2017-09-15-19-05-17_utilities.ipynb", "17051339", "2017-09-15 19:05"),
-        ("Coursework submission_jdoe3_attempt_2021-12-10-22-29-43_mips_cpu.ipynb", "jdoe3", "2021-12-10 22:29"),
+        (
+            "Coursework submission_jdoe3_attempt_2021-12-10-22-29-43_mips_cpu.ipynb",
+            "jdoe3",
+            "2021-12-10 22:29",
+        ),
         ("CW_2_cw2 36_attempt_2019-12-18-02-05-21_x.ipynb", "cw2_36", "2019-12-18 02:05"),  # a group
     ],
     "brightspace": [
@@ -77,7 +95,10 @@ def origins(path: str, metadata: dict | None = None, *others: str) -> list:
 def whose(path: str, metadata: dict | None = None) -> list[tuple]:
     found = origins(path, metadata or {})
     return [
-        (STUDENTS.find(one) or id_of_stranger(one), "late" if one.late else one.time and f"{one.time:%Y-%m-%d %H:%M}")
+        (
+            STUDENTS.find(one) or id_of_stranger(one),
+            "late" if one.late else one.time and f"{one.time:%Y-%m-%d %H:%M}",
+        )
         for one in found
     ]
 
@@ -100,7 +121,8 @@ submission_16: {":submitters": [{":name": Grace Hopper, ":sid": "901", ":email":
 
 
 @pytest.mark.parametrize(
-    "number, students", [(11, "ada"), (12, "jdoe3"), (13, "17051339 mary"), (14, "17051339"), (15, ""), (16, "g@h.org")]
+    "number, students",
+    [(11, "ada"), (12, "jdoe3"), (13, "17051339 mary"), (14, "17051339"), (15, ""), (16, "g@h.org")],
 )
 def test_an_export_of_gradescope_tells_whose_a_folder_is(number, students):
     path = f"assignment_7023745_export/submission_{number}/src/01.ipynb"
@@ -114,7 +136,9 @@ def test_two_of_one_name_are_nobody_in_particular():
 
 
 def test_a_name_is_known_however_its_letters_are_put_together():
-    author = Class([SimpleNamespace(id="k\u00e4te", first_name="K\u00e4te", last_name="M\u00fcller", email=None)])
+    author = Class(
+        [SimpleNamespace(id="k\u00e4te", first_name="K\u00e4te", last_name="M\u00fcller", email=None)]
+    )
     (origin,) = origins("Ka\u0308te Mu\u0308ller_5_assignsubmission_file/01.ipynb")
     assert author.find(origin) == "k\u00e4te"
 
@@ -135,7 +159,9 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("system", OTHERS)
 def test_nobody_hands_in_for_another_by_the_name_of_a_file(system, other):
-    mine = OTHERS[system].replace("John Doe", "Bob Smith").replace("doejohn", "smithbob").replace("jdoe3", "bob")
+    mine = (
+        OTHERS[system].replace("John Doe", "Bob Smith").replace("doejohn", "smithbob").replace("jdoe3", "bob")
+    )
     for path in (mine.replace("01.ipynb", OTHERS[other]), mine.replace("01.ipynb", f"x.zip/{OTHERS[other]}")):
         (origin,) = origins(path, None, OTHERS[system])
         assert STUDENTS.find(origin) == "bob"

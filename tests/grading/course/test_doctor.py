@@ -17,7 +17,9 @@ def test_nothing_that_should_be_closed_is_open():
 
 
 def test_what_is_open_without_a_sandbox_is_named():
-    text = subprocess.run([sys.executable, "-c", doctor.PROBE], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [sys.executable, "-c", doctor.PROBE], capture_output=True, text=True, check=True
+    ).stdout
     assert "memory can be shared that nobody counts" in text.splitlines()
     finding = doctor.second_lines(text.splitlines())
     assert finding.state == doctor.LIMITED and "/dev/zero" in finding.advice

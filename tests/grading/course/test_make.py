@@ -49,7 +49,9 @@ def test_an_empty_folder_may_be_used(tmp_path, monkeypatch):
     assert make_course(tmp_path / "course") / "file" in list((tmp_path / "course").iterdir())
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), UserError("no"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), UserError("no"), KeyboardInterrupt()]
+)
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, error):
     def fail(folder, lessons, further):
         (folder / "half").write_text("made")

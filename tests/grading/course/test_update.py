@@ -65,9 +65,24 @@ MERGES = {
     "only mine": (says(1, "My keys"), OLD, ["Title", "My keys", "Why?", "The end"], ""),
     "only theirs": (says(1, "About keys"), MENDED, ["Title", "On keys", "Why?", "The end"], ""),
     "both": (says(1, "My keys"), MENDED, ["Title", "My keys", "Why?", "The end"], "keeps your"),
-    "of a question": (says(2, "Mine?"), (*OLD[:2], "q:4 How?", "The end"), [*OLD[:2], "Mine?", "The end"], "q keeps"),
-    "theirs is no more": (says(1, "My keys"), WITHOUT, ["Title", "My keys", "Why?", "The end"], "yours stays"),
-    "theirs is moved": (says(2, "Mine?"), ("q:4 Why?", *OLD[:2], "The end"), ["Mine?", *OLD[:2], "The end"], ""),
+    "of a question": (
+        says(2, "Mine?"),
+        (*OLD[:2], "q:4 How?", "The end"),
+        [*OLD[:2], "Mine?", "The end"],
+        "q keeps",
+    ),
+    "theirs is no more": (
+        says(1, "My keys"),
+        WITHOUT,
+        ["Title", "My keys", "Why?", "The end"],
+        "yours stays",
+    ),
+    "theirs is moved": (
+        says(2, "Mine?"),
+        ("q:4 Why?", *OLD[:2], "The end"),
+        ["Mine?", *OLD[:2], "The end"],
+        "",
+    ),
     "mine is added": (adds(2, "Mine"), MENDED, ["Title", "On keys", "Mine", "Why?", "The end"], ""),
     "mine below what is no more": (adds(2, "Mine"), WITHOUT, ["Title", "Why?", "The end", "Mine"], ""),
     "mine is taken out": (takes_out(1), MENDED, ["Title", "Why?", "The end"], ""),
@@ -83,7 +98,9 @@ def test_what_the_teacher_wrote_stays(name):
     assert len(notes) == bool(words) and all(words in note for note in notes)
 
 
-@pytest.mark.parametrize("mine, theirs, points, words", [(9, 4, 9, 0), (4, 5, 5, 0), (9, 5, 9, "5"), (5, 5, 5, 0)])
+@pytest.mark.parametrize(
+    "mine, theirs, points, words", [(9, 4, 9, 0), (4, 5, 5, 0), (9, 5, 9, "5"), (5, 5, 5, 0)]
+)
 def test_points_of_the_teachers_stay(mine, theirs, points, words):
     old, new = book(*OLD), book(*OLD[:2], f"q:{theirs} Why?", "The end")
     changed = nbformat.from_dict(old)
@@ -108,8 +125,14 @@ def course_of_before(first_course, tmp_path_factory) -> Path:
     """A course whose lesson was made before its first text, the points of a check and a question were mended."""
     course = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("before") / "course"))
     of_before(course, lambda notebook: notebook.cells[0].update(source="# As it was"))
-    of_before(course, lambda notebook: cell_named(notebook, "check-loops-softmax").metadata.nbgrader.update(points=5))
-    of_before(course, lambda notebook: cell_named(notebook, "loops-why_scale").update(source="Why? YOUR ANSWER HERE"))
+    of_before(
+        course,
+        lambda notebook: cell_named(notebook, "check-loops-softmax").metadata.nbgrader.update(points=5),
+    )
+    of_before(
+        course,
+        lambda notebook: cell_named(notebook, "loops-why_scale").update(source="Why? YOUR ANSWER HERE"),
+    )
     return course
 
 
@@ -172,7 +195,14 @@ def test_what_both_have_changed_is_the_teachers_and_said(course, capsys):
 
 @pytest.mark.parametrize("handed_in", [True, False])
 def test_other_questions_come_only_where_nobody_has_handed_in(course, capsys, handed_in):
-    kind = {"grade_id": "old-question", "grade": True, "solution": True, "locked": False, "task": False, "points": 2}
+    kind = {
+        "grade_id": "old-question",
+        "grade": True,
+        "solution": True,
+        "locked": False,
+        "task": False,
+        "points": 2,
+    }
     kind |= {"schema_version": 3, "cell_type": "markdown"}
     old = new_markdown_cell("An old question", metadata={"nbgrader": kind}, id="01-999")
     of_before(course, lambda notebook: notebook.cells.append(old))

@@ -1,6 +1,5 @@
 """The made-up class: its wrong answers are the mistakes that they are said to be."""
 
-
 import nbformat
 import pytest
 

@@ -36,7 +36,9 @@ def folder(tmp_path_factory):
             book.add_assignment(lesson, duedate=DUE)
             book.add_notebook(lesson, lesson)
             book.add_grade_cell("g", lesson, lesson, max_score=10, cell_type="code")
-        book.add_student("ada", first_name="Ada, the first", last_name='"Love"\nlace', email="ada@example.org")
+        book.add_student(
+            "ada", first_name="Ada, the first", last_name='"Love"\nlace', email="ada@example.org"
+        )
         book.add_student("@eve", first_name=HOSTILE, last_name="\tTab", email="-1")
         book.add_student("nothing")
         for student, lesson, points, days_late in WORKS:
@@ -121,7 +123,20 @@ def test_lessons_and_students_can_be_chosen_also_where_nobody_handed_in(folder):
     assert [row[3:4] + row[5:] for row in rows_of(path)[::2]] == [["SIS Login ID", "nobody_did"], ["ada", ""]]
 
 
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\x00=1", "\u00a0\ufeff=1", "＝1+1", "＋1", "－1", "＠A1", "−1"]
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    " =1",
+    "\x00=1",
+    "\u00a0\ufeff=1",
+    "＝1+1",
+    "＋1",
+    "－1",
+    "＠A1",
+    "−1",
+]
 
 
 @pytest.mark.parametrize("text", [*FORMULAS, "\tTab", "\r", "\n1"], ids=ascii)

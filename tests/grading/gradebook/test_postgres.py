@@ -25,7 +25,9 @@ CLASS = (
     SampleSubmission("cy", file=""),
 )
 pytestmark = [
-    pytest.mark.skipif(PROGRAMS is None, reason="no Postgres server is installed (on Debian: apt install postgresql)"),
+    pytest.mark.skipif(
+        PROGRAMS is None, reason="no Postgres server is installed (on Debian: apt install postgresql)"
+    ),
     pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox()),
 ]
 
@@ -49,9 +51,21 @@ def server():
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         programs, data = PROGRAMS.parent, str(folder / "data")
-        as_nobody_special(str(programs / "initdb"), "-D", data, "-U", "teacher", "--auth", "trust", "--no-sync")
+        as_nobody_special(
+            str(programs / "initdb"), "-D", data, "-U", "teacher", "--auth", "trust", "--no-sync"
+        )
         options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
-        start = (str(programs / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
+        start = (
+            str(programs / "pg_ctl"),
+            "-D",
+            data,
+            "-w",
+            "-l",
+            str(folder / "log"),
+            "-o",
+            options,
+            "start",
+        )
         as_nobody_special(*start)
         try:
             yield f"postgresql://teacher@127.0.0.1:{port}/postgres"

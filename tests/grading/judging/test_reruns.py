@@ -19,7 +19,11 @@ from autograder.probe import probe
 from autograder.probe.rerun import rerun
 
 SECRET = "a secret"
-RERUN = [exercise.id for exercise in all_exercises() if any(case.program for case in cases_of(exercise, SECRET, True))]
+RERUN = [
+    exercise.id
+    for exercise in all_exercises()
+    if any(case.program for case in cases_of(exercise, SECRET, True))
+]
 ALL = pytest.param("all", marks=pytest.mark.trial)
 
 
@@ -35,7 +39,12 @@ def verdict_on_programs(exercise_id: str, answer, change=lambda data: data):
     cases = [case for case in questions.cases if case.program]
     records = iter(probe(answer, cases, questions.exercise.procedure))
     request = again.request(
-        Reply(True, True, "function", [next(records) if case.program else {"steps": {}} for case in questions.cases])
+        Reply(
+            True,
+            True,
+            "function",
+            [next(records) if case.program else {"steps": {}} for case in questions.cases],
+        )
     )
     return again.verdict(rerun([change(data) for data in request["programs"]], again.cases))
 
@@ -93,7 +102,9 @@ def test_recording_adds_nothing_to_what_is_observed():
 
     def functions(answer, cases):
         usages = [record["steps"]["usage"] for record in probe(answer, cases, exercise.procedure)]
-        return [(one["calls"], [name for name in one["names"] if name.startswith("torch:")]) for one in usages]
+        return [
+            (one["calls"], [name for name in one["names"] if name.startswith("torch:")]) for one in usages
+        ]
 
     for name, answer in answers(exercise)[0].items():
         assert functions(answer, cases) == functions(answer, unrecorded), name
@@ -105,7 +116,9 @@ def test_what_cannot_be_called_has_no_program():
 
 def test_a_forged_program_runs_nothing_but_kernels():
     def with_step(step):
-        return lambda data: zlib.compress(json.dumps(json.loads(zlib.decompress(data)) | {"steps": [step]}).encode())
+        return lambda data: zlib.compress(
+            json.dumps(json.loads(zlib.decompress(data)) | {"steps": [step]}).encode()
+        )
 
     for step in (
         ["aten::from_file", [["/etc/passwd"], {"map": {}}], [50]],

@@ -378,7 +378,13 @@ FILES = {
 }
 
 
-ENDLESS = ("endless loop in the file", "stubborn loop", "blocked signals", "closes all files", "writes to all files")
+ENDLESS = (
+    "endless loop in the file",
+    "stubborn loop",
+    "blocked signals",
+    "closes all files",
+    "writes to all files",
+)
 
 
 def test_dangerous_answers_end_only_their_own_process(tmp_path):

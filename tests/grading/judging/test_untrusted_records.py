@@ -30,11 +30,18 @@ def test_what_the_probe_writes_is_read(exercise):
 def test_whatever_an_answer_does_is_read(name):
     exercise = find(SOFTMAX)
     cases = cases_of(exercise)[:2]
-    assert len(checked_records(sent((RETURNED | DONE)[name], exercise, cases, seconds=0.4), exercise, cases)) == 2
+    assert (
+        len(checked_records(sent((RETURNED | DONE)[name], exercise, cases, seconds=0.4), exercise, cases))
+        == 2
+    )
 
 
 OTHERS = [None, True, -1, 10**30, 0.5, float("nan"), "", "x", [], {}, {"kind": "error"}, torch.zeros(0), [[]]]
-OTHERS += [torch.zeros(2, dtype=torch.complex32), torch.zeros(3, dtype=torch.float8_e5m2), torch.zeros([1] * 70)]
+OTHERS += [
+    torch.zeros(2, dtype=torch.complex32),
+    torch.zeros(3, dtype=torch.float8_e5m2),
+    torch.zeros([1] * 70),
+]
 
 
 def paths_in(value, path=()):

@@ -67,7 +67,9 @@ def fitted(folder, result: Result | None, *exercises: str, key: str = KEY) -> nb
     """A graded notebook with these checks after the preprocessor, run in the course's folder."""
     if result is not None:
         results.save(folder, KEY, result)
-    notebook = new_notebook(cells=[check_cell(e) for e in exercises], metadata={"autograder": {"result": key}})
+    notebook = new_notebook(
+        cells=[check_cell(e) for e in exercises], metadata={"autograder": {"result": key}}
+    )
     notebook, _ = FitForStudents().preprocess(notebook, {"inlining": {"css": []}})
     return notebook
 
@@ -114,7 +116,11 @@ def test_a_right_answer_of_another_structure_is_shown_alone(folder):
 
 @pytest.mark.parametrize(
     "graph",
-    [{}, {"nodes": "<script>"}, graph_of(MultiheadSelfAttention) | {"title": "<img src=x onerror=alert(1)>\n"}],
+    [
+        {},
+        {"nodes": "<script>"},
+        graph_of(MultiheadSelfAttention) | {"title": "<img src=x onerror=alert(1)>\n"},
+    ],
     ids=["empty", "no nodes", "a title with a line break"],
 )
 def test_what_is_no_graph_is_not_drawn_and_counted(folder, graph):
@@ -175,14 +181,20 @@ def test_a_graph_that_is_not_sent_is_logged_with_its_place_and_counted(course, m
     monkeypatch.setattr(run, "LARGEST_GRAPH", 0)
     graded_module(course)
     logged = (course / "grading.log").read_text()
-    assert "the picture of matmul.SelfAttention ('ada', 02_attention_as_matmul) is missing: what was sent" in logged
+    assert (
+        "the picture of matmul.SelfAttention ('ada', 02_attention_as_matmul) is missing: what was sent"
+        in logged
+    )
     missing._print_count()
     assert "pictures missing from feedback pages: 1; grading.log says why" in capsys.readouterr().err
 
 
 WHY_NO_GRAPH = [
     ({"ended": -9}, "its process ended with status -9"),
-    ({"raised": "KeyError in graph/fold.py, line 7"}, "'KeyError in graph/fold.py, line 7' while it was drawn"),
+    (
+        {"raised": "KeyError in graph/fold.py, line 7"},
+        "'KeyError in graph/fold.py, line 7' while it was drawn",
+    ),
     ({"raised": "\n\u202e"}, "'\\n\\u202e' while it was drawn"),
     ({"graph": []}, "what was sent is no dict of at most 1000000 characters"),
     ({}, "what was sent is no dict of at most 1000000 characters"),
@@ -206,12 +218,16 @@ def test_a_whole_page_is_self_contained(tmp_path, monkeypatch):
     )
     for cell in graded.cells[1:]:
         cell.metadata.nbgrader |= {"schema_version": 3, "solution": False, "points": 10.0, "task": False}
-    results.save(tmp_path, KEY, Result({}, {HEADS: a_verdict(PICTURE)}, {HEADS: graph_of(MultiheadSelfAttention)}))
+    results.save(
+        tmp_path, KEY, Result({}, {HEADS: a_verdict(PICTURE)}, {HEADS: graph_of(MultiheadSelfAttention)})
+    )
     api = open_course(tmp_path)
     with api.gradebook as book:
         book.add_assignment(LESSON)
         book.add_notebook(LESSON, LESSON)
-        book.add_grade_cell("check-heads-MultiheadSelfAttention", LESSON, LESSON, max_score=10, cell_type="code")
+        book.add_grade_cell(
+            "check-heads-MultiheadSelfAttention", LESSON, LESSON, max_score=10, cell_type="code"
+        )
         book.add_student("ada")
         book.add_submission(LESSON, "ada")
         book.db.commit()

@@ -19,10 +19,19 @@ def body_of(page: str) -> str:
 @pytest.mark.parametrize("html", COVERS.values(), ids=COVERS)
 @pytest.mark.parametrize("page_of", [feedback_page, formgrader_page])
 def test_nothing_of_a_student_has_a_class_an_id_or_a_place_of_the_page(tmp_path, html, page_of):
-    plain = body_of(page_of(handed_in(new_markdown_cell("Score"), code_cell("Score"), answer="Score"), tmp_path))
+    plain = body_of(
+        page_of(handed_in(new_markdown_cell("Score"), code_cell("Score"), answer="Score"), tmp_path)
+    )
     page = body_of(page_of(handed_in(new_markdown_cell(html), code_cell(html), answer=html), tmp_path))
     assert page.count("Score: 25/25") == 3
-    for word in ("modal", "navbar-fixed-top", "alert", 'id="loops-why_scale"', 'id="statusmessage"', "position:"):
+    for word in (
+        "modal",
+        "navbar-fixed-top",
+        "alert",
+        'id="loops-why_scale"',
+        'id="statusmessage"',
+        "position:",
+    ):
         assert page.count(word) == plain.count(word), word
     assert not re.search(r'style="[^"]*-\d', page)
 

@@ -31,14 +31,18 @@ def verdict(
     exercise_id: str, state: str, mistake: str | None = None, message: str = "", hidden: bool = False
 ) -> Verdict:
     share = 1.0 if state == RIGHT else 0.0
-    aspects = tuple(Aspect(name, share * most, float(most)) for name, most in find(exercise_id).aspects.items())
+    aspects = tuple(
+        Aspect(name, share * most, float(most)) for name, most in find(exercise_id).aspects.items()
+    )
     return Verdict(exercise_id, state, aspects, message, mistake, hidden=hidden)
 
 
 def work(student: str, *verdicts: Verdict, written: float | None = 0.0, **outcome) -> Work:
     points = {v.exercise.partition(".")[2]: v.points for v in verdicts}
     row = Row(student, LESSON, {name: points.get(name, 0.0) for name in MAX} | {"why_scale": written}, MAX)
-    outputs = {3: [{"output_type": "error", "ename": "NameError", "evalue": f"name {SCRIPT}", "traceback": []}]}
+    outputs = {
+        3: [{"output_type": "error", "ename": "NameError", "evalue": f"name {SCRIPT}", "traceback": []}]
+    }
     broken = any(v.state == DOES_NOT_RUN for v in verdicts)
     seconds = {"cells": 0.5, "checks": 1.5}
     result = Result(outputs if broken else {}, {v.exercise: v for v in verdicts}, seconds=seconds)
@@ -51,7 +55,9 @@ def lesson(*works: Work, absent=(), waiting=()) -> Lesson:
 
 RIGHT_ONE = work("ada", verdict(SOFTMAX, RIGHT), verdict(SUM, RIGHT), written=None)
 WRONG_ONE = work("bob", verdict(SOFTMAX, WRONG, "SMX-01"), verdict(SUM, WRONG, "LOOP-17+LOOP-35"))
-OTHER_WRONG = work("cyd", verdict(SOFTMAX, WRONG, "SMX-01"), verdict(SUM, WRONG, None, "Some other way.\nWhy?"))
+OTHER_WRONG = work(
+    "cyd", verdict(SOFTMAX, WRONG, "SMX-01"), verdict(SUM, WRONG, None, "Some other way.\nWhy?")
+)
 STUB = work("dot", verdict(SOFTMAX, NOT_STARTED), verdict(SUM, NOT_STARTED))
 BROKEN = work("eve", verdict(SOFTMAX, DOES_NOT_RUN, None, f"ValueError: {SCRIPT}"), verdict(SUM, NOT_STARTED))
 BY_MACHINE = work("fay", problem="this machine could not run it: no memory", again=True)
@@ -75,7 +81,9 @@ def test_a_misconception_is_told_in_a_tutors_words_with_who_has_it():
 
 
 def test_a_student_with_the_same_mistake_twice_counts_once():
-    twice = work("ada", verdict(SOFTMAX, WRONG, "SMX-01"), verdict("loops.attention_from_loops", WRONG, "SMX-01"))
+    twice = work(
+        "ada", verdict(SOFTMAX, WRONG, "SMX-01"), verdict("loops.attention_from_loops", WRONG, "SMX-01")
+    )
     (mistake,) = summary.misconceptions(lesson(twice))
     assert names(mistake.works) == ["ada"]
     assert mistake.exercises == ["softmax", "attention_from_loops"]
@@ -103,7 +111,9 @@ def test_who_has_not_started():
 
 def test_a_stub_that_says_so_is_no_failure():
     stub = work("ada", verdict(SOFTMAX, NOT_STARTED))
-    stub.result.outputs[2] = [{"output_type": "error", "ename": "NotImplementedError", "evalue": "", "traceback": []}]
+    stub.result.outputs[2] = [
+        {"output_type": "error", "ename": "NotImplementedError", "evalue": "", "traceback": []}
+    ]
     assert not summary.failures(lesson(stub))
     assert not stub.started
 
@@ -139,7 +149,12 @@ def test_a_teachers_own_name_stays_whole():
 
 def test_the_page_says_it_all():
     page = page_of("my course", [ALL])
-    for said in ("ada", "2 students, in softmax", "this machine could not run it: no memory", "Some other way."):
+    for said in (
+        "ada",
+        "2 students, in softmax",
+        "this machine could not run it: no memory",
+        "Some other way.",
+    ):
         assert said in page
     assert re.search(r'10 to 11 points</th><td>\s*<div class="meter"><span[^>]*></span>1 student<', page)
     assert re.search(r'class="wrong" style="flex-grow: 2" title="wrong">2</span>', page)
@@ -170,7 +185,9 @@ def test_the_page_needs_nothing_from_elsewhere():
 
 @pytest.mark.parametrize("number", [1, 500])
 def test_classes_of_any_size(number):
-    works = [work(f"student {i}", verdict(SOFTMAX, WRONG, "SMX-01"), verdict(SUM, RIGHT)) for i in range(number)]
+    works = [
+        work(f"student {i}", verdict(SOFTMAX, WRONG, "SMX-01"), verdict(SUM, RIGHT)) for i in range(number)
+    ]
     page = page_of("my course", [lesson(*works)])
     assert f"{number} student{'s'[: number > 1]}, in softmax" in page
     assert ("and 495 more" in page) == (number == 500)

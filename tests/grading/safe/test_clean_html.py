@@ -9,7 +9,9 @@ from red_team.watch import live
 from autograder.grading.safe.clean_html import clean
 
 
-@pytest.mark.parametrize("html", [SCRIPT, LINKS, TRICKS, '<img src="http://pwned()/y.png">', *COVERS.values()])
+@pytest.mark.parametrize(
+    "html", [SCRIPT, LINKS, TRICKS, '<img src="http://pwned()/y.png">', *COVERS.values()]
+)
 def test_what_students_write_is_safe_to_look_at(html):
     cleaned = clean(html)
     assert not live(cleaned, "pwned(")

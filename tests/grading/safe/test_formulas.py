@@ -33,7 +33,9 @@ def test_formulas_are_drawn_by_the_browser_itself():
 
 def test_every_formula_of_the_course_is_drawn():
     books = [nbformat.read(lesson.executed, as_version=4) for lesson in find_lessons(None)]
-    cells = [cell for book in books for cell in book.cells if cell.cell_type == "markdown" and "$" in cell.source]
+    cells = [
+        cell for book in books for cell in book.cells if cell.cell_type == "markdown" and "$" in cell.source
+    ]
     pages = [re.sub(r"<[^>]*>", "", html_of(cell.source, cell)) for cell in cells]
     assert len(pages) > 20
     assert [page for page in pages if re.search(r"\$[^$]+\$|\\[a-z]{2,}", page)] == []

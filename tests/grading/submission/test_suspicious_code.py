@@ -40,7 +40,9 @@ def look(text: str, before: str = "") -> str:
     return suspicious_names([before, text], {SOFTMAX: [text]}, [IMPORTS]).text([SOFTMAX])
 
 
-@pytest.mark.parametrize("before, answer", [*((text, "") for text in HONEST), *(("", text) for text in HONEST_ANSWERS)])
+@pytest.mark.parametrize(
+    "before, answer", [*((text, "") for text in HONEST), *(("", text) for text in HONEST_ANSWERS)]
+)
 def test_honest_code_reaches_for_nothing(before, answer):
     assert not look(answer, before)
 
@@ -150,4 +152,6 @@ def test_the_cell_of_an_exercise_may_use_what_its_worked_answer_uses_and_no_more
     assert suspicious_names([answer], {}, [IMPORTS], {answer: [exercise]}).cells == []
     more = f"{answer}\n    delattr(model, name)\n    setattr(model, '__class__', None)"
     assert suspicious_names([more], {}, [IMPORTS], {more: [exercise]}).cells == [".__class__", "delattr"]
-    assert suspicious_names([answer, "setattr(a, b, c)"], {}, [IMPORTS], {answer: [exercise]}).cells == ["setattr"]
+    assert suspicious_names([answer, "setattr(a, b, c)"], {}, [IMPORTS], {answer: [exercise]}).cells == [
+        "setattr"
+    ]

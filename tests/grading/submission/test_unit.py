@@ -28,9 +28,15 @@ def test_a_line_that_installs_packages_is_neither_run_nor_looked_at(line):
     assert (unit.suspicion.cells, unit.suspicion.grader) == ([], [])
 
 
-@pytest.mark.parametrize("line, name", [
-    ("!ls # pip", "get_ipython"), ("%run pip.py", "%run"), ("found = !pip list", "get_ipython"), ("%pipe x", "%pipe"),
-])
+@pytest.mark.parametrize(
+    "line, name",
+    [
+        ("!ls # pip", "get_ipython"),
+        ("%run pip.py", "%run"),
+        ("found = !pip list", "get_ipython"),
+        ("%pipe x", "%pipe"),
+    ],
+)
 def test_any_other_line_is_run_and_looked_at(line, name):
     unit = unit_of(new_notebook(cells=[new_code_cell(line)]), new_notebook())
     assert unit.steps[0].text == line and unit.suspicion.cells == [name]

@@ -45,7 +45,11 @@ class Work:
         """The errors that stopped cells of the notebook, in the order of the cells."""
         found = (output for _, outputs in sorted(self.result.outputs.items()) for output in outputs)
         stopped = [output for output in found if output.get("output_type") == "error"]
-        return [f"{o['ename']}: {o['evalue']}".split("\n")[0] for o in stopped if o["ename"] != "NotImplementedError"]
+        return [
+            f"{o['ename']}: {o['evalue']}".split("\n")[0]
+            for o in stopped
+            if o["ename"] != "NotImplementedError"
+        ]
 
     @property
     def started(self) -> bool:

@@ -50,7 +50,9 @@ def _printable(value: Any) -> Any:
 def page_of(title: str, lessons: list[Lesson]) -> str:
     """The page as HTML. Whatever comes from students is escaped."""
     here = FileSystemLoader(Path(__file__).parent)
-    pages = Environment(loader=here, autoescape=True, finalize=_printable, trim_blocks=True, lstrip_blocks=True)
+    pages = Environment(
+        loader=here, autoescape=True, finalize=_printable, trim_blocks=True, lstrip_blocks=True
+    )
     today = datetime.now().strftime("%d %B %Y, %H:%M")
     told = [vars(lesson) | {part.__name__: part(lesson) for part in SUMMARY} for lesson in lessons]
     page = pages.get_template("page.html")

@@ -37,7 +37,12 @@ REFUSED = {
     **{"fadvise64": (221, 223), "readahead": (187, 213)},
     **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463)},
     **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16)},
-    **{"removexattrat": (466, 466), "file_setattr": (469, 469), "mincore": (27, 232), "cachestat": (451, 451)},
+    **{
+        "removexattrat": (466, 466),
+        "file_setattr": (469, 469),
+        "mincore": (27, 232),
+        "cachestat": (451, 451),
+    },
 }
 # subtle: these report success and do nothing. Python's own program is a file of the host, which through
 # /proc/self/exe is not read-only, and belongs to the grader: its mode, owner and times would outlive the sandbox.
@@ -59,7 +64,13 @@ SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 # number in a file; F_SETPIPE_SZ takes of the memory for pipes that all programs of a user share. Before them the
 # record locks: F_GETLK, F_SETLK, F_SETLKW, and the same of open files (F_OFD_*).
 COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1026, 1031, 1036, 1038)
-PAGES = (3, 20, 21, 22, 23)  # MADV_WILLNEED, _COLD, _PAGEOUT, _POPULATE_READ, _POPULATE_WRITE: pages read or dropped
+PAGES = (
+    3,
+    20,
+    21,
+    22,
+    23,
+)  # MADV_WILLNEED, _COLD, _PAGEOUT, _POPULATE_READ, _POPULATE_WRITE: pages read or dropped
 TERMINAL = 0x5400  # requests of this kind are about terminals, pipes and descriptors; no other is needed
 
 
@@ -121,7 +132,12 @@ def _rules_of_arguments() -> list[tuple[tuple, list[bytes]]]:
 
 def _only(argument: int, mask: int, value: int, error: int) -> list[bytes]:
     """Allowed if the bits of this argument are this value, else an error."""
-    return [*_load(argument, mask), _line(EQUAL, value, 1, 0), _line(RETURN, ERRNO | error), _line(RETURN, ALLOW)]
+    return [
+        *_load(argument, mask),
+        _line(EQUAL, value, 1, 0),
+        _line(RETURN, ERRNO | error),
+        _line(RETURN, ALLOW),
+    ]
 
 
 def _not(argument: int, mask: int, values: tuple[int, ...]) -> list[bytes]:

@@ -64,7 +64,9 @@ def _answer_apart(channel: int) -> None:
         try:
             if (request := _request(channel)) is not None:
                 signal.alarm(int(request["seconds"]) + 1)
-                records = [rerun(one["programs"], unpack_cases(_bytes(one["cases"]))) for one in request["asked"]]
+                records = [
+                    rerun(one["programs"], unpack_cases(_bytes(one["cases"]))) for one in request["asked"]
+                ]
                 _send(channel, pack({"records": records}))
                 os._exit(0)
         finally:

@@ -59,7 +59,9 @@ def _serve(requests: socket.socket, shell: Shell) -> None:
             os.close(file)
 
 
-def _keep(shell: Shell, memory: int, channel: int, life: int, namespaces: int | None, group: int | None) -> NoReturn:
+def _keep(
+    shell: Shell, memory: int, channel: int, life: int, namespaces: int | None, group: int | None
+) -> NoReturn:
     """The keeper: starts the submission's process and ends it when nobody needs it any more. `namespaces` and `group`
     are None without a sandbox or a control group."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

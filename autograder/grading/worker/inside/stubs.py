@@ -38,7 +38,9 @@ def silence_the_course() -> None:
     for name in REAL:
         importlib.import_module(name)
     lessons = importlib.import_module("autograder.notebook.lessons")
-    of_lessons = [f"autograder.notebook.lessons.{found.name}" for found in pkgutil.iter_modules(lessons.__path__)]
+    of_lessons = [
+        f"autograder.notebook.lessons.{found.name}" for found in pkgutil.iter_modules(lessons.__path__)
+    ]
     for name in ("autograder.notebook.figures", "autograder.notebook.explore", *of_lessons):
         _silence(name)
     course = sys.modules["autograder"]

@@ -23,7 +23,11 @@ HUGE = 2 * 1024 * 1024
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
 LARGEST_HOLE, FITS_NO_HOLE = 2048, 65536  # bytes; malloc serves small blocks from the smallest free chunk
 MOST_HOLES = 10_000  # of one size
-FIRST_CELLS = ("0", "raise NotImplementedError", "%matplotlib inline")  # IPython imports parts when it meets the first
+FIRST_CELLS = (
+    "0",
+    "raise NotImplementedError",
+    "%matplotlib inline",
+)  # IPython imports parts when it meets the first
 
 
 def erase_start() -> None:

@@ -31,7 +31,9 @@ class Reference(CachedAttention):
             k, v = (torch.cat(pair, dim=1) for pair in zip(cache, (k, v), strict=True))
         old = k.shape[1] - x.shape[1]
         rows = [
-            F.scaled_dot_product_attention(self.q_proj(x[:, i : i + 1]), k[:, : old + i + 1], v[:, : old + i + 1])
+            F.scaled_dot_product_attention(
+                self.q_proj(x[:, i : i + 1]), k[:, : old + i + 1], v[:, : old + i + 1]
+            )
             for i in range(x.shape[1])
         ]
         return torch.cat(rows, dim=1), (k, v)
@@ -68,16 +70,34 @@ EXERCISE = Exercise(
     cases=cases,
     aspects={VALUES: 3, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     mistakes=(
-        edit("TOY-21 old keys last", {"[cache[0], k]": "[k, cache[0]]", "[cache[1], v]": "[v, cache[1]]"},
-             "Your cache holds the new tokens before the old ones.", "Which tokens came first?"),
-        edit("TOY-23 the cache stays as short as it was", {"return output, (k, v)": "return output, cache or (k, v)"},
-             "The cache that you give back does not hold the new tokens.", "What must the next call know of this one?"),
-        edit("TOY-25 the mask of a text that begins here", {".tril(k.shape[1] - q.shape[1])": ".tril()"},
-             "With a cache your tokens see too little.", "In the whole text, at which place is your first new token?"),
-        edit("TOY-27 new values only", {"            v = torch.cat([cache[1], v], dim=1)\n": "",
-                                        "attention(q, k, v, attn": "attention(q, k, F.pad(v, (0, 0, k.shape[1] - "
-                                        "v.shape[1], 0)), attn"},
-             "Old tokens bring no values.", "What belongs to every key?"),
+        edit(
+            "TOY-21 old keys last",
+            {"[cache[0], k]": "[k, cache[0]]", "[cache[1], v]": "[v, cache[1]]"},
+            "Your cache holds the new tokens before the old ones.",
+            "Which tokens came first?",
+        ),
+        edit(
+            "TOY-23 the cache stays as short as it was",
+            {"return output, (k, v)": "return output, cache or (k, v)"},
+            "The cache that you give back does not hold the new tokens.",
+            "What must the next call know of this one?",
+        ),
+        edit(
+            "TOY-25 the mask of a text that begins here",
+            {".tril(k.shape[1] - q.shape[1])": ".tril()"},
+            "With a cache your tokens see too little.",
+            "In the whole text, at which place is your first new token?",
+        ),
+        edit(
+            "TOY-27 new values only",
+            {
+                "            v = torch.cat([cache[1], v], dim=1)\n": "",
+                "attention(q, k, v, attn": "attention(q, k, F.pad(v, (0, 0, k.shape[1] - "
+                "v.shape[1], 0)), attn",
+            },
+            "Old tokens bring no values.",
+            "What belongs to every key?",
+        ),
     ),
     combinable=(),
     hints=("What do the keys of old tokens need from the new ones?",),

@@ -49,14 +49,30 @@ EXERCISE = Exercise(
     cases=cases,
     aspects={VALUES: 3},
     mistakes=(
-        edit("TOY-41 characters instead of bytes", {'list(text.encode("utf-8"))': "[ord(letter) for letter in text]"},
-             "Letters beyond ASCII have one number in yours.", "How many bytes does ï take in UTF-8?"),
-        edit("TOY-43 ids that begin at 255", {"256 + k": "255 + k"},
-             "Your new ids begin one too low.", "Which ids do the bytes use up?"),
-        edit("TOY-45 pairs overlap", {"i += 2": "i += 1"},
-             "A byte that is merged already is used once more.", "Where does the search go on after a merge?"),
-        edit("TOY-47 the merges backwards", {"enumerate(merges)": "reversed(list(enumerate(merges)))"},
-             "Later merges come before the earlier ones in yours.", "Which merge makes the ids that others need?"),
+        edit(
+            "TOY-41 characters instead of bytes",
+            {'list(text.encode("utf-8"))': "[ord(letter) for letter in text]"},
+            "Letters beyond ASCII have one number in yours.",
+            "How many bytes does ï take in UTF-8?",
+        ),
+        edit(
+            "TOY-43 ids that begin at 255",
+            {"256 + k": "255 + k"},
+            "Your new ids begin one too low.",
+            "Which ids do the bytes use up?",
+        ),
+        edit(
+            "TOY-45 pairs overlap",
+            {"i += 2": "i += 1"},
+            "A byte that is merged already is used once more.",
+            "Where does the search go on after a merge?",
+        ),
+        edit(
+            "TOY-47 the merges backwards",
+            {"enumerate(merges)": "reversed(list(enumerate(merges)))"},
+            "Later merges come before the earlier ones in yours.",
+            "Which merge makes the ids that others need?",
+        ),
     ),
     hints=("What does one merge do to a list of ids?",),
 )

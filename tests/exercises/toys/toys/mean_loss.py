@@ -33,15 +33,32 @@ EXERCISE = Exercise(
     aspects={VALUES: 2, STABILITY: 1},
     shapes={"logits": "B N V", "targets": "B N"},
     mistakes=(
-        edit("TOY-61 a sum instead of a mean", {".mean()": ".sum()"},
-             "Your loss grows with the number of tokens.", "What is the loss of one token on average?"),
-        edit("TOY-63 the sign", {"-picked": "picked"},
-             "Your loss is negative.", "When the model is sure and wrong, is the loss large or small?"),
-        edit("TOY-65 a tensor", {".item()": ""},
-             "You return a tensor instead of a float.", "What kind of number did the signature promise?"),
-        edit("TOY-67 exp of large numbers",
-             {"torch.log_softmax(logits, dim=-1)": "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()"},
-             "Large logits make your loss infinite.", "Which step can only hold small numbers?"),
+        edit(
+            "TOY-61 a sum instead of a mean",
+            {".mean()": ".sum()"},
+            "Your loss grows with the number of tokens.",
+            "What is the loss of one token on average?",
+        ),
+        edit(
+            "TOY-63 the sign",
+            {"-picked": "picked"},
+            "Your loss is negative.",
+            "When the model is sure and wrong, is the loss large or small?",
+        ),
+        edit(
+            "TOY-65 a tensor",
+            {".item()": ""},
+            "You return a tensor instead of a float.",
+            "What kind of number did the signature promise?",
+        ),
+        edit(
+            "TOY-67 exp of large numbers",
+            {
+                "torch.log_softmax(logits, dim=-1)": "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()"
+            },
+            "Large logits make your loss infinite.",
+            "Which step can only hold small numbers?",
+        ),
     ),
     hints=("Which probability belongs to each target?",),
 )

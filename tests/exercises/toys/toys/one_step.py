@@ -35,7 +35,11 @@ def cases(draw):
 
 
 def _case(draw, family, steps, max_norm, kind, options):
-    weights = {"embedding.weight": draw.normal(6, 4), "head.weight": draw.normal(6, 4), "head.bias": draw.normal(6)}
+    weights = {
+        "embedding.weight": draw.normal(6, 4),
+        "head.weight": draw.normal(6, 4),
+        "head.bias": draw.normal(6),
+    }
     weights = {name: weight.double() for name, weight in weights.items()}
     given = {
         "model": Module("Tiny", {"n_words": 6, "width": 4}, weights, MODEL),
@@ -45,7 +49,9 @@ def _case(draw, family, steps, max_norm, kind, options):
     }
     names = tuple(map(Kept, given))
     script = tuple(Call((*names, max_norm), keep=f"loss {i}") for i in range(steps))
-    return Case(family, (), given, script=script, changes=("model",), modes=True, gradients=False, repeats=False)
+    return Case(
+        family, (), given, script=script, changes=("model",), modes=True, gradients=False, repeats=False
+    )
 
 
 EXERCISE = Exercise(
@@ -57,14 +63,30 @@ EXERCISE = Exercise(
     cases=cases,
     aspects={VALUES: 3, SIDE_EFFECTS: 1},
     mistakes=(
-        edit("TOY-81 old gradients count", {"    optimizer.zero_grad()\n": ""},
-             "Your second step still holds the gradient of the first.", "What is in .grad before backward?"),
-        edit("TOY-83 no clipping", {"    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n": ""},
-             "Your steps are longer than they may be.", "Which line holds the gradient to max_norm?"),
-        edit("TOY-85 no step", {"    optimizer.step()\n": ""},
-             "The parameters stay as they were.", "Which line changes the parameters?"),
-        edit("TOY-87 clipped one by one", {"clip_grad_norm_": "clip_grad_value_"},
-             "Your gradients are cut entry by entry.", "What is the norm of all gradients together?"),
+        edit(
+            "TOY-81 old gradients count",
+            {"    optimizer.zero_grad()\n": ""},
+            "Your second step still holds the gradient of the first.",
+            "What is in .grad before backward?",
+        ),
+        edit(
+            "TOY-83 no clipping",
+            {"    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n": ""},
+            "Your steps are longer than they may be.",
+            "Which line holds the gradient to max_norm?",
+        ),
+        edit(
+            "TOY-85 no step",
+            {"    optimizer.step()\n": ""},
+            "The parameters stay as they were.",
+            "Which line changes the parameters?",
+        ),
+        edit(
+            "TOY-87 clipped one by one",
+            {"clip_grad_norm_": "clip_grad_value_"},
+            "Your gradients are cut entry by entry.",
+            "What is the norm of all gradients together?",
+        ),
     ),
     hints=("Which four things happen in a step, in which order?",),
 )

@@ -25,7 +25,9 @@ def cases(draw):
     yield Case("five draws", (draw.normal(5, 7, scale=2.0), u), gradients=False)
     yield Case("many draws", (draw.normal(200, 5), (torch.arange(200) + 0.5) / 200), gradients=False)
     yield Case("colder", (draw.normal(40, 5), torch.full((40,), 0.6)), {"temperature": 0.3}, gradients=False)
-    yield Case("temperature zero", (draw.normal(4, 6), u[:4]), {"temperature": 0}, gradients=False, aspect=STABILITY)
+    yield Case(
+        "temperature zero", (draw.normal(4, 6), u[:4]), {"temperature": 0}, gradients=False, aspect=STABILITY
+    )
 
 
 EXERCISE = Exercise(
@@ -38,15 +40,30 @@ EXERCISE = Exercise(
     aspects={VALUES: 2, STABILITY: 1},
     shapes={"logits": "B V", "u": "B", "return": "B"},
     mistakes=(
-        edit("TOY-01 temperature multiplies", {"logits / temperature": "logits * temperature"},
-             "A lower temperature makes your choices wilder.",
-             "What happens to the logits when the temperature falls?"),
-        edit("TOY-03 no softmax", {"torch.softmax(logits / temperature, dim=-1)": "logits / temperature"},
-             "Your shares are not probabilities.", "What do the shares of all tokens add up to?"),
-        edit("TOY-05 one token late", {"reached.int().argmax(dim=-1)": "reached.int().argmax(dim=-1) + 1"},
-             "Each of your tokens is the one after the right one.", "Which token is the first that goes past u?"),
-        edit("TOY-07 always the likeliest", {"reached.int().argmax(dim=-1)": "probs.argmax(dim=-1)"},
-             "You always take the likeliest token.", "Which line of yours uses u?"),
+        edit(
+            "TOY-01 temperature multiplies",
+            {"logits / temperature": "logits * temperature"},
+            "A lower temperature makes your choices wilder.",
+            "What happens to the logits when the temperature falls?",
+        ),
+        edit(
+            "TOY-03 no softmax",
+            {"torch.softmax(logits / temperature, dim=-1)": "logits / temperature"},
+            "Your shares are not probabilities.",
+            "What do the shares of all tokens add up to?",
+        ),
+        edit(
+            "TOY-05 one token late",
+            {"reached.int().argmax(dim=-1)": "reached.int().argmax(dim=-1) + 1"},
+            "Each of your tokens is the one after the right one.",
+            "Which token is the first that goes past u?",
+        ),
+        edit(
+            "TOY-07 always the likeliest",
+            {"reached.int().argmax(dim=-1)": "probs.argmax(dim=-1)"},
+            "You always take the likeliest token.",
+            "Which line of yours uses u?",
+        ),
     ),
     combinable=("TOY-01", "TOY-05"),
     hints=("Lay the probabilities end to end: where does u fall?",),
