@@ -13,24 +13,25 @@ from typing import Any
 
 from autograder.imports import no_full_collection
 
-_MODULES = {
+MODULES = {
     "check": "autograder.notebook.check",
     "compare": "autograder.graph",
     "draw": "autograder.graph",
     "explore": "autograder.notebook.explore",
+    "figures": "autograder.notebook.figures",
     "hint": "autograder.notebook.hint",
     "mine": "autograder.notebook.mine",
     "progress": "autograder.notebook.progress",
 }
 
-__all__ = ["check", "compare", "draw", "explore", "figures", "hint", "mine", "progress"]
+__all__ = sorted(MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in MODULES:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     with no_full_collection():
-        return getattr(import_module(_MODULES[name]), name)
+        return getattr(import_module(MODULES[name]), name)
 
 
 class _Figures(ModuleType):
@@ -47,7 +48,7 @@ class _Figures(ModuleType):
         return dir(import_module(self.__name__))
 
 
-figures = _Figures("autograder.notebook.figures")
+figures = _Figures(MODULES["figures"])
 
 
 def __dir__() -> list[str]:

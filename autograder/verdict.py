@@ -9,6 +9,11 @@ PARTLY_RIGHT = "partly right"
 RIGHT = "right"
 
 
+def as_written(points: float) -> str:
+    """Return points as people write them: "10", "7.14"."""
+    return f"{round(points, 2):g}"
+
+
 @dataclass(frozen=True)
 class Aspect:
     """One named share of an exercise's points."""
@@ -43,11 +48,11 @@ class Verdict:
 
     @property
     def points(self) -> float:
-        return float(sum(aspect.points for aspect in self.aspects))
+        return round(float(sum(aspect.points for aspect in self.aspects)), 4)
 
     @property
     def max_points(self) -> float:
-        return float(sum(aspect.max_points for aspect in self.aspects))
+        return round(float(sum(aspect.max_points for aspect in self.aspects)), 4)
 
     @property
     def passed(self) -> bool:

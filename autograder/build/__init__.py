@@ -1,10 +1,10 @@
 """Lesson sources to notebooks. `build` is the one entry; see its modules in this order:
 
-marks.py      the marks ### BEGIN SOLUTION and their like
 lesson.py     a lesson's files, and what each cell of its source is
 pictures.py   pictures, put into the notebook
 notebooks.py  the teacher's, the students' and the readers' notebook, without running anything
 execute.py    runs a notebook and keeps what is the same on every run
+outputs.py    whether two runs of a cell gave the same
 stale.py      what an executed notebook depends on, and whether it is out of date
 readme.py     the README's table of lessons
 proof.py      proves the exercises of an instructor's own lessons
@@ -56,26 +56,52 @@ def _readme(root: Path, check: bool) -> list[str]:
 
 
 def _stale_files(lesson: Lesson) -> list[str]:
-    from autograder.build.stale import is_current
+    """The notebooks of the lesson that are not what `build` would write, as far as can be told without running it."""
+    from autograder.build.notebooks import as_text
+    from autograder.build.stale import with_stored_outputs
 
-    stale = [] if is_current(lesson) else [lesson.executed]
+    kept = with_stored_outputs(lesson)
+    stale = [lesson.executed] if kept is None or as_text(kept) != _text_of(lesson.executed) else []
     if _text_of(lesson.student) != student_text(lesson):
         stale.append(lesson.student)
-    return [str(path.relative_to(lesson.root)) for path in stale]
+    return [_name(lesson, path) for path in stale]
 
 
 def _build_lesson(lesson: Lesson) -> list[str]:
+    return [*_build_executed(lesson), *_build_student(lesson)]
+
+
+def _build_executed(lesson: Lesson) -> list[str]:
+    """Writes the executed notebook if it would be another one; runs the lesson only if its outputs could be."""
+    from autograder.build.notebooks import as_text
+    from autograder.build.stale import is_run, record_run, with_stored_outputs
+
+    kept = with_stored_outputs(lesson)
+    is_current = kept is not None and is_run(lesson)
+    text = as_text(kept) if kept is not None and is_current else executed_text(lesson)
+    written = [lesson.executed] if text != _text_of(lesson.executed) else []
+    if written:
+        _write(lesson.executed, text)
+    if not is_current:
+        record_run(lesson)
+    return [_name(lesson, path) for path in written]
+
+
+def _build_student(lesson: Lesson) -> list[str]:
     from autograder.build.stale import is_changed_by_hand
 
-    written = []
-    for name in _stale_files(lesson):
-        path = lesson.root / name
-        if path == lesson.student and is_changed_by_hand(path):
-            print(f"{name} holds changes of yours and is left as it is; rename it to get a fresh one.")
-            continue
-        _write(path, executed_text(lesson) if path == lesson.executed else student_text(lesson))
-        written.append(name)
-    return written
+    name, text = _name(lesson, lesson.student), student_text(lesson)
+    if text == _text_of(lesson.student):
+        return []
+    if is_changed_by_hand(lesson.student):
+        print(f"{name} holds changes of yours and is left as it is; rename it to get a fresh one.")
+        return []
+    _write(lesson.student, text)
+    return [name]
+
+
+def _name(lesson: Lesson, path: Path) -> str:
+    return str(path.relative_to(lesson.root))
 
 
 def student_text(lesson: Lesson) -> str:
@@ -87,15 +113,17 @@ def student_text(lesson: Lesson) -> str:
 
 
 def executed_text(lesson: Lesson) -> str:
-    """The text of the lesson's executed notebook: runs the lesson. Raises UserError if a cell fails."""
+    """The text of the lesson's executed notebook: runs the lesson, and keeps the stored outputs of each cell that gives
+    the same again. Raises UserError if a cell fails."""
     from autograder.build.execute import execute
     from autograder.build.lesson import read_cells
     from autograder.build.notebooks import as_text, reading_notebook
-    from autograder.build.stale import sign
+    from autograder.build.outputs import keep_same
+    from autograder.build.stale import stored_notebook
 
     notebook = reading_notebook(lesson)
     execute(lesson, read_cells(lesson), notebook)
-    sign(lesson, notebook)
+    keep_same(stored_notebook(lesson), notebook)
     return as_text(notebook)
 
 

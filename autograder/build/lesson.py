@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.build.marks import MARK_SCHEME, SOLUTION, SourceError, find_regions
 from autograder.build.minutes import with_exercises
 from autograder.errors import UserError
+from autograder.marks import MARK_SCHEME, SOLUTION, SourceError, find_regions
 
 # An installed package holds the lessons' sources and pictures (setup.py); otherwise this is a clone.
 INSTALLED = Path(__file__).resolve().parents[1] / "lessons"

@@ -14,9 +14,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.build.lesson import Cell, Lesson, check_complete, naming, read_cells
-from autograder.build.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
 from autograder.build.pictures import embed
 from autograder.build.repository import repository, with_address
+from autograder.marks import HIDDEN_TESTS, MARK_SCHEME, replace_marks, without_regions
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},

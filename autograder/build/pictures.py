@@ -8,7 +8,7 @@ import re
 from base64 import b64encode
 from pathlib import Path
 
-from autograder.build.marks import SourceError
+from autograder.marks import SourceError
 
 PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)\s]+)\)")
 FOLDER = "../images/"

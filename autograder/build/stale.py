@@ -1,71 +1,70 @@
-"""Whether an executed notebook is out of date, without running it.
+"""Whether a notebook is out of date, and whether its lesson must be run again.
 
-The notebook stores a digest of all that its outputs depend on: the lesson's source, the pictures it shows,
-and the parts of this package that the lesson calls. Everything else in it is compared byte for byte.
+An executed notebook is its lesson's cells, which are compared byte by byte, and outputs. These stand until a code cell
+changes, or something that the cells call: `built.json`, beside the notebooks, holds a digest of that for each. Whether
+the outputs are still what the lesson prints is proved by running it (build.outputs says what counts as the same).
 """
 
 import hashlib
+import json
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.build.execute import timing_output
 from autograder.build.lesson import Lesson, read_cells
 from autograder.build.notebooks import as_text, reading_notebook
-from autograder.build.pictures import pictures_of
-from autograder.exercises import all_exercises, exercises_of
-from autograder.exercises.own import folders
+from autograder.dependencies import EXERCISES, closure, code, digest, imported, of_package
+from autograder.exercises import exercises_of
+from autograder.files import write_whole
 
-PACKAGE = Path(__file__).resolve().parents[1]
-CALLED_BY_LESSONS = (
-    *("__init__.py", "errors.py", "faults.py", "isolation.py", "verdict.py"),
-    *("exercises", "graph", "judge", "notebook", "probe", "schema", "values"),
-)
 KEY = "attention_by_hand"
 
 
-def digest(lesson: Lesson) -> str:
-    """Hex digest of everything that the outputs of the lesson depend on."""
-    total = hashlib.sha256()
-    for path in [lesson.source, *_pictures(lesson), *called_by(lesson)]:
-        content = path.read_bytes().replace(b"\r\n", b"\n")
-        total.update(f"{path.parent.name}/{path.name} {len(content)}\n".encode() + content)
-    return total.hexdigest()
-
-
-def sign(lesson: Lesson, notebook: NotebookNode) -> None:
-    """Stores the digest in the notebook."""
-    notebook.metadata[KEY] = {"digest": digest(lesson)}
-
-
-def is_current(lesson: Lesson) -> bool:
-    """Whether the executed notebook is what `build` would make, as far as can be told without running it."""
-    try:
-        stored_text = lesson.executed.read_text(encoding="utf-8")
-        stored = nbformat.reads(stored_text, as_version=4)
-    except (FileNotFoundError, ValueError, nbformat.reader.NotJSONError):
-        return False
-    fresh = reading_notebook(lesson)
-    sign(lesson, fresh)
-    if len(stored.cells) != len(fresh.cells):
-        return False
+def with_stored_outputs(lesson: Lesson) -> NotebookNode | None:
+    """Return the lesson's notebook with the outputs that are stored; None if they belong to other code."""
+    stored, fresh = stored_notebook(lesson), reading_notebook(lesson)
+    if stored is None or _code_cells(stored) != _code_cells(fresh):
+        return None
+    outputs = iter(cell.get("outputs", []) for cell in stored.cells if cell.cell_type == "code")
     count = 0
-    for old, new in zip(stored.cells, fresh.cells):
-        if new.cell_type == "code":
+    for cell, new in zip(read_cells(lesson), fresh.cells, strict=True):
+        if cell.is_code:
+            kept = next(outputs)
+            new.outputs = timing_output(lesson, cell) if cell.kind == "timing" else kept
             count += bool(new.source.strip())
             new.execution_count = count if new.source.strip() else None
-            new.outputs = old.get("outputs", [])
-    return as_text(fresh) == stored_text
+    return fresh
+
+
+def stored_notebook(lesson: Lesson) -> NotebookNode | None:
+    """Return the executed notebook as it is stored; None if it is missing or damaged."""
+    try:
+        return nbformat.reads(lesson.executed.read_text(encoding="utf-8"), as_version=4)
+    except (FileNotFoundError, ValueError, nbformat.reader.NotJSONError):
+        return None
+
+
+def is_run(lesson: Lesson) -> bool:
+    """Return whether the lesson was run with its code, and what that calls, as they are now."""
+    return _record(lesson).get(lesson.name) == _digest(lesson)
+
+
+def record_run(lesson: Lesson) -> None:
+    """Write into built.json with which code the lesson was run."""
+    record = _record(lesson) | {lesson.name: _digest(lesson)}
+    write_whole(_file(lesson), json.dumps(dict(sorted(record.items())), indent=1) + "\n")
 
 
 def sign_text(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with a digest of its own text in it."""
+    """Return the notebook with a digest of its own text in it."""
     notebook.metadata[KEY] = {"text": hashlib.sha256(as_text(notebook).encode()).hexdigest()}
     return notebook
 
 
 def is_changed_by_hand(path: Path) -> bool:
-    """Whether the file is there and is not, to the letter, what `sign_text` signed."""
+    """Return whether the file is there and is not, to the letter, what `sign_text` signed."""
     if not path.exists():
         return False
     try:
@@ -76,29 +75,30 @@ def is_changed_by_hand(path: Path) -> bool:
         return True
 
 
-def _pictures(lesson: Lesson) -> list[Path]:
-    cells = read_cells(lesson)
-    names = {name for cell in cells if not cell.is_code for name in pictures_of(cell.text)}
-    names |= {cell.name for cell in cells if cell.kind == "timing"}
-    return [lesson.images / f"{name}.png" for name in sorted(names)]
+def _code_cells(notebook: NotebookNode) -> list[tuple[str, str]]:
+    return [(cell.id, cell.source) for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def called_by(lesson: Lesson) -> list[Path]:
-    """The files of the package without the exercises and the figures of other lessons."""
-    own = {exercise.topic for exercise in exercises_of(lesson.name)}
-    others = {exercise.topic for exercise in all_exercises()} - own
-    apart = {PACKAGE / "exercises" / topic for topic in others}
-    apart |= {PACKAGE / "notebook" / "lessons" / f"{topic}.py" for topic in others}
-    topics = [path for folder in folders() for name in own for path in (folder / name).glob("*.py")]
-    return [path for path in package_files() if not apart & {path, path.parent}] + sorted(topics)
+def _digest(lesson: Lesson) -> str:
+    """Hex digest of all that the outputs of the lesson depend on, without comments and layout."""
+    total, roots = hashlib.sha256(), {f"{EXERCISES}.{one.id}" for one in exercises_of(lesson.name)}
+    for cell in read_cells(lesson):
+        if cell.is_code:
+            try:
+                total.update(code(cell.text))
+                roots |= of_package(imported(cell.text))
+            except SyntaxError:  # a command of IPython's
+                total.update(cell.text.encode())
+    total.update(digest(closure(roots), code_only=True).encode())
+    return total.hexdigest()
 
 
-def package_files(parts: tuple[str, ...] = CALLED_BY_LESSONS) -> list[Path]:
-    """The files of these parts of the package; by default those that a lesson calls: what a check says depends on
-    them."""
-    files = []
-    for name in parts:
-        place = PACKAGE / name
-        found = place.rglob("*") if place.is_dir() else [place]
-        files += sorted(path for path in found if path.is_file() and path.parent.name != "__pycache__")
-    return files
+def _file(lesson: Lesson) -> Path:
+    return lesson.executed.with_name("built.json")
+
+
+def _record(lesson: Lesson) -> dict[str, str]:
+    try:
+        return json.loads(_file(lesson).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}

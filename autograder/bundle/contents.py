@@ -58,9 +58,10 @@ def _of_course(course: Path) -> Contents:
 
 def _worth(exercise: Exercise, points: float) -> Exercise:
     """The exercise in a course that gives so many points for it."""
-    share = points / exercise.points
-    if share == 1:
+    if points == exercise.points:
         return exercise
-    return replace(
-        exercise, aspects={name: round(share * worth, 4) for name, worth in exercise.aspects.items()}
-    )
+    share = points / exercise.points
+    aspects = {name: round(share * worth, 4) for name, worth in exercise.aspects.items()}
+    first = next(iter(aspects))
+    aspects[first] = round(aspects[first] + points - sum(aspects.values()), 4)  # what rounding has left
+    return replace(exercise, aspects=aspects)

@@ -1,6 +1,6 @@
 """Makes the student bundle: its contents and the zip.
 
-Only files that are named here, and the notebooks and exercises of contents.py, go into it.
+Only what the notebooks need (needed.py), and the notebooks and exercises of contents.py, go into it.
 """
 
 import os
@@ -8,59 +8,19 @@ import shutil
 import signal
 import tempfile
 import zipfile
+from collections.abc import Collection
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 
 from autograder.build.lesson import ROOT
 from autograder.bundle.contents import Contents, contents_of
+from autograder.bundle.needed import files_of, modules_for, packages_for
 from autograder.bundle.recording import handled_by, record
 from autograder.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TOP = "attention-by-hand"
-# The files of the package that the tools of a notebook need; none that contains or makes an answer.
-MODULES = (
-    "__init__.py",
-    "__main__.py",
-    "doctor.py",
-    "errors.py",
-    "faults.py",
-    "files.py",
-    "imports.py",
-    "isolation.py",
-    "printable.py",
-    "untrusted.py",
-    "verdict.py",
-    "cli/__init__.py",
-    "cli/learn.py",
-    "lab/settings/jupyter_server_config.json",
-    "lab/settings/labconfig/default_setting_overrides.json",
-    "lab/settings/labconfig/page_config.json",
-    "exercises/__init__.py",
-)
-FOLDERS = (
-    *("graph", "judge", "judge/findings", "judge/relations", "lab"),
-    *("notebook", "notebook/experiment", "notebook/figures", "notebook/lessons"),
-    *("probe", "schema", "values"),
-)
-# The packages that it imports, in the versions of this environment.
-REQUIRED = (
-    "graphviz",
-    "ipykernel",
-    "ipython",
-    "ipywidgets",
-    "jupyterlab",
-    "matplotlib",
-    "matplotlib-inline",
-    "nbclient",
-    "nbformat",
-    "numpy",
-    "pygraphviz",
-    "safetensors",
-    "torch",
-    "torchview",
-)
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
@@ -102,30 +62,27 @@ def fill(folder: Path, progress: bool = True, contents: Contents | None = None) 
     (folder / "notebooks").mkdir()
     for name, text in contents.notebooks.items():
         (folder / "notebooks" / f"{name}.ipynb").write_text(text, encoding="utf-8")
-    _copy_code(folder)
-    _write_texts(folder)
+    texts = list(contents.notebooks.values())
+    modules = modules_for(texts)
+    _copy_code(folder, modules)
+    _write_texts(folder, packages_for(texts, modules))
     record(folder / "autograder/exercises/recorded", contents.exercises, progress)
     return list(contents.notebooks)
 
 
-def _copy_code(folder: Path) -> None:
-    wanted = [
-        *MODULES,
-        *(f"{name}/{path.name}" for name in FOLDERS for path in (PACKAGE / name).glob("*.py")),
-    ]
-    for name in wanted:
-        target = folder / "autograder" / name
+def _copy_code(folder: Path, modules: Collection[str]) -> None:
+    for file in files_of(modules):
+        target = folder / file.relative_to(PACKAGE.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(PACKAGE / name, target)
+        shutil.copyfile(file, target)
 
 
-def _write_texts(folder: Path) -> None:
+def _write_texts(folder: Path, packages: list[str]) -> None:
     """Licence, README, Makefile and what pip needs."""
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
-    pins = [f"{name}=={version(name).partition('+')[0]}" for name in REQUIRED]
     known = {
         "VERSION": version("attention-by-hand"),
-        "DEPENDENCIES": "\n".join(f'    "{pin}",' for pin in pins),
+        "DEPENDENCIES": "\n".join(f'    "{package}",' for package in packages),
     }
     for template in (PACKAGE / "bundle/student").iterdir():
         text = template.read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.cli import add_command
 from autograder.printable import printable_lines
+from autograder.verdict import as_written
 
 FIELDS = ("id", "lesson", "name", "points", "minutes", "difficulty")
 
@@ -58,7 +59,7 @@ def _exercises(arguments: Namespace) -> None:
         if one.lesson != lesson:
             print("\n" * (lesson is not None) + one.lesson)
         lesson = one.lesson
-        print(f"  {one.id:36}{one.points:2} points  {one.minutes:3} min  {'*' * one.difficulty}")
+        print(f"  {one.id:36}{as_written(one.points):>2} points  {one.minutes:3} min  {'*' * one.difficulty}")
 
 
 def _mistakes(exercise: Any) -> dict[str, dict[str, str]]:

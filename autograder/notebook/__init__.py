@@ -1,6 +1,6 @@
 """What notebooks call. See its modules in this order:
 
-check.py       judges an answer and shows the verdict (card.py)
+check.py       judges an answer and shows the verdict (card.py is how it looks, show.py shows it)
 hint.py        an exercise's ladder of hints
 memory.py      the latest verdicts, kept beside the notebook
 standing.py    where a learner is; progress.py and saved.py find it out, progress_card.py shows it

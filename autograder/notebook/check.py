@@ -13,11 +13,12 @@ from autograder.exercises import all_exercises, find, find_by_name
 from autograder.faults import door, raise_own_fault
 from autograder.isolation import plain_settings
 from autograder.judge import Verdict, cases_of, judge, not_started
-from autograder.notebook.card import show_failure, show_note, show_picture, show_verdict, text_of
+from autograder.notebook.card import text_of
 from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
 from autograder.notebook.memory import remember
 from autograder.notebook.progress import next_after
 from autograder.notebook.running import running_notebook
+from autograder.notebook.show import show_failure, show_note, show_picture, show_verdict
 from autograder.notebook.stale import stale
 from autograder.probe import probe
 from autograder.schema.draw import PUBLIC_SEED

@@ -7,7 +7,7 @@ from itertools import cycle
 from autograder.errors import UserError
 from autograder.exercises import find, find_by_name
 from autograder.faults import entry_point
-from autograder.notebook.card import show_note
+from autograder.notebook.show import show_note
 
 
 @entry_point

@@ -4,9 +4,10 @@ read on a light and on a dark page."""
 from html import escape
 from urllib.parse import quote
 
-from autograder.notebook.card import COLOURS, NOTE_COLOUR, show
+from autograder.notebook.card import COLOURS
+from autograder.notebook.show import NOTE_COLOUR, show
 from autograder.notebook.standing import NOT_CHECKED, Part, Standing, next_of
-from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG
+from autograder.verdict import DOES_NOT_RUN, NOT_STARTED, PARTLY_RIGHT, RIGHT, WRONG, as_written
 
 WORDS = {
     RIGHT: "done",
@@ -58,16 +59,20 @@ def _headline(parts: list[Part]) -> str:
     standings = [standing for part in parts for standing in part.standings]
     done = sum(standing.state == RIGHT for standing in standings)
     points, most = sum(part.points for part in parts), sum(part.max_points for part in parts)
-    return f"Progress: {points:g} of {most} points, {done} of {len(standings)} exercises done"
+    return f"Progress: {_share(points, most)} points, {done} of {len(standings)} exercises done"
 
 
 def _points(part: Part) -> str:
-    return f"{part.points:g} of {part.max_points} points"
+    return f"{_share(part.points, part.max_points)} points"
+
+
+def _share(points: float, most: float) -> str:
+    return f"{as_written(points)} of {as_written(most)}"
 
 
 def _line(standing: Standing) -> str:
     word = WORDS[standing.state]
-    points = f"{standing.points:g} of {standing.exercise.points}"
+    points = _share(standing.points, standing.exercise.points)
     return f"  {SIGNS[word]} {standing.exercise.name:30} {word:11} {points:>8}"
 
 
@@ -107,7 +112,7 @@ def _row(part: Part) -> str:
 def _entry(standing: Standing) -> str:
     word = WORDS[standing.state]
     name = f'<span style="font-family: monospace">{escape(standing.exercise.name)}</span>'
-    points = f" {standing.points:g} of {standing.exercise.points}" if word == "partly done" else ""
+    points = f" {_share(standing.points, standing.exercise.points)}" if word == "partly done" else ""
     return f"<span>{_sign(word)} {name}{points}</span>"
 
 

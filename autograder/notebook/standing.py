@@ -29,11 +29,11 @@ class Part:
 
     @property
     def points(self) -> float:
-        return sum(standing.points for standing in self.standings)
+        return round(sum(standing.points for standing in self.standings), 4)
 
     @property
     def max_points(self) -> float:
-        return sum(standing.exercise.points for standing in self.standings)
+        return round(sum(standing.exercise.points for standing in self.standings), 4)
 
 
 def standing_of(

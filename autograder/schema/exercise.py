@@ -129,7 +129,7 @@ class Exercise:
 
     @property
     def points(self) -> float:
-        return sum(self.aspects.values())
+        return round(sum(self.aspects.values()), 4)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:

@@ -19,10 +19,10 @@ from autograder.build.book import write_sources
 from autograder.build.book.card import run_it_yourself
 from autograder.build.book.symbols import as_markdown, explained, letters_of, linked_shape
 from autograder.build.lesson import find_lessons, read_cells
-from autograder.build.marks import SOLUTION, find_regions
 from autograder.build.pictures import PICTURE
 from autograder.build.repository import repository
 from autograder.exercises import all_exercises
+from autograder.marks import SOLUTION, find_regions
 from autograder.schema.mistake import edited_source, source_of
 
 LESSONS = find_lessons(None)

@@ -10,10 +10,10 @@ import pytest
 
 from autograder.build import build, executed_text
 from autograder.build.lesson import KINDS, ROOT, Lesson, find_lessons, lesson_names, read_cells
-from autograder.build.marks import find_regions, replace_marks, without_regions
 from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
 from autograder.build.stale import called_by
 from autograder.errors import UserError
+from autograder.marks import find_regions, replace_marks, without_regions
 
 # A PNG file with the description "a point".
 ONE_PIXEL = bytes.fromhex(

@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
-from pkgutil import iter_modules
 
 import nbformat
 import pytest
+from bundled import modules
 from judged import IDS, PUBLIC, expected_of, results_of
 from worked import worked_sources
 
 from autograder.build import find_lessons
 from autograder.build.lesson import ROOT
 from autograder.build.notebooks import as_text, student_notebook
-from autograder.bundle.make import FOLDERS, MODULES
+from autograder.bundle.needed import files_of
 from autograder.exercises import all_exercises, find
 from autograder.schema.mistake import edited_source
 
@@ -33,9 +33,7 @@ def test_nothing_is_in_it_but_what_is_named(bundle_folder):
         path.relative_to(bundle_folder).as_posix() for path in bundle_folder.rglob("*") if path.is_file()
     }
     found = {name for name in found if "__pycache__" not in name}
-    code = {f"autograder/{name}" for name in MODULES}
-    package = ROOT / "autograder"
-    code |= {path.relative_to(ROOT).as_posix() for name in FOLDERS for path in (package / name).glob("*.py")}
+    code = {path.relative_to(ROOT).as_posix() for path in files_of(modules())}
     data = {f"{exercise}{kind}.safetensors" for exercise in IDS for kind in ("", ".pairs")} | {
         "exercises.json"
     }
@@ -101,16 +99,11 @@ def test_no_answer_and_no_mistake_is_in_its_code(bundle_folder):
 def functions() -> dict:
     """Every function of the modules that go into the bundle, by name."""
     found = {}
-    for folder in FOLDERS:
-        package = import_module(f"autograder.{folder.replace('/', '.')}")
-        modules = [import_module(f"{package.__name__}.{one.name}") for one in iter_modules(package.__path__)]
-        for module in (package, *modules):
-            own = [
-                one
-                for one in vars(module).values()
-                if inspect.isfunction(one) and "autograder" in one.__module__
-            ]
-            found |= {f"{one.__module__}.{one.__qualname__}": one for one in own}
+    for module in map(import_module, sorted(modules() - {"autograder.__main__"})):
+        own = [
+            one for one in vars(module).values() if inspect.isfunction(one) and "autograder" in one.__module__
+        ]
+        found |= {f"{one.__module__}.{one.__qualname__}": one for one in own}
     return found
 
 

@@ -9,11 +9,11 @@ import pytest
 from lesson_source import LESSONS, cells, cells_of_kind, prose, source
 
 from autograder.build.lesson import ROOT, Lesson
-from autograder.build.marks import find_regions
 from autograder.build.minutes import minutes_of
 from autograder.build.notebooks import student_notebook
 from autograder.build.repository import BY_HAND, repository, with_address
 from autograder.exercises import exercises_of, find
+from autograder.marks import find_regions
 
 PLAIN = (
     "import math",

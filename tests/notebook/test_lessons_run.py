@@ -1,17 +1,19 @@
-"""The lessons run as plain Python: what they say is so, and what they leave to try is judged rightly."""
+"""The lessons, run once each: what they say is so, their notebooks show it, and what they leave to try is judged
+rightly."""
 
-import contextlib
 import doctest
-import io
 import math
 import re
-import runpy
 from functools import cache
 
 import pytest
 import torch
 from lesson_source import LESSONS, cells, prose, source
+from ran import ran
 
+from autograder.build.lesson import Lesson
+from autograder.build.outputs import differences
+from autograder.build.stale import stored_notebook
 from autograder.exercises import all_exercises
 from autograder.notebook.sentence import TOKENS, embed, from_loops
 
@@ -19,18 +21,9 @@ pytestmark = pytest.mark.trial
 
 
 @cache
-def ran(lesson):
-    """The lesson run from top to bottom as plain Python: its names, and what it printed."""
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        names = runpy.run_path(str(source(lesson)))
-    return names, printed.getvalue()
-
-
-@cache
 def solved(lesson):
     """The lesson's names, and with them the answers to its last section that its text unfolds."""
-    names = dict(ran(lesson)[0])
+    names = dict(ran(lesson).names)
     for answer in re.findall(r"^```python\n((?:def |guess = ).*?)^```", prose(lesson), re.S | re.M):
         exec(answer, names)
     return names
@@ -43,12 +36,12 @@ def about(number):
 
 @pytest.fixture
 def names(lesson):
-    return ran(lesson)[0]
+    return ran(lesson).names
 
 
 @pytest.fixture
 def printed(lesson):
-    return ran(lesson)[1]
+    return ran(lesson).printed
 
 
 @pytest.fixture
@@ -198,7 +191,7 @@ def numbers_in(text):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_numbers_in_prose_are_printed_by_a_cell(lesson):
-    _, printed = ran(lesson)
+    printed = ran(lesson).printed
     unprinted = {
         n for n in numbers_in(prose(lesson)) if not re.search(rf"(?<![\d.]){re.escape(n)}(?!\d)", printed)
     }
@@ -219,7 +212,7 @@ def whole_numbers_in(text):
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_whole_numbers_in_prose_stand_in_a_cell_or_are_printed_by_one(lesson):
     code = "\n".join(cell.text for cell in cells(lesson) if cell.is_code)
-    known = (ran(lesson)[1] + code).replace(",", "").replace("_", "")
+    known = (ran(lesson).printed + code).replace(",", "").replace("_", "")
     told = [cell.text for cell in cells(lesson) if not cell.is_code and cell.kind != "written"]
     numbers = whole_numbers_in("\n\n".join(told))
     assert not {n for n in numbers if not re.search(rf"(?<![\d.]){n}(?!\d)", known)}
@@ -236,27 +229,22 @@ def test_numbers_in_finds_the_numbers_of_prose():
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_runs_as_plain_python_and_prints_the_same_again(lesson):
-    again = io.StringIO()
-    with contextlib.redirect_stdout(again):
-        runpy.run_path(str(source(lesson)))
-    assert "\nProgress: " in again.getvalue() == ran(lesson)[1]
+def test_the_stored_notebook_shows_what_the_lesson_gives(lesson):
+    stored = stored_notebook(Lesson(lesson))
+    assert differences(cells(lesson), stored, ran(lesson).notebook) == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_worked_examples_of_the_stubs_are_right(lesson):
-    names, _ = ran(lesson)
-    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner(verbose=False)
+    names = ran(lesson).names
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
     for exercise in all_exercises():
         if exercise.lesson == lesson:
-            answer = names[exercise.name]
-            assert "Shapes:" in answer.__doc__, exercise.id
-            examples = [
-                test for test in finder.find(answer, exercise.name, globs=dict(names)) if test.examples
-            ]
-            assert examples, f"{exercise.id} has no worked example"
-            for test in examples:
-                runner.run(test)
+            stub = names[exercise.name].__doc__
+            assert "Shapes:" in stub, exercise.id
+            test = parser.get_doctest(stub, dict(names), exercise.name, None, 0)
+            assert test.examples, f"{exercise.id} has no worked example"
+            runner.run(test)
     assert runner.failures == 0
 
 

@@ -6,18 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bundled import code_files
 
-from autograder.bundle.make import FOLDERS, MODULES
 from systems.lacking import absent, lacking
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "autograder"
 RESERVED = re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.|/|$)")
-
-
-def student_files() -> list[Path]:
-    folders = [file for folder in FOLDERS for file in (PACKAGE / folder).glob("*.py")]
-    return [*(PACKAGE / name for name in MODULES if name.endswith(".py")), *folders]
 
 
 def asks_for(source: str, platform: str) -> set[str]:
@@ -38,9 +33,7 @@ def asks_for(source: str, platform: str) -> set[str]:
 
 @pytest.mark.parametrize("platform", ["win32", "darwin"])
 def test_a_students_python_asks_for_nothing_that_is_not_there(platform):
-    texts = {
-        file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in student_files()
-    }
+    texts = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in code_files()}
     found = {file: asks_for(text, platform) for file, text in texts.items()}
     guarded = {
         "probe/limit.py": found.pop("probe/limit.py")

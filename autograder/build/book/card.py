@@ -2,8 +2,8 @@
 
 from autograder.build.book.symbols import as_markdown, linked_shape
 from autograder.build.lesson import Cell, Lesson
-from autograder.build.marks import MARK_SCHEME, SOLUTION, find_regions, without_regions
 from autograder.build.repository import GITHUB
+from autograder.marks import MARK_SCHEME, SOLUTION, find_regions, without_regions
 from autograder.schema.exercise import Exercise
 
 DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}

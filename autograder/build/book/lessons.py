@@ -13,10 +13,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.build.book.card import exercise_card, hints, run_it_yourself, written_question
 from autograder.build.book.outputs import has_columns, said_by_check, shown, with_pictures
 from autograder.build.lesson import Cell, Lesson, read_cells
-from autograder.build.marks import HIDDEN_TESTS, replace_marks, without_regions
 from autograder.build.notebooks import KERNEL, as_text, student_notebook
 from autograder.build.repository import with_address
 from autograder.exercises import find
+from autograder.marks import HIDDEN_TESTS, replace_marks, without_regions
 
 LONG = 15  # lines; longer code is folded, so that the text can be read on
 LIVE_ONLY = "progress()"  # tells what this learner has done: nothing to read here

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.build.marks import SOLUTION, find_regions, replace_marks
 from autograder.exercises import find
 from autograder.grading.demo.sample_class import RIGHT, STUB, SampleSubmission
+from autograder.marks import SOLUTION, find_regions, replace_marks
 from autograder.schema.mistake import edited_source
 
 

@@ -10,9 +10,9 @@ from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader import utils
 from nbgrader.api import SubmittedNotebook
 
-from autograder.build.marks import MARK_SCHEME, MarkError, find_regions
 from autograder.grading.judging.results import Result
 from autograder.grading.submission.unit import exercise_of
+from autograder.marks import MARK_SCHEME, MarkError, find_regions
 from autograder.printable import printable
 from autograder.verdict import Aspect, Verdict
 

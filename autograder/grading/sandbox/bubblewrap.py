@@ -57,7 +57,9 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
         words += ["--size", str(SCRATCH), "--tmpfs", path]
     readable = _readable()
     for path in readable:
-        words += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+        words += (
+            ["--symlink", os.path.realpath(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+        )
     for folder in (Path(path).resolve() for path in (PACKAGE, *hidden)):
         if any(folder.is_relative_to(Path(path).resolve()) for path in readable):
             words += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
@@ -70,11 +72,23 @@ def arguments(hidden: tuple[Path, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def _readable() -> tuple[str, ...]:
-    """The paths of the host that can be read: the system's libraries, this Python and its packages."""
+    """The paths of the host that can be read: the system's libraries, this Python and its packages.
+
+    Of a path that leads through links, such as a .venv that is one, both are in it: each link, and where it leads.
+    """
     packages = [path for path in sys.path if path.endswith("-packages") and os.path.isdir(path)]
     found: list[str] = []
     for path in (*SYSTEM, *ETC, sys.base_prefix, sys.prefix, *packages):
-        covered = any(Path(path).is_relative_to(other) for other in found if not os.path.islink(other))
-        if os.path.lexists(path) and not covered:
-            found.append(path)
+        if os.path.lexists(path):
+            for part in (os.path.realpath(path), *_links_in(path)):
+                if not any(Path(part).is_relative_to(other) for other in found):
+                    found.append(part)
     return tuple(found)
+
+
+def _links_in(path: str) -> list[str]:
+    """The first part of a path that is a link, if any, and those of where it leads."""
+    for part in reversed((Path(path), *Path(path).parents)):
+        if part.is_symlink():
+            return [str(part), *_links_in(os.path.join(part.parent, os.readlink(part)))]
+    return []

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder.build.stale import package_files
+from autograder.dependencies import closure, digest, exercise_modules
 from autograder.exercises import find, ids
 from autograder.exercises.own import folders
 from autograder.grading.submission.names_in_code import LONGEST_READ, UNREADABLE, parsed
@@ -30,6 +30,12 @@ from autograder.grading.submission.suspicious_code import SuspiciousNames, suspi
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
+# What grades: `grade`, nbgrader's own commands, and the process in which an answer runs.
+GRADERS = (
+    "autograder.grading.grade_new",
+    "autograder.grading.gradebook.nbgrader_steps",
+    "autograder.grading.worker.inside.server",
+)
 STAR = re.compile(r"import\s*\(?\s*\*")
 # What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython and a
 # shell run what stands in braces, after $ or after a semicolon.
@@ -119,16 +125,14 @@ def exercise_of(cell: NotebookNode) -> str | None:
 
 
 def environment() -> list[str]:
-    """The versions that a result depends on: of the autograder, an instructor's own exercises, PyTorch, Python."""
+    """The versions that a result depends on: of what grades, of all exercises, PyTorch, Python."""
     return _environment(folders())
 
 
 @cache
 def _environment(own: tuple[Path, ...]) -> list[str]:
-    total = hashlib.sha256()
-    for path in [*package_files(), *(path for folder in own for path in sorted(folder.rglob("*.py")))]:
-        total.update(path.read_bytes())
-    return [total.hexdigest(), version("torch"), platform.python_version()]
+    # All exercises, because each may say the words of another's mistakes.
+    return [digest(closure(GRADERS) | exercise_modules()), version("torch"), platform.python_version()]
 
 
 def _grading(cell: NotebookNode) -> dict:

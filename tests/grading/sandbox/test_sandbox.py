@@ -3,10 +3,13 @@
 import os
 import platform
 import select
+import subprocess
+import sys
 
 import pytest
 from sandboxed import in_a_fork, needs_sandbox
 
+from autograder.errors import PACKAGE
 from autograder.grading.sandbox import bubblewrap, sandbox
 from autograder.grading.sandbox.inside import privileges, syscalls, system
 from autograder.grading.sandbox.sandbox import Sandbox, why_no_sandbox
@@ -23,6 +26,25 @@ def test_the_end_of_a_sandbox_goes_by_its_handle(monkeypatch):
     assert select.select([handle], [], [], 30)[0]  # it has ended
     os.close(handle)
     assert made.pid not in killed
+
+
+BEHIND_A_LINK = """
+import os, sys
+from autograder.grading.sandbox.sandbox import why_no_sandbox
+assert os.path.islink(sys.prefix), sys.prefix
+print(why_no_sandbox() or "a sandbox")
+"""
+
+
+@needs_sandbox
+def test_an_environment_may_be_a_link(tmp_path):
+    """`.venv -> ../environments/course`, as people have it who keep environments elsewhere."""
+    (tmp_path / "linked").symlink_to(sys.prefix)
+    (tmp_path / "twice").symlink_to("linked")
+    python = str(tmp_path / "twice/bin/python")
+    paths = os.environ | {"PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run([python, "-c", BEHIND_A_LINK], env=paths, capture_output=True, text=True)
+    assert done.stdout == "a sandbox\n", done.stderr
 
 
 # --- Which bwrap ----------------------------------------------------------------------------------------------

@@ -1,9 +1,15 @@
 """Which cells of a submission are run, and as what."""
 
+import subprocess
+import sys
+
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.grading.submission.unit import unit_of
+from autograder import dependencies
+from autograder.dependencies import closure, exercise_modules
+from autograder.grading.submission import unit
+from autograder.grading.submission.unit import GRADERS, unit_of
 
 INSTALLS = (
     "%pip install --no-deps attention*.zip pygraphviz torchview",
@@ -45,3 +51,49 @@ def test_any_other_line_is_run_and_looked_at(line, name):
 def test_an_answer_that_divides_by_pip_is_left_as_it_is():
     text = "def f(pip):\n    return (7\n      % pip)"
     assert unit_of(new_notebook(cells=[new_code_cell(text)]), new_notebook()).steps[0].text == text
+
+
+def key_with_a_byte_more_in(module, monkeypatch):
+    """The key of a result, as it would be if the file of this module had one byte more."""
+    unit._environment.cache_clear()
+    text_of = dependencies._text
+    with monkeypatch.context() as patch:
+        patch.setattr(dependencies, "_text", lambda name: (text_of(name) or b"") + b"#" * (name == module))
+        key = unit_of(new_notebook(), new_notebook()).key("a secret")
+    unit._environment.cache_clear()
+    return key
+
+
+def test_a_byte_in_any_module_that_grading_imports_changes_the_key(monkeypatch):
+    before = unit_of(new_notebook(), new_notebook()).key("a secret")
+    modules = closure(GRADERS) | exercise_modules()
+    assert {"autograder.grading.judging.run", "autograder.untrusted", "autograder.files"} <= modules
+    assert {"autograder.probe.observe", "autograder.exercises.loops.softmax"} <= modules
+    monkeypatch.setattr(dependencies, "closure", lambda roots: modules)
+    for module in sorted(modules)[::7]:  # each is asked the same way
+        assert key_with_a_byte_more_in(module, monkeypatch) != before, module
+
+
+@pytest.mark.parametrize("module", ["notebook.figures.palette", "build.new", "grading.pages.report.summary"])
+def test_a_byte_in_what_no_grade_depends_on_does_not(module, monkeypatch):
+    before = unit_of(new_notebook(), new_notebook()).key("a secret")
+    assert dependencies.file_of(f"autograder.{module}")
+    assert key_with_a_byte_more_in(f"autograder.{module}", monkeypatch) == before
+
+
+LOADED = """
+import sys
+from nbformat.v4 import new_code_cell, new_notebook
+import autograder.grading.grade_new, autograder.grading.gradebook.nbgrader_steps
+from autograder.grading.judging.run import HowToRun, run_here
+from autograder.grading.submission.unit import Step, Unit, unit_of
+unit = unit_of(new_notebook(cells=[new_code_cell("def softmax(x):\\n    return x.softmax(-1)")]), new_notebook())
+unit = Unit([*unit.steps, Step(1, "check", "loops.softmax")], unit.suspicion)
+assert run_here(unit, HowToRun("secret", sandboxed=False)).verdicts
+print(*(name for name in sys.modules if name.partition(".")[0] == "autograder"))
+"""
+
+
+def test_all_that_grading_loads_is_found_in_its_imports():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= closure(GRADERS) | exercise_modules()

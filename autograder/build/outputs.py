@@ -1,0 +1,112 @@
+"""Whether two runs of a lesson gave the same, as far as a reader can tell.
+
+Words must be the same, and numbers as close as two processors agree: kernels for other instructions add in another
+order, and what is printed is rounded. A number may differ by one unit of its last printed digit, or by a share of
+CLOSE. The pixels of a picture are not compared: its description says what it shows.
+
+Training multiplies what rounding leaves, on another processor until every digit is another one, and a text that a
+trained model writes is another text. So of a cell that shows what was trained, only the words are asked for that its
+own code writes.
+"""
+
+import ast
+import re
+import symtable
+from collections.abc import Iterable
+
+from nbformat import NotebookNode
+
+from autograder.build.lesson import Cell
+
+# Float32 keeps seven digits, and the lessons' longest sums lose three of them.
+CLOSE = 1e-3
+NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+# Tables are laid out by the widths of their numbers, and rules drawn as long as their lines.
+LAYOUT = re.compile(r"\s+|[-─━=]{3,}")
+TRAINS = re.compile(r"\btrain\(|\.backward\(|\.step\(\)")
+WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
+    """Give each cell of `fresh` the outputs that are stored, where the run gave the same again."""
+    known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"} if stored else {}
+    for cell in fresh.cells:
+        if cell.cell_type == "code" and cell.id in known and not difference(known[cell.id], cell):
+            cell.outputs = known[cell.id].outputs
+
+
+def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode) -> list[str]:
+    """Return a sentence on each cell of a lesson whose stored output is not what a run of it has given."""
+    cells, found = list(cells), []
+    loose = trained(cells)
+    for number, (cell, old, new) in enumerate(zip(cells, stored.cells, fresh.cells, strict=True), start=1):
+        if cell.is_code:
+            why = _missing(cell, old, new) if cell.id in loose else difference(old, new)
+            found += [f"cell {number}: {why}"] if why else []
+    return found
+
+
+def difference(stored: NotebookNode, fresh: NotebookNode) -> str:
+    """Return what differs first in the outputs of two cells; empty if they are the same."""
+    old, new = text_of(stored), text_of(fresh)
+    if (words := _words(old)) != (others := _words(new)):
+        ends = (old[-80:], new[-80:])
+        before, after = next((pair for pair in zip(words, others) if pair[0] != pair[1]), ends)
+        return f"stored is {before!r}, given was {after!r}"
+    for one, other in zip(NUMBER.findall(old), NUMBER.findall(new), strict=True):
+        if not _close(one, other):
+            return f"stored is the number {one}, given was {other}"
+    return ""
+
+
+def trained(cells: Iterable[Cell]) -> set[str]:
+    """Return the ids of the cells that train, and of those that use what such a cell binds; a check is none of them."""
+    found, names = set(), set[str]()
+    for cell in cells:
+        if cell.is_code and cell.kind != "check" and (TRAINS.search(cell.text) or _used(cell.text) & names):
+            found.add(cell.id)
+            names |= _bound(cell.text)
+    return found
+
+
+def text_of(cell: NotebookNode) -> str:
+    """Return what the outputs of a cell say: what was printed, and the text of what was displayed."""
+    parts = [
+        output.text if output.output_type == "stream" else output.get("data", {}).get("text/plain", "")
+        for output in cell.outputs
+    ]
+    return "\n".join(part.strip("\n") for part in parts)
+
+
+def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
+    """The words of the cell's own code that its stored output has and a run has not, or the other way round."""
+    constants = (node.value for node in ast.walk(ast.parse(cell.text)) if isinstance(node, ast.Constant))
+    own = {word for text in constants if isinstance(text, str) for word in WORD.findall(text)}
+    old, new = (own & {*WORD.findall(text_of(one))} for one in (stored, fresh))
+    return f"stored are the words {sorted(old - new)}, given were {sorted(new - old)}" if old != new else ""
+
+
+def _words(text: str) -> list[str]:
+    return [" ".join(LAYOUT.sub(" ", part).split()) for part in NUMBER.split(text)]
+
+
+def _close(one: str, other: str) -> bool:
+    a, b = (float(text.replace("−", "-")) for text in (one, other))
+    unit = max(_last_digit(one), _last_digit(other))
+    return a == b or (unit > 0 and abs(a - b) <= unit * 1.001 + CLOSE * abs(a))
+
+
+def _last_digit(text: str) -> float:
+    """The unit of the last printed digit; 0 of a whole number, which is counted."""
+    digits, _, exponent = text.lstrip("-−").partition("e")
+    decimals = len(digits.partition(".")[2])
+    return 10.0 ** (int(exponent or 0) - decimals) if decimals or exponent else 0.0
+
+
+def _used(text: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+
+
+def _bound(text: str) -> set[str]:
+    symbols = symtable.symtable(text, "cell", "exec").get_symbols()
+    return {symbol.get_name() for symbol in symbols if symbol.is_assigned()}

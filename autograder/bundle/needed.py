@@ -1,0 +1,66 @@
+"""What the notebooks of a bundle need to run: modules of this package, and packages from elsewhere.
+
+Both are read from the imports of the notebooks and of the modules themselves, so that no list can fall behind.
+"""
+
+import sys
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+import nbformat
+
+from autograder.dependencies import PACKAGE, ROOT, closure, exercise_modules, file_of, imported, of_package
+
+# How a student calls it from a terminal; nobody imports these.
+ENTRIES = (f"{PACKAGE}.__main__", f"{PACKAGE}.cli.learn")
+# Only a clone has these; whatever imports them asks first whether they are there.
+ONLY_IN_A_CLONE = (f"{PACKAGE}.build", f"{PACKAGE}.bundle", f"{PACKAGE}.grading")
+
+
+def imports_of(notebook: str) -> set[str]:
+    """Return the names of all modules that the code cells of a notebook, given as its file's text, import."""
+    names: set[str] = set()
+    for cell in nbformat.reads(notebook, as_version=4).cells:
+        if cell.cell_type == "code":
+            with suppress(SyntaxError):  # a command of IPython's
+                names |= imported(cell.source)
+    return names
+
+
+def modules_for(notebooks: Iterable[str]) -> frozenset[str]:
+    """Return the package's modules that notebooks and the command line need; no exercise is among them, for these hold
+    the answers."""
+    used = set().union(*map(imports_of, notebooks))
+    return closure({*ENTRIES, *of_package(used)}, without=ONLY_IN_A_CLONE) - exercise_modules()
+
+
+def files_of(modules: Collection[str]) -> list[Path]:
+    """Return the files of modules, with the data that lie in the folder of a package."""
+    files = [file for name in modules if (file := file_of(name))]
+    data = [path for file in files if file.name == "__init__.py" for path in _data_in(file.parent)]
+    return sorted({*files, *data})
+
+
+def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str]:
+    """Return the packages that notebooks and modules import, as "name==version" of this environment."""
+    names = set().union(*map(imports_of, notebooks))
+    names = names.union(*(imported(file.read_bytes()) for name in modules if (file := file_of(name))))
+    top = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    there = packages_distributions()
+    found = {package for name in top for package in there.get(name, ())}
+    return sorted(f"{name}=={version(name).partition('+')[0]}" for name in found - {"attention-by-hand"})
+
+
+def _data_in(folder: Path) -> list[Path]:
+    """The files in a folder that are no code, and those in its folders that are no packages."""
+    if folder == ROOT:
+        return []
+    data = []
+    for path in folder.iterdir():
+        if path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").exists():
+            data += [file for file in path.rglob("*") if file.is_file()]
+        elif path.is_file() and path.suffix != ".py":
+            data.append(path)
+    return data

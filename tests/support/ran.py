@@ -1,0 +1,93 @@
+"""A lesson run once in a kernel of this process, for all tests about it: its names, and what its cells gave."""
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import output_from_msg
+
+from autograder.build.execute import put_beside, stored_outputs
+from autograder.build.lesson import Lesson, read_cells
+from autograder.build.notebooks import reading_notebook
+from autograder.build.outputs import text_of
+
+PICTURE = re.compile(r"^<picture .*?>$", re.MULTILINE | re.DOTALL)
+SHOWN = ("stream", "execute_result", "display_data", "error")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """The names of a lesson after its last cell, and its notebook with the outputs of this run."""
+
+    names: dict[str, Any]
+    notebook: NotebookNode
+
+    @property
+    def printed(self) -> str:
+        """What a reader reads below the cells, without what describes a picture."""
+        texts = [text_of(cell) for cell in self.notebook.cells if cell.cell_type == "code"]
+        return PICTURE.sub("", "\n".join(texts))
+
+
+@cache
+def ran(name: str) -> Ran:
+    """Run a lesson from top to bottom. Raises AssertionError, with the cell, if one fails."""
+    from ipykernel.inprocess import InProcessKernelManager
+
+    lesson = Lesson(name)
+    cells, notebook, before = read_cells(lesson), reading_notebook(lesson), os.getcwd()
+    manager = InProcessKernelManager()
+    with tempfile.TemporaryDirectory() as folder:
+        put_beside(lesson, cells, Path(folder))
+        os.chdir(folder)
+        try:
+            manager.start_kernel()
+            shell = manager.kernel.shell
+            _start_afresh(shell)
+            client = manager.client()
+            client.start_channels()
+            for cell, made in zip(cells, notebook.cells, strict=True):
+                if cell.is_code:
+                    made.outputs = stored_outputs(lesson, cell, _executed(client, made.source))
+            return Ran(dict(shell.user_ns), notebook)
+        finally:
+            manager.shutdown_kernel()
+            os.chdir(before)
+
+
+def _start_afresh(shell) -> None:
+    """Give the shell, which is one for all kernels of a process, names of its own for this lesson."""
+    shell.user_module = ModuleType("__main__")
+    shell.user_ns = vars(shell.user_module)
+    shell.init_user_ns()
+    shell.history_manager.reset()
+
+
+def _executed(client, code: str) -> list[NotebookNode]:
+    """The outputs of a cell, as a notebook keeps them: prints in a row are one, and a display shows its last state."""
+    client.execute(code)
+    outputs, displays = [], {}
+    while client.iopub_channel.msg_ready():
+        message = client.get_iopub_msg(timeout=0)
+        kind, content = message["msg_type"], message["content"]
+        key = content.get("transient", {}).get("display_id")
+        if kind == "update_display_data" and key in displays:
+            displays[key].update(data=content["data"], metadata=content["metadata"])
+        elif kind in SHOWN:
+            output = nbformat.from_dict(output_from_msg(message))
+            assert kind != "error", f"{code}\n{output.ename}: {output.evalue}"
+            last = outputs[-1] if outputs else None
+            if kind == "stream" and last and last.output_type == "stream" and last.name == output.name:
+                last.text += output.text
+                continue
+            outputs.append(output)
+            if key:
+                displays[key] = output
+    return outputs
