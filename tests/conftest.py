@@ -17,7 +17,7 @@ EXERCISE = re.compile(r"\[([a-z]\w*\.[A-Za-z]\w*)")
 # The trial of an exercise: these share what its answers and mistakes do. What the other files share is their own.
 TRIAL = re.compile(r"test_(bundle|judge|mutants)\.py::")
 # The lesson that a test runs or reads.
-LESSON = re.compile(r"test_lessons(?:_run)?\.py::.*\[(\d\d_\w+)")
+LESSON = re.compile(r"test_(?:lessons|lessons_run|bundle_runs)\.py::.*\[(\d\d_\w+)")
 
 # What these set up takes minutes, most of which other processes work or sleep: it is begun at once, side by side.
 FIRST = ("test_bundle_file.py", "test_red_team.py")

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_notebook
 
-from autograder.build import build, executed_text
-from autograder.build.lesson import KINDS, ROOT, Lesson, find_lessons, lesson_names, read_cells
+from autograder import dependencies
+from autograder.build import build, executed_text, stale
+from autograder.build.lesson import KINDS, ROOT, Cell, Lesson, find_lessons, lesson_names, read_cells
 from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
-from autograder.build.stale import called_by
+from autograder.build.outputs import difference, differences, trained
 from autograder.errors import UserError
 from autograder.marks import find_regions, replace_marks, without_regions
 
@@ -129,9 +131,6 @@ def test_readers_see_answers_without_marks(small):
     "change",
     [
         lambda lesson: lesson.source.write_text(SMALL.replace("6 * 7", "6 * 8")),
-        lambda lesson: lesson.executed.write_text(
-            lesson.executed.read_text().replace('"shown\\n"', '"forged\\n"').replace("6 * 7", "6 * 8")
-        ),
         lambda lesson: lesson.executed.write_text("not a notebook"),
         lambda lesson: lesson.executed.unlink(),
         lambda lesson: (lesson.images / "point.png").write_bytes(ONE_PIXEL + b"\0"),
@@ -341,13 +340,83 @@ def test_building_a_real_lesson_again_gives_the_same_bytes():
     assert executed_text(first) == first.executed.read_text(encoding="utf-8")
 
 
-def test_what_belongs_to_another_lesson_does_not_make_a_lesson_stale():
-    first, second, *_ = (
-        {path.relative_to(ROOT / "autograder").as_posix() for path in called_by(lesson)}
-        for lesson in find_lessons(None)
-    )
-    assert first - second == {
-        "notebook/lessons/loops.py",
-        *(name for name in first if "exercises/loops/" in name),
-    }
-    assert {"judge/judging.py", "exercises/_shared/masks.py", "notebook/check.py"} < first & second
+def test_what_belongs_to_another_lesson_does_not_make_a_lesson_run_again(monkeypatch):
+    first, second, *_ = find_lessons(None)
+    before = {lesson.name: stale._digest(lesson) for lesson in (first, second)}
+
+    def changed(module, more):
+        """The lessons whose outputs may be others if the text of this module goes on so."""
+        text_of = dependencies._text
+        with monkeypatch.context() as patch:
+            patch.setattr(dependencies, "_text", lambda one: (text_of(one) or b"") + more * (one == module))
+            return [one.name[:2] for one in (first, second) if stale._digest(one) != before[one.name]]
+
+    assert changed("autograder.judge.judging", b"\nx = 1\n") == ["01", "02"]
+    assert changed("autograder.notebook.lessons.loops", b"\nx = 1\n") == ["01"]
+    assert changed("autograder.exercises.loops.softmax", b"\nx = 1\n") == ["01"]
+    assert changed("autograder.judge.judging", b"\n# a comment\n") == []
+    assert changed("autograder.build.new", b"\nx = 1\n") == []
+
+
+# --- what counts as the same output -----------------------------------------------------------------------
+
+
+def cell_that_printed(text, code="print(1)", kind="plain"):
+    output = nbformat.v4.new_output("stream", name="stdout", text=text)
+    return Cell(kind, True, code, "an-id"), nbformat.v4.new_code_cell(code, id="an-id", outputs=[output])
+
+
+@pytest.mark.parametrize(
+    "stored, given, is_same",
+    [
+        ("loss 0.6931, 3 steps", "loss 0.6931, 3 steps", True),
+        ("loss 0.6931", "loss  0.6932", True),
+        ("loss 0.6931", "loss 0.6951", False),
+        ("3 steps", "4 steps", False),
+        ("12345 steps", "12346 steps", False),
+        ("1.2e-07", "1.3e-07", True),
+        ("1.2e-07", "1.2e-06", False),
+        ("a table\n-----\n 1.0", "a table\n------\n1.0", True),
+        ("True", "False", False),
+        ("a dog FORGED 42", "a dog", False),
+        ("a dog", "a dog and a cat", False),
+    ],
+)
+def test_words_are_compared_to_the_letter_and_numbers_as_they_are_printed(stored, given, is_same):
+    (_, old), (_, new) = cell_that_printed(stored), cell_that_printed(given)
+    assert (difference(old, new) == "") == is_same
+
+
+def test_of_what_was_trained_the_words_of_its_own_code_are_asked():
+    train = Cell("plain", True, "model = train(net, batches)", "train")
+    code = 'print(f"the loss is {model.loss}")'
+
+    def found(stored, given):
+        cell, old = cell_that_printed(stored, code)
+        empty = nbformat.v4.new_code_cell(train.text, id="train")
+        cells = [train, cell]
+        fresh = cell_that_printed(given, code)[1]
+        return differences(cells, *(new_notebook(cells=[empty, one]) for one in (old, fresh)))
+
+    assert found("the loss is 0.61", "the loss is 0.35") == []
+    assert found("the FORGED is 0.61", "the loss is 0.35") != []
+    assert trained([Cell("check", True, "check(train)", "a"), Cell("plain", True, "x = 1", "b")]) == set()
+
+
+def test_a_forged_output_does_not_outlive_a_run(small, tmp_path):
+    copy = make(tmp_path, SMALL)
+    right = small.executed.read_text(encoding="utf-8")
+    copy.executed.write_text(right.replace('"shown\\n"', '"shown FORGED 42\\n"'), encoding="utf-8")
+    assert "FORGED" in copy.executed.read_text()
+    assert "solutions/90_small.ipynb" in build(None, progress=False, root=tmp_path)
+    assert copy.executed.read_text(encoding="utf-8") == right
+
+
+def test_prose_is_renewed_without_a_run(small, tmp_path, monkeypatch):
+    copy = make(tmp_path, SMALL.replace("A small lesson", "A lesson with another name"))
+    for name in ("90_small.ipynb", "built.json"):
+        (copy.executed.parent / name).write_bytes((small.executed.parent / name).read_bytes())
+    monkeypatch.setattr("autograder.build.executed_text", lambda lesson: pytest.fail("it was run"))
+    assert "solutions/90_small.ipynb" in build(None, progress=False, root=tmp_path)
+    assert "A lesson with another name" in copy.executed.read_text(encoding="utf-8")
+    assert '"shown\\n"' in copy.executed.read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """The student bundle as a file: how it is written, and a lesson run from it."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -10,12 +9,9 @@ import sys
 import time
 import zipfile
 from functools import partial
-from pathlib import Path
 
-import nbformat
 import psutil
 import pytest
-from unpacked import environment
 
 from autograder.build.lesson import ROOT, find_lessons
 from autograder.bundle import recording
@@ -121,45 +117,3 @@ def _workers(group: int) -> list[int]:
 def test_a_folder_that_is_not_there_is_told(tmp_path):
     with pytest.raises(UserError, match="there is no folder"):
         bundle(tmp_path / "none" / "a.zip")
-
-
-WRONG = """
-def softmax(scores):
-    powers = torch.exp(scores)
-    return powers / powers.sum(dim=0, keepdim=True)
-"""
-RIGHT = """
-def softmax(scores):
-    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
-    return powers / powers.sum(-1, keepdim=True)
-"""
-
-
-def test_a_lesson_of_it_runs(bundle_folder, tmp_path, monkeypatch):
-    from nbclient import NotebookClient
-
-    folder = shutil.copytree(bundle_folder, tmp_path / "bundle")
-    spec = {"argv": [sys.executable, "-S", "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"]}
-    spec |= {"display_name": "alone", "language": "python"}
-    kernel = tmp_path / "kernels/alone/kernel.json"
-    kernel.parent.mkdir(parents=True)
-    kernel.write_text(json.dumps(spec))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", environment(folder)["PYTHONPATH"])  # as if it were installed
-    notebook = nbformat.read(folder / "notebooks/01_attention_from_loops.ipynb", as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    [check] = [
-        cell for cell in code if cell.metadata.get("nbgrader", {}).get("grade_id") == "check-loops-softmax"
-    ]
-    where = nbformat.v4.new_code_cell("import autograder; print(autograder.__file__)")
-    wrong, right = nbformat.v4.new_code_cell(WRONG), nbformat.v4.new_code_cell(RIGHT)
-    again = nbformat.from_dict(json.loads(json.dumps(check)))
-    notebook.cells = [code[0], where, wrong, check, right, again]
-    for cell in notebook.cells:
-        cell.id = nbformat.v4.new_code_cell("").id
-    work = {"metadata": {"path": str(folder / "notebooks")}}
-    NotebookClient(notebook, kernel_name="alone", allow_errors=True, timeout=300, resources=work).execute()
-    assert code[0].outputs == []
-    assert Path(where.outputs[0].text.strip()).is_relative_to(folder)
-    assert check.outputs[-1].output_type == "error" and "loops.softmax" in check.outputs[-1].evalue
-    assert any("7 of 7 points" in str(output) for output in again.outputs)

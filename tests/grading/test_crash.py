@@ -129,7 +129,11 @@ def killed_at(folder: Path, point: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    "step", [pytest.param(9, id="some"), pytest.param(1, id="all", marks=pytest.mark.trial)]
+    "step",
+    [
+        pytest.param(9, id="some", marks=pytest.mark.sample),
+        pytest.param(1, id="all", marks=pytest.mark.trial),
+    ],
 )
 def test_killed_before_any_write_it_goes_on_to_the_same_gradebook(ran, undisturbed, tmp_path, step):
     point = 0

@@ -44,7 +44,7 @@ SAMPLED = "a sample of the visible"
 long_checks = pytest.mark.parametrize(
     "which",
     [
-        pytest.param(SAMPLED, id="sampled"),
+        pytest.param(SAMPLED, id="sampled", marks=pytest.mark.sample),
         pytest.param(PUBLIC, id="visible", marks=pytest.mark.trial),
         pytest.param(HIDDEN, id="hidden", marks=pytest.mark.trial),
     ],
@@ -71,7 +71,11 @@ def test_a_stub_is_not_started_and_has_no_points(exercise_id):
 
 @every_exercise
 @pytest.mark.parametrize(
-    "seeds", [range(2), pytest.param(range(2, 8), marks=pytest.mark.trial)], ids=["few", "many"]
+    "seeds",
+    [
+        pytest.param(range(2), id="few", marks=pytest.mark.sample),
+        pytest.param(range(8), id="many", marks=pytest.mark.trial),
+    ],
 )
 def test_the_worked_answer_passes_on_every_seed(exercise_id, seeds):
     exercise, answer = find(exercise_id), worked_answer(exercise_id)
@@ -113,6 +117,7 @@ def verdicts_on_mistakes(exercise_id, which):
     return sampled_verdicts(exercise_id) if which == SAMPLED else mistake_verdicts(exercise_id, which)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("exercise_id", WITH_ANSWERS)
 def test_some_other_wrong_answers_do_not_pass(exercise_id):
     _, wrong = answers(find(exercise_id))

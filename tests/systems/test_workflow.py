@@ -35,3 +35,19 @@ def test_every_python_of_the_course_and_every_file_is_there():
     assert JOB["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(int(first), int(last) + 1)]
     files = [word for line in commands(PYTHON["py "]) for word in line.split() if word.startswith("tests/")]
     assert files and all((ROOT / file).exists() for file in files)
+
+
+CI = (ROOT / ".ci/run").read_text(encoding="utf-8")
+
+
+def test_continuous_integration_runs_every_part_side_by_side():
+    job = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))["jobs"]["test"]
+    parts = re.findall(r"^    (\w+)\)", CI, re.MULTILINE)
+    assert ["whole", *job["strategy"]["matrix"]["part"]] == parts
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run ${{ matrix.part }}"]
+
+
+def test_every_folder_of_tests_that_a_part_names_is_there():
+    """Another folder is in the part `lessons`, which takes what no other names."""
+    named = re.findall(r"tests/\w+", "".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
+    assert named and all((ROOT / folder).is_dir() for folder in named)

@@ -24,7 +24,7 @@ RERUN = [
     for exercise in all_exercises()
     if any(case.program for case in cases_of(exercise, SECRET, True))
 ]
-ALL = pytest.param("all", marks=pytest.mark.trial)
+SIZES = [pytest.param("some", marks=pytest.mark.sample), pytest.param("all", marks=pytest.mark.trial)]
 
 
 @functools.cache
@@ -49,7 +49,7 @@ def verdict_on_programs(exercise_id: str, answer, change=lambda data: data):
     return again.verdict(rerun([change(data) for data in request["programs"]], again.cases))
 
 
-@pytest.mark.parametrize("which", ["some", ALL])
+@pytest.mark.parametrize("which", SIZES)
 @pytest.mark.parametrize("exercise_id", RERUN)
 def test_the_program_of_a_right_answer_is_right_on_other_numbers(exercise_id, which):
     exercise = find(exercise_id)

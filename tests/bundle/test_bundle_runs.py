@@ -1,0 +1,88 @@
+"""Each notebook of the bundle, run as a student runs it: in an environment that its own pyproject.toml alone has made,
+in a real kernel, as far as the first answer, with a wrong answer and a right one."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import nbformat
+import pytest
+from lesson_source import LESSONS
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
+from worked import worked_sources
+
+from autograder.exercises import exercises_of
+from autograder.schema.mistake import edited_source
+
+pytestmark = pytest.mark.trial
+PYTHON = "Scripts/python.exe" if os.name == "nt" else "bin/python"
+
+
+@pytest.fixture(scope="session")
+def python(bundle_folder):
+    """The Python of an environment into which pip has installed the bundle, and nothing else."""
+    folder = bundle_folder.parent / "environment"
+    made = folder / "made"
+    with open(f"{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one for all processes
+        if not made.exists():
+            venv.create(folder, with_pip=True)
+            pip = [folder / PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            done = subprocess.run(
+                [*pip, "--editable", bundle_folder], capture_output=True, text=True, env=_plain(os.environ)
+            )
+            assert done.returncode == 0, done.stderr
+            made.touch()
+    return folder / PYTHON
+
+
+@pytest.fixture
+def kernel(python, tmp_path, monkeypatch):
+    """The name of a kernel that is this Python."""
+    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = tmp_path / "kernels/student/kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps({"argv": argv, "display_name": "student", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    for name in set(os.environ) - set(_plain(os.environ)):
+        monkeypatch.delenv(name)
+    return "student"
+
+
+def _plain(variables) -> dict[str, str]:
+    """Surroundings that name no other Python's modules."""
+    return {
+        name: value for name, value in variables.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
+    }
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_runs_and_judges(lesson, bundle_folder, kernel, tmp_path):
+    first = exercises_of(lesson)[0]
+    answer, check = (f"{prefix}{first.id.replace('.', '-')}" for prefix in ("", "check-"))
+    notebook = nbformat.read(bundle_folder / f"notebooks/{lesson}.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    place = next(i for i, cell in enumerate(code) if cell.id == answer)
+    [check] = [cell for cell in code if cell.id == check]
+    where = new_code_cell("import autograder, sys; print(autograder.__file__, sys.prefix)")
+    wrong = new_code_cell(edited_source(first.worked, first.mistakes[0].edits))
+    right = new_code_cell(worked_sources(lesson)[first.id])
+    checks = [new_code_cell(check.source) for _ in range(2)]
+    notebook.cells = [*code[:place], where, wrong, checks[0], right, checks[1]]
+    work = tmp_path / "notebooks"
+    work.mkdir()
+    resources = {"metadata": {"path": str(work)}}
+    NotebookClient(
+        notebook, kernel_name=kernel, allow_errors=True, timeout=600, resources=resources
+    ).execute()
+    for cell in (*code[:place], where, wrong, right):
+        assert not [output for output in cell.outputs if output.output_type == "error"], cell.outputs[-1]
+    package, prefix = where.outputs[0].text.split()
+    assert Path(package).is_relative_to(bundle_folder) and prefix != sys.prefix
+    assert checks[0].outputs[-1].ename == "CheckFailed" and first.id in str(checks[0].outputs)
+    assert f"{first.points:g} of {first.points:g} points" in str(checks[1].outputs)
