@@ -21,12 +21,11 @@ from autograder.grading.collect.place import EARLIER, Attempt
 from autograder.grading.collect.students import Class, id_of_stranger
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course
 from autograder.grading.gradebook.zone import SETTING, Zone, zone_of
-from autograder.grading.submission.files import MOST_BYTES, Refused
+from autograder.grading.submission.files import MOST_BYTES, NOTEBOOKS, Refused
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
 OF_THE_SYSTEM = {METADATA, "index.html"}
-NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # the latter two as browsers save them
 MOST_OTHERS, MOST_OF_OTHERS = (
     20,
     30 * 1024**2,

@@ -8,6 +8,7 @@ from pathlib import Path
 from autograder.grading.submission.times import NoTime, is_misread_by_nbgrader, read_stamp
 from autograder.untrusted import without_surrogates
 
+NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # in any case; browsers save the latter two
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
 # Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given back.
