@@ -33,8 +33,8 @@ class Class:
         self._by_name: dict[str, set[str]] = defaultdict(set)
         for one in students:
             self._by_id[_composed(one.id)] = one.id
-            first, last, mail = one.first_name or "", one.last_name or "", (one.email or "").lower()
-            for address in filter(None, {mail, mail.partition("@")[0]}):
+            first, last, mail = one.first_name or "", one.last_name or "", one.email or ""
+            for address in filter(None, (mail.lower(), mail.partition("@")[0])):
                 self._by_mail[address].add(one.id)
             for name in (f"{first} {last}", f"{last} {first}"):
                 self._by_name[plain(name)].add(one.id)
@@ -48,20 +48,21 @@ class Class:
         return set(self._by_id)
 
     def find(self, origin: Origin) -> Match:
-        """The student whom the system's own ids mean, letter by letter; else the one whom the name means. An id
-        within a name is as good as a name, and no better: people write their own."""
+        """The student whom the system's own ids mean, letter by letter, or their address; else the one whom the name
+        means. An id within a name only tells apart those who have the name: people write their own."""
         for given in map(_composed, origin.ids):
             if given in self._by_id:
                 return Match(self._by_id[given])
         for given in origin.ids:
-            if len(found := self._by_mail.get(given.lower(), set())) == 1:
+            address = given.lower() if "@" in given else given
+            if len(found := self._by_mail.get(address, set())) == 1:
                 return Match(next(iter(found)))
         names = map(plain, possible_names(origin.name))
         named = next((self._by_name[name] for name in names if name in self._by_name), set())
         written = {
             self._by_id[word] for word in map(_composed, ID.findall(origin.name)) if word in self._by_id
         }
-        found = named & written if named and written else named | written
+        found = named & written if written else named
         if len(found) == 1:
             return Match(next(iter(found)), by_name=True)
         return Match(may_be=tuple(sorted(named | written)))

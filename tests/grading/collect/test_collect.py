@@ -1,71 +1,21 @@
 """Archives of five systems are sorted into a course, and nothing is lost in silence."""
 
-import shutil
 import stat
 import unicodedata
 import zipfile
 from datetime import UTC, datetime
-from pathlib import Path
 
 import nbformat
 import pytest
+from collected import placed, stamp, zipped
 
 from autograder.errors import UserError
 from autograder.grading.collect import archives
 from autograder.grading.collect.collect import collect
-from autograder.grading.course.make import make_course
-from autograder.grading.demo.hand_in import notebook_text
-from autograder.grading.demo.sample_class import FIRST, SECOND, SOFTMAX, STUB, SampleSubmission
+from autograder.grading.demo.sample_class import FIRST
 from autograder.grading.gradebook.open_course import open_course
 
-CLASS = {"ada": ("Ada", "Lovelace"), "alan7": ("Alan", "Turing"), "sofya": ("Sofya", "Kovalevskaya")}
 HERE = datetime.now().astimezone().strftime("%z")
-
-
-@pytest.fixture(scope="session")
-def two_lessons(tmp_path_factory) -> Path:
-    folder = make_course(tmp_path_factory.mktemp("courses") / "course", ["01", "02"])
-    with open_course(folder).gradebook as book:
-        book.update_or_create_assignment(FIRST, duedate="2026-01-02 00:00:00 UTC")
-        for student, (first, last) in CLASS.items():
-            book.add_student(student, first_name=first, last_name=last, email=f"{student}@example.org")
-    return folder
-
-
-@pytest.fixture
-def course(two_lessons, tmp_path) -> Path:
-    return Path(shutil.copytree(two_lessons, tmp_path / "course"))
-
-
-@pytest.fixture(scope="session")
-def texts(two_lessons) -> dict[str, str]:
-    """Notebooks by what they are."""
-    return {
-        "stub": notebook_text(two_lessons, SampleSubmission("x", STUB)),
-        "half": notebook_text(two_lessons, SampleSubmission("x", STUB, {SOFTMAX: "SMX-01"})),
-        "done": notebook_text(two_lessons, SampleSubmission("x")),
-        "second": notebook_text(two_lessons, SampleSubmission("x", lesson=SECOND)),
-        "broken": '{"cells": [',
-    }
-
-
-def zipped(path: Path, files: dict[str, str | bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return path
-
-
-def placed(course: Path) -> dict[str, str]:
-    """The notebooks by student and lesson."""
-    found = sorted((course / "submitted").glob("*/*/*.ipynb"))
-    assert all(path.stem == path.parent.name for path in found)
-    return {f"{path.parts[-3]} {path.stem[:2]}": path.read_text(encoding="utf-8") for path in found}
-
-
-def stamp(course: Path, student: str, lesson: str = FIRST) -> str | None:
-    path = course / "submitted" / student / lesson / "timestamp.txt"
-    return path.read_text() if path.exists() else None
 
 
 def utc(text: str) -> str:

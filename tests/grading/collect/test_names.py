@@ -82,7 +82,11 @@ SEEN = {
         ("123456-123456 - Lovelace, Ada - Dec 7, 2024 915 PM - Main.ipynb", "ada", "2024-12-07 21:15"),
         # scripts of courses: a login before the name, a number before it, no AM or PM
         ("202020-29393 - jdoe3 John Doe - Sep 20, 2024 1035 PM/01.ipynb", "jdoe3", "2024-09-20 22:35"),
-        ("12345-12345 - 17051339 - A Turing- Feb 11, 2016 205 AM - 01.ipynb", "17051339", "2016-02-11 02:05"),
+        (
+            "12345-12345 - 17051339 - Alan Turing- Feb 11, 2016 205 AM - 01.ipynb",
+            "17051339",
+            "2016-02-11 02:05",
+        ),
         ("12345-123456_A00123456_Ada Lovelace_Mar 5, 2024 1523_01.ipynb", "ada", "2024-03-05 15:23"),
     ],
 }
