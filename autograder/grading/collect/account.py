@@ -27,10 +27,6 @@ class Account:
         if who:
             self._who[fate][who] += 1
 
-    def is_told(self, number: int) -> bool:
-        """Whether it is known what became of a file."""
-        return number in self._fates
-
     def count(self, fates: Collection[str]) -> int:
         """How many files ended so."""
         return sum(fate in fates for fate in self._fates.values())

@@ -123,7 +123,8 @@ def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
     parts = path.split("/", LONGEST_PATH)
     if len(path) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME:
         return Entry(path, chunks)
-    return Entry("/".join(part[:LONGEST_NAME] for part in parts[:2]), _too_long)
+    begin, end = "/".join(part[: LONGEST_NAME - 30] for part in parts[:2]), path[-20:].replace("/", "_")
+    return Entry(f"{begin}...{end}", _too_long)
 
 
 def _too_long() -> Iterator[bytes]:

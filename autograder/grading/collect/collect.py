@@ -39,7 +39,8 @@ NO_NOTEBOOK = f"no notebook; kept under {aside.ROOM}/"
 DOUBTFUL = f"of a number that may be somebody else's; kept under {aside.ROOM}/"
 UNREAD = "not to be read, or larger than allowed"
 UNCLEAR = "not placed"
-LOST = (NO_NOTEBOOK, DOUBTFUL, UNREAD, UNCLEAR)
+LEFT = "no notebook, too many or too large; left in the archive"
+LOST = (NO_NOTEBOOK, LEFT, DOUBTFUL, UNREAD, UNCLEAR)
 ORDER = (
     *(
         place.NEW,
@@ -68,6 +69,19 @@ class _Archive:
     def whose(self, entry: Entry) -> tuple:
         """To whose budget a file counts."""
         return tuple(origin.key for origin in self.origins(entry)) or tuple(entry.parts[:1])
+
+
+@dataclass(frozen=True)
+class _Other:
+    """A file that is no notebook: its number in the account, its name, and where it was kept, if it was."""
+
+    number: int
+    name: str
+    file: Path | None
+
+    @property
+    def size(self) -> int:
+        return self.file.stat().st_size if self.file else 0
 
 
 def collect(
@@ -170,36 +184,44 @@ class _Sorter:
 
     def read(self, archive: _Archive) -> None:
         """Keeps the files of an archive that may have a place."""
-        others: dict[str, list[tuple[int, str, Path | None]]] = defaultdict(list)
-        sizes: Counter[str] = Counter()
+        others: dict[str, list[_Other]] = defaultdict(list)
         with_notebook: set[str] = set()
         for entry in entries_of(archive.path, archive.whose):
             number, origins, name = self.account.next(), archive.origins(entry), entry.parts[-1]
+            students = [self._people.student_of(origin) for origin in origins]
             if entry.is_nobodys or (not origins and name in OF_THE_SYSTEM):
                 self.account.tell(number, SYSTEMS_OWN)
             elif name.lower().endswith(NOTEBOOKS):
-                with_notebook |= {self._people.student_of(origin) for origin in origins}
+                with_notebook.update(students)
                 self._read_notebook(number, entry, origins)
-            elif not origins:
+            elif not students:
                 self.account.tell(number, NOBODYS, Path(name).suffix)
-            for origin in (
-                origins if not self.account.is_told(number) and not name.lower().endswith(NOTEBOOKS) else []
-            ):
-                student = self._people.student_of(origin)
-                file = None
-                if len(others[student]) < MOST_OTHERS and sizes[student] < MOST_OF_OTHERS:
-                    with suppress(Refused):
-                        file = self._keep(entry, number)
-                        sizes[student] += file.stat().st_size
-                others[student].append((number, name, file))
+            else:
+                other = self._read_other(number, entry, others[students[0]])
+                for student in students:
+                    others[student].append(other)
         for student, files in others.items():
-            for number, name, file in files:
-                if student in with_notebook:
-                    self.account.tell(number, BESIDE, Path(name).suffix or "without an ending")
-                    continue
-                self.account.tell(number, NO_NOTEBOOK, f"{student} ({name})")
-                if file:
-                    self._others.append((student, name, file))
+            self._tell_others(student, files, beside=student in with_notebook)
+
+    def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
+        """Keeps a file that is no notebook, unless too much was kept of this student `before`."""
+        file, size = None, sum(other.size for other in before)
+        if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
+            with suppress(Refused):
+                file = self._keep(entry, number)
+        return _Other(number, entry.parts[-1], file)
+
+    def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
+        """Says what becomes of a student's files that are no notebooks, which depends on whether they are `beside`
+        one."""
+        for other in files:
+            if beside:
+                self.account.tell(other.number, BESIDE, Path(other.name).suffix or "without an ending")
+            elif other.file:
+                self.account.tell(other.number, NO_NOTEBOOK, f"{student} ({other.name})")
+                self._others.append((student, other.name, other.file))
+            else:
+                self.account.tell(other.number, LEFT, f"{student} ({other.name})")
 
     def _read_notebook(self, number: int, entry: Entry, origins: list[Origin]) -> None:
         if not origins:
