@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -12,6 +13,7 @@ from gradebooks import scores_in
 from sandboxed import needs_sandbox
 from term import add_to_settings, as_student, autograder, cell_named, change, nbgrader, written_points
 
+from autograder.errors import UserError
 from autograder.grading.collect.collect import collect
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
@@ -184,17 +186,12 @@ def test_a_course_without_its_gradebook_says_so_and_how_to_go_on(course):
             f"Ada Lovelace_1_assignsubmission_file_/{FIRST}.ipynb", work.read_text(encoding="utf-8")
         )
     (course / "gradebook.db").unlink()
-    for command in (
-        ["collect", course, archive],
-        ["grade", course],
-        ["grade", course, FIRST],
-        ["report", course],
-    ):
-        said = autograder(*command, cwd=course, fails=True)
-        assert "(gradebook.db) is missing or knows no lesson" in said and len(said.splitlines()) == 1, said
+    for command in (partial(collect, archives=[archive]), grade, partial(grade, lesson=FIRST), report):
+        with pytest.raises(UserError, match=r"gradebook.db. is missing or knows no lesson"):
+            command(course)
     nbgrader(course, "generate_assignment", FIRST, "--force")
-    autograder("collect", course, archive, cwd=course)
-    autograder("grade", course, cwd=course)
+    assert collect(course, [archive])
+    assert grade(course)[0].total > 0
 
 
 def test_the_report_names_what_was_handed_in_and_is_no_notebook(course, capsys):
