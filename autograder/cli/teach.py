@@ -69,6 +69,12 @@ def _add_collect(commands: Any) -> None:
     command.add_argument("folder", metavar="DIR", help="the folder of the course")
     text = "zip archives, or folders that they were unpacked to"
     command.add_argument("archives", metavar="ARCHIVE", nargs="+", help=text)
+    text = "place this lesson alone, for instance 03_masking; others are kept under DIR/unplaced"
+    command.add_argument("--lesson", metavar="LESSON", help=text)
+    text = (
+        "the time zone of the school, for instance Europe/Berlin (default: c.Course.timezone in the settings)"
+    )
+    command.add_argument("--timezone", metavar="ZONE", help=text)
 
 
 def _add_grade(commands: Any) -> None:
@@ -180,7 +186,8 @@ def _collect(arguments: Namespace) -> int:
     with quick_imports():
         from autograder.grading.collect.collect import collect
 
-    return 0 if collect(Path(arguments.folder), [Path(name) for name in arguments.archives]) else 1
+    archives = [Path(name) for name in arguments.archives]
+    return 0 if collect(Path(arguments.folder), archives, arguments.lesson, arguments.timezone) else 1
 
 
 def _grade(arguments: Namespace) -> int:

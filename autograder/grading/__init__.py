@@ -17,6 +17,6 @@ pages/           feedback for students and the report for teachers
 demo/            a made-up class, to try it
 
 A folder imports only from those that it needs: submission and worker from sandbox; judging from these and safe;
-parallel and gradebook from these; pages from gradebook; course from submission, gradebook and pages; collect
-from submission and gradebook; demo from all.
+parallel and gradebook from these; collect from submission and gradebook; pages from gradebook and collect; course
+from submission, gradebook and pages; demo from all.
 """

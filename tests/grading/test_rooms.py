@@ -17,9 +17,9 @@ NEEDS = {
     "judging": {"submission", "sandbox", "worker", "safe"},
     "parallel": {"judging", "submission", "sandbox", "worker"},
     "gradebook": {"judging", "submission"},
-    "pages": {"gradebook", "judging", "submission", "worker"},
-    "course": {"gradebook", "pages", "submission", "sandbox", "worker"},
     "collect": {"gradebook", "submission"},
+    "pages": {"collect", "gradebook", "judging", "submission", "worker"},
+    "course": {"gradebook", "pages", "submission", "sandbox", "worker"},
 }
 
 

@@ -2,17 +2,24 @@
 
 import shutil
 import tempfile
+import zipfile
+from functools import partial
 from pathlib import Path
 
 import nbformat
 import pytest
+from collected import add_students
 from gradebooks import scores_in
 from sandboxed import needs_sandbox
 from term import add_to_settings, as_student, autograder, cell_named, change, nbgrader, written_points
 
+from autograder.errors import UserError
+from autograder.grading.collect.collect import collect
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
+from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.pages.report import report
 
 pytestmark = needs_sandbox
 CHECKS = 21.0  # the points of all checks of the first lesson
@@ -130,6 +137,104 @@ def test_late_work_follows_due_date_extension_and_points_given_by_hand(course):
     autograder("extend", course, FIRST, "ada", "--days=0", cwd=course)
     autograder("grade", course, cwd=course)
     assert {row.penalty for row in scores_in(course)} == {CHECKS + 3}
+
+
+# What a time stamp says, and how late that is for a due date of 23:59 UTC.
+STAMPS = {
+    "with_offset": ("2026-11-21 01:30:00 +0200", 0),
+    "with_colon": ("2026-11-21 01:30:00 +02:00", 0),
+    "in_new_york": ("2026-11-20 23:30:00 -0500", 4.5 * 3600 + 60),
+    "by_name": ("2026-11-21 01:30 Europe/Berlin", 31 * 60),
+    "of_notepad": ("\ufeff2026-11-20 23:30:00 UTC\r\n", 0),
+    "unreadable": ("But I want ...", 0),
+    "in_summer": ("2026-11-21 01:30 CEST", 0),
+}
+
+
+def test_time_stamps_are_read_with_their_zones_or_named(course, capsys):
+    with open_course(course).gradebook as book:
+        book.update_or_create_assignment(FIRST, duedate="2026-11-20 23:59 UTC")
+    for student, (text, _) in STAMPS.items():
+        work = hand_in(course, SampleSubmission(student, STUB))
+        (work.parent / "timestamp.txt").write_bytes(text.encode())
+    grade(course)
+    said = capsys.readouterr().out
+    report(course)
+    page = (course / "report.html").read_text(encoding="utf-8")
+    with open_course(course).gradebook as book:
+        late = {one.student.id: one.total_seconds_late for one in book.assignment_submissions(FIRST)}
+    assert late == {student: seconds for student, (_, seconds) in STAMPS.items()}
+    for words in (
+        "timestamp.txt holds no time such as",
+        "timestamp.txt has a time zone that is not known, 'CEST'",
+    ):
+        assert words in said and words.split(",")[0] in page
+    assert "Time stamps that cannot be read" in page
+    # nbgrader's own command would take +0200 for 200 seconds: it refuses, and goes on with the others.
+    said = nbgrader(course, "autograde", FIRST, "--force", fails=True)
+    assert "timestamp.txt is misread by nbgrader's own command" in said
+
+
+# --- collecting -----------------------------------------------------------------------------------------------------
+
+
+def test_a_course_without_its_gradebook_says_so_and_how_to_go_on(course):
+    archive = course / "a.zip"
+    work = hand_in(course, SampleSubmission("ada"))
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(
+            f"Ada Lovelace_1_assignsubmission_file_/{FIRST}.ipynb", work.read_text(encoding="utf-8")
+        )
+    (course / "gradebook.db").unlink()
+    for command in (partial(collect, archives=[archive]), grade, partial(grade, lesson=FIRST), report):
+        with pytest.raises(UserError, match=r"gradebook.db. is missing or knows no lesson"):
+            command(course)
+    nbgrader(course, "generate_assignment", FIRST, "--force")
+    assert collect(course, [archive])
+    assert grade(course)[0].total > 0
+
+
+def test_the_report_names_what_was_handed_in_and_is_no_notebook(course, capsys):
+    add_students(course, {student: (student, "Muster") for student in ("s001", "s002", "s003", "s004")})
+    moodle = "{} Muster_{}_assignsubmission_{}/{}"
+    right = hand_in(course, SampleSubmission("x")).read_text(encoding="utf-8")
+    shutil.rmtree(course / "submitted" / "x")
+    files = {
+        moodle.format("s001", 1, "file", f"{FIRST}.ipynb"): right,
+        moodle.format("s002", 2, "file", "homework.py"): "def softmax(scores): ...",
+        moodle.format("s003", 3, "onlinetext", "onlinetext.html"): "<p>softmax",
+    }
+    with zipfile.ZipFile(course / "a.zip", "w") as file:
+        for name, text in files.items():
+            file.writestr(name, text)
+    assert not collect(course, [course / "a.zip"], lesson=FIRST)
+    assert "s002 (homework.py), s003 (onlinetext.html)" in capsys.readouterr().out
+    grade(course)
+    report(course)
+    page = (course / "report.html").read_text(encoding="utf-8")
+    assert (
+        "Handed in, but no notebook: s002 Muster (s002): homework.py, s003 Muster (s003): onlinetext.html"
+        in page
+    )
+    assert "Handed in nothing: s004 Muster (s004)" in page
+    assert (course / "unplaced/s002" / FIRST / "homework.py").read_text() == "def softmax(scores): ..."
+
+
+def test_a_file_of_another_name_than_the_lessons_is_graded_or_named(course, capsys):
+    for student, name in {
+        "renamed": f"{FIRST}.ipynb.txt",
+        "capitals": f"{FIRST}.IPYNB",
+        "script": "a.py",
+    }.items():
+        work = hand_in(course, SampleSubmission(student))
+        work.rename(work.with_name(name))
+    grade(course)
+    said = capsys.readouterr().out
+    found = points_of(course)
+    assert (
+        found["renamed"]["softmax"] == found["capitals"]["softmax"] == 7 and found["script"]["softmax"] == 0
+    )
+    assert f"there is no file {FIRST}.ipynb, but a.py" in said
 
 
 # --- a teacher's own points, tasks and tests ------------------------------------------------------------------------

@@ -1,61 +1,107 @@
-"""Reads archives that anybody may have filled: nothing is unpacked by its name, no link is followed, and nothing grows
-without end."""
+"""Reads archives that anybody may have filled: nothing is unpacked by its name, no link is followed, and what one
+person handed in has a budget of its own, so that it never keeps the others' from being read."""
 
 import io
 import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.grading.submission.files import MOST_BYTES, Refused, read_file
+from autograder.grading.submission.files import MOST_BYTES, Refused, open_file
 
-MOST_FILES, MOST_IN_ALL = 100_000, 20 * 1024**3
+# Of one hand-in: files in its archives, bytes of all that is read, bytes of an archive's list of files.
+MOST_FILES, MOST_IN_ALL, LONGEST_LIST = 10_000, 100 * 1024**2, 4 * 1024**2
+LONGEST_NAME, LONGEST_PATH = 255, 2_000  # characters
 IS_UTF8 = 0x800  # the flag of a name in a zip archive
-NOBODYS = {"__MACOSX", ".DS_Store", ".ipynb_checkpoints", "Thumbs.db"}
+PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # how files are packed; others take gigabytes to unpack
+NOBODYS = {"__MACOSX", ".DS_Store", ".ipynb_checkpoints", "Thumbs.db", "desktop.ini"}
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of an archive: its path there, and what reads it. `read()` raises Refused."""
+    """A file of an archive: its path there, what reads it, and if it is in an archive within, how long the path of that
+    is. `chunks()` raises Refused."""
 
     path: str
-    read: Callable[[], bytes]
+    chunks: Callable[[], Iterator[bytes]]
+    outer: int = LONGEST_PATH
 
     @property
     def parts(self) -> list[str]:
         return self.path.split("/")
 
+    @property
+    def outer_parts(self) -> list[str]:
+        """The parts that a system named; those further in are a student's."""
+        return self.path[: self.outer].split("/")
 
+    @property
+    def is_nobodys(self) -> bool:
+        """Whether a program put it there, and no person."""
+        return bool(NOBODYS & set(self.parts)) or self.parts[-1].startswith("._")
+
+    def read(self, most: int = MOST_BYTES) -> bytes:
+        """All that it holds. Raises Refused, also if that is more than `most` bytes."""
+        data = bytearray()
+        for chunk in self.chunks():
+            data += chunk
+            if len(data) > most:
+                raise Refused(f"it is larger than {most:,} bytes")
+        return bytes(data)
+
+
+@dataclass
 class _Budget:
-    """What may still be read of all archives together."""
+    """What one person's hand-in may still take."""
 
-    def __init__(self) -> None:
-        self.files, self.size = MOST_FILES, MOST_IN_ALL
+    files: int
+    size: int
 
-    def count(self) -> None:
+    def counted(self, entry: Entry) -> Entry:
+        """The entry, which takes from the budget as it is read."""
         self.files -= 1
+        return Entry(entry.path, partial(self._chunks, entry), entry.outer)
+
+    def _chunks(self, entry: Entry) -> Iterator[bytes]:
         if self.files < 0:
-            raise UserError(f"the archives hold more than {MOST_FILES:,} files.")
+            raise Refused(f"this hand-in holds more than {MOST_FILES:,} files")
+        for chunk in entry.chunks():
+            self.size -= len(chunk)
+            if self.size < 0:
+                raise Refused(f"this hand-in holds more than {MOST_IN_ALL // 1024**2} megabytes")
+            yield chunk
 
-    def take(self, size: int) -> None:
-        self.size -= size
-        if self.size < 0:
-            raise UserError(f"the archives hold more than {MOST_IN_ALL // 1024**3} gigabytes.")
+
+def entries_of(path: Path, whose: Callable[[Entry], Hashable]) -> Iterator[Entry]:
+    """The files of a zip archive, or of a folder where one was unpacked; in the place of an archive within it the
+    files of that. Read each before asking for the next. `whose` says to whose budget an entry counts.
+
+    Raises UserError if `path` is neither."""
+    budgets: dict[Hashable, _Budget] = defaultdict(lambda: _Budget(MOST_FILES, MOST_IN_ALL))
+    for entry in outer_entries(path):
+        for one in _with_nested(entry):
+            budget = budgets[whose(one)]
+            yield budget.counted(one)
+            if one is not entry and budget.files < 0:
+                break  # the rest of this archive
 
 
-def entries_of(path: Path) -> Iterator[Entry]:
-    """The files of a zip archive, and of the archives in it, or of a folder where one was unpacked; read each before
-    asking for the next. Raises UserError if it is neither, or endless."""
-    budget = _Budget()
+def outer_entries(path: Path) -> Iterator[Entry]:
+    """The same, but an archive within is one file."""
     if path.is_dir():
-        yield from _of_folder(path, budget)
+        for place, folders, names in os.walk(path):
+            folders.sort()
+            for name in sorted(names):
+                file = Path(place, name)
+                yield _entry(file.relative_to(path).as_posix(), partial(_of_file, file))
         return
     try:
         archive = zipfile.ZipFile(path)
@@ -63,26 +109,28 @@ def entries_of(path: Path) -> Iterator[Entry]:
         why = error.strerror if isinstance(error, OSError) else "it is not a zip archive"
         raise UserError(f"{path} cannot be read: {why}.") from None
     with archive:
-        yield from _of_zip(archive, "", budget, nested=True)
+        yield from _of_zip(archive, "")
 
 
-def _of_folder(path: Path, budget: _Budget) -> Iterator[Entry]:
-    for place, folders, names in os.walk(path):
-        folders[:] = sorted(set(folders) - NOBODYS)
-        for name in sorted(names):
-            budget.count()
-            file = Path(place, name)
-            entry = Entry(file.relative_to(path).as_posix(), partial(read_file, file))
-            yield from _with_nested(entry, budget, nested=True)
-
-
-def _of_zip(archive: zipfile.ZipFile, before: str, budget: _Budget, nested: bool) -> Iterator[Entry]:
+def _of_zip(archive: zipfile.ZipFile, before: str) -> Iterator[Entry]:
     for info in archive.infolist():
-        budget.count()
         if not info.is_dir():
-            path = before + _name(info).replace("\\", "/")
-            entry = Entry(path, partial(_content, archive, info, budget))
-            yield from _with_nested(entry, budget, nested)
+            yield _entry(before + _name(info).replace("\\", "/"), partial(_content, archive, info))
+
+
+def _entry(path: str, chunks: Callable[[], Iterator[bytes]]) -> Entry:
+    """The file of this path. Nothing reads one whose path is longer than any system writes."""
+    parts = path.split("/", LONGEST_PATH)
+    if len(path) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME:
+        return Entry(path, chunks)
+    begin, end = "/".join(part[: LONGEST_NAME - 30] for part in parts[:2]), path[-20:].replace("/", "_")
+    return Entry(f"{begin}...{end}", _too_long)
+
+
+def _too_long() -> Iterator[bytes]:
+    raise Refused(
+        f"a name in its path is longer than {LONGEST_NAME} characters, or all of it than {LONGEST_PATH:,}"
+    )
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -95,31 +143,51 @@ def _name(info: zipfile.ZipInfo) -> str:
         return info.filename
 
 
-def _with_nested(entry: Entry, budget: _Budget, nested: bool) -> Iterator[Entry]:
+def _with_nested(entry: Entry) -> Iterator[Entry]:
     """The entry, or what is in it if it is an archive itself."""
-    if NOBODYS & set(entry.parts) or entry.parts[-1].startswith("._"):
-        return
     some = False
-    if nested and entry.path.lower().endswith(".zip"):
-        with suppress(*DAMAGED, Refused), zipfile.ZipFile(io.BytesIO(entry.read())) as inner:
-            for one in _of_zip(inner, f"{entry.path}/", budget, nested=False):
+    if entry.path.lower().endswith(".zip") and not entry.is_nobodys and (inner := _opened(entry)):
+        with inner:
+            for one in _of_zip(inner, f"{entry.path}/"):
                 some = True
-                yield one
+                yield Entry(one.path, one.chunks, len(entry.path))
     if not some:  # an archive that is damaged or empty stays one file, which is no notebook
         yield entry
 
 
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) -> bytes:
+class _Nested(io.BytesIO):
+    """An archive within an archive. subtle: zipfile reads the whole list of files at once, and makes an object of
+    half a kilobyte for each; a few megabytes of it would take gigabytes."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is not None and size > LONGEST_LIST:
+            raise zipfile.BadZipFile("its list of files is too long")
+        return super().read(size)
+
+
+def _opened(entry: Entry) -> zipfile.ZipFile | None:
+    try:
+        return zipfile.ZipFile(_Nested(entry.read()))
+    except (*DAMAGED, Refused):
+        return None
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     if stat.S_ISLNK(info.external_attr >> 16):
         raise Refused("it is a link")
     if info.flag_bits & 1:
         raise Refused("it is encrypted")
+    if info.compress_type not in PLAIN:
+        raise Refused("it is packed in a way that is not read here")
     try:
         with archive.open(info) as file:
-            data = file.read(MOST_BYTES + 1)
+            while chunk := file.read(CHUNK):
+                yield chunk
     except DAMAGED:
         raise Refused("it is damaged") from None
-    if len(data) > MOST_BYTES:
-        raise Refused(f"it is larger than {MOST_BYTES:,} bytes")
-    budget.take(len(data))
-    return data
+
+
+def _of_file(path: Path) -> Iterator[bytes]:
+    with os.fdopen(open_file(path), "rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk

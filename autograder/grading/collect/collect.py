@@ -1,170 +1,388 @@
 """Puts what a learning-management system gives into DIR/submitted: of each student and lesson the last attempt."""
 
+import os
 import tempfile
 from collections import Counter, defaultdict
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
-from autograder.grading.collect.archives import Entry, entries_of
+from autograder.errors import UserError
+from autograder.grading.collect import aside, attempts, place
+from autograder.grading.collect.account import Account
+from autograder.grading.collect.archives import Entry, entries_of, outer_entries
+from autograder.grading.collect.aside import keep_aside
+from autograder.grading.collect.attempts import Memory
 from autograder.grading.collect.lessons import Lessons
 from autograder.grading.collect.names import METADATA, Names, Origin, gradescope_metadata, names_of
-from autograder.grading.collect.place import Attempt, place
+from autograder.grading.collect.people import FILE, People
+from autograder.grading.collect.place import EARLIER, Attempt
 from autograder.grading.collect.students import Class, id_of_stranger
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course
-from autograder.grading.submission.files import Refused
+from autograder.grading.gradebook.zone import SETTING, Zone, zone_of
+from autograder.grading.submission.files import MOST_BYTES, NOTEBOOKS, Refused
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
 
 OF_THE_SYSTEM = {METADATA, "index.html"}
-MOST_NAMED = 5  # of a student's files
+MOST_OTHERS, MOST_OF_OTHERS = (
+    20,
+    30 * 1024**2,
+)  # of a student's files that are no notebooks: how many, and bytes
+SYSTEMS_OWN = "of the system itself, or hidden"
+BESIDE = "no notebook, beside one; left in the archive"
+NOBODYS = "nobody's, and no notebook; left in the archive"
+OTHER_LESSON = f"of another lesson; kept under {aside.ROOM}/"
+# What has no place, and makes the exit status 1.
+NO_NOTEBOOK = f"no notebook; kept under {aside.ROOM}/"
+DOUBTFUL = f"of a number that may be somebody else's; kept under {aside.ROOM}/"
+UNREAD = "not to be read, or larger than allowed"
+UNCLEAR = "not placed"
+LEFT = "no notebook, too many or too large; left in the archive"
+LOST = (NO_NOTEBOOK, LEFT, DOUBTFUL, UNREAD, UNCLEAR)
+ORDER = (
+    *(
+        place.NEW,
+        place.REPLACED,
+        place.AS_BEFORE,
+        place.NOT_LAST,
+        place.OLDER,
+        place.KNOWN,
+        place.AS_RELEASED,
+    ),
+    *(OTHER_LESSON, BESIDE, NOBODYS, SYSTEMS_OWN, *LOST),
+)
 
 
-@dataclass
-class Found:
-    """What was found: the attempts of each submission, the files without a place, the kinds of those that are no
-    notebooks, and what else a person has to know, with the students whom it concerns."""
+@dataclass(frozen=True)
+class _Archive:
+    """An archive, what reads its names, and whether names in the archives within it count."""
 
-    attempts: dict[Submission, list[Attempt]] = field(default_factory=lambda: defaultdict(list))
-    unplaced: list[str] = field(default_factory=list)
-    others: Counter[str] = field(default_factory=Counter)
-    notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    path: Path
+    names: Names
+    within: bool
+
+    def origins(self, entry: Entry) -> list[Origin]:
+        return self.names.origins(entry.parts if self.within else entry.outer_parts)
+
+    def whose(self, entry: Entry) -> tuple:
+        """To whose budget a file counts."""
+        return tuple(origin.key for origin in self.origins(entry)) or tuple(entry.parts[:1])
 
 
-def collect(folder: Path | str, archives: list[Path]) -> bool:
-    """Sorts the archives into the course, says what was done, and returns whether everything has its place.
+@dataclass(frozen=True)
+class _Other:
+    """A file that is no notebook: its number in the account, its name, and where it was kept, if it was."""
+
+    number: int
+    name: str
+    file: Path | None
+
+    @property
+    def size(self) -> int:
+        return self.file.stat().st_size if self.file else 0
+
+
+def collect(
+    folder: Path | str, archives: list[Path], lesson: str | None = None, timezone: str | None = None
+) -> bool:
+    """Sorts the archives into the course, says what was done, and returns whether everything has its place. Of `lesson`
+    alone, if it is given; `timezone` is that of the school, if the settings do not state it.
 
     Raises UserError if `folder` is not a course, or an archive is none; then nothing is changed.
     """
     folder = Path(folder).absolute()
     api = open_course(folder)
-    lessons = lessons_of(api)
+    lessons_of(api, lesson)
+    lessons, zone = lessons_of(api), zone_of(api.config, timezone)
     with locked(folder), tempfile.TemporaryDirectory(dir=folder, prefix=".collect-") as kept:
         with api.gradebook as gradebook:
-            sorter = _Sorter(folder, Path(kept), Class(gradebook.students), Lessons(gradebook, lessons))
+            students, known = Class(gradebook.students), Lessons(gradebook, lessons)
             due = {name: gradebook.find_assignment(name).duedate for name in lessons}
-        for archive in archives:
+        people = People(folder, students)
+        opened = [_open(archive, students.ids) for archive in archives]
+        people.settle([_people_in(archive) for archive in opened])
+        sorter = _Sorter(folder, Path(kept), people, known, zone, lesson)
+        for archive in opened:
             sorter.read(archive)
-        found = sorter.found
-        placed = [
-            (submission, place(submission, tries, due[submission.lesson], found.notes))
-            for submission, tries in sorted(found.attempts.items(), key=_by)
-        ]
-    for lesson in lessons:
-        words = [word for submission, word in placed if submission.lesson == lesson]
-        if words:
-            print(f"{lesson}: {len(words)} students ({', '.join(_counted(words))})")
-    notes = [f"{note}: {', '.join(dict.fromkeys(names))}" for note, names in found.notes.items()]
-    if found.others:
-        kinds = ", ".join(f"{number} {kind}" for kind, number in found.others.most_common())
-        notes.append(f"left in the archives, because they are no notebooks: {kinds}")
-    for line in [*notes, *found.unplaced]:
-        print(f"  {printable(line)}")
-    lost = len(found.unplaced)
-    without = f"{lost} file{'s have' if lost != 1 else ' has'} no place there"
-    print(
-        f"{len(placed)} submission{'s are' if len(placed) != 1 else ' is'} in {folder / 'submitted'}; {without}."
-    )
-    return not found.unplaced
-
-
-def _by(item: tuple[Submission, list[Attempt]]) -> tuple[str, str]:
-    return item[0].lesson, item[0].student
-
-
-def _counted(words: list[str]) -> list[str]:
-    return [f"{words.count(word)} {word}" for word in dict.fromkeys(sorted(words))]
-
-
-class _Sorter:
-    """Reads one archive after the other, and keeps each notebook until the last attempt is known."""
-
-    def __init__(self, folder: Path, kept: Path, students: Class, lessons: Lessons):
-        self._folder, self._kept, self._class, self._lessons = folder, kept, students, lessons
-        self._count = 0
-        self.found = Found()
-
-    def read(self, archive: Path) -> None:
-        """Keeps the notebooks of an archive. Raises UserError if it is none."""
-        names = _names_in(archive)
-        owners: dict[str, str] = {}
-        others: dict[str, list[str]] = defaultdict(list)  # by student, files that are no notebooks
-        with_notebook: set[str] = set()
-        unread: list[tuple[str, Origin, Path, str]] = []
-        for entry in entries_of(archive):
-            students = [(self._student(origin, owners), origin) for origin in names.origins(entry.parts)]
-            if not students and entry.parts[-1] in OF_THE_SYSTEM:
-                continue
-            if not entry.path.lower().endswith(".ipynb"):
-                self.found.others[Path(entry.path).suffix or "without an ending"] += 1
-                for student, _ in students:
-                    others[student].append(entry.parts[-1])
-                continue
-            with_notebook |= {student for student, _ in students}
-            if (file := self._keep(entry)) is None:
-                continue
-            if not students:
-                self._unplaced(entry.path, "its name does not tell whose it is")
-                continue
-            lesson = self._lessons.lesson_of(file, entry.path)
-            for student, origin in students:
-                if lesson is None:
-                    unread.append((student, origin, file, entry.path))
-                else:
-                    self._add(student, lesson, Attempt(file, origin))
-        self._place_by_the_others(unread)
-        for student in sorted(others.keys() - with_notebook):
-            more = ["..."] if len(others[student]) > MOST_NAMED else []
-            self._unplaced(
-                ", ".join([*others[student][:MOST_NAMED], *more]), f"{student} handed in no notebook"
+        sorter.place(due)
+        people.save()
+    for name in lessons:
+        if words := sorter.placed[name]:
+            until = f"; due {zone.show(when)}" if (when := due[name]) else ""
+            print(
+                f"{name}: {len(words)} student{'s'[: len(words) != 1]} ({', '.join(_counted(words))}){until}"
             )
-
-    def _student(self, origin: Origin, owners: dict[str, str]) -> str:
-        """The student's id. Two strangers of one name are told apart by the system's own numbers."""
-        if known := self._class.find(origin):
-            return known
-        student = id_of_stranger(origin)
-        if owners.setdefault(student, origin.user) != origin.user:
-            student = f"{student}_{origin.user}"
-        if self._class:
-            self.found.notes["not in the gradebook, and placed under this name"].append(student)
-        return student
-
-    def _keep(self, entry: Entry) -> Path | None:
-        self._count += 1
-        file = self._kept / f"{self._count:06}.ipynb"
-        try:
-            file.write_bytes(entry.read())
-        except Refused as refused:
-            self._unplaced(entry.path, str(refused))
-            return None
-        return file
-
-    def _add(self, student: str, lesson: str, attempt: Attempt) -> None:
-        self.found.attempts[Submission(self._folder, student, lesson)].append(attempt)
-
-    def _place_by_the_others(self, unread: list[tuple[str, Origin, Path, str]]) -> None:
-        """A file that does not say its lesson is of the lesson that all others of the archives are of."""
-        lessons = {submission.lesson for submission in self.found.attempts}
-        for student, origin, file, path in unread:
-            if len(lessons) == 1:
-                self._add(student, next(iter(lessons)), Attempt(file, origin))
-            else:
-                self._unplaced(path, f"nothing in it tells the lesson ({student})")
-
-    def _unplaced(self, path: str, why: str) -> None:
-        self.found.unplaced.append(f"not placed: {path}: {why}.")
+    print(sorter.account.table(len(archives)))
+    for line in [*sorter.notes_of_people(bool(students)), *sorter.notes_of_files(), *sorter.notes_of_time()]:
+        print(f"  {printable(line)}")
+    number, lost = sum(map(len, sorter.placed.values())), sorter.account.count(LOST)
+    print(
+        f"{number} submission{'s are' if number != 1 else ' is'} in {folder / 'submitted'}; "
+        f"{lost} file{'s have' if lost != 1 else ' has'} no place there."
+    )
+    return not lost
 
 
-def _names_in(archive: Path) -> Names:
-    """What reads the names in an archive. An export of Gradescope says beside its folders who is behind them; a file of
-    that name whose path tells a student is that student's."""
+def _open(path: Path, ids: set[str]) -> _Archive:
+    """What reads the names in an archive. An export of Gradescope says beside its folders who is behind them; a file
+    of that name whose path tells a student is that student's. Only if the archive's own names tell nobody, those in
+    archives within it count."""
     paths, exports = [], []
-    for entry in entries_of(archive):
+    for entry in outer_entries(path):
         paths.append(entry.parts)
         if entry.parts[-1] == METADATA and len(entry.parts) <= 2:
             with suppress(Refused):
                 exports.append((entry.parts, entry.read()))
-    names = names_of(paths, {})
-    of_the_system = [data for parts, data in exports if not names.origins(parts)]
-    return names_of(paths, gradescope_metadata(of_the_system[0])) if of_the_system else names
+    names = names_of(paths, {}, ids)
+    if of_the_system := [data for parts, data in exports if not names.origins(parts)]:
+        names = names_of(paths, gradescope_metadata(of_the_system[0]), ids)
+    if any(names.origins(parts) for parts in paths):
+        return _Archive(path, names, within=False)
+    return _Archive(
+        path, names_of([entry.parts for entry in entries_of(path, _first_part)], {}, ids), within=True
+    )
+
+
+def _first_part(entry: Entry) -> str:
+    return entry.parts[0]
+
+
+def _people_in(archive: _Archive) -> list[Origin]:
+    """Each person in an archive, once under each name."""
+    entries = entries_of(archive.path, archive.whose) if archive.within else outer_entries(archive.path)
+    found = {(origin.key, origin.name): origin for entry in entries for origin in archive.origins(entry)}
+    return list(found.values())
+
+
+def _counted(words: list[str]) -> list[str]:
+    return [f"{words.count(word)} {word}" for word in ORDER if word in words]
+
+
+class _Sorter:
+    """Reads one archive after the other, keeps each file until the last attempt is known, and then places them."""
+
+    def __init__(
+        self, folder: Path, kept: Path, people: People, lessons: Lessons, zone: Zone, only: str | None
+    ):
+        self._folder, self._kept, self._people, self._lessons = folder, kept, people, lessons
+        self._zone, self._only = zone, only
+        self._notebooks: list[tuple[str, str | None, Attempt]] = []  # student and lesson
+        self._others: list[tuple[str, str, Path]] = []  # student and name of what is kept aside
+        self._refused: dict[tuple[str, str], list[str]] = defaultdict(
+            list
+        )  # by reason and student, the paths
+        self._notes: dict[str, list[str]] = defaultdict(list)
+        self._moved: set[tuple[str, str]] = set()
+        self.account = Account(ORDER, quiet=(place.NEW, place.AS_BEFORE, SYSTEMS_OWN))
+        self.placed: dict[str, list[str]] = defaultdict(
+            list
+        )  # by lesson, in a word, what became of each last attempt
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def read(self, archive: _Archive) -> None:
+        """Keeps the files of an archive that may have a place."""
+        others: dict[str, list[_Other]] = defaultdict(list)
+        with_notebook: set[str] = set()
+        for entry in entries_of(archive.path, archive.whose):
+            number, origins, name = self.account.next(), archive.origins(entry), entry.parts[-1]
+            students = [self._people.student_of(origin) for origin in origins]
+            if entry.is_nobodys or (not origins and name in OF_THE_SYSTEM):
+                self.account.tell(number, SYSTEMS_OWN)
+            elif name.lower().endswith(NOTEBOOKS):
+                with_notebook.update(students)
+                self._read_notebook(number, entry, origins)
+            elif not students:
+                self.account.tell(number, NOBODYS, Path(name).suffix)
+            else:
+                other = self._read_other(number, entry, others[students[0]])
+                for student in students:
+                    others[student].append(other)
+        for student, files in others.items():
+            self._tell_others(student, files, beside=student in with_notebook)
+
+    def _read_other(self, number: int, entry: Entry, before: list[_Other]) -> _Other:
+        """Keeps a file that is no notebook, unless too much was kept of this student `before`."""
+        file, size = None, sum(other.size for other in before)
+        if len(before) < MOST_OTHERS and size < MOST_OF_OTHERS:
+            with suppress(Refused):
+                file = self._keep(entry, number)
+        return _Other(number, entry.parts[-1], file)
+
+    def _tell_others(self, student: str, files: list[_Other], beside: bool) -> None:
+        """Says what becomes of a student's files that are no notebooks, which depends on whether they are `beside`
+        one."""
+        for other in files:
+            if beside:
+                self.account.tell(other.number, BESIDE, Path(other.name).suffix or "without an ending")
+            elif other.file:
+                self.account.tell(other.number, NO_NOTEBOOK, f"{student} ({other.name})")
+                self._others.append((student, other.name, other.file))
+            else:
+                self.account.tell(other.number, LEFT, f"{student} ({other.name})")
+
+    def _read_notebook(self, number: int, entry: Entry, origins: list[Origin]) -> None:
+        if not origins:
+            self._refuse(number, UNCLEAR, "its name does not tell whose it is", "", entry.path)
+            return
+        students = ", ".join(self._people.student_of(origin) for origin in origins)
+        try:
+            file = self._keep(entry, number)
+        except Refused as refused:
+            self._refuse(number, UNREAD, str(refused), students, entry.path)
+            return
+        if file.stat().st_size > MOST_BYTES:
+            self._refuse(number, UNREAD, f"it is larger than {MOST_BYTES:,} bytes", students, entry.path)
+            self._others += [(self._people.student_of(origin), entry.parts[-1], file) for origin in origins]
+            return
+        content = self._lessons.read(file, entry.path)
+        for origin in origins:
+            time = self._zone.to_utc(origin.time) if origin.time else None
+            # What the system itself is sure of may be told by one number today, by another tomorrow.
+            of = replace(origin, user="") if self._people.is_sure(origin) else origin
+            attempt = Attempt(file, entry.path, of, time, content.as_released)
+            student = self._people.student_of(origin)
+            if self._people.is_doubtful(origin):
+                self._set_aside(student, content.lesson, attempt, DOUBTFUL)
+                continue
+            self._move_from_stranger(origin, student)
+            self._notebooks.append((student, content.lesson, attempt))
+
+    def _keep(self, entry: Entry, number: int) -> Path:
+        file = self._kept / f"{number:09}"
+        with file.open("wb") as kept:
+            for chunk in entry.chunks():
+                kept.write(chunk)
+        return file
+
+    def _refuse(self, number: int, fate: str, why: str, student: str, path: str) -> None:
+        self.account.tell(number, fate, student)
+        self._refused[why, student].append(path)
+
+    def _set_aside(self, student: str, lesson: str | None, attempt: Attempt, fate: str) -> None:
+        self.account.tell(int(attempt.file.name), fate, f"{student} ({lesson or 'no lesson'})")
+        name = attempt.path.split("/")[-1]
+        name = f"{attempt.origin.user}_{name}" if fate == DOUBTFUL else name
+        keep_aside(self._folder, student, lesson, name, attempt.file)
+
+    def _move_from_stranger(self, origin: Origin, student: str) -> None:
+        """Moves what a student handed in before anybody knew who it is."""
+        stranger = id_of_stranger(origin)
+        if origin.key in self._moved or stranger == student or self._people.is_somebody(stranger):
+            return
+        self._moved.add(origin.key)
+        for room in ("submitted", EARLIER, aside.ROOM, attempts.ROOM):
+            old, new = self._folder / room / stranger, self._folder / room / student
+            if old.is_symlink() or not old.is_dir():
+                continue
+            if os.path.lexists(new):
+                self._notes[f"of one student, and in two folders of {room}/; keep what counts"].append(
+                    f"{stranger} and {student}"
+                )
+                continue
+            try:
+                old.rename(new)
+            except OSError as error:
+                raise UserError(f"{old} cannot be renamed: {error.strerror}.") from None
+            self._notes["renamed, because it is known by now who they are"].append(f"{stranger} to {student}")
+
+    # --- placing ------------------------------------------------------------------------------------------------------
+
+    def place(self, due: dict[str, datetime | None]) -> None:
+        """Gives each file that was kept its place."""
+        by_student: dict[str, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
+        main = self._only or self._only_lesson()
+        for student, lesson, attempt in self._notebooks:
+            # A file that does not say its lesson is of the lesson that all others of the archives are of.
+            lesson = lesson or main
+            if lesson is None:
+                why = "nothing in it tells the lesson"
+                self._refuse(int(attempt.file.name), UNCLEAR, why, student, attempt.path)
+                keep_aside(self._folder, student, None, attempt.path.split("/")[-1], attempt.file)
+            elif self._only not in (None, lesson):
+                self._set_aside(student, lesson, attempt, OTHER_LESSON)
+            else:
+                by_student[student][lesson].append(attempt)
+        for student, lessons in sorted(by_student.items()):
+            memory = Memory(self._folder, student)
+            for lesson, tries in sorted(lessons.items()):
+                self._place_one(Submission(self._folder, student, lesson), tries, due[lesson], memory)
+        for student, name, file in self._others:
+            keep_aside(self._folder, student, main, name, file)
+
+    def _only_lesson(self) -> str | None:
+        lessons = {lesson for _, lesson, _ in self._notebooks if lesson}
+        return lessons.pop() if len(lessons) == 1 else None
+
+    def _place_one(
+        self, submission: Submission, tries: list[Attempt], due: datetime | None, memory: Memory
+    ) -> None:
+        if twins := self._numbers_of_two(tries, memory, submission.lesson):
+            self._people.question(twins, submission.student)
+            for attempt in tries:
+                self._set_aside(submission.student, submission.lesson, attempt, DOUBTFUL)
+            return
+        fates = place.place(submission, tries, due, memory, self._is_as_released, self._notes)
+        for attempt, fate in fates.items():
+            self.account.tell(int(attempt.file.name), fate, submission.student)
+        self.placed[submission.lesson].append(list(fates.values())[-1])
+
+    def _is_as_released(self, notebook: Path) -> bool:
+        return self._lessons.read(notebook, notebook.name).as_released
+
+    def _numbers_of_two(self, tries: list[Attempt], memory: Memory, lesson: str) -> set[tuple[str, str]]:
+        """The numbers of one system under which one student would hand in one lesson, if a new one is among them."""
+        before = {(one.system, one.user) for one in memory.of(lesson) if one.user}
+        new = {one.origin.key for one in tries if one.origin.user and self._people.is_new(one.origin)}
+        all_numbers = before | {one.origin.key for one in tries if one.origin.user}
+        systems = Counter(system for system, _ in all_numbers)
+        return {
+            key for key in all_numbers if systems[key[0]] > 1 and any(system == key[0] for system, _ in new)
+        }
+
+    # --- notes --------------------------------------------------------------------------------------------------------
+
+    def notes_of_people(self, has_class: bool) -> list[str]:
+        """Who could not be told, and who by a name alone."""
+        found, lines = self._people.found, []
+        if found.by_name:
+            who = [f"{student} ({called})" for student, called in sorted(found.by_name.items())]
+            lines.append(f"found by a name alone, look once at {FILE}: {few(who)}")
+        if has_class and found.strangers:
+            who = [f"{one} (may be {may_be})" if may_be else one for one, may_be in found.strangers.items()]
+            lines.append(
+                f"not in the gradebook, and placed under this name ({FILE} can say who it is): {', '.join(who)}"
+            )
+        for student, numbers in sorted(found.twice.items()):
+            what = "two numbers for one student" if len(numbers) > 1 else "one number under several names"
+            lines.append(
+                f"{what}, {student}: {' and '.join(sorted(numbers))}; nothing is placed until {FILE} says who is who: "
+                "take the question marks away there, or write another student"
+            )
+        return lines
+
+    def notes_of_files(self) -> list[str]:
+        """What became of some students' files, and the files without a place."""
+        lines = [f"{note}: {', '.join(dict.fromkeys(names))}" for note, names in self._notes.items()]
+        for (why, student), paths in self._refused.items():
+            lines.append(f"not placed: {few(paths)}: {why}{f' ({student})' if student else ''}.")
+        return lines
+
+    def notes_of_time(self) -> list[str]:
+        """In which time zone times were read, if there were any without one."""
+        if not any(one.origin.time and one.origin.time.tzinfo is None for _, _, one in self._notebooks):
+            return []
+        more = (
+            ""
+            if self._zone.rules
+            else f"; if your school's is another, collect with --timezone, or set {SETTING}"
+        )
+        return [f"times of the system are taken for those of {self._zone.source}{more}"]
+
+
+def few(names: list[str], most: int = 8) -> str:
+    """The first names, and how many more there are."""
+    more = [f"and {len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, Notebook
 
 from autograder.exercises import exercises_of
 from autograder.grading.submission.files import Refused
@@ -12,33 +13,71 @@ from autograder.grading.submission.limited import read_limited
 from autograder.grading.submission.read_submission import grade_id_of, read_notebook
 
 
+@dataclass(frozen=True)
+class Content:
+    """What a notebook holds: its lesson, if that is known; whether nothing was answered, so that it is as released."""
+
+    lesson: str | None
+    as_released: bool = False
+
+
 class Lessons:
-    """The lessons of a course: the names of their cells and of their exercises."""
+    """The lessons of a course: the names of their cells and of their exercises, and their answers as released."""
 
     def __init__(self, gradebook: Gradebook, names: list[str]):
-        self._cells = {
-            name: {cell.name for cell in gradebook.find_notebook(name, name).source_cells} for name in names
-        }
+        notebooks = {name: gradebook.find_notebook(name, name) for name in names}
+        self._cells = {name: {cell.name for cell in book.source_cells} for name, book in notebooks.items()}
+        self._stubs = {name: _stubs(book) for name, book in notebooks.items()}
         self._defines = {
-            name: re.compile(rf"^\s*(?:def|class)\s+({'|'.join(one.name for one in asked)})\b", re.MULTILINE)
+            name: re.compile(
+                rf"^[ \t]*(?:def|class)[ \t]+({'|'.join(one.name for one in asked)})\b", re.MULTILINE
+            )
             for name in names
             if (asked := exercises_of(name))
         }
 
-    def lesson_of(self, file: Path, called: str) -> str | None:
-        """The lesson of the notebook in `file`, which was called so where it comes from."""
+    def read(self, file: Path, called: str) -> Content:
+        """What the notebook in `file` holds, which was called so where it comes from."""
         try:
-            cells = read_limited(read_notebook, file)["cells"]
+            lesson, as_released = read_limited(self._read, file)
         except Refused:
-            cells = []
-        votes: Counter[str] = Counter()
-        for lesson, known in self._cells.items():
-            names = {grade_id_of(cell) or cell["metadata"].get("given_id") for cell in cells}
-            votes[lesson] = len(names & known)
+            lesson, as_released = None, False
+        return Content(lesson or _only_most({name: int(name in called) for name in self._cells}), as_released)
+
+    def _read(self, file: Path) -> tuple[str | None, bool]:
+        cells = read_notebook(file)["cells"]
+        names = {_name(cell) for cell in cells}
+        votes = {lesson: len(names & known) for lesson, known in self._cells.items()}
         if not any(votes.values()):
-            text = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "code")
-            votes.update({lesson: len(set(names.findall(text))) for lesson, names in self._defines.items()})
-        if not any(votes.values()):
-            votes.update({lesson: lesson in called for lesson in self._cells})
-        (best, count), *others = votes.most_common()
-        return best if count and not (others and others[0][1] == count) else None
+            votes = {lesson: len(set(found)) for lesson, found in self._defined_in(cells).items()}
+        lesson = _only_most(votes)
+        return lesson, lesson is not None and self._is_as_released(lesson, cells)
+
+    def _defined_in(self, cells: list[dict]) -> dict[str, list[str]]:
+        text = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "code")
+        return {lesson: names.findall(text) for lesson, names in self._defines.items()}
+
+    def _is_as_released(self, lesson: str, cells: list[dict]) -> bool:
+        """Whether there are answer cells, each with its text as released, and no other cell defines an exercise."""
+        stubs = self._stubs[lesson]
+        others = [cell for cell in cells if _name(cell) not in stubs]
+        answers = [(stubs[name], cell["source"].strip()) for cell in cells if (name := _name(cell)) in stubs]
+        if not answers or any(stub != answer for stub, answer in answers):
+            return False
+        return not self._defined_in(others).get(lesson)
+
+
+def _stubs(notebook: Notebook) -> dict[str, str]:
+    """The answer cells of a lesson by name, as released."""
+    texts = {cell.name: cell.source for cell in notebook.source_cells}
+    return {cell.name: texts.get(cell.name, "").strip() for cell in notebook.solution_cells}
+
+
+def _name(cell: dict) -> str:
+    return grade_id_of(cell) or cell["metadata"].get("given_id") or ""
+
+
+def _only_most(votes: dict[str, int]) -> str | None:
+    """What has the most votes, if there are some and no other has as many."""
+    (best, count), *others = Counter(votes).most_common()
+    return best if count and not (others and others[0][1] == count) else None

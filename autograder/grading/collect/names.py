@@ -3,51 +3,66 @@
     Canvas       lovelaceada_LATE_1234_56789_FILE             a FILE that is handed in again ends in -1, -2, ...
                  LATE_anon_x1Y2z_56789_FILE                   where the grading is anonymous
     Moodle       Ada Lovelace_1234_assignsubmission_file/FILE, or the same in one name
+                 Group 3-Ada Lovelace_1234_...                of groups; Participant_1234_... where it is blind
     Blackboard   ASSIGNMENT_ada_attempt_2026-11-20-22-10-00_FILE
     Brightspace  1234-5678 - Ada Lovelace - Nov 20, 2026 1010 PM/FILE, or the same in one name
     Gradescope   assignment_1_export/submission_1234/FILE, and who that is in submission_metadata.yml
 
-Around a name may stand a login or a number, which is the student's id, a second name in brackets, or a group.
+The numbers are the systems' own. Those of Canvas and Brightspace are a person's for ever, Moodle's are a person's in
+one assignment. Names are what people call themselves: around one may stand a login or a number, a second name in
+brackets, or a group. Blackboard's `ada` is the system's own name of a person.
 
 Sources: content_zipper.rb of Canvas, mod/assign/classes/downloader.php of Moodle, "Download Assignments" of
 Blackboard's help, "Download submissions" of D2L's documentation, Gradescope's "Export submissions", and scripts of
-instructors, which tests/grading/collect/test_names.py lists. Times are those of the school, taken for this machine's.
+instructors, which tests/grading/collect/test_names.py lists. Times without a zone are those of the school.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import yaml
 
+from autograder.grading.collect.archives import LONGEST_NAME
+
 METADATA = "submission_metadata.yml"
+CANVAS_SAYS, MOODLE_SAYS, BLACKBOARD_SAYS = "canvas", "moodle", "blackboard"
+BRIGHTSPACE_SAYS, GRADESCOPE_SAYS = "brightspace", "gradescope"
+LASTING = (CANVAS_SAYS, BLACKBOARD_SAYS, BRIGHTSPACE_SAYS)  # whose numbers are a person's for ever
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)")
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?P<user>\w{5})_(?P<order>\d+)_(?P<file>.+)")
-MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_file(?:_(?P<file>.*))?")
-BLACKBOARD = re.compile(r"(?P<ids>.+?)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<file>.+))?")
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_[a-z]+(?:_(?P<file>.*))?")
+BLACKBOARD = re.compile(r"(?P<ids>.+?)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:[_.](?P<file>.+))?")
 DASH = r"(?: ?- ?|_)"
 BRIGHTSPACE = re.compile(
-    rf"(?P<user>\d+)-(?P<order>\d+){DASH}(?P<name>.+?){DASH}"
-    rf"(?P<time>[A-Z][a-z]{{2}} \d{{1,2}}, \d{{4}} \d{{1,2}}[:_.]?\d\d(?: [AP]M)?)(?:{DASH}(?P<file>.+))?"
+    rf"(?P<user>\d+)-(?P<folder>\d+){DASH}(?P<name>.+?){DASH}"
+    r"(?:(?P<month>[A-Z][a-z]{2,8}) (?P<day>\d{1,2})|(?P<first>\d{1,2}) (?P<second>[A-Z][a-z]{2,8})),? (?P<year>\d{4}) "
+    rf"(?P<hour>\d{{1,2}})[:_.]?(?P<minute>\d\d)(?: (?P<half>[AP])M)?(?:{DASH}(?P<file>.+))?"
 )
-ID = re.compile(r"\b(?=[^\W_]*\d)[^\W_]{4,}\b")  # a login or a number beside a name
-IN_BRACKETS = re.compile(r"\([^)]*\)")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a file comes from: what may be the student's id, the likeliest first, and their name; what tells apart two
-    of one name; its time, if the system says one; whether it says "late"; what orders attempts without a time."""
+    """Where a file comes from: the system and its own number of the person; what the system says is the student's id,
+    the likeliest first; what the person is called there; the time, if the system says one, without a zone where it is
+    the school's; whether it says "late"; what orders attempts without a time."""
 
+    system: str
+    user: str
     ids: tuple[str, ...] = ()
     name: str = ""
-    user: str = ""
     time: datetime | None = None
     late: bool = False
     order: int = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Whose it is, for the system."""
+        return self.system, self.user
 
 
 @dataclass(frozen=True)
@@ -57,19 +72,28 @@ class Names:
 
     read: Callable[[str], Origin | None]
     gradescope: dict[str, Any]
+    titles: Collection[str] = field(
+        default_factory=list
+    )  # of assignments, where they stand before an id: the likeliest first
 
     def origins(self, parts: list[str]) -> list[Origin]:
         """Whose the file with this path is: several students may hand in one together; none if nothing tells."""
         if self.gradescope:
             folder = next((part for part in parts[:-1] if part in self.gradescope), None)
-            return list(_of_gradescope(self.gradescope[folder])) if folder else []
-        return [origin for part in parts if (origin := self.read(part)) is not None][:1]
+            return list(_of_gradescope(folder, self.gradescope[folder])) if folder else []
+        origin = _first(self.read, parts)
+        if origin and origin.system == BLACKBOARD_SAYS:
+            user = _without_title(origin.user, self.titles)
+            origin = replace(origin, user=user, ids=(user,))
+        return [origin] if origin else []
 
 
-def names_of(paths: list[list[str]], gradescope: dict[str, Any]) -> Names:
-    """What reads the names of an archive with these paths, and these submissions if it is an export of Gradescope."""
-    told = Counter(read for parts in paths for read in SYSTEMS if any(read(part) for part in parts))
-    return Names(max(SYSTEMS, key=lambda read: told[read]), gradescope)
+def names_of(paths: list[list[str]], gradescope: dict[str, Any], ids: Collection[str] = ()) -> Names:
+    """What reads the names of an archive with these paths, and these submissions if it is an export of Gradescope.
+    `ids` are those of the class."""
+    told = Counter(read for parts in paths for read in SYSTEMS if _first(read, parts))
+    read = max(SYSTEMS, key=lambda read: told[read])
+    return Names(read, gradescope, _titles(paths, ids) if read is _blackboard else [])
 
 
 def gradescope_metadata(data: bytes) -> dict[str, Any]:
@@ -85,60 +109,100 @@ def gradescope_metadata(data: bytes) -> dict[str, Any]:
     )
 
 
-def _of_gradescope(submission: dict) -> Iterator[Origin]:
+def _first(read: Callable[[str], Origin | None], parts: list[str]) -> Origin | None:
+    """What the outermost part tells that tells anything."""
+    found = (read(part) for part in parts if len(part) <= LONGEST_NAME)
+    return next((origin for origin in found if origin is not None), None)
+
+
+def _of_gradescope(folder: str, submission: dict) -> Iterator[Origin]:
+    """The submitters. One without an id and an address is told apart by the number of the submission."""
     time = submission.get(":created_at")
     submitters = submission.get(":submitters")
     for one in submitters if isinstance(submitters, list) else []:
         if isinstance(one, dict):
-            ids = tuple(str(one[key]) for key in (":sid", ":email") if one.get(key))
-            known = time.astimezone() if isinstance(time, datetime) else None
-            yield Origin(ids, str(one.get(":name") or ""), user=ids[0] if ids else "", time=known)
+            ids = tuple(filter(None, (_text(one.get(key)) for key in (":sid", ":email"))))
+            user = ids[0] if ids else folder
+            known = time if isinstance(time, datetime) else None
+            yield Origin(GRADESCOPE_SAYS, user, ids, _text(one.get(":name")), known)
+
+
+def _text(value: object) -> str:
+    return str(value)[:LONGEST_NAME] if isinstance(value, (str, int)) else ""
 
 
 def _canvas(part: str) -> Origin | None:
-    if anonymous := ANONYMOUS.fullmatch(part):
-        return Origin((f"anon_{anonymous['user']}",), "", anonymous["user"], None, bool(anonymous["late"]))
+    if found := ANONYMOUS.fullmatch(part):
+        user = f"anon_{found['user']}"
+        return Origin(CANVAS_SAYS, user, (user,), late=bool(found["late"]), order=int(found["order"]))
     if not (found := CANVAS.fullmatch(part)):
         return None
-    return Origin((), found["name"], found["user"], None, bool(found["late"]), int(found["order"]))
+    return Origin(
+        CANVAS_SAYS, found["user"], name=found["name"], late=bool(found["late"]), order=int(found["order"])
+    )
 
 
 def _moodle(part: str) -> Origin | None:
-    if not (found := MOODLE.fullmatch(part)):
-        return None
-    ids, name = _ids_and_name(found["name"])
-    return Origin(ids, name, found["user"])
+    found = MOODLE.fullmatch(part)
+    return Origin(MOODLE_SAYS, found["user"], name=found["name"]) if found else None
 
 
 def _blackboard(part: str) -> Origin | None:
     """subtle: the title of the assignment stands before the id, and both may hold underscores."""
     if not (found := BLACKBOARD.fullmatch(part)):
         return None
-    words = found["ids"].split("_")
-    ids = tuple("_".join(words[first:]) for first in range(len(words)))
-    return Origin((*ids[:-1], ids[-1]), "", ids[-1], _time(found["time"], "%Y-%m-%d-%H-%M-%S"))
+    return Origin(BLACKBOARD_SAYS, found["ids"], time=_time(*map(int, found["time"].split("-"))))
+
+
+def _titles(paths: list[list[str]], ids: Collection[str]) -> list[str]:
+    """What stands before the ids of the class, most often first; if none of them is there, what all have in common."""
+    texts = {origin.user for parts in paths if (origin := _first(_blackboard, parts))}
+    known: dict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        for title, user in _divided(text):
+            if user in ids:
+                known[title].add(user)
+    if known:
+        return sorted(known, key=lambda title: (-len(known[title]), len(title)))
+    words = [text.split("_")[:-1] for text in texts]
+    same = next(
+        (n for n, column in enumerate(zip(*words)) if len(set(column)) > 1), min(map(len, words), default=0)
+    )
+    return ["_".join(words[0][:same])] if same and len(texts) > 1 else []
+
+
+def _divided(text: str) -> Iterator[tuple[str, str]]:
+    """Each title and id that a text may consist of."""
+    words = text.split("_")
+    for first in range(1, len(words)):
+        yield "_".join(words[:first]), "_".join(words[first:])
+
+
+def _without_title(text: str, titles: Collection[str]) -> str:
+    title = next((title for title in titles if text.startswith(f"{title}_")), None)
+    return text.rpartition("_")[2] if title is None else text[len(title) + 1 :]
 
 
 def _brightspace(part: str) -> Origin | None:
     if not (found := BRIGHTSPACE.fullmatch(part)):
         return None
-    month, number, year, clock, *half = re.sub(r"[:_.]", "", found["time"]).split(" ")
-    form = "%b %d, %Y %I%M %p" if half else "%b %d, %Y %H%M"
-    time = _time(" ".join([month, number, year, clock.zfill(4), *half]), form)
-    ids, name = _ids_and_name(found["name"])
-    return Origin(ids, name, found["user"], time, order=int(found["order"]))
+    month = (found["month"] or found["second"])[:3].lower()
+    hour = int(found["hour"])
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"] == "P") if 1 <= hour <= 12 else -1
+    date = (
+        int(found["year"]),
+        MONTHS.index(month) + 1 if month in MONTHS else 0,
+        int(found["day"] or found["first"]),
+    )
+    return Origin(
+        BRIGHTSPACE_SAYS, found["user"], name=found["name"], time=_time(*date, hour, int(found["minute"]))
+    )
 
 
-def _ids_and_name(text: str) -> tuple[tuple[str, ...], str]:
-    """What stands around a name is an id or none: of `ada01 Ada Lovelace`, `Group 3 - Ada Lovelace`,
-    `Lovelace,Ada-A00123456` and `Ada Lovelace (Countess)` the name is told, and where there is one, the id."""
-    parts = [part.strip(" -,") for part in re.split(" - |_", IN_BRACKETS.sub("", ID.sub("", text)))]
-    return tuple(ID.findall(text)), next((part for part in reversed(parts) if part), text)
-
-
-def _time(text: str, form: str) -> datetime | None:
+def _time(year: int, month: int, day: int, hour: int, minute: int, second: int = 0) -> datetime | None:
     try:
-        return datetime.strptime(text, form).astimezone()
+        return datetime(year, month, day, hour, minute, second)
     except ValueError:
         return None
 

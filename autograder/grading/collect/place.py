@@ -1,69 +1,112 @@
 """Puts the last attempt of a student in its place, and keeps the others."""
 
+import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
-
 from autograder.errors import UserError
 from autograder.files import write_whole
+from autograder.grading.collect.attempts import Memory, Seen
 from autograder.grading.collect.names import Origin
 from autograder.grading.submission.files import TIMESTAMP, Refused, read_time
 from autograder.grading.submission.find import Submission
 
 EARLIER = "earlier"  # the folder of attempts that do not count
+NEW, AS_BEFORE, REPLACED = "new", "as before", "in the place of an earlier one"
+OLDER, KNOWN = "older than what counts", "collected before, and another counts by now"
+AS_RELEASED = "as released, and something with answers counts"
+NOT_LAST = "not the last of several"
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A notebook, kept under a name of ours until the last one is known."""
+    """A notebook, kept under a name of ours until the last one is known. `path` is what it is called in its archive,
+    `time` when it was handed in, if that is known; `as_released` says that nothing in it is answered."""
 
     file: Path
+    path: str
     origin: Origin
+    time: datetime | None
+    as_released: bool = False
 
     @property
     def turn(self) -> tuple:
-        """What the last attempt has the most of."""
-        time = self.origin.time
-        return time.timestamp() if time else 0.0, self.origin.order, self.file.name
+        """What the last attempt has the most of; one with answers counts more than one without."""
+        return (
+            not self.as_released,
+            self.time.timestamp() if self.time else 0.0,
+            self.origin.order,
+            self.file.name,
+        )
+
+    @property
+    def seen(self) -> Seen:
+        """What is remembered of it."""
+        time = self.time.isoformat() if self.time else ""
+        return Seen(_digest(self.file), *self.origin.key, time, self.origin.order)
 
 
 def place(
-    submission: Submission, attempts: list[Attempt], due: datetime | None, notes: Mapping[str, list[str]]
-) -> str:
-    """Puts the last attempt in its place; returns what that was, in a word for the summary. What else a person has to
-    know is added to `notes`. Raises UserError if nothing can be written."""
+    submission: Submission,
+    attempts: list[Attempt],
+    due: datetime | None,
+    memory: Memory,
+    is_as_released: Callable[[Path], bool],
+    notes: Mapping[str, list[str]],
+) -> dict[Attempt, str]:
+    """Puts the last attempt in its place; returns what became of each. What else a person has to know is added to
+    `notes`. `is_as_released` says it of the notebook that is there. Raises UserError if nothing can be written."""
     *others, last = sorted(attempts, key=lambda attempt: attempt.turn)
-    others = [one for one in others if one.file.read_bytes() != last.file.read_bytes()]
-    if others:
+    target = submission.submitted / f"{submission.lesson}.ipynb"
+    known = memory.of(submission.lesson)
+    fates = {one: AS_RELEASED if one.as_released and not last.as_released else NOT_LAST for one in others}
+    unlike = [one for one in others if one.seen.digest != last.seen.digest]
+    if any(one.seen not in known for one in unlike):
         note = f"{submission.lesson}, more than one notebook: the last counts, the others are kept under {EARLIER}/"
         notes[note].append(submission.student)
-    time = _time_of(submission, last.origin, due, notes)
-    target = submission.submitted / f"{submission.lesson}.ipynb"
     try:
-        for one in others:
-            _keep(submission, one.file, one.origin.time)
-        before = _time_there(submission.submitted)
-        if before and time and before > time:
-            _keep(submission, last.file, time)
-            return "older than what is there"
-        state = "new"
-        if target.is_file():
-            state = "as before" if target.read_bytes() == last.file.read_bytes() else "replaced"
-        if state == "replaced":
-            _keep(submission, target, before)
-        submission.submitted.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(last.file, target)
-        (submission.submitted / TIMESTAMP).unlink(missing_ok=True)
-        if time:
-            write_whole(submission.submitted / TIMESTAMP, _stamp(time))
+        for one in unlike:
+            _keep(submission, one.file, one.time)
+        there = _seen_there(submission, known) if target.is_file() else None
+        fates[last] = _fate(last, there, known)
+        if fates[last] == REPLACED and last.as_released and not is_as_released(target):
+            fates[last] = AS_RELEASED
+        time = _stamp_of(submission, last, due, notes)
+        if fates[last] not in (NEW, REPLACED, AS_BEFORE):
+            _keep(submission, last.file, last.time)
+        elif fates[last] != AS_BEFORE or not (there and last.seen.is_older_than(there)):
+            if fates[last] == REPLACED:
+                _keep(submission, target, _time_there(submission.submitted))
+            _put(submission.submitted, target, last.file, time, fates[last])
     except OSError as error:
         raise UserError(f"{target} cannot be written: {error.strerror}.") from None
-    return state
+    memory.add(submission.lesson, [one.seen for one in (*others, last)])
+    return fates
+
+
+def _fate(last: Attempt, there: Seen | None, known: list[Seen]) -> str:
+    if there is None:
+        return NEW
+    if last.seen.digest == there.digest:
+        return AS_BEFORE
+    if last.seen.is_older_than(there):
+        return OLDER
+    return KNOWN if last.seen in known else REPLACED
+
+
+def _put(folder: Path, target: Path, file: Path, time: datetime | None, fate: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if fate != AS_BEFORE:
+        (folder / TIMESTAMP).unlink(missing_ok=True)
+        half = folder.parent / f".{folder.name}"
+        shutil.copyfile(file, half)
+        os.replace(half, target)
+    if time:
+        write_whole(folder / TIMESTAMP, _stamp(time))
 
 
 def _keep(submission: Submission, attempt: Path, time: datetime | None) -> None:
@@ -84,19 +127,30 @@ def _stamp(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def _seen_there(submission: Submission, known: list[Seen]) -> Seen:
+    """What counts by now: the last attempt with its content, or if a person put it there, what its time stamp says."""
+    digest = _digest(submission.submitted / f"{submission.lesson}.ipynb")
+    same = [one for one in known if one.digest == digest]
+    if same:
+        return max(same, key=lambda one: (one.time, one.order))
+    time = _time_there(submission.submitted)
+    return Seen(digest, "", "", time.isoformat() if time else "")
+
+
 def _time_there(folder: Path) -> datetime | None:
     try:
-        return parse_utc(read_time(folder)).replace(tzinfo=UTC)
+        stamp = read_time(folder)
     except Refused:
         return None
+    return stamp[1] if stamp else None
 
 
-def _time_of(
-    submission: Submission, origin: Origin, due: datetime | None, notes: Mapping[str, list[str]]
+def _stamp_of(
+    submission: Submission, attempt: Attempt, due: datetime | None, notes: Mapping[str, list[str]]
 ) -> datetime | None:
-    """When it was handed in. Canvas says "late" and not when: then a second after the due date."""
-    if origin.time or not origin.late:
-        return origin.time
+    """When it counts as handed in. Canvas says "late" and not when: then a second after the due date."""
+    if attempt.time or not attempt.origin.late:
+        return attempt.time
     if due is None:
         note = (
             f"late, but {submission.lesson} has no due date in the gradebook; collect again when it has one"
@@ -105,3 +159,7 @@ def _time_of(
         note = f"{submission.lesson}, late by an unknown time, which counts as one second"
     notes[note].append(submission.student)
     return due.replace(tzinfo=UTC) + timedelta(seconds=1) if due else None
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

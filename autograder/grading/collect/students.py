@@ -3,11 +3,24 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from autograder.grading.collect.names import Origin
 
-LONGEST_ID = 100
+LONGEST_NAME = 100  # bytes; a number follows, and a file's name has at most 255
+IN_BRACKETS = re.compile(r"\([^()]*\)")
+ID = re.compile(r"\b(?=[^\W_]*\d)[^\W_]{4,}\b")  # a login or a number beside a name
+CUT = re.compile(r"[-_]")
+
+
+@dataclass(frozen=True)
+class Match:
+    """The student who was found; whether by a name alone, which anybody may have; else, who it may be."""
+
+    student: str | None = None
+    by_name: bool = False
+    may_be: tuple[str, ...] = ()
 
 
 class Class:
@@ -16,35 +29,79 @@ class Class:
     def __init__(self, students: Iterable):
         """`students` are rows of the gradebook."""
         self._by_id: dict[str, str] = {}
+        self._by_mail: dict[str, set[str]] = defaultdict(set)
         self._by_name: dict[str, set[str]] = defaultdict(set)
         for one in students:
-            self._by_id[one.id.lower()] = one.id
-            first, last, mail = one.first_name or "", one.last_name or "", (one.email or "").lower()
-            for name in (mail, mail.partition("@")[0], f"{first} {last}", f"{last} {first}"):
-                self._by_name[_plain(name)].add(one.id)
+            self._by_id[_composed(one.id)] = one.id
+            first, last, mail = one.first_name or "", one.last_name or "", one.email or ""
+            for address in filter(None, (mail.lower(), mail.partition("@")[0])):
+                self._by_mail[address].add(one.id)
+            for name in (f"{first} {last}", f"{last} {first}"):
+                self._by_name[plain(name)].add(one.id)
         self._by_name.pop("", None)
 
     def __bool__(self) -> bool:
         return bool(self._by_id)
 
-    def find(self, origin: Origin) -> str | None:
-        """The id of the one student whom these ids or this name mean."""
-        for given in (*origin.ids, origin.name):
-            given = unicodedata.normalize("NFC", given)
-            if given.lower() in self._by_id:
-                return self._by_id[given.lower()]
-            if len(found := self._by_name.get(_plain(given), set())) == 1:
-                return next(iter(found))
-        return None
+    @property
+    def ids(self) -> set[str]:
+        return set(self._by_id)
+
+    def find(self, origin: Origin) -> Match:
+        """The student whom the system's own ids mean, letter by letter, or their address; else the one whom the name
+        means. An id within a name only tells apart those who have the name: people write their own."""
+        for given in map(_composed, origin.ids):
+            if given in self._by_id:
+                return Match(self._by_id[given])
+        for given in origin.ids:
+            address = given.lower() if "@" in given else given
+            if len(found := self._by_mail.get(address, set())) == 1:
+                return Match(next(iter(found)))
+        names = map(plain, possible_names(origin.name))
+        named = next((self._by_name[name] for name in names if name in self._by_name), set())
+        written = {
+            self._by_id[word] for word in map(_composed, ID.findall(origin.name)) if word in self._by_id
+        }
+        found = named & written if written else named
+        if len(found) == 1:
+            return Match(next(iter(found)), by_name=True)
+        return Match(may_be=tuple(sorted(named | written)))
+
+    def resembling(self, name: str) -> list[str]:
+        """The ids that differ from this one only in case or width."""
+        return sorted(one for known, one in self._by_id.items() if folded(known) == folded(name))
+
+
+def possible_names(text: str) -> Iterator[str]:
+    """What may be the name in `Group 3-Ada Lovelace`, `ada01 Ada Lovelace`, `Lovelace,Ada-A00123456` and `Ada Lovelace
+    (Countess)`, the whole text first: names may hold digits and dashes as well."""
+    outside = IN_BRACKETS.sub(" ", text)
+    without_ids = ID.sub(" ", outside)
+    whole = dict.fromkeys((text, outside, without_ids))
+    yield from whole
+    for one in whole:
+        yield from (one[dash.end() :] for dash in CUT.finditer(one))
 
 
 def id_of_stranger(origin: Origin) -> str:
-    """A new id for a student whom the gradebook does not know, which is good as the name of a folder."""
-    given = unicodedata.normalize("NFC", origin.ids[-1] if origin.ids else origin.name)
-    return re.sub(r"[^\w.@-]+", "_", given.strip())[:LONGEST_ID].lstrip(".").strip("_") or "unnamed"
+    """A new id for a student whom the gradebook does not know, which is good as the name of a folder: the name and the
+    system's own number, by which two of one name are told apart."""
+    name = re.sub(r"[^\w.@-]+", "_", _composed(origin.name).strip())
+    name = name.encode()[:LONGEST_NAME].decode(errors="ignore").strip("._-@")
+    number = re.sub(r"[^\w.@-]+", "_", _composed(origin.user)).encode()[:LONGEST_NAME].decode(errors="ignore")
+    return f"{name}_{number}" if name else number.lstrip(".-@_") or "unnamed"
 
 
-def _plain(name: str) -> str:
-    """A name without case, accents, blanks and marks: `Ada O'Neill` and `oneill_ada` have the same letters."""
-    letters = unicodedata.normalize("NFKD", name.casefold())
+def folded(name: str) -> str:
+    """A name as a file system or a reader may take it that looks at neither case nor width."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def plain(name: str) -> str:
+    """A name without case, accents, blanks and marks: `Ada O'Neill` and `ada oneill` have the same letters."""
+    letters = unicodedata.normalize("NFD", name.casefold())
     return "".join(letter for letter in letters if letter.isalnum())
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)

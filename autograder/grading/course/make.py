@@ -36,6 +36,7 @@ configure(c, os.path.dirname(os.path.abspath(__file__)))
 
 # What is set below wins, for instance:
 # c.LateSubmissionPlugin.penalty_method = "zero"  # late work has no points
+# c.Course.timezone = "Europe/Berlin"  # the time zone of your school
 '''
 
 

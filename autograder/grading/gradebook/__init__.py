@@ -1,6 +1,7 @@
 """nbgrader's gradebook: where grades are written and read.
 
 open_course.py       nbgrader's API for a course, the course's secret; one `grade` at a time; log lines in a file
+zone.py              the time zone of the course's school
 recorder.py          writes scores and the graded notebook, as one writer
 graded_notebook.py   verdicts, outputs and marking schemes in a graded notebook
 nbgrader_steps.py    the same as a step of nbgrader's own `autograde`

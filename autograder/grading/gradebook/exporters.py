@@ -57,7 +57,7 @@ class TableExporter(ExportPlugin):
                 self.log.warning("%s: %d still to be graded by hand", lesson.name, waiting)
         text = io.StringIO()
         csv.writer(text).writerows(
-            [_quoted(cell) for cell in row] for row in self.rows(gradebook, lessons, students)
+            [quoted(cell) for cell in row] for row in self.rows(gradebook, lessons, students)
         )
         write_whole(path, text.getvalue())
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
@@ -147,7 +147,7 @@ def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | N
     ]
 
 
-def _quoted(cell: object) -> str:
+def quoted(cell: object) -> str:
     """A cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
     if isinstance(cell, float):
         return f"{cell:g}" if cell == round(cell, 4) else f"{cell:.4f}"

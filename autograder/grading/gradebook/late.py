@@ -13,6 +13,7 @@ from traitlets.config import Configurable
 
 from autograder.errors import UserError
 from autograder.grading.gradebook.open_course import lessons_of, open_course
+from autograder.grading.gradebook.zone import zone_of
 
 
 class LatePenalties:
@@ -45,6 +46,7 @@ def extend(folder: Path, lesson: str, student: str, days: int) -> None:
     student's is graded."""
     api = open_course(folder)
     lessons_of(api, lesson)
+    zone = zone_of(api.config)
     with api.gradebook as gradebook:
         if gradebook.find_assignment(lesson).duedate is None:
             raise UserError(
@@ -55,4 +57,5 @@ def extend(folder: Path, lesson: str, student: str, days: int) -> None:
         except MissingEntry:
             raise UserError(f"nothing of {student!r} is graded for {lesson} yet; extend it then.") from None
         LatePenalties(api).set_all(gradebook, [lesson])
-        print(f"{student} has until {gradebook.find_submission(lesson, student).duedate:%Y-%m-%d %H:%M} UTC.")
+        due = gradebook.find_submission(lesson, student).duedate
+        print(f"{student} has until {zone.show(due)}.")

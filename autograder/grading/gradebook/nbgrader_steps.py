@@ -19,7 +19,7 @@ from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_sche
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.judging import results
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
-from autograder.grading.submission.files import TIMESTAMP, Refused, read_time, why_refused
+from autograder.grading.submission.files import Refused, read_time, why_refused
 from autograder.grading.submission.limited import read_limited
 from autograder.grading.submission.read_submission import notebook_in, read_notebook
 from autograder.grading.submission.unit import Unit, unit_of
@@ -96,9 +96,8 @@ def _check_folder(folder: Path, lesson: str) -> None:
             f"{printable(name)} is not named {lesson}.ipynb, and nbgrader's own command takes no other name; "
             f"`python -m autograder grade . {lesson}` grades it"
         )
-    if (folder / TIMESTAMP).exists():
-        # subtle: nbgrader reads the whole file, and if it holds no time, stops, and the whole class with it.
-        read_time(folder)
+    # subtle: nbgrader reads the whole file, and if it holds no time, stops, and the whole class with it.
+    read_time(folder, for_nbgrader=True)
 
 
 class TrustTheCourse(NbGraderPreprocessor):

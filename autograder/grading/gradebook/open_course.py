@@ -50,6 +50,11 @@ def lessons_of(api: NbGraderAPI, lesson: str | None = None) -> list[str]:
     """The lessons of the course by name. Raises UserError if `lesson` is given and is not among them."""
     with api.gradebook as gradebook:
         known = sorted(assignment.name for assignment in gradebook.assignments if assignment.notebooks)
+    if not known:
+        raise UserError(
+            f"the gradebook of {api.coursedir.root} (gradebook.db) is missing or knows no lesson: bring back your copy "
+            "of it, or begin a new one by `nbgrader generate_assignment LESSON --force` for each lesson."
+        )
     if lesson is not None and lesson not in known:
         raise UserError(f"{lesson!r} is not a lesson of this course; its lessons are {', '.join(known)}.")
     return known

@@ -16,7 +16,8 @@ from autograder.untrusted import checked
 class Outcome:
     """`digest` is of all that the grade depends on. `problem` says in words why the notebook was not run to its end, or
     what of it a person should look at. `again` is True if it is not graded through no fault of the student, so that the
-    next run tries again; `ours` if the cause is an error of the autograder. `result` is the key of the result, if any.
+    next run tries again; `ours` if the cause is an error of the autograder. `result` is the key of the result, if any;
+    `time_note` says why its time stamp cannot be read.
     """
 
     digest: str
@@ -24,6 +25,7 @@ class Outcome:
     again: bool = False
     result: str = ""
     ours: bool = False
+    time_note: str = ""
 
 
 def last_outcome(submission: Submission) -> Outcome | None:

@@ -5,6 +5,7 @@ this, with one connection that stays open: autograde itself opens the gradebook 
 import os
 import shutil
 from contextlib import suppress
+from datetime import datetime
 from html import escape
 
 import nbformat
@@ -13,7 +14,6 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.preprocessors import LimitOutput
-from nbgrader.utils import parse_utc
 from sqlalchemy.exc import DatabaseError
 
 from autograder.files import write_whole
@@ -82,15 +82,23 @@ class Recorder:
         self._limit.preprocess(notebook, {})
         show_mark_schemes(notebook, lesson)
         self._write(submission, notebook)
-        self._end(submission, Outcome(read.digest, result.problem or result.review_note, result=read.key))
+        self._end(
+            submission,
+            Outcome(
+                read.digest,
+                result.problem or result.review_note,
+                result=read.key,
+                time_note=_time_of(submission)[1],
+            ),
+        )
 
     def _write(self, submission: Submission, notebook: NotebookNode) -> None:
         """Writes the graded notebook, and beside it what nbgrader's other commands look for."""
         path = submission.autograded / f"{submission.lesson}.ipynb"
         write_whole(path, nbformat.writes(notebook))
         os.chmod(path, 0o444)  # as nbgrader does
-        if stamp := _time_of(submission):
-            write_whole(submission.autograded / TIMESTAMP, stamp)
+        if stamp := _time_of(submission)[0]:
+            write_whole(submission.autograded / TIMESTAMP, stamp[0])
         with suppress(Refused):
             secret = read_file(submission.submitted / SUBMISSION_SECRET, LONGEST_NOTE)
             write_whole(submission.autograded / SUBMISSION_SECRET, secret.decode(errors="replace"))
@@ -103,7 +111,7 @@ class Recorder:
         self._gradebook.db.commit()
         text = new_markdown_cell(NOT_READ.format(why=escape(printable(str(refused)))))
         self._write(submission, new_notebook(cells=[text]))
-        self._end(submission, Outcome(digest, str(refused)))
+        self._end(submission, Outcome(digest, str(refused), time_note=_time_of(submission)[1]))
 
     def record_failed(self, submission: Submission, digest: str, failed: Failed) -> None:
         """Remembers why it was not graded through no fault of the student: no score is written, and none taken away."""
@@ -127,17 +135,17 @@ class Recorder:
     def _row(self, submission: Submission) -> SubmittedNotebook:
         """nbgrader's row of the notebook, made if there is none."""
         self._gradebook.update_or_create_student(submission.student)
-        stamp = _time_of(submission)
-        more = {} if stamp is None else {"timestamp": parse_utc(stamp)}
-        self._gradebook.update_or_create_submission(submission.lesson, submission.student, **more)
+        stamp = _time_of(submission)[0]
+        time = stamp[1].replace(tzinfo=None) if stamp else None
+        self._gradebook.update_or_create_submission(submission.lesson, submission.student, timestamp=time)
         return self._gradebook.find_submission_notebook(
             submission.lesson, submission.lesson, submission.student
         )
 
 
-def _time_of(submission: Submission) -> str | None:
-    """When it was handed in, if a file that can be read says so."""
+def _time_of(submission: Submission) -> tuple[tuple[str, datetime] | None, str]:
+    """When it was handed in, as text and time; and a note if a file says so and cannot be read."""
     try:
-        return read_time(submission.submitted)
-    except Refused:
-        return None
+        return read_time(submission.submitted), ""
+    except Refused as refused:
+        return None, f"{refused}, so it does not count as late"

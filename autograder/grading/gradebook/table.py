@@ -63,7 +63,7 @@ def read_rows(api: NbGraderAPI, submissions: list[Submission]) -> list[Row]:
 
 def _row(gradebook: Gradebook, submission: Submission, outcome: Outcome | None) -> Row:
     lesson, student = submission.lesson, submission.student
-    problem = outcome.problem if outcome else "not graded yet"
+    problem = _problem(outcome) if outcome else "not graded yet"
     try:
         notebook = gradebook.find_submission_notebook(lesson, lesson, student)
     except MissingEntry:
@@ -76,6 +76,10 @@ def _row(gradebook: Gradebook, submission: Submission, outcome: Outcome | None) 
     points = {short_name(grade.name): _points(grade) for grade in grades}
     best = {short_name(grade.name): grade.max_score for grade in grades}
     return Row(student, lesson, points, best, problem, ungraded=bool(outcome and outcome.again))
+
+
+def _problem(outcome: Outcome) -> str:
+    return "; ".join(filter(None, [outcome.problem, outcome.time_note]))
 
 
 def _in_order(graded: list, notebook: Any) -> list:

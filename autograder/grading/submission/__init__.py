@@ -4,6 +4,7 @@ find.py              where the submissions of a course are, and a digest of all 
 reading.py           reads a submission once, with all that follows
 limited.py           work on a submission in a process with limits of time and memory
 files.py             files and folders of a submission, never through a link
+times.py             reads time stamps with their zones
 read_submission.py   its notebook: text and kind of each cell, and nothing else
 course_metadata.py   metadata comes from the course, and checks and missing cells are put back
 unit.py              the cells to run, and the exercises to check

@@ -2,12 +2,13 @@
 
 import os
 import stat
+from datetime import datetime
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
-
+from autograder.grading.submission.times import NoTime, is_misread_by_nbgrader, read_stamp
 from autograder.untrusted import without_surrogates
 
+NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # in any case; browsers save the latter two
 MOST_BYTES = 50_000_000
 MOST_ENTRIES, DEEPEST, LONGEST_PATH = 1_000, 100, 1_000  # of the folder: files, levels, bytes
 # Written by nbgrader's exchange: when it was handed in, and under which secret name its feedback is given back.
@@ -46,15 +47,22 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     return data
 
 
-def read_time(folder: Path) -> str:
-    """The text of the time stamp in the folder of a submission. Raises Refused if there is none that holds a time."""
+def read_time(folder: Path, for_nbgrader: bool = False) -> tuple[str, datetime] | None:
+    """The time stamp in the folder of a submission, its text and its time in UTC; None if there is none.
+
+    Raises Refused if it cannot be read; with `for_nbgrader`, also if nbgrader's own command would misread it."""
+    if not os.path.lexists(folder / TIMESTAMP):
+        return None
     data = read_file(folder / TIMESTAMP, LONGEST_NOTE)
     try:
-        text = data.decode().strip()
-        parse_utc(text)
-    except Exception:  # dateutil raises errors of many kinds
-        raise Refused(f"{TIMESTAMP} holds no time") from None
-    return text
+        stamp = read_stamp(data)
+    except NoTime as why:
+        raise Refused(f"{TIMESTAMP} {why}") from None
+    if for_nbgrader and is_misread_by_nbgrader(data):
+        raise Refused(
+            f"{TIMESTAMP} is misread by nbgrader's own command; `python -m autograder grade` reads it"
+        )
+    return stamp
 
 
 def why_refused(folder: Path) -> str:

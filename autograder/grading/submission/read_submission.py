@@ -10,7 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode, from_dict
 
-from autograder.grading.submission.files import Refused, read_file, why_refused
+from autograder.grading.submission.files import NOTEBOOKS, Refused, read_file, why_refused
 from autograder.untrusted import without_surrogates
 
 MOST_CONTAINERS = 3_000_000  # lists and dicts: an empty list takes two bytes to write and a hundred in memory
@@ -20,6 +20,7 @@ MOST_LINES = 20_000  # of code, also those that only a semicolon parts; a finish
 MOST_PICTURES = 5_000_000  # characters of pictures pasted into written answers
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 LONGEST_ID = 200
+MOST_NAMED = 3  # files, where the notebook is not among them
 DAMAGED = "the notebook cannot be read (damaged, or not a notebook)"
 
 
@@ -29,17 +30,27 @@ def read_submission(folder: Path, lesson: str) -> NotebookNode:
     Raises Refused if the folder holds anything but regular files, or the notebook cannot be read."""
     if why := why_refused(folder):
         raise Refused(why)
-    return read_notebook(notebook_in(folder, lesson))
+    path, names = notebook_in(folder, lesson), _names_in(folder)
+    if names and path.name not in names:
+        some = [without_surrogates(name[:LONGEST_ID]) for name in names[:MOST_NAMED]]
+        more = ", ..." if len(names) > MOST_NAMED else ""
+        raise Refused(f"there is no file {path.name}, but {', '.join(some)}{more}")
+    return read_notebook(path)
 
 
 def notebook_in(folder: Path, lesson: str) -> Path:
     """The notebook of a submission: of the lesson's name, or else the only one that there is."""
     named = folder / f"{lesson}.ipynb"
-    try:
-        others = [] if os.path.lexists(named) else list(folder.glob("*.ipynb"))
-    except OSError:  # who reads it says why
-        others = []
+    names = [] if os.path.lexists(named) else _names_in(folder)
+    others = [folder / name for name in names if name.lower().endswith(NOTEBOOKS)]
     return others[0] if len(others) == 1 else named
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:  # who reads it says why
+        return []
 
 
 def read_notebook(path: Path) -> NotebookNode:

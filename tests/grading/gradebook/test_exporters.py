@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.course.make import CONFIG
-from autograder.grading.gradebook.exporters import CanvasExporter, _quoted
+from autograder.grading.gradebook.exporters import CanvasExporter, quoted
 from autograder.grading.gradebook.open_course import open_course
 
 WORKS = (("ada", "one", 7.25, 0), ("ada", "two", 9, 1), ("@eve", "one", 1, 2))  # points, and days late
@@ -140,21 +140,21 @@ FORMULAS = [
 
 
 @pytest.mark.parametrize("text", [*FORMULAS, "\tTab", "\r", "\n1"], ids=ascii)
-def test_a_text_that_a_spreadsheet_would_compute_or_drop_is_quoted(text):
-    assert _quoted(text) == f"'{text}"
+def test_a_text_that_a_spreadsheet_would_compute_or_drop_isquoted(text):
+    assert quoted(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", FORMULAS, ids=ascii)
 @pytest.mark.parametrize("separator", [";", "\t", "\n", "\r\n", "|", "\u2028"], ids=ascii)
 def test_no_part_of_a_text_is_a_formula_whatever_separates_cells(text, separator):
-    quoted = _quoted(f"a{separator}{text}{separator}{text}")
-    assert re.split(r"[;\t\n\r|\u2028]+", quoted) == ["a", f"'{text}", f"'{text}"]
+    cell = quoted(f"a{separator}{text}{separator}{text}")
+    assert re.split(r"[;\t\n\r|\u2028]+", cell) == ["a", f"'{text}", f"'{text}"]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"], ids=ascii)
 @pytest.mark.parametrize("name", ["a{}=1+1", '"a{}"=1+1"', "{}=1+1", "a{} \u200b＝1", 'a{}"" =1', "=1{}=1"])
 def test_no_cell_of_the_file_is_a_formula_whatever_a_spreadsheet_splits_at(separator, name):
-    text = _quoted(name.format(separator if separator != "," else ";"))
+    text = quoted(name.format(separator if separator != "," else ";"))
     file = io.StringIO()
     csv.writer(file).writerow(["ada", text, "7"])
     for row in csv.reader(io.StringIO(file.getvalue(), newline=""), delimiter=separator):
@@ -164,9 +164,9 @@ def test_no_cell_of_the_file_is_a_formula_whatever_a_spreadsheet_splits_at(separ
 
 @pytest.mark.parametrize("text", ["Ada", "Lovelace-King", "a;b", "a = b", "O'Neill", "x-1; y", "山田　太郎"])
 def test_other_texts_stay_as_they_are(text):
-    assert _quoted(text) == text
+    assert quoted(text) == text
 
 
 @pytest.mark.parametrize(("number", "text"), [(-1.5, "-1.5"), (7.0, "7"), (1 / 3, "0.3333"), (None, "")])
 def test_numbers_stay_numbers(number, text):
-    assert _quoted(number) == text
+    assert quoted(number) == text

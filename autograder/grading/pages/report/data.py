@@ -8,11 +8,13 @@ from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder.errors import UserError
+from autograder.grading.collect.aside import kept_aside
 from autograder.grading.gradebook.open_course import lessons_of
 from autograder.grading.gradebook.outcomes import Outcome, last_outcome
 from autograder.grading.gradebook.table import Row, read_rows
 from autograder.grading.judging import results
 from autograder.grading.judging.results import Result
+from autograder.grading.submission.files import NOTEBOOKS
 from autograder.grading.submission.find import Submission, find_submissions
 from autograder.verdict import NOT_STARTED
 
@@ -61,13 +63,16 @@ class Work:
 
 @dataclass(frozen=True)
 class Lesson:
-    """The works of a lesson by student, and the names of those not graded yet and of those who handed in nothing."""
+    """The works of a lesson by student, and the names of those not graded yet and of those who handed in nothing; of
+    those who handed in files and no notebook, with the files; and of those whose notebooks have no place."""
 
     name: str
     works: list[Work]
     waiting: list[str]
     absent: list[str]
     max_points: dict[str, float]
+    no_notebook: list[str] = field(default_factory=list)
+    unplaced: list[str] = field(default_factory=list)
 
 
 def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Lesson]:
@@ -90,7 +95,7 @@ def read_lessons(api: NbGraderAPI, folder: Path, lesson: str | None) -> list[Les
     works = [_work(row, outcomes[s], folder, students) for row, s in zip(rows, graded, strict=True)]
     students = {submission.student: submission.student for submission in submissions} | students
     return [
-        _lesson(name, [work for work in works if work.row.lesson == name], submissions, students)
+        _lesson(name, [work for work in works if work.row.lesson == name], submissions, students, folder)
         for name in dict.fromkeys(work.row.lesson for work in works)
     ]
 
@@ -108,8 +113,19 @@ def _work(row: Row, outcome: Outcome, folder: Path, students: dict[str, str]) ->
     return Work(row, outcome, result or Result(), shown, students.get(row.student, ""))
 
 
-def _lesson(name: str, works: list[Work], submissions: list[Submission], students: dict[str, str]) -> Lesson:
+def _lesson(
+    name: str, works: list[Work], submissions: list[Submission], students: dict[str, str], folder: Path
+) -> Lesson:
     handed_in = {submission.student for submission in submissions if submission.lesson == name}
-    groups = handed_in - {work.student for work in works}, students.keys() - handed_in
+    aside = {one: files for one, files in kept_aside(folder, name).items() if one not in handed_in}
+    told = {one: f"{students.get(one, one)}: {', '.join(files)}" for one, files in aside.items()}
+    unplaced = {
+        one for one, files in aside.items() if any(name.lower().endswith(NOTEBOOKS) for name in files)
+    }
+    no_notebook, unplaced_texts = (
+        sorted(told[one] for one in group) for group in (told.keys() - unplaced, unplaced)
+    )
+    groups = handed_in - {work.student for work in works}, students.keys() - handed_in - aside.keys()
     waiting, absent = (sorted(students[student] for student in group) for group in groups)
-    return Lesson(name, works, waiting, absent, works[0].row.max_points)
+    best = works[0].row.max_points
+    return Lesson(name, works, waiting, absent, best, no_notebook, unplaced_texts)

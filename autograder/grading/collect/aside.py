@@ -1,0 +1,73 @@
+"""Keeps what has no place in the course: DIR/unplaced/STUDENT/LESSON/FILE. So that a person can look at it later, and
+the report does not say of its student that nothing was handed in."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from autograder.errors import UserError
+
+ROOM, NO_LESSON = "unplaced", "of_no_lesson"
+LONGEST_NAME = 100  # bytes
+
+
+def keep_aside(course: Path, student: str, lesson: str | None, name: str, file: Path) -> None:
+    """Keeps a file that was called so, once. Raises UserError if it cannot be written."""
+    folder = course / ROOM / student / (lesson or NO_LESSON)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(_same(one, file) for one in folder.iterdir()):
+            return
+        target = folder / _good_name(name)
+        number = 2
+        while os.path.lexists(target):
+            target = folder / f"{number}_{_good_name(name)}"
+            number += 1
+        half = folder / ".half"
+        shutil.copyfile(file, half)
+        os.replace(half, target)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written: {error.strerror}.") from None
+
+
+def kept_aside(course: Path, lesson: str) -> dict[str, list[str]]:
+    """By student, the names of the files that were kept, of this lesson or of none."""
+    found: dict[str, list[str]] = {}
+    for student in _folders(course / ROOM):
+        names = [name for part in (lesson, NO_LESSON) for name in _files(course / ROOM / student / part)]
+        if names:
+            found[student] = names
+    return found
+
+
+def _good_name(name: str) -> str:
+    """subtle: an ending such as `.py` or `.ipynb.txt` stays, because it says what it is."""
+    good = re.sub(r"[^\w.@-]", "_", name).lstrip(".-") or "file"
+    if len(good.encode()) <= LONGEST_NAME:
+        return good
+    short = good.encode()
+    return (short[: LONGEST_NAME - 20] + b"..." + short[-17:]).decode(errors="ignore")
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.is_symlink() or not one.is_file() or one.stat().st_size != other.stat().st_size:
+        return False
+    return one.read_bytes() == other.read_bytes()
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _files(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [one.name for one in entries if one.is_file(follow_symlinks=False)]
+            return sorted(name for name in names if not name.startswith("."))
+    except OSError:
+        return []

@@ -1,0 +1,65 @@
+"""Remembers which attempts were collected, in DIR/.collected/STUDENT/attempts.json, so that an archive that is given
+again puts nothing back."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.files import write_whole
+from autograder.untrusted import Unreadable, checked
+
+ROOM = ".collected"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An attempt: a digest of its file, the system and its own number of the person, and what orders attempts: the time
+    in UTC, in ISO form, or empty, and a number."""
+
+    digest: str
+    system: str
+    user: str
+    time: str = ""
+    order: int = 0
+
+    def is_older_than(self, other: "Seen") -> bool:
+        """Whether it was handed in before the other, as far as that can be told."""
+        if self.time and other.time and self.time != other.time:
+            return datetime.fromisoformat(self.time) < datetime.fromisoformat(other.time)
+        return self.system == other.system and self.order < other.order
+
+
+class Memory:
+    """The attempts of one student that were collected before, by lesson."""
+
+    def __init__(self, course: Path, student: str):
+        """Raises UserError if the file cannot be read."""
+        self._path = course / ROOM / student / "attempts.json"
+        self._seen: dict[str, list[Seen]] = {}
+        try:
+            self._seen = checked(dict[str, list[Seen]], json.loads(self._path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, Unreadable):
+            raise UserError(
+                f"{self._path} cannot be read; without it, attempts that were collected before count as new ones."
+            ) from None
+
+    def of(self, lesson: str) -> list[Seen]:
+        """Those of a lesson, in the order in which they came."""
+        return self._seen.get(lesson, [])
+
+    def add(self, lesson: str, attempts: Iterable[Seen]) -> None:
+        """Remembers these. Raises UserError if they cannot be written."""
+        new = [one for one in dict.fromkeys(attempts) if one not in self.of(lesson)]
+        if not new:
+            return
+        self._seen[lesson] = [*self.of(lesson), *new]
+        try:
+            text = json.dumps({name: [asdict(one) for one in seen] for name, seen in self._seen.items()})
+            write_whole(self._path, text)
+        except OSError as error:
+            raise UserError(f"{self._path} cannot be written: {error.strerror}.") from None

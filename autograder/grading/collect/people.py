@@ -1,0 +1,191 @@
+"""Remembers who is behind the numbers of learning-management systems, in DIR/people.csv, which a person may edit.
+
+A number stands in this file once it was matched with a student by a name alone, or with nobody of the class. What
+stands there counts from then on. Two numbers for one student get a question mark, and nothing of either is placed
+until a person takes it away, or writes another student.
+"""
+
+import csv
+import io
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.files import write_whole
+from autograder.grading.collect.names import LASTING, Origin
+from autograder.grading.collect.students import Class, folded, id_of_stranger, plain
+from autograder.grading.gradebook.exporters import quoted
+
+FILE = "people.csv"
+HEAD = ["system", "number", "name", "student"]
+DOUBTFUL = "?"
+Key = tuple[str, str]  # a system and its number
+
+
+@dataclass
+class Found:
+    """What `settle` found out, for a person to read: who was found by a name alone, and as what; who is not in the
+    class, and who that may be; and the numbers of whom there are two."""
+
+    by_name: dict[str, str] = field(default_factory=dict)
+    strangers: dict[str, str] = field(default_factory=dict)
+    twice: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+class People:
+    """Whom the systems' numbers mean, in a course."""
+
+    def __init__(self, course: Path, students: Class):
+        """Raises UserError if the file cannot be read."""
+        self._path, self._class = course / FILE, students
+        self._rows: dict[Key, tuple[str, str]] = {}  # name and student
+        self._sure: dict[Key, str] = {}  # by the system's own ids
+        self._read()
+        self._before = set(self._rows)
+        self.found = Found()
+
+    def student_of(self, origin: Origin) -> str:
+        """The student, after `settle`; of a doubtful number, the one whom it may mean."""
+        return self._student(origin.key).removeprefix(DOUBTFUL)
+
+    def is_doubtful(self, origin: Origin) -> bool:
+        """Whether a person must first say whose it is."""
+        return self._student(origin.key).startswith(DOUBTFUL)
+
+    def is_sure(self, origin: Origin) -> bool:
+        """Whether the system itself says who it is."""
+        return origin.key in self._sure
+
+    def is_new(self, origin: Origin) -> bool:
+        """Whether nobody could look at this match yet."""
+        return origin.key not in self._before and origin.key not in self._sure
+
+    def is_somebody(self, student: str) -> bool:
+        """Whether this is a student of the class, or whom another number means."""
+        return student in self._class.ids or student in {one for _, one in self._rows.values()}
+
+    def settle(self, archives: list[list[Origin]]) -> None:
+        """Finds out whose the numbers in these archives are."""
+        origins = {origin.key: origin for archive in archives for origin in archive}
+        again = [one for one in origins.values() if one.key in self._rows and self._is_stranger(one)]
+        for origin in origins.values():
+            if origin.key not in self._rows:
+                self._match(origin)
+        self._match_again(again)
+        for archive in archives:
+            self._question_twins({origin.key for origin in archive})
+            self._question_numbers_of_two(archive)
+        for origin in origins.values():
+            student = self.student_of(origin)
+            if student not in self._class.ids:
+                may_be = self._class.find(origin).may_be or self._class.resembling(origin.user)
+                self.found.strangers[student] = " or ".join(may_be)
+        for (system, number), (_, student) in self._rows.items():
+            if student.startswith(DOUBTFUL):
+                self.found.twice[student.removeprefix(DOUBTFUL)].add(f"{system} {number}")
+
+    def question(self, keys: set[Key], student: str) -> None:
+        """Makes these numbers, which would mean one student, wait for a person's word."""
+        for key in keys:
+            self._sure.pop(key, None)
+            self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student
+            self.found.twice[student].add(" ".join(key))
+
+    def save(self) -> None:
+        """Writes the file, if there is anything to remember. Raises UserError if it cannot be written."""
+        if not self._rows:
+            return
+        text = io.StringIO()
+        rows = [[*key, *row] for key, row in sorted(self._rows.items())]
+        csv.writer(text, lineterminator="\n").writerows(
+            [HEAD, *([quoted(cell) for cell in row] for row in rows)]
+        )
+        try:
+            write_whole(self._path, text.getvalue())
+        except OSError as error:
+            raise UserError(f"{self._path} cannot be written: {error.strerror}.") from None
+
+    def _student(self, key: Key) -> str:
+        return self._sure[key] if key in self._sure else self._rows[key][1]
+
+    def _is_stranger(self, origin: Origin) -> bool:
+        """Whether nobody of the class was found for this number before. The class may have grown."""
+        return self._rows[origin.key][1].rstrip("_") == id_of_stranger(origin).rstrip("_")
+
+    def _match(self, origin: Origin) -> None:
+        match = self._class.find(origin)
+        if match.student and not match.by_name:
+            self._sure[origin.key] = match.student
+            return
+        if match.student:
+            self.found.by_name[match.student] = origin.name
+        self._rows[origin.key] = origin.name, match.student or self._free(id_of_stranger(origin))
+
+    def _match_again(self, origins: list[Origin]) -> None:
+        """Matches strangers with the class as it is now, unless two numbers would mean one student."""
+        found = {origin: self._class.find(origin) for origin in origins}
+        for origin, match in found.items():
+            same = {key for key in self._numbers_of(match.student or "", origin.system) if key != origin.key}
+            same |= {one.key for one in found if one != origin and found[one].student == match.student}
+            if match.student and not same:
+                del self._rows[origin.key]
+                self._match(origin)
+
+    def _free(self, stranger: str) -> str:
+        """A name of a folder that is nobody's yet."""
+        rows = {student.removeprefix(DOUBTFUL) for _, student in self._rows.values()}
+        taken = {folded(one) for one in self._class.ids | rows}
+        while folded(stranger) in taken:
+            stranger += "_"
+        return stranger
+
+    def _numbers_of(self, student: str, system: str) -> set[Key]:
+        known = self._rows.keys() | self._sure.keys()
+        return {
+            key for key in known if key[0] == system and self._student(key).removeprefix(DOUBTFUL) == student
+        }
+
+    def _question_twins(self, here: set[Key]) -> None:
+        """Questions new numbers that a name led to a student who has another number of this system: ever, or in one
+        archive where a system numbers anew in each assignment."""
+        for key in (here & self._rows.keys()) - self._before:
+            student = self._student(key).removeprefix(DOUBTFUL)
+            same = self._numbers_of(student, key[0])
+            if key[0] not in LASTING:
+                same &= here
+            if len(same) > 1:
+                self.question(same, student)
+
+    def _question_numbers_of_two(self, archive: list[Origin]) -> None:
+        """Questions a number under which one archive has two names: it cannot be a person's own."""
+        names = defaultdict(set)
+        for origin in archive:
+            names[origin.key].add(plain(origin.name))
+        for key, called in names.items():
+            if len(called) > 1 and key in self._rows:
+                self.question({key}, self._student(key).removeprefix(DOUBTFUL))
+
+    def _read(self) -> None:
+        try:
+            text = self._path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            return
+        except (OSError, UnicodeDecodeError):
+            raise UserError(f"{self._path} cannot be read; it must be a text in UTF-8.") from None
+        head = text.partition("\n")[0]
+        rows = csv.reader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
+        for number, row in enumerate(rows, start=1):
+            cells = [cell.strip().removeprefix("'") for cell in row]
+            if number == 1 or not any(cells):
+                continue
+            if len(cells) != len(HEAD) or not _is_folder(cells[3].removeprefix(DOUBTFUL)):
+                raise UserError(
+                    f"{self._path}, line {number}: {', '.join(HEAD)} belong there, the student as in the gradebook."
+                )
+            self._rows[cells[0], cells[1]] = cells[2], cells[3]
+
+
+def _is_folder(name: str) -> bool:
+    """Whether it is good as the name of a student's folder."""
+    return bool(name) and name[0] != "." and not set("/\\\0") & set(name) and len(name.encode()) <= 255

@@ -1,0 +1,44 @@
+"""The time zone of a course: that of its school, in which learning-management systems write times without a zone."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+
+from traitlets.config import Config
+
+from autograder.errors import UserError
+from autograder.grading.submission.times import NoTime, zone_called
+
+SETTING = "c.Course.timezone"
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A time zone, and in words where it comes from. Without `rules` it is the zone of this machine."""
+
+    rules: tzinfo | None
+    source: str
+
+    def to_utc(self, time: datetime) -> datetime:
+        """The time in UTC; one that names no zone of its own is in this zone."""
+        here = time if time.tzinfo else time.replace(tzinfo=self.rules)
+        return here.astimezone(UTC)
+
+    def show(self, time: datetime) -> str:
+        """A time of the gradebook, which is in UTC, for people: `2026-11-20 23:59 CET`."""
+        return f"{time.replace(tzinfo=UTC).astimezone(self.rules):%Y-%m-%d %H:%M %Z}"
+
+
+def zone_of(config: Config, given: str | None = None) -> Zone:
+    """The zone that is `given`, or that the settings of the course state, or that of this machine.
+
+    Raises UserError if there is no such zone."""
+    stated = config.Course.get("timezone")
+    name, where = (given, "--timezone") if given else (stated, SETTING)
+    if not name:
+        return Zone(None, f"{datetime.now().astimezone():%Z}, the time zone of this machine")
+    try:
+        return Zone(zone_called(str(name)), f"{name} ({where})")
+    except NoTime:
+        raise UserError(
+            f"{where} is {name!r}, and there is no such time zone; write one such as Europe/Berlin."
+        ) from None
