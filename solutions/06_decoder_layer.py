@@ -836,11 +836,11 @@ r"""
 - *Dropout in evaluation.* The argument `dropout_p` of `F.scaled_dot_product_attention` knows no modes; it always drops.
   Give it 0.0 unless `self.training`.
 
-**Who uses it?** BERT and GPT-2 dropped a tenth. Large language models are now usually trained on so much text that they
-see each part of it about once, and what is seen once is hardly learned by heart. PaLM was trained without dropout
-(Chowdhery et al. 2022), and so was version 1.1 of T5, whose authors found it better that way. Liu et al. (2025) measured
-it on BERT and on decoders of up to 1.4 billion parameters, each trained on every text once: without dropout they were
-better. *Fine-tuning* sees a small set of texts several times, and there PaLM and T5 put it back.
+**Who uses it?** The first GPT and BERT dropped a tenth. A model that sees each text only once, as large language models
+mostly do, has little chance to learn it by heart. PaLM was trained without dropout (Chowdhery et al. 2022), and so was
+version 1.1 of T5, whose authors found it better that way. Liu et al. (2025) trained BERT and decoders of up to 1.4
+billion parameters on every text once: without dropout they were better. *Fine-tuning* sees a small set of texts several times, and there PaLM and T5 put it back.
+"""
 
 # %% [markdown]
 r"""
@@ -1186,7 +1186,9 @@ r"""
   relatives, compared.
 - Hendrycks, Gimpel: *Gaussian Error Linear Units*, 2016,
   [arXiv:1606.08415](https://arxiv.org/abs/1606.08415). GELU as a gate that opens by chance, and the tanh form.
-- The models named above: Radford et al., *Language Models are Unsupervised Multitask Learners*, 2019; Brown
+- The models named above: Radford et al., *Improving Language Understanding by Generative Pre-Training*, 2018 (GPT);
+  Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Radford et al., *Language Models are
+  Unsupervised Multitask Learners*, 2019 (GPT-2); Brown
   et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Chowdhery et al. 2022,
   [arXiv:2204.02311](https://arxiv.org/abs/2204.02311); Touvron et al. 2023,
   [arXiv:2302.13971](https://arxiv.org/abs/2302.13971) (Llama) and
