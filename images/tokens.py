@@ -27,7 +27,7 @@ def token_levels() -> Picture:
             "·",
             "<unk>",
         ],
-        "pieces: 6 tokens, nothing is unknown": ["the·", "dog·", "saw·", "the·", "cat", "fish"],
+        "pieces: 6 tokens, nothing is unknown": ["the", "·dog", "·saw", "·the", "·cat", "fish"],
     }
     for k, (name, tokens) in enumerate(rows.items()):
         y = 2.3 - 0.78 * k
@@ -150,8 +150,8 @@ def merge_order() -> Picture:
 
 @styled
 def utf8_bytes() -> Picture:
-    """How many bytes a letter takes, and what half a letter is read as."""
-    figure = card(6.0, 3.35, "A letter takes one to four bytes")
+    """Draw the bytes of several characters, and what half a character is read as."""
+    figure = card(6.0, 3.35, "A character takes one to four bytes")
     ax = canvas(figure, 0, 0, 6.0, 3.35)
     for k, letter in enumerate("aäя€😀"):
         y, code = 2.6 - 0.42 * k, letter.encode()
