@@ -748,8 +748,8 @@ and $W_{\text{value}}$ decides *what* it gets there.
 **The question.** How did networks read sentences before 2017, and what does attention do that they could not?
 
 Mostly, they were **recurrent**. (Some were convolutional: each layer of ByteNet and ConvS2S sees a few neighbours,
-and stacked layers reach farther.) A recurrent network (RNN) reads one token after the other and keeps a **state**, a
-vector of fixed size. Each step makes the next state from the last one and the new token:
+and stacked layers reach farther.) A recurrent network (RNN) reads one token after the other and keeps a **state**,
+a vector of fixed size. Each step makes the next state from the last one and the new token:
 
 $$h_i = \tanh(x_i W + h_{i-1} U + b)$$
 
@@ -771,9 +771,9 @@ gradient for the *first* token with its gradient for the token *just before* the
 much a token loses by being far away. (Untrained networks of width 16, 100 random sentences, five seeds.)
 
 Is the fading due to the chain, or to how its weights start? So we make the chain in several ways: as PyTorch does;
-with an **orthogonal** matrix $U$, which keeps the length of the state that it multiplies; with twice that; and as an
-**LSTM**, whose gates decide how much of the state is kept, once as PyTorch makes it and once with its gates open at
-the start (a bias of 2).
+with an **orthogonal** matrix $U$, which keeps the length of the state that it multiplies; with twice that; and as
+an **LSTM**, whose gates decide how much of the state is kept, once as PyTorch makes it and once with its gates open
+at the start (a bias of 2).
 """
 
 # %%
@@ -835,8 +835,8 @@ figures.curves(drawn, lengths, title=title, xlabel="tokens N", ylabel="share", l
 # %% [markdown]
 r"""
 In the RNN as PyTorch makes it, the first of 20 tokens gets about a millionth of the gradient that the last but one
-gets. Such a network can hardly learn from a distant token. But how fast the gradient fades depends on the start. With
-an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
+gets. Such a network can hardly learn from a distant token. But how fast the gradient fades depends on the start.
+With an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
 **explodes**); with open gates about a fifth is left. Chains have to be made with care, and gates were invented for
 that (Hochreiter and Schmidhuber 1997). In self-attention the share stays near 1 without any care, because *any two
 tokens are one step apart*.
@@ -847,7 +847,7 @@ $i - 1$. Side by side, for $N$ tokens of width $D$, with all products counted, t
 
 | for N tokens | recurrent network | self-attention |
 |---|---|---|
-| multiplications | $2 N D^2$: in each step $x_i W$ and $h_{i-1} U$ | $3 N D^2 + 2 N^2 D$: $q$, $k$, $v$, then scores and averages |
+| multiplications | $2 N D^2$, for $x_i W$ and $h_{i-1} U$ | $3 N D^2 + 2 N^2 D$, for $q$, $k$, $v$, scores, averages |
 | must be done one after the other | $N$ steps | 1 step |
 | from the first token to the last | $N - 1$ steps | 1 step |
 
@@ -865,10 +865,10 @@ for N in (16, 64, 256, 1024):
 r"""
 <details><summary>The answer</summary>
 
-Twice the tokens are twice the work for the chain, and up to four times the work for attention. Attention loses in the
-first row, at every length: it does at least one and a half times the work of the chain, and much more once $N$ is
-larger than $D$. What it wins is that nothing has to wait. (Table 1 of Vaswani et al. 2017 leaves the products with
-the parameters out of the work of attention. Then attention does less as long as $N$ is smaller than $D$.)
+Twice the tokens are twice the work for the chain, and up to four times the work for attention. Attention loses in
+the first row, at every length: it does at least one and a half times the work of the chain, and much more once $N$
+is larger than $D$. What it wins is that nothing has to wait. (Table 1 of Vaswani et al. 2017 leaves the products
+with the parameters out of the work of attention. Then attention does less as long as $N$ is smaller than $D$.)
 
 </details>
 
@@ -956,9 +956,9 @@ as a set. Exchange *dog* and *cat*, and every token's output is the same as befo
 network also keeps a state of fixed size, however long the text is, while attention has to keep all keys and
 values.
 
-In the chain, information from the first of $N$ tokens passes $N - 1$ steps before it meets the last, and so
-does the gradient on its way back; unless the chain is made with care, it fades or explodes. In attention any two tokens meet in one step,
-whatever their distance, so the gradient does not fade with it.
+In the chain, information from the first of $N$ tokens passes $N - 1$ steps before it meets the last, and so does
+the gradient on its way back; unless the chain is made with care, it fades or explodes. In attention any two tokens
+meet in one step, whatever their distance, so the gradient does not fade with it.
 
 Twice the tokens mean twice the steps for recurrence but four times the scores for attention. The steps of
 recurrence must wait for each other; all scores of attention can be computed at the same time, which is why

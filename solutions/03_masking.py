@@ -535,9 +535,9 @@ r"""
 Read it row by row:
 
 - **0** always leaks, $-100$ as soon as the real scores are low.
-- **$-10^9$** does not leak here, and you will meet it in *The Annotated Transformer*. But float16 ends at 65,504, so
-  there it is an error (`torch.finfo(scores.dtype).min` is a way out). What is more, a fully masked query silently gets
-  the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
+- **$-10^9$** does not leak here, and you will meet it in *The Annotated Transformer*. But float16 ends at 65,504,
+  so there it is an error (`torch.finfo(scores.dtype).min` is a way out). What is more, a fully masked query
+  silently gets the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
 - **Adding $-\infty$** is right wherever some key is visible. For a fully masked query the gradient is `nan`,
   even after the weights have been set to zero.
 - **Replacing by $-\infty$** gives `nan` weights for a fully masked query, which you see and can set to zero.
@@ -1179,9 +1179,9 @@ key and value, but not its query. (The first row is fully masked, gets zeros, an
 
 - **Who uses which.** GPT and its relatives are causal. BERT has only a padding mask, because it reads in both
   directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
-- **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what
-  reaches a token can come from up to 131,072 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window;
-  gpt-oss and Gemma 3 have one in some layers only (lesson 05).
+- **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what reaches a
+  token can come from up to 131,072 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
+  and Gemma 3 have one in some layers only (lesson 05).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.
 - **Masks take memory as well.** A causal mask for 4096 tokens, one byte per Boolean, takes 16 MiB, the same for

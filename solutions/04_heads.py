@@ -524,10 +524,10 @@ print("the same as one einsum:        ", torch.allclose(total, module(words), at
 
 # %% [markdown]
 r"""
-In the `einsum` (lesson 02) two letters are missing from the result: $e$, the features of a head, and $h$, the heads.
-Both are added up. So heads are **independent and additive**. No head reads another one, and each adds its own part to
-the output. That is why we can measure what a single head of a trained model contributes, or take a head away and see
-what is missing ("On your own").
+In the `einsum` (lesson 02) two letters are missing from the result: $e$, the features of a head, and $h$, the
+heads. Both are added up. So heads are **independent and additive**. No head reads another one, and each adds its
+own part to the output. That is why we can measure what a single head of a trained model contributes, or take a head
+away and see what is missing ("On your own").
 
 ## 4. Three ways to trust a module
 
@@ -864,11 +864,11 @@ figures.panels(charts, range(25, 251, 25), title="One head or two? Three seeds e
 
 # %% [markdown]
 r"""
-At width 32 a single head gets nearly everything right, too; the two heads just get there sooner. At width 8 the
-two heads still learn both reports, and the single head is far from it on all three seeds. Is a width of 8
-simply too little room for it? No. With eight times as many steps, each of the three gets more than nine reports in
-ten right. A second head does not decide *whether* this task can be learned, but **two heads learn it sooner, above all
-where there is little room**.
+At width 32 a single head gets nearly everything right, too; the two heads just get there sooner. At width 8 the two
+heads still learn both reports, and the single head is far from it on all three seeds. Is a width of 8 simply too
+little room for it? No. With eight times as many steps, each of the three gets more than nine reports in ten right.
+A second head does not decide *whether* this task can be learned, but **two heads learn it sooner, above all where
+there is little room**.
 
 Now look into two of these models, of width 32:
 """
@@ -1054,9 +1054,9 @@ figures.weights(seen, german, tokens, title="Which token is translated here?")
 
 # %% [markdown]
 r"""
-*Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Bahdanau et al. (2015)
-show such pictures for English and French. Our embeddings already say which tokens belong together; their translator
-found it out by training alone.
+*Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Bahdanau et al.
+(2015) show such pictures for English and French. Our embeddings already say which tokens belong together; their
+translator found it out by training alone.
 
 ## Explore
 
@@ -1356,8 +1356,9 @@ every score. It is innocent, the same function with the same gradients.
 </details>
 
 **Switch a head off.** Which columns of `out_proj.weight` belong to head $h$? Set them to zero in the trained
-`reporters[2]` and measure which report suffers and which does not. Write `without_head(module, n_heads, h)`,
-which returns a copy with head $h$ silent. (Michel et al. 2019 found in this way how many heads a translator can do without.)
+`reporters[2]` and measure which report suffers and which does not. Write `without_head(module, n_heads, h)`, which
+returns a copy with head $h$ silent. (Michel et al. 2019 found in this way how many heads a translator can do
+without.)
 """
 
 # %%
@@ -1418,9 +1419,9 @@ three. For three things, three softmaxes are worth more than width.
 r"""
 ## In practice
 
-- **How many heads.** The original Transformer has 8 heads of width 64, GPT-3 has 96 of width 128, Llama 2
-  7B has 32 of width 128 (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). Between these three the number
-  of heads differs by a factor of twelve, the width of a head by two.
+- **How many heads.** The original Transformer has 8 heads of width 64, GPT-3 has 96 of width 128, Llama 2 7B has 32
+  of width 128 (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). Between these three the number of
+  heads differs by a factor of twelve, the width of a head by two.
 - **Heads that need not fit.** T5 with 11 billion parameters has tokens of width 1024 and 128 heads of width
   128: 16,384 features between split and merge (Raffel et al. 2020).
 - **One layer for three.** Like PyTorch, GPT-2's code keeps queries, keys and values in one stacked matrix. When

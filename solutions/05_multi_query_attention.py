@@ -793,14 +793,14 @@ figures.curves(percents, counted, **options, reference={"guessing": 100 / 8})
 
 # %% [markdown]
 r"""
-The more heads share, the less is left. With one key/value head for all, a quarter of the reports are still
-right. For four, the mean keeps more than the first head does, on every seed; for two it is never behind; for a single
-one the first head keeps a little more. New random heads know nothing. One report in eight is right by chance, which is
+The more heads share, the less is left. With one key/value head for all, a quarter of the reports are still right.
+For four, the mean keeps more than the first head does, on every seed; for two it is never behind; for a single one
+the first head keeps a little more. New random heads know nothing. One report in eight is right by chance, which is
 12.5 %.
 
 Then come 8 steps of training, one twentieth of the 160. With the mean, the models are back at 95 % or more with
-four and two key/value heads, and at about three quarters with a single one. With random heads they get between a fifth
-and about half right. What the model knows is still there in the mean; it is only a little out of tune.
+four and two key/value heads, and at about three quarters with a single one. With random heads they get between a
+fifth and about half right. What the model knows is still there in the mean; it is only a little out of tune.
 
 What about a model that has shared from its first step?
 """
@@ -811,11 +811,11 @@ print("G = 1 from the start:", *(f"{share:.0f}" for share in fresh), "% right")
 
 # %% [markdown]
 r"""
-Every report is right, even with a single key/value head. So the trained model had not *needed* eight
-descriptions of each token. It had just got used to them. Our toy task is too easy to show what sharing costs.
-Shazeer (2019) trained a translator with a single key/value head from the start, and lost a little. Ainslie et al.
-(2023) uptrained T5 models: eight key/value heads gave nearly the quality of multi-head attention and nearly the speed
-of multi-query attention.
+Every report is right, even with a single key/value head. So the trained model had not *needed* eight descriptions
+of each token. It had just got used to them. Our toy task is too easy to show what sharing costs. Shazeer (2019)
+trained a translator with a single key/value head from the start, and lost a little. Ainslie et al. (2023) uptrained
+T5 models: eight key/value heads gave nearly the quality of multi-head attention and nearly the speed of multi-query
+attention.
 
 ## Explore
 
@@ -1068,8 +1068,8 @@ r"""
 
 - **One for all.** PaLM shares one key/value head among 48 query heads, Falcon 7B among 71 (Chowdhery et al.
   2022; Almazrouei et al. 2023).
-- **Eight.** Llama 2 70B, Mistral 7B and all of Llama 3 have eight. If a model is split across eight cards, each card
-  then holds one; with a single one, all cards would hold the same copy (Ainslie et al. 2023, section 2.2).
+- **Eight.** Llama 2 70B, Mistral 7B and all of Llama 3 have eight. If a model is split across eight cards, each
+  card then holds one; with a single one, all cards would hold the same copy (Ainslie et al. 2023, section 2.2).
 - **Half as many bytes.** The cache can be kept at one byte per number. For a full text of Llama 3 8B that
   makes 0.5 GiB instead of 1.0.
 - **Or forget.** Mistral 7B keeps only the last 4096 tokens of each layer (lesson 03, windows): 0.5 GiB,
@@ -1081,16 +1081,16 @@ r"""
 What came after 2024 goes on from there. All four ways are in use, some of them in one model.
 
 - **A window in some layers only.** In gpt-oss-120b every second layer keeps just the last 128 tokens. For a text of
-  131,072 tokens its 36 layers take 4.5 GiB, instead of 9 (OpenAI 2025). Gemma 3 has five layers with a window of 1024
-  tokens for each layer without one (Gemma Team 2025).
-- **Layers share, too.** In Gemma 3n E4B the last 15 of 35 layers have no keys and values of their own; they use those
-  of a layer further down. That leaves 40 KiB per token of 70, even before its windows. Brandon et al. (2024) measured
-  what such sharing costs.
-- **Keep everything, read little.** In DeepSeek-V3.2 a small scorer looks at all tokens kept and picks 2048 of them for
-  each query; only those are read (**sparse attention**). Of 131,072 tokens that is one in 64. The scorer itself needs a
-  short key for every token (DeepSeek-AI 2025).
-- **Several at once.** DeepSeek-V4 also compresses neighbouring tokens into one entry. Its makers report a tenth of the
-  cache of V3.2 for a text of a million tokens (DeepSeek-AI 2026).
+  131,072 tokens its 36 layers take 4.5 GiB, instead of 9 (OpenAI 2025). Gemma 3 has five layers with a window of
+  1024 tokens for each layer without one (Gemma Team 2025).
+- **Layers share, too.** In Gemma 3n E4B the last 15 of 35 layers have no keys and values of their own; they use
+  those of a layer further down. That leaves 40 KiB per token of 70, even before its windows. Brandon et al. (2024)
+  measured what such sharing costs.
+- **Keep everything, read little.** In DeepSeek-V3.2 a small scorer looks at all tokens kept and picks 2048 of them
+  for each query; only those are read (**sparse attention**). Of 131,072 tokens that is one in 64. The scorer itself
+  needs a short key for every token (DeepSeek-AI 2025).
+- **Several at once.** DeepSeek-V4 also compresses neighbouring tokens into one entry. Its makers report a tenth of
+  the cache of V3.2 for a text of a million tokens (DeepSeek-AI 2026).
 """
 
 # %%

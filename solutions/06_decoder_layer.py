@@ -2,9 +2,10 @@
 r"""
 # 06 Assemble a decoder layer: how can a hundred layers be stacked without spoiling each other's work?
 
-Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then
-both happen again, and again. GPT-3 stacks 96 layers of this one form, each with its own parameters. But stack plain attention on plain attention, and after a few layers nothing is left, neither a
-difference between the tokens nor a gradient.
+Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then both
+happen again, and again. GPT-3 stacks 96 layers of this one form, each with its own parameters. But stack plain
+attention on plain attention, and after a few layers nothing is left, neither a difference between the tokens nor a
+gradient.
 
 In this lesson you will **build**
 
@@ -237,7 +238,8 @@ Where does the norm go? There are two orders. The thick line is the residual con
 x to the output passes nothing but two plus signs. Post-norm: attention, plus, norm, network, plus, norm;
 both norms stand on the residual line](../images/decoder_flow.svg)
 
-The first Transformer had **post-norm**. GPT-2, GPT-3 and Llama have **pre-norm**. Section 4 shows what speaks for it. A decoder layer of the GPT kind:
+The first Transformer had **post-norm**. GPT-2, GPT-3 and Llama have **pre-norm**. Section 4 shows what speaks for
+it. A decoder layer of the GPT kind:
 
 $$h = x + \operatorname{attention}\bigl(\operatorname{LN}_1(x)\bigr)$$
 
@@ -638,8 +640,8 @@ figures.curves(bold, title="Two orders, two learning rates, three seeds each")
 
 # %% [markdown]
 r"""
-At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck
-at guessing, on every seed. So a deep post-norm model needs smaller steps, at least at first: a smaller learning rate,
+At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck at
+guessing, on every seed. So a deep post-norm model needs smaller steps, at least at first: a smaller learning rate,
 or a **warm-up**, in which the rate starts small and grows. Pre-norm models can be trained without one (Xiong et al.
 2020). Lesson 08 finds out where the difference comes from.
 
@@ -773,13 +775,13 @@ print("without a mask:", torch.allclose(reader(target, memory)[1:], alone, atol=
 r"""
 ## 6. What is dropout, and where does it stand?
 
-**The question.** Every layer of PyTorch in this lesson was made with `dropout=0.0`; left alone, it would be 0.1. What
-have we switched off?
+**The question.** Every layer of PyTorch in this lesson was made with `dropout=0.0`; left alone, it would be 0.1.
+What have we switched off?
 
 A network that sees the same few texts again and again can learn them by heart instead of learning from them (it
-**overfits**). **Dropout** makes that harder (Srivastava et al. 2014). In *training*, each number that passes is set to
-zero with probability $p$, drawn anew in every call, and the others are divided by $1 - p$, so that the mean stays as it
-was. No unit can then rely on one particular other unit. In *evaluation* nothing is dropped at all:
+**overfits**). **Dropout** makes that harder (Srivastava et al. 2014). In *training*, each number that passes is set
+to zero with probability $p$, drawn anew in every call, and the others are divided by $1 - p$, so that the mean
+stays as it was. No unit can then rely on one particular other unit. In *evaluation* nothing is dropped at all:
 
 $$\operatorname{dropout}(x)_j = egin{cases} m_j\, x_j / (1 - p) & 	ext{in training} \
 x_j & 	ext{in evaluation} \end{cases}$$
@@ -802,13 +804,13 @@ print("evaluation:          ", half.eval()(x[1]).tolist())
 
 # %% [markdown]
 r"""
-**Where does it stand?** The first Transformer drops from what each sublayer returns, *before* it is added, and from the
-sum of embeddings and positions at the bottom, with $p = 0.1$ (Vaswani et al. 2017, section 5.4):
+**Where does it stand?** The first Transformer drops from what each sublayer returns, *before* it is added, and from
+the sum of embeddings and positions at the bottom, with $p = 0.1$ (Vaswani et al. 2017, section 5.4):
 
 $$x + \operatorname{dropout}igl(\operatorname{attention}(\operatorname{LN}_1(x))igr)$$
 
-The residual line itself passes no dropout, so nothing that is already there gets lost. PyTorch's layers have two more
-places: the weights after softmax, and the hidden units of the network. Find all four:
+The residual line itself passes no dropout, so nothing that is already there gets lost. PyTorch's layers have two
+more places: the weights after softmax, and the hidden units of the network. Find all four:
 """
 
 # %%
@@ -829,17 +831,18 @@ for mode in ("train", "eval"):
 r"""
 **What goes wrong.**
 
-- *Two calls give two results.* The model is still in training. Forget `model.eval()` before you measure, and what you
-  measure is noisy and too bad.
-- *Two right modules disagree.* With dropout on, no comparison of outputs can succeed. That is why this course sets it to
-  0.0 wherever it compares.
-- *Dropout in evaluation.* The argument `dropout_p` of `F.scaled_dot_product_attention` knows no modes; it always drops.
-  Give it 0.0 unless `self.training`.
+- *Two calls give two results.* The model is still in training. Forget `model.eval()` before you measure, and what
+  you measure is noisy and too bad.
+- *Two right modules disagree.* With dropout on, no comparison of outputs can succeed. That is why this course sets
+  it to 0.0 wherever it compares.
+- *Dropout in evaluation.* The argument `dropout_p` of `F.scaled_dot_product_attention` knows no modes; it always
+  drops. Give it 0.0 unless `self.training`.
 
-**Who uses it?** The first GPT and BERT dropped a tenth. A model that sees each text only once, as large language models
-mostly do, has little chance to learn it by heart. PaLM was trained without dropout (Chowdhery et al. 2022), and so was
-version 1.1 of T5, whose authors found it better that way. Liu et al. (2025) trained BERT and decoders of up to 1.4
-billion parameters on every text once: without dropout they were better. *Fine-tuning* sees a small set of texts several times, and there PaLM and T5 put it back.
+**Who uses it?** The first GPT and BERT dropped a tenth. A model that sees each text only once, as large language
+models mostly do, has little chance to learn it by heart. PaLM was trained without dropout (Chowdhery et al. 2022),
+and so was version 1.1 of T5, whose authors found it better that way. Liu et al. (2025) trained BERT and decoders of
+up to 1.4 billion parameters on every text once: without dropout they were better. *Fine-tuning* sees a small set of
+texts several times, and there PaLM and T5 put it back.
 """
 
 # %% [markdown]
@@ -1100,24 +1103,23 @@ r"""
 
 - **Where the parameters are.** The network of GPT-3's layers is four times as wide as the tokens. It holds two
   thirds of a layer's parameters, 1.2 of 1.8 billion; there are 96 layers (Brown et al. 2020).
-- **Who does what.** GPT-2 moved the norm in front and added one at the top (Radford et al. 2019). Llama
-  leaves out the mean and keeps only the division (RMSNorm, lesson 08), and has another network (SwiGLU, Touvron et al.
-  2023).
+- **Who does what.** GPT-2 moved the norm in front and added one at the top (Radford et al. 2019). Llama leaves out
+  the mean and keeps only the division (RMSNorm, lesson 08), and has another network (SwiGLU, Touvron et al. 2023).
 - **Both at once.** PaLM computes attention and network side by side, from the same norm, and adds both
   (Chowdhery et al. 2022).
 
-**SwiGLU** (Shazeer 2020) gives the network a third matrix. One half of the hidden numbers opens and closes the other,
-unit by unit:
+**SwiGLU** (Shazeer 2020) gives the network a third matrix. One half of the hidden numbers opens and closes the
+other, unit by unit:
 
-$$\operatorname{SwiGLU}(x) = \bigl(\operatorname{SiLU}(x W_1^{\mathsf T}) \odot x W_3^{\mathsf T}\bigr)\, W_2^{\mathsf T},
-\qquad \operatorname{SiLU}(z) = \frac{z}{1 + e^{-z}}$$
+$$\operatorname{SwiGLU}(x) = \bigl(\operatorname{SiLU}(x W_1^{\mathsf T}) \odot x W_3^{\mathsf T}\bigr)\,
+W_2^{\mathsf T}, \qquad \operatorname{SiLU}(z) = \frac{z}{1 + e^{-z}}$$
 
-- $W_1$, $W_3$, shape $(d_{\text{ff}}, d_{\text{model}})$; $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, leads back;
-  there are no biases
+- $W_1$, $W_3$, shape $(d_{\text{ff}}, d_{\text{model}})$; $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, leads
+  back; there are no biases
 - $\odot$: feature by feature
 
-Three matrices of two thirds of the width hold as many parameters as two of the full one. So Llama 2 7B has 11,008 hidden
-units, where four times its width would be 16,384. Lesson 20 builds it.
+Three matrices of two thirds of the width hold as many parameters as two of the full one. So Llama 2 7B has 11,008
+hidden units, where four times its width would be 16,384. Lesson 20 builds it.
 """
 
 # %%
@@ -1186,8 +1188,8 @@ r"""
 - Liu, Bauer, Manning: *Drop Dropout on Single-Epoch Language Model Pretraining*, 2025,
   [arXiv:2505.24788](https://arxiv.org/abs/2505.24788). Why models that read each text once do without. T5 1.1: [its
   checkpoints](https://github.com/google-research/text-to-text-transfer-transformer/blob/main/released_checkpoints.md).
-- Shazeer: *GLU Variants Improve Transformer*, 2020, [arXiv:2002.05202](https://arxiv.org/abs/2002.05202). SwiGLU and its
-  relatives, compared.
+- Shazeer: *GLU Variants Improve Transformer*, 2020, [arXiv:2002.05202](https://arxiv.org/abs/2002.05202). SwiGLU and
+  its relatives, compared.
 - Hendrycks, Gimpel: *Gaussian Error Linear Units*, 2016,
   [arXiv:1606.08415](https://arxiv.org/abs/1606.08415). GELU as a gate that opens by chance, and the tanh form.
 - The models named above: Radford et al., *Improving Language Understanding by Generative Pre-Training*, 2018 (GPT);

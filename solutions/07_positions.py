@@ -11,7 +11,8 @@ In this lesson you will **build**
 1. sinusoidal positions, the clocks of the first Transformer,
 2. learned positions, a table with one row for each position,
 3. rotary positions (RoPE), which rotate queries and keys, as in Llama, Qwen, Gemma and gpt-oss,
-4. the conversion between the two layouts of RoPE. Without it a model from elsewhere gets worse, and no error says so,
+4. the conversion between the two layouts of RoPE. Without it a model from elsewhere gets worse, and no error says
+   so,
 5. ALiBi, which makes distant tokens pay.
 
 Then you train all four on short texts and test them on texts eight times as long. Two of them fall apart at
@@ -152,9 +153,9 @@ is a *pair* of features, and each rotates more slowly than the one before.
 ![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand rotates by 1 radian
 per position, in the lower row by a tenth of that](../images/position_clocks.svg)
 
-The sine is the height of the hand, and the cosine is how far it reaches to the right. By hand, for eight
-features: pair 0 rotates by $1$ radian per position, pair 1 by $1 / 10000^{2/8} = 0.1$. (The picture shows these two;
-pairs 2 and 3 rotate by 0.01 and 0.001.) Position 3 then reads:
+The sine is the height of the hand, and the cosine is how far it reaches to the right. By hand, for eight features:
+pair 0 rotates by $1$ radian per position, pair 1 by $1 / 10000^{2/8} = 0.1$. (The picture shows these two; pairs 2
+and 3 rotate by 0.01 and 0.001.) Position 3 then reads:
 """
 
 # %%
@@ -219,9 +220,9 @@ r"""
 - *Whole numbers in the exponent.* `steps // d_model` is zero for every pair, so all clocks run at the same
   speed.
 
-**See it run.** A table of sixteen features for 100 positions has eight pairs. Here are the sines of four of them. Pair
-0 goes around every six positions, pair 2 once in 63. Pair 4 has not made a quarter turn at the end, and pair 7 hardly
-moves, because 100 positions are too few for its clock.
+**See it run.** A table of sixteen features for 100 positions has eight pairs. Here are the sines of four of them.
+Pair 0 goes around every six positions, pair 2 once in 63. Pair 4 has not made a quarter turn at the end, and pair 7
+hardly moves, because 100 positions are too few for its clock.
 """
 
 # %%
@@ -249,17 +250,17 @@ r"""
 *Who saw whom* is answered, on every seed. The embeddings have not changed; we have only added where each
 token stands.
 
-**Why sines?** The authors give a reason. For every fixed offset $k$, the row of position $p + k$ is a *linear function*
-of the row of position $p$, the same one for all $p$. They hoped that a model could therefore easily learn to attend by
-relative positions (Vaswani et al. 2017, section 3.5). For one pair with the rate $\omega$, three tokens on means that
-the hand has turned by $3\omega$:
+**Why sines?** The authors give a reason. For every fixed offset $k$, the row of position $p + k$ is a *linear
+function* of the row of position $p$, the same one for all $p$. They hoped that a model could therefore easily learn
+to attend by relative positions (Vaswani et al. 2017, section 3.5). For one pair with the rate $\omega$, three
+tokens on means that the hand has turned by $3\omega$:
 
 $$\begin{pmatrix} \sin \omega (p + 3) \\ \cos \omega (p + 3) \end{pmatrix} =
 \begin{pmatrix} \cos 3\omega & \sin 3\omega \\ -\sin 3\omega & \cos 3\omega \end{pmatrix}
 \begin{pmatrix} \sin \omega p \\ \cos \omega p \end{pmatrix}$$
 
-The matrix is a **rotation**, and $p$ does not occur in it. Here it is for all eight pairs at once, and what follows from
-it: a rotation keeps lengths and angles, so the dot product of two rows depends only on how far apart they are.
+The matrix is a **rotation**, and $p$ does not occur in it. Here it is for all eight pairs at once, and what follows
+from it: a rotation keeps lengths and angles, so the dot product of two rows depends only on how far apart they are.
 """
 
 # %%
@@ -535,8 +536,9 @@ explore(look, position_of_dog=(0, 200, 1, 1), distance=(0, 40, 1, 3), base=bases
 r"""
 <details><summary>An answer</summary>
 
-No. Pair 0 rotates by 1 per position whatever the base, and here it has the longest arrows. A trained model can choose.
-It can write what should be compared nearby into fast pairs, and what should hold over long distances into slow ones.
+No. Pair 0 rotates by 1 per position whatever the base, and here it has the longest arrows. A trained model can
+choose. It can write what should be compared nearby into fast pairs, and what should hold over long distances into
+slow ones.
 
 </details>
 
@@ -753,11 +755,11 @@ print("share of it at the first key:", [round(w, 2) for w in relative[:, 0].toli
 r"""
 The first heads are windows of a few tokens with soft edges; the last two weight nearly everything equally.
 
-**T5's relative bias** is older and learns what ALiBi writes down (Raffel et al. 2020, section 2.1). It also adds one
-number to each score, which depends on the head and the distance only, but that number is a parameter. To make do with
-32 of them per head, distances share: the short ones have a parameter each, longer ones come in groups that grow, and
-beyond some hundred tokens there is a single one. So it has an answer for every distance, however long the text. All
-layers use the same numbers. Which distances share a parameter, in a decoder?
+**T5's relative bias** is older and learns what ALiBi writes down (Raffel et al. 2020, section 2.1). It also adds
+one number to each score, which depends on the head and the distance only, but that number is a parameter. To make
+do with 32 of them per head, distances share: the short ones have a parameter each, longer ones come in groups that
+grow, and beyond some hundred tokens there is a single one. So it has an answer for every distance, however long the
+text. All layers use the same numbers. Which distances share a parameter, in a decoder?
 """
 
 # %%
@@ -898,10 +900,11 @@ Thin lines are single runs, each from its own random start; the thick line is th
   has never seen.
 - **ALiBi keeps most of it.** A key that is twice as far away simply counts less.
 
-This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters
-more than a near one would not. Kazemnejad et al. (2023) compared sinusoids, T5's bias, ALiBi, RoPE and none on copying,
-sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, and ALiBi, RoPE
-and sinusoids did poorly, the opposite of our plot. So the task decides, and one plot is not enough to choose by.
+This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters more
+than a near one would not. Kazemnejad et al. (2023) compared sinusoids, T5's bias, ALiBi, RoPE and none on copying,
+sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, and ALiBi,
+RoPE and sinusoids did poorly, the opposite of our plot. So the task decides, and one plot is not enough to choose
+by.
 
 **Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 rotates by 0.1 per position. In
 training the longest distance is 15, which is 1.5 radians, about a quarter turn. At distance 31 it is half a
@@ -953,8 +956,8 @@ its circle and now shows the rest.
 
 Squeezing positions is called **position interpolation**; with some further training it gave Llama a longer context
 (Chen et al. 2023). Last in each line is its rival, a **larger base**, which slows every pair but the first, and the
-slower ones more. On average it does as well as squeezing at 64 and 128 tokens, and costs a little more at 32. (Llama 3
-was trained with a larger base from the start: "In practice".)
+slower ones more. On average it does as well as squeezing at 64 and 128 tokens, and costs a little more at 32.
+(Llama 3 was trained with a larger base from the start: "In practice".)
 
 **And the forgotten conversion?** Run the three trained RoPE models in code that pairs halves, first as they
 are, then converted by `rope_to_halves`.
@@ -1223,9 +1226,9 @@ order can be learned, but they must not be mixed.
 r"""
 ## In practice
 
-- **Sinusoidal and learned.** The authors of the Transformer of 2017 found nearly the same quality with both (table 3,
-  row E), and chose sinusoids because they might carry over to longer texts (Vaswani et al. 2017, section 3.5). BERT
-  learns a table of 512 rows, GPT-2 of 1024, GPT-3 of 2048.
+- **Sinusoidal and learned.** The authors of the Transformer of 2017 found nearly the same quality with both (table
+  3, row E), and chose sinusoids because they might carry over to longer texts (Vaswani et al. 2017, section 3.5).
+  BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3 of 2048.
 - **RoPE** is in Llama, Mistral, Qwen3, Gemma 3, DeepSeek-V3 and gpt-oss, each time on queries and keys only.
 - **The base grows with the length of the text.** Llama 2 was trained on 4096 tokens with a base of 10000,
   Llama 3 on 8192 with 500,000 (Grattafiori et al. 2024). The slowest pair of a
@@ -1244,7 +1247,8 @@ r"""
 - **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others
   for content.
 - **None at all** (*NoPE*). Decoders without positions can learn order from the causal mask, as *none* began to do
-  (Kazemnejad et al. 2023). Command A mixes: three layers with RoPE and a window, then one with neither (Cohere 2025).
+  (Kazemnejad et al. 2023). Command A mixes: three layers with RoPE and a window, then one with neither (Cohere
+  2025).
 """
 
 # %%
@@ -1277,8 +1281,8 @@ r"""
 - Peng et al.: *YaRN*, 2023, [arXiv:2309.00071](https://arxiv.org/abs/2309.00071). A better squeeze, pair by
   pair.
 - Kazemnejad et al.: *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023,
-  [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). Sinusoids, T5's bias, ALiBi, RoPE and none, on tasks where *none*
-  comes out best, unlike in section 7.
+  [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). Sinusoids, T5's bias, ALiBi, RoPE and none, on tasks where
+  *none* comes out best, unlike in section 7.
 - Biderman et al. 2021: [*Rotary Embeddings: A Relative Revolution*](https://blog.eleuther.ai/rotary-embeddings/).
   A friendly derivation, with code in both layouts.
 - The models named above: Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*;

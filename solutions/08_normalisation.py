@@ -188,10 +188,10 @@ line on which both features add up to 0, and there are only two points of the ri
 RMSNorm: all end on a circle, in the direction where they were. LayerNorm: all end on one of the two
 points (1, -1) and (-1, 1)](../images/norm_geometry.svg)
 
-With two features LayerNorm keeps nothing but the answer to "which is larger?". With $D$ features it takes
-away one direction of $D$. Among thousands of directions a single one makes hardly any difference, whether it
-is kept or taken away. Zhang and Sennrich (2019) left the mean alone, saved time, and lost nothing in quality; T5 and
-the Llama family do the same (section "In practice").
+With two features LayerNorm keeps nothing but the answer to "which is larger?". With $D$ features it takes away one
+direction of $D$. Among thousands of directions a single one makes hardly any difference, whether it is kept or
+taken away. Zhang and Sennrich (2019) left the mean alone, saved time, and lost nothing in quality; T5 and the Llama
+family do the same (section "In practice").
 
 The measure of size is the **root mean square**, RMS. Read it from the right: square, mean, root. By hand, for
 *the*: $\sqrt{1/4} = 0.5$, so it becomes $(0, 0, 0, 2)$. For *dog*: $\sqrt{(4 + 1 + 1 + 0)/4} = 1.225$, so it
@@ -982,9 +982,9 @@ next to it.
 
 </details>
 
-**Norm the queries.** OLMo 2, Gemma 3 and Qwen3 put an RMSNorm on every query and key before their dot
-product (QK-norm). Leave out its weight. How large can a score $q \cdot k / \sqrt{D}$ still become? Find the bound on
-paper, then try to break it.
+**Norm the queries.** OLMo 2, Gemma 3 and Qwen3 put an RMSNorm on every query and key before their dot product
+(QK-norm). Leave out its weight. How large can a score $q \cdot k / \sqrt{D}$ still become? Find the bound on paper,
+then try to break it.
 """
 
 # %%

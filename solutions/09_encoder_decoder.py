@@ -316,8 +316,8 @@ plus the position of lesson 07. After the decoder a linear layer, the **head**, 
 the vocabulary. These scores are the **logits**.
 
 Why the factor? A feature of a position is a sine or a cosine, of size up to 1. In the code of the first
-Transformer's authors (tensor2tensor) the embeddings start small, with a standard deviation of
-$1 / \sqrt{d_{\text{model}}}$; the paper does not mention it. The same table serves as the head there, and large entries
+Transformer's authors (tensor2tensor) the embeddings start small, with a standard deviation of $1 /
+\sqrt{d_{\text{model}}}$; the paper does not mention it. The same table serves as the head there, and large entries
 would make large logits. The factor brings tokens and positions to the same size.
 
 By hand, for $d_{\text{model}} = 64$: entries of about $1/8 = 0.125$, times $\sqrt{64} = 8$, are of size 1
@@ -356,10 +356,10 @@ $$\operatorname{logits} = h\, W^{\mathsf T} + b$$
 
 ### Exercise: `EncoderDecoder`
 
-Take the layers from PyTorch now. `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer` are post-norm
-with ReLU by default; set `dropout` (lesson 06) and `batch_first` yourself. `nn.TransformerEncoder(layer, n_layers)` and
-`nn.TransformerDecoder(layer, n_layers)` make a stack of copies. Then count the masks, because source padding
-must be blocked in *two* places.
+Take the layers from PyTorch now. `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer` are post-norm with
+ReLU by default; set `dropout` (lesson 06) and `batch_first` yourself. `nn.TransformerEncoder(layer, n_layers)` and
+`nn.TransformerDecoder(layer, n_layers)` make a stack of copies. Then count the masks, because source padding must
+be blocked in *two* places.
 """
 
 # %% exercise: encoder.EncoderDecoder
@@ -690,9 +690,9 @@ while written[-1] != EOS and len(written) < 12:
 
 # %% [markdown]
 r"""
-**Encode once.** `greedy_decode` calls the whole model at each step, and so runs the encoder again for each token, on the
-same source. The memory does not depend on the target (section 3). So cut the model in two: `encode` makes the memory,
-and `decode` is called for each token. Nothing is computed differently, only less often:
+**Encode once.** `greedy_decode` calls the whole model at each step, and so runs the encoder again for each token,
+on the same source. The memory does not depend on the target (section 3). So cut the model in two: `encode` makes
+the memory, and `decode` is called for each token. Nothing is computed differently, only less often:
 """
 
 # %%
@@ -787,9 +787,9 @@ for seed, model in enumerate(my_models):
 
 # %% [markdown]
 r"""
-The next digit suffers, and then the models recover, because what they write depends on the source and the
-place far more than on the digits written so far. And in language, where the next word depends on the words before it?
-The measurements disagree. He et al. (2021) found the damage limited, and that language models recover by themselves.
+The next digit suffers, and then the models recover, because what they write depends on the source and the place far
+more than on the digits written so far. And in language, where the next word depends on the words before it? The
+measurements disagree. He et al. (2021) found the damage limited, and that language models recover by themselves.
 Arora et al. (2022) found that errors pile up.
 
 ## 5. Does it read from right to left?
@@ -899,9 +899,9 @@ call is honest because the input is shifted to the right, so that no position re
 because the causal mask hides everything later.
 
 After a mistake the model reads a beginning unlike any it has read in training, so further mistakes may become
-likelier and pile up (exposure bias). They need not: our models recovered after one digit, because the source says what
-comes next. We can keep several beginnings instead of one (beam search), let the model read some of its own tokens while
-it learns (scheduled sampling), or train on more varied data.
+likelier and pile up (exposure bias). They need not: our models recovered after one digit, because the source says
+what comes next. We can keep several beginnings instead of one (beam search), let the model read some of its own
+tokens while it learns (scheduled sampling), or train on more varied data.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -911,8 +911,8 @@ missing.
 **1 point** for: inputs known in training and not in writing, and both shift and causal mask. Half for one
 of the two parts.
 
-**1 point** for: it reads what it never read in training, so that mistakes may pile up, or a reason why they need not
-(the source, recovery as measured in section 4); and one sensible remedy. Half for one of the two.
+**1 point** for: it reads what it never read in training, so that mistakes may pile up, or a reason why they need
+not (the source, recovery as measured in section 4); and one sensible remedy. Half for one of the two.
 
 **Sample answers.**
 
@@ -992,8 +992,8 @@ def beam_search(model, src, bos, eos, max_new, width):
     return beams[0][1][1:]
 ```
 
-Every token makes the sum smaller, so short targets win too often. The authors of the Transformer divided by a power of
-the length.
+Every token makes the sum smaller, so short targets win too often. The authors of the Transformer divided by a power
+of the length.
 
 </details>
 
@@ -1034,14 +1034,14 @@ stands. The decoder now searches by content, and learning that takes more steps 
 
 ## In practice
 
-- **The first one.** The base model of 2017: six layers in each half, a width of 512, 8 heads, 2048 features
-  in the feed-forward networks. With one table of 37,000 tokens shared by source, target and head that makes
-  about 63 million parameters, as the cell below counts; the paper's table 3 says 65. It learned with dropout
-  (lesson 06) of 0.1, a warm-up of 4000 steps and **label smoothing**, and wrote with a beam of 4 (sections 5 and 6).
-- **Label smoothing.** The target is not 1 for the right token and 0 for the others. A tenth of it is spread evenly over
-  the whole vocabulary, so that the model never gains by being entirely sure. The paper says that this made the loss worse
-  and the translations better. In PyTorch it is `F.cross_entropy(..., label_smoothing=0.1)`. The best possible loss is
-  then no longer 0, as the cell shows.
+- **The first one.** The base model of 2017: six layers in each half, a width of 512, 8 heads, 2048 features in the
+  feed-forward networks. With one table of 37,000 tokens shared by source, target and head that makes about 63
+  million parameters, as the cell below counts; the paper's table 3 says 65. It learned with dropout (lesson 06) of
+  0.1, a warm-up of 4000 steps and **label smoothing**, and wrote with a beam of 4 (sections 5 and 6).
+- **Label smoothing.** The target is not 1 for the right token and 0 for the others. A tenth of it is spread evenly
+  over the whole vocabulary, so that the model never gains by being entirely sure. The paper says that this made the
+  loss worse and the translations better. In PyTorch it is `F.cross_entropy(..., label_smoothing=0.1)`. The best
+  possible loss is then no longer 0, as the cell shows.
 """
 
 # %%
@@ -1094,8 +1094,8 @@ r"""
   [arXiv:1506.03099](https://arxiv.org/abs/1506.03099). Teacher forcing, and what to do about a model reading
   its own mistakes.
 - He et al.: *Exposure Bias versus Self-Recovery*, 2021, [arXiv:1905.10617](https://arxiv.org/abs/1905.10617), and Arora
-  et al.: *Why Exposure Bias Matters*, 2022, [arXiv:2204.01171](https://arxiv.org/abs/2204.01171). Does one mistake lead to
-  the next? Two measurements, two answers.
+  et al.: *Why Exposure Bias Matters*, 2022, [arXiv:2204.01171](https://arxiv.org/abs/2204.01171). Does one mistake
+  lead to the next? Two measurements, two answers.
 - Szegedy et al.: *Rethinking the Inception Architecture for Computer Vision*, 2016,
   [arXiv:1512.00567](https://arxiv.org/abs/1512.00567). Where label smoothing comes from (section 7).
 - Raffel et al.: *Exploring the Limits of Transfer Learning* (T5), 2020,

@@ -2,10 +2,10 @@
 r"""
 # 10 Cut a text into tokens: what does a language model read?
 
-*the*, *The* and *the* with a space in front are one word to you. To a language model they may be three
-numbers that have nothing to do with each other. It does not see letters, either, unless a letter happens to be a token
-of its own. If you ask it how many letters *catfish* has, you ask about something that was thrown away before the model
-got to work.
+*the*, *The* and *the* with a space in front are one word to you. To a language model they may be three numbers that
+have nothing to do with each other. It does not see letters, either, unless a letter happens to be a token of its
+own. If you ask it how many letters *catfish* has, you ask about something that was thrown away before the model got
+to work.
 
 What the model does get is a list of **tokens**, each with an **id**, a number that says which row of the
 embedding table is meant. The program that makes tokens from text is the **tokenizer**. In this lesson you
@@ -590,8 +590,8 @@ languages, and to have more of them.
 
 ## 6. Is it the real thing?
 
-Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE, the kind that GPT-2, Llama 3 and Qwen3 use.
-That raises two questions. Given *your* merges, does their encoder write your ids? If it learns from the same
+Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE, the kind that GPT-2, Llama 3 and Qwen3
+use. That raises two questions. Given *your* merges, does their encoder write your ids? If it learns from the same
 text, does it learn your merges?
 
 Usually it cuts the text into words first (`use_regex`). Here it must not, because your `train_bpe` does not.
@@ -848,10 +848,10 @@ for name, cut in ways.items():
 
 # %% [markdown]
 r"""
-Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by
-itself before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer,
-because no merge is spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2
-name better compression as their reason, too (Radford et al. 2019, section 2.2). So most of its tokens for words begin
+Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by itself
+before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer, because no
+merge is spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2 name
+better compression as their reason, too (Radford et al. 2019, section 2.2). So most of its tokens for words begin
 with a space.
 
 **Special tokens.** A model needs tokens that no text can contain: one for the end of a document, others for
@@ -973,10 +973,10 @@ model's make models behave strangely (Land and Bartolo 2024 look for them system
 r"""
 ## In practice
 
-- **How large is the vocabulary?** GPT-2 has 50,000 merges, and so 256 + 50,000 + 1 = 50,257 entries (Radford et
-  al. 2019; the last one marks the end of a text). Llama 2: 32,000 (Touvron et al. 2023). Llama 3: 128,000, and 256 more
-  for special tokens (Grattafiori et al. 2024). gpt-oss: 201,088 (OpenAI 2025). Gemma 2: some 256,000, for the sake of
-  many languages (Gemma Team 2024).
+- **How large is the vocabulary?** GPT-2 has 50,000 merges, and so 256 + 50,000 + 1 = 50,257 entries (Radford et al.
+  2019; the last one marks the end of a text). Llama 2: 32,000 (Touvron et al. 2023). Llama 3: 128,000, and 256 more
+  for special tokens (Grattafiori et al. 2024). gpt-oss: 201,088 (OpenAI 2025). Gemma 2: some 256,000, for the sake
+  of many languages (Gemma Team 2024).
 - **What do they cost?** In the smallest GPT-2, of width 768 and with 124 million parameters, the table takes
   31 % of them. In the Llama 2 of 7 billion, of width 4096, with one table for reading and one for writing: 4
   %.
@@ -984,17 +984,17 @@ r"""
   the word after it ("On your own"). So *the* with a space in front is a token.
 - **Other ways to choose pieces.** *WordPiece* (BERT) merges the pair whose parts occur together most often
   *relative to how frequent they are*; *Unigram* (T5, XLNet, ALBERT) starts from many pieces and removes those
-  without which the text becomes least unlikely. Before any of these, a tokenizer may *normalise* the text, so that one
-  character is always the same bytes (Unicode NFC).
-- **Trained once.** A tokenizer is trained before its model, and not changed afterwards, because the rows of the embedding
-  table go by its ids.
+  without which the text becomes least unlikely. Before any of these, a tokenizer may *normalise* the text, so that
+  one character is always the same bytes (Unicode NFC).
+- **Trained once.** A tokenizer is trained before its model, and not changed afterwards, because the rows of the
+  embedding table go by its ids.
 - **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
   No text that a user types may be encoded into them.
-- **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so that
-  two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and Llama 3 cut
-  them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321 the groups line
-  up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-3.5 and GPT-4 add better when the groups are
-  counted from the right, as we write them: 1,234,567.
+- **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so
+  that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and
+  Llama 3 cut them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321
+  the groups line up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-3.5 and GPT-4 add better
+  when the groups are counted from the right, as we write them: 1,234,567.
 - **Without a tokenizer.** Models that read bytes exist: ByT5 (Xue et al. 2022), and the Byte Latent
   Transformer (Pagnoni et al. 2024), which groups bytes as it goes.
 """
@@ -1026,8 +1026,8 @@ r"""
   well-known way to choose pieces, with a probability for each.
 - Bostrom, Durrett: *Byte Pair Encoding is Suboptimal for Language Model Pretraining*, 2020,
   [arXiv:2004.03720](https://arxiv.org/abs/2004.03720). The two ways compared in trained models.
-- Singh, Strouse: *Tokenization counts*, 2024, [arXiv:2402.14903](https://arxiv.org/abs/2402.14903). What the grouping of
-  digits does to sums.
+- Singh, Strouse: *Tokenization counts*, 2024, [arXiv:2402.14903](https://arxiv.org/abs/2402.14903). What the grouping
+  of digits does to sums.
 - Petrov et al.: *Language Model Tokenizers Introduce Unfairness Between Languages*, 2023,
   [arXiv:2305.15425](https://arxiv.org/abs/2305.15425). What the same text costs in many languages.
 - Land, Bartolo: *Fishing for Magikarp*, 2024, [arXiv:2405.05417](https://arxiv.org/abs/2405.05417). How to
