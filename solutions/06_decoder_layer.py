@@ -783,8 +783,8 @@ A network that sees the same few texts again and again can learn them by heart i
 to zero with probability $p$, drawn anew in every call, and the others are divided by $1 - p$, so that the mean
 stays as it was. No unit can then rely on one particular other unit. In *evaluation* nothing is dropped at all:
 
-$$\operatorname{dropout}(x)_j = egin{cases} m_j\, x_j / (1 - p) & 	ext{in training} \
-x_j & 	ext{in evaluation} \end{cases}$$
+$$\operatorname{dropout}(x)_j = \begin{cases} m_j\, x_j / (1 - p) & \text{in training} \\
+x_j & \text{in evaluation} \end{cases}$$
 
 - $m_j$: 0 with probability $p$, otherwise 1, for every number on its own
 - `model.train()` and `model.eval()` switch all dropouts of a model at once; a new module is in training
@@ -805,9 +805,10 @@ print("evaluation:          ", half.eval()(x[1]).tolist())
 # %% [markdown]
 r"""
 **Where does it stand?** The first Transformer drops from what each sublayer returns, *before* it is added, and from
-the sum of embeddings and positions at the bottom, with $p = 0.1$ (Vaswani et al. 2017, section 5.4):
+the sum of embeddings and positions at the bottom, with $p = 0.1$ (Vaswani et al. 2017, section 5.4). In a pre-norm
+layer:
 
-$$x + \operatorname{dropout}igl(\operatorname{attention}(\operatorname{LN}_1(x))igr)$$
+$$x + \operatorname{dropout}\bigl(\operatorname{attention}(\operatorname{LN}_1(x))\bigr)$$
 
 The residual line itself passes no dropout, so nothing that is already there gets lost. PyTorch's layers have two
 more places: the weights after softmax, and the hidden units of the network. Find all four:
