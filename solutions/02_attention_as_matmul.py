@@ -166,7 +166,8 @@ by_letters = torch.einsum("nd,md->nm", x, x) / math.sqrt(4)
 print("einsum = your function:", torch.allclose(by_letters, attention_scores(x, x)))
 stack = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(0))
 by_letters = torch.einsum("...nd,...md->...nm", stack, stack) / math.sqrt(4)
-print("the same for a stack:  ", torch.allclose(by_letters, attention_scores(stack, stack), atol=1e-6))
+expected = attention_scores(stack, stack)
+print("the same for a stack:  ", torch.allclose(by_letters, expected, atol=1e-6))
 
 # %% [markdown]
 r"""
@@ -821,7 +822,8 @@ shares = {
     name: [[share_of_the_first(make, n, seed) for n in lengths] for seed in range(5)]
     for name, make in networks.items()
 }
-print(f"{'mean of five seeds':21s}", *(f"  N = {n:2d}" for n in lengths), "  smallest and largest at 20")
+heading = "  smallest and largest at 20"
+print(f"{'mean of five seeds':21s}", *(f"  N = {n:2d}" for n in lengths), heading)
 for name, runs in shares.items():
     means = [sum(values) / 5 for values in zip(*runs)]
     ends = sorted(run[-1] for run in runs)
@@ -1160,7 +1162,8 @@ r"""
   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Two recurrent networks and one vector between them.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention on top of recurrence, one step earlier.
-- Hochreiter, Schmidhuber: *Long Short-Term Memory*, Neural Computation 1997. Gates against fading gradients.
+- Hochreiter, Schmidhuber: [*Long Short-Term Memory*](https://doi.org/10.1162/neco.1997.9.8.1735), 1997. Gates against
+  fading gradients.
 - Kalchbrenner et al.: *Neural Machine Translation in Linear Time* (ByteNet), 2016,
   [arXiv:1610.10099](https://arxiv.org/abs/1610.10099); Gehring et al.: *Convolutional Sequence to Sequence Learning*
   (ConvS2S), 2017, [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Translators without recurrence or

@@ -492,7 +492,8 @@ copies = k.repeat_interleave(2, dim=1)
 scores = q.unflatten(1, (3, 2)) @ k[:, :, None].mT  # (B, G, H / G, N, d) with (B, G, 1, d, N)
 same = torch.allclose(q @ copies.mT, scores.flatten(1, 2), atol=1e-6)
 print(f"copies: {copies.numel()} numbers, without copies: {k.numel()}; the same scores: {same}")
-by_letters = torch.einsum("bgqnd,bgmd->bgqnm", q.unflatten(1, (3, 2)), k)  # g: groups, q: queries of a group
+# g: groups, q: the queries of a group
+by_letters = torch.einsum("bgqnd,bgmd->bgqnm", q.unflatten(1, (3, 2)), k)
 print("the same as einsum:", torch.allclose(by_letters, scores, atol=1e-6))
 
 # %% [markdown]
@@ -1102,9 +1103,10 @@ print(f"DeepSeek-V2: {576 * 60 * 2 / 2**10} KiB per token")
 long, window = 131_072, 128
 all_layers = kv_cache_bytes(1, long, 36, 8, 64) / 2**30
 every_second = (kv_cache_bytes(1, long, 18, 8, 64) + kv_cache_bytes(1, window, 18, 8, 64)) / 2**30
-print(f"gpt-oss-120b, {long:,} tokens: {all_layers} GiB without windows, {every_second:.1f} GiB with them")
+print(f"gpt-oss-120b, {long:,} tokens: {all_layers} GiB without windows,", end=" ")
+print(f"{every_second:.1f} GiB with them")
 own, shared_too = (kv_cache_bytes(1, 1, layers, 2, 256) / 2**10 for layers in (35, 35 - 15))
-print(f"Gemma 3n E4B: {own} KiB per token if every layer kept its own, {shared_too} KiB with sharing")
+print(f"Gemma 3n E4B: {own} KiB per token without sharing across layers, {shared_too} with it")
 print(f"DeepSeek-V3.2: reads 1 token in {long // 2048} of {long:,}")
 
 # %% [markdown]

@@ -598,7 +598,8 @@ for name, losses in ends.items():
 means = [sum(losses) / 3 for losses in ends.values()]
 table = torch.tensor([[means[0], means[1]], [means[2], means[3]]])
 rows, columns = ["residual", "no residual"], ["norm", "no norm"]
-figures.table(table, rows, columns, title="The loss after 60 steps (small is good), mean of three seeds")
+title = "The loss after 60 steps (small is good), mean of three seeds"
+figures.table(table, rows, columns, title=title)
 
 # %% [markdown]
 r"""
@@ -1141,7 +1142,8 @@ w1, w2, w3 = torch.randn(6, 4), torch.randn(4, 6), torch.randn(6, 4)
 print("SwiGLU:", tuple(x.shape), "->", tuple(swiglu(x, w1, w2, w3).shape))
 two, three = 2 * 4096 * 4 * 4096, 3 * 4096 * 11008
 print(f"Llama 2 7B: four times the width {4 * 4096:,}, two thirds of that {4 * 4096 * 2 // 3:,}")
-print(f"parameters in millions: two full matrices {two / 1e6:.0f}, three of 11,008 {three / 1e6:.0f}")
+print(f"millions of parameters: two full matrices {two / 1e6:.0f},", end=" ")
+print(f"three of 11,008 {three / 1e6:.0f}")
 
 # %% [markdown]
 r"""

@@ -271,7 +271,8 @@ def three_on(rate):
 
 
 move = torch.block_diag(*(three_on(10000 ** (-2 * pair / 16)) for pair in range(8)))
-print("one matrix moves every row by three:", torch.allclose(table[:-3] @ move.T, table[3:], atol=1e-4))
+same = torch.allclose(table[:-3] @ move.T, table[3:], atol=1e-4)
+print("one matrix moves every row by three:", same)
 apart = table @ table.T
 for p in (0, 5, 15):
     print(f"positions {p:2d} and {p + 3:2d}: {apart[p, p + 3]:.4f}")
