@@ -163,13 +163,13 @@ def utf8_bytes() -> Picture:
     cells(ax, 1.45, 0.55, [["240", "159"]], [[HEADS[0]] * 2], 0.55, 0.34)
     arrow(ax, (2.7, 0.38), (3.2, 0.38), width=1.2)
     ax.text(3.45, 0.38, "\ufffd", ha="center", va="center", fontsize=13, color=VERMILLION)
-    ax.text(3.85, 0.38, "half a letter", va="center", fontsize=9.5, color=GREY)
+    ax.text(3.85, 0.38, "half a character", va="center", fontsize=9.5, color=GREY)
     ax.text(1.3, 0.38, "cut apart", ha="right", va="center", fontsize=9.5, color=GREY)
     return Picture(
         figure,
-        "Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro "
-        "sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four bytes alone are no "
-        "letter and are read as the replacement sign.",
+        "Characters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro "
+        "sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four bytes alone are "
+        "no character and are read as the replacement sign.",
     )
 
 

@@ -372,7 +372,7 @@ print("from left to right:", merge_pair([97, 98, 99], merges[1], 257))
 r"""
 The way back starts from bytes too, and one character can take several of them:
 
-![Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
+![Characters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
 sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four are not a character by
 themselves and are read as the replacement sign](../images/utf8_bytes.svg)
 
