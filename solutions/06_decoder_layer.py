@@ -842,9 +842,9 @@ r"""
 
 **Who uses it?** The first GPT and BERT dropped a tenth. A model that sees each text only once, as large language
 models mostly do, has little chance to learn it by heart. PaLM was trained without dropout (Chowdhery et al. 2022),
-and so was version 1.1 of T5, whose authors found it better that way. Liu et al. (2025) trained BERT and decoders of
-up to 1.4 billion parameters on every text once: without dropout they were better. *Fine-tuning* sees a small set of
-texts several times, and there PaLM and T5 put it back.
+and so was the second version of T5, whose authors found it better that way. Liu et al. (2025) trained BERT and
+decoders of two sizes on every text once: without dropout they were better. *Fine-tuning* sees a small set of texts
+several times, and there PaLM and T5 put it back.
 """
 
 # %% [markdown]
@@ -1189,7 +1189,7 @@ r"""
 - Srivastava et al.: [*Dropout: A Simple Way to Prevent Neural Networks from
   Overfitting*](https://jmlr.org/papers/v15/srivastava14a.html), 2014. Section 6, in full.
 - Liu, Bauer, Manning: *Drop Dropout on Single-Epoch Language Model Pretraining*, 2025,
-  [arXiv:2505.24788](https://arxiv.org/abs/2505.24788). Why models that read each text once do without. T5 1.1: [its
+  [arXiv:2505.24788](https://arxiv.org/abs/2505.24788). Why models that read each text once do without. T5 v1.1: [its
   checkpoints](https://github.com/google-research/text-to-text-transfer-transformer/blob/main/released_checkpoints.md).
 - Shazeer: *GLU Variants Improve Transformer*, 2020, [arXiv:2002.05202](https://arxiv.org/abs/2002.05202). SwiGLU and
   its relatives, compared.

@@ -1053,7 +1053,7 @@ parts["embeddings"] = vocabulary * width
 for name, count in parts.items():
     print(f"{name:10s} {count / 1e6:.0f} million")
 print(f"together   {sum(parts.values()) / 1e6:.0f} million; table 3 of the paper: 65")
-print("warm-up: 4000 steps")
+print("warm-up: 4000 steps; dropout 0.1, label smoothing 0.1; a beam of 4")
 for count in (12, vocabulary):
     smooth = torch.full((1, count), 0.1 / count)
     smooth[0, 0] += 0.9

@@ -721,8 +721,8 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** With whole words, a word that is not in the table has no number: *catfish* and *bird*
-become the same `<unk>`, and the model cannot write them. With bytes every text can be written, but it is four
-to six times as long in English. Attention compares all pairs, so its cost grows with the square of that, and
+become the same `<unk>`, and the model cannot write them. With bytes every text can be written, but it is several
+times as long. Attention compares all pairs, so its cost grows with the square of that, and
 what is far apart in letters is hard to connect.
 
 Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it,
@@ -991,10 +991,10 @@ r"""
 - **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
   No text that a user types may be encoded into them.
 - **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so
-  that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and
-  Llama 3 cut them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321
-  the groups line up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-3.5 and GPT-4 add better
-  when the groups are counted from the right, as we write them: 1,234,567.
+  that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and Llama
+  3 cut them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321 the
+  groups line up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-4 and its predecessor add
+  better when the groups are counted from the right, as we write them: 1,234,567.
 - **Without a tokenizer.** Models that read bytes exist: ByT5 (Xue et al. 2022), and the Byte Latent
   Transformer (Pagnoni et al. 2024), which groups bytes as it goes.
 """
@@ -1003,8 +1003,8 @@ r"""
 gpt2, llama2 = (256 + 50_000 + 1) * 768, 2 * 32_000 * 4096
 print(f"GPT-2: {256 + 50_000 + 1:,} tokens, {gpt2 / 1e6:.0f} of 124 million: {gpt2 / 124e6:.0%}")
 print(f"Llama 2: 32,000 tokens, {llama2 / 1e6:.0f} million of 7 billion: {llama2 / 6.74e9:.0%}")
-print(f"tables of Llama 3 and Gemma 2: {128_000 + 256:,} and some {256_000:,} rows")
-for number in ("1234567", "99"):
+print(f"rows of Llama 3: {128_000 + 256:,}, of gpt-oss: {201_088:,}, of Gemma 2: some {256_000:,}")
+for number in ("1234567", "7654321", "99"):
     from_left, mirrored = re.findall(r"\d{1,3}", number), re.findall(r"\d{1,3}", number[::-1])
     from_right = [group[::-1] for group in reversed(mirrored)]
     print(f"{number}: from the left {from_left}, from the right {from_right}")
