@@ -155,10 +155,10 @@ figures.scores(attention_scores(x, x), tokens, title="All scores from one produc
 
 # %% [markdown]
 r"""
-**The same product as `einsum`.** Much code for attention names the axes instead of transposing. In
+**The same product as `einsum`.** You will also see the axes named instead of transposed. In
 `torch.einsum("nd,md->nm", q, k)` each input has a letter for each of its axes, and the result has the letters
-behind the arrow. A letter that is missing there is multiplied and added up, here `d`, the features; which axis is
-whose is no longer a matter of order. Three dots stand for all axes in front:
+behind the arrow. A letter that is missing there is multiplied and added up, here `d`, the features. Three dots
+stand for all axes in front:
 """
 
 # %%

@@ -1141,7 +1141,8 @@ r"""
   Chowdhery et al. 2022, [arXiv:2204.02311](https://arxiv.org/abs/2204.02311) (PaLM); Touvron et al. 2023,
   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2); Almazrouei et al. 2023,
   [arXiv:2311.16867](https://arxiv.org/abs/2311.16867) (Falcon); Jiang et al. 2023,
-  [arXiv:2310.06825](https://arxiv.org/abs/2310.06825) (Mistral); Grattafiori et al. 2024,
+  [arXiv:2310.06825](https://arxiv.org/abs/2310.06825) (Mistral, and [its
+  card](https://huggingface.co/mistralai/Mistral-7B-Instruct-v0.2) for what v0.2 changed); Grattafiori et al. 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3 and 3.1). Those of "In practice": OpenAI 2025,
   [arXiv:2508.10925](https://arxiv.org/abs/2508.10925) (gpt-oss); Gemma Team 2025,
   [arXiv:2503.19786](https://arxiv.org/abs/2503.19786) (Gemma 3); Qwen Team 2025,

@@ -190,7 +190,7 @@ points (1, -1) and (-1, 1)](../images/norm_geometry.svg)
 
 With two features LayerNorm keeps nothing but the answer to "which is larger?". With $D$ features it takes away one
 direction of $D$. Among thousands of directions a single one makes hardly any difference, whether it is kept or
-taken away. Zhang and Sennrich (2019) left the mean alone, saved time, and lost nothing in quality; T5 and the Llama
+taken away. Zhang and Sennrich (2019) left the mean alone, saved time, and kept about the same quality; T5 and the Llama
 family do the same (section "In practice").
 
 The measure of size is the **root mean square**, RMS. Read it from the right: square, mean, root. By hand, for

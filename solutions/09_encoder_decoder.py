@@ -788,9 +788,9 @@ for seed, model in enumerate(my_models):
 # %% [markdown]
 r"""
 Where the next digit suffers at all, the models then recover, because what they write depends on the source and the
-place far more than on the digits written so far. And in language, where the next word depends on the words before it? The
-measurements disagree. He et al. (2021) found the damage limited, and that language models recover by themselves.
-Arora et al. (2022) found that errors pile up.
+place far more than on the digits written so far. And in language, where the next word depends on the words before
+it? The measurements disagree. He et al. (2021) found the damage limited, and that language models recover by
+themselves. Arora et al. (2022) found that errors pile up.
 
 ## 5. Does it read from right to left?
 

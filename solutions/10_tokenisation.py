@@ -991,9 +991,9 @@ r"""
 - **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
   No text that a user types may be encoded into them.
 - **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so
-  that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and Llama
-  3 cut them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321 the
-  groups line up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-4 and its predecessor add
+  that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and
+  Llama 3 cut them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321
+  the groups line up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-4 and its predecessor add
   better when the groups are counted from the right, as we write them: 1,234,567.
 - **Without a tokenizer.** Models that read bytes exist: ByT5 (Xue et al. 2022), and the Byte Latent
   Transformer (Pagnoni et al. 2024), which groups bytes as it goes.
