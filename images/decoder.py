@@ -144,7 +144,7 @@ def saw_meaning() -> Picture:
     _vector(ax, (1, 1), (-1, 2), BLUE)
     _vector(ax, (1, 1), (2, -1), VERMILLION)
     ax.text(1.15, 1.02, "saw, alone: (1, 1)", fontweight="bold", va="center")
-    ax.text(-1, 2.3, "somebody did it: (-1, 2)", fontweight="bold", ha="center", va="center")
+    ax.text(-1, 2.3, "an action: (-1, 2)", fontweight="bold", ha="center", va="center")
     ax.text(2.15, -1, "a tool: (2, -1)", fontweight="bold", va="center")
     ax.text(-0.15, 1.2, "dog adds\n(-2, 1)", fontsize=9.5, ha="right", va="center")
     ax.text(1.75, 0.35, "old adds\n(1, -2)", fontsize=9.5, va="center")

@@ -13,7 +13,7 @@ TARGET = TOKENS[::-1]
 @styled
 def shifted_target() -> Picture:
     """What the decoder reads, above what it is to say at the same place."""
-    figure = card(6.0, 3.0, "The target, and the same one place to the right")
+    figure = card(6.0, 3.0, "The target, shifted right by one")
     ax = canvas(figure, 0, 0, 6.0, 3.0)
     read, say = ("bos", *TARGET), (*TARGET, "eos")
     left, wide = 1.35, 0.73

@@ -33,7 +33,7 @@ def position_clocks() -> Picture:
     """Each pair of features is a clock: its hand at positions 0 to 4."""
     figure = card(6.0, 3.9, "A position is read from several clocks")
     ax = canvas(figure, 0, 0, 6.0, 3.9)
-    for i, (rate, name) in enumerate(zip((1.0, 0.01), ("1 radian", "0.01 radian"), strict=True)):
+    for i, (rate, name) in enumerate(zip((1.0, 0.1), ("1 radian", "0.1 radian"), strict=True)):
         y = 2.45 - 1.4 * i
         ax.text(0.25, y + 0.12, f"pair {i}", va="center", fontweight="bold")
         ax.text(0.25, y - 0.14, name, va="center", fontsize=9.5, color=GREY)
@@ -45,7 +45,7 @@ def position_clocks() -> Picture:
     return Picture(
         figure,
         "Two rows of five clocks, one clock for each of the positions 0 to 4. In the upper row the hand rotates by 1 "
-        "radian from one position to the next, in the lower row by a hundredth of that, which can hardly be seen.",
+        "radian from one position to the next, in the lower row by a tenth of that.",
     )
 
 
@@ -129,7 +129,7 @@ def rope_layouts() -> Picture:
 @styled
 def distance_bias() -> Picture:
     """The last row of the sentence: scores, minus a slope times the distance."""
-    figure = card(6.0, 2.75, "Cat looks back: the farther, the less")
+    figure = card(6.0, 2.75, "ALiBi: a penalty that grows with distance")
     ax = canvas(figure, 0, 0, 6.0, 2.75)
     scores, slope, left = (0, 2, -2, 0, 3), 0.5, 1.9
     distance = [len(scores) - 1 - j for j in range(len(scores))]

@@ -27,7 +27,7 @@ def token_levels() -> Picture:
             "·",
             "<unk>",
         ],
-        "pieces: 6 tokens, nothing is unknown": ["the·", "dog·", "saw·", "the·", "cat", "fish"],
+        "pieces: 6 tokens, nothing is unknown": ["the", "·dog", "·saw", "·the", "·cat", "fish"],
     }
     for k, (name, tokens) in enumerate(rows.items()):
         y = 2.3 - 0.78 * k
@@ -150,8 +150,8 @@ def merge_order() -> Picture:
 
 @styled
 def utf8_bytes() -> Picture:
-    """How many bytes a letter takes, and what half a letter is read as."""
-    figure = card(6.0, 3.35, "A letter takes one to four bytes")
+    """Draw the bytes of several characters, and what half a character is read as."""
+    figure = card(6.0, 3.35, "A character takes one to four bytes")
     ax = canvas(figure, 0, 0, 6.0, 3.35)
     for k, letter in enumerate("aäя€😀"):
         y, code = 2.6 - 0.42 * k, letter.encode()
@@ -163,13 +163,13 @@ def utf8_bytes() -> Picture:
     cells(ax, 1.45, 0.55, [["240", "159"]], [[HEADS[0]] * 2], 0.55, 0.34)
     arrow(ax, (2.7, 0.38), (3.2, 0.38), width=1.2)
     ax.text(3.45, 0.38, "\ufffd", ha="center", va="center", fontsize=13, color=VERMILLION)
-    ax.text(3.85, 0.38, "half a letter", va="center", fontsize=9.5, color=GREY)
+    ax.text(3.85, 0.38, "half a character", va="center", fontsize=9.5, color=GREY)
     ax.text(1.3, 0.38, "cut apart", ha="right", va="center", fontsize=9.5, color=GREY)
     return Picture(
         figure,
-        "Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro "
-        "sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four bytes alone are no "
-        "letter and are read as the replacement sign.",
+        "Characters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro "
+        "sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four bytes alone are "
+        "no character and are read as the replacement sign.",
     )
 
 

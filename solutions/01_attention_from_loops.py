@@ -7,7 +7,8 @@ which *saw* was meant, because you read the words around it. A network starts wi
 *saw*, whatever the sentence. How can one list become two meanings?
 
 **Attention** does it: every token takes something from the others, and most from those that concern it most.
-Today's language models are built on this one step. It is short enough to write with two loops.
+The models behind today's chatbots, GPT and Llama among them, are built on this one step. It is short enough to
+write with two loops.
 
 In this lesson you will **build** it with nothing but Python loops, so that no step hides inside a library
 call:
@@ -155,8 +156,8 @@ and the column of *cat*: -4.
 
 </details>
 
-**Why this score?** The first attention scored each pair with a small separate network (Bahdanau et
-al. 2015). A dot product has no parameters and costs little, and lesson 02 will compute all of them as
+**Why this score?** Bahdanau et al. (2015), who brought attention to translation, scored each pair with a small
+separate network. A dot product has no parameters and costs little, and lesson 02 will compute all of them as
 one matrix product. Its price is that long vectors make large scores. Section 4 deals with that.
 
 ### Exercise: `dot_product_scores`
@@ -222,8 +223,8 @@ Here they are for the scores of *dog*, cut in half first (section 4 says why):
 ![Three bar charts for the five tokens: the scores 0, 3, -2, 0, 2; their exponentials 1, 20.09, 0.14, 1,
 7.39; the weights 0.03, 0.68, 0.00, 0.03, 0.25](../images/softmax_steps.svg)
 
-*Dog* attends mostly to itself, and with a quarter of its weight to *cat*. Even *saw* is not quite zero. Softmax
-never says never.
+*Dog* attends mostly to itself, and with a quarter of its weight to *cat*. Even *saw* is not quite zero: on
+paper a weight of softmax never is. (On a computer it rounds to zero if its score is far enough below the largest.)
 
 By hand, the row of *saw*. Its scores, cut in half, are 0, -2, 2.5, 0, -2. The exponentials are 1, 0.14,
 12.18, 1, 0.14 and add up to 14.45, so *saw* attends to itself with a weight of 12.18 / 14.45 = 0.84.
@@ -286,7 +287,7 @@ Which $c$ makes sure that no exponential can overflow, and that the sum is never
 
 <details><summary>The answer</summary>
 
-The largest score of the row. After the shift it is 0 and all others are negative, so every exponential lies
+The largest score of the row. After the shift it is 0 and no other is above it, so every exponential lies
 between 0 and 1. One of them is exactly 1, so the sum is at least 1.
 
 </details>
@@ -303,7 +304,7 @@ def softmax(scores):
 
     Shapes:
         scores: (..., M), any number of axes before the last
-        returns: (..., M), every row positive and with sum 1
+        returns: (..., M), nothing negative, every row with sum 1
 
     >>> softmax(torch.tensor([0.0, math.log(3.0)]))
     tensor([0.2500, 0.7500])
@@ -332,7 +333,8 @@ r"""
   is 100, and the largest is still 300 above it.
 
 **See it run.** First the row from the list above, shifted by its mean. Then your softmax. A score of ten
-thousand does no harm, and every row of the matrix adds up to 1.
+thousand does no harm, the weight of the score far below it is rounded to zero, and every row of the matrix adds
+up to 1.
 """
 
 # %%
@@ -776,16 +778,16 @@ r"""
 <details><summary>Why?</summary>
 
 None of them. Neither a score nor a sum knows where a token is. Attention as we have it sees a *bag* of
-tokens, and cannot tell who saw whom. Real models add something to each embedding that depends on its
-position. Lesson 07 does.
+tokens, and cannot tell who saw whom. The order has to come in from somewhere else. Lesson 07 shows three places
+where it can.
 
 </details>
 
 **Softmax in one pass.** Suppose that the scores arrive one by one, each with its value, and that you cannot
 keep them. Write `one_pass(pairs)`, which reads every `(score, value)` pair once, keeps only three things
 between pairs, and returns the same weighted average, safely for scores of a thousand. What must be
-corrected when a new largest score arrives? This is the idea that lets today's attention run without ever
-storing its attention matrix.
+corrected when a new largest score arrives? With this idea FlashAttention (lesson 15) runs without ever storing
+its attention matrix.
 """
 
 # %%
@@ -826,10 +828,10 @@ def one_pass(pairs):
 
 ## In practice
 
-- **The same formula.** The original Transformer uses heads of width 64, GPT-3 and Llama 2 of width 128
+- **The same formula.** The original Transformer uses heads of width 64, GPT-3 175B and Llama 2 of width 128
   (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). They divide their scores by 8 and by about
   11.3.
-- **The largest score is subtracted everywhere.** `torch.softmax` does it for you. In float16 it matters even
+- **The largest score is subtracted in libraries, too.** `torch.softmax` does it for you. In float16 it matters even
   more, because its largest number is 65504, so the exponential of 12 is already infinite. (bfloat16, the other
   16-bit format, reaches as far as float32.)
 - **The matrix is the cost.** Every token attends to every token, so 4096 tokens make 16.8 million scores, for
@@ -861,8 +863,8 @@ r"""
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
   Section 3.2.1 has today's formula, and a footnote the argument for the scale.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
-  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Where attention in this form begins; its pictures
-  show which word attends to which.
+  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). A weighted average over a whole sentence, in a translator; its
+  pictures show which word attends to which.
 - Luong, Pham, Manning: *Effective Approaches to Attention-based Neural Machine Translation*, 2015,
   [arXiv:1508.04025](https://arxiv.org/abs/1508.04025). Several ways to score, the dot product among them.
 - Phuong, Hutter: *Formal Algorithms for Transformers*, 2022,

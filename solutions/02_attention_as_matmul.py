@@ -17,7 +17,7 @@ You will **build**
 
 **You need** lesson 01, what a matrix product is, and what a class is.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes, half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("matmul.attention")`
 (and likewise for the others) gives one hint at a time.
@@ -152,6 +152,22 @@ r"""
 # %%
 print("row of dog:", attention_scores(x, x)[1].tolist())
 figures.scores(attention_scores(x, x), tokens, title="All scores from one product, scaled")
+
+# %% [markdown]
+r"""
+**The same product as `einsum`.** You will also see the axes named instead of transposed. In
+`torch.einsum("nd,md->nm", q, k)` each input has a letter for each of its axes, and the result has the letters
+behind the arrow. A letter that is missing there is multiplied and added up, here `d`, the features. Three dots
+stand for all axes in front:
+"""
+
+# %%
+by_letters = torch.einsum("nd,md->nm", x, x) / math.sqrt(4)
+print("einsum = your function:", torch.allclose(by_letters, attention_scores(x, x)))
+stack = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(0))
+by_letters = torch.einsum("...nd,...md->...nm", stack, stack) / math.sqrt(4)
+expected = attention_scores(stack, stack)
+print("the same for a stack:  ", torch.allclose(by_letters, expected, atol=1e-6))
 
 # %% [markdown]
 r"""
@@ -732,8 +748,9 @@ and $W_{\text{value}}$ decides *what* it gets there.
 
 **The question.** How did networks read sentences before 2017, and what does attention do that they could not?
 
-They were **recurrent**. A recurrent network (RNN) reads one token after the other and keeps a **state**, a
-vector of fixed size. Each step makes the next state from the last one and the new token:
+Mostly, they were **recurrent**. (Some were convolutional: each layer of ByteNet and ConvS2S sees a few neighbours,
+and stacked layers reach farther.) A recurrent network (RNN) reads one token after the other and keeps a **state**,
+a vector of fixed size. Each step makes the next state from the last one and the new token:
 
 $$h_i = \tanh(x_i W + h_{i-1} U + b)$$
 
@@ -752,59 +769,108 @@ their paper.
 What had been wrong with the chain? Everything that the last state knows about the first token went through every
 state in between, and so does the gradient on its way back. To measure this, take the last output, and compare its
 gradient for the *first* token with its gradient for the token *just before* the last one. One number says how
-much a token loses by being far away. (Untrained networks of width 16, 100 random sentences, three seeds.)
+much a token loses by being far away. (Untrained networks of width 16, 100 random sentences, five seeds.)
+
+Is the fading due to the chain, or to how its weights start? So we make the chain in several ways: as PyTorch does;
+with an **orthogonal** matrix $U$, which keeps the length of the state that it multiplies; with twice that; and as
+an **LSTM**, whose gates decide how much of the state is kept, once as PyTorch makes it and once with its gates open
+at the start (a bias of 2).
 """
 
 # %%
+def orthogonal(gain=1.0):
+    """An RNN whose state is multiplied by `gain` times a matrix that keeps lengths."""
+    network = nn.RNN(16, 16)
+    nn.init.orthogonal_(network.weight_hh_l0, gain)
+    return network
+
+
+def open_lstm():
+    """An LSTM that keeps most of its state: the bias of its forget gate is 2."""
+    network = nn.LSTM(16, 16)
+    with torch.no_grad():
+        network.bias_ih_l0[16:32], network.bias_hh_l0[16:32] = 2, 0
+    return network
+
+
+networks = {
+    "self-attention": lambda: SelfAttention(16, 16),
+    "RNN, PyTorch's start": lambda: nn.RNN(16, 16),
+    "RNN, orthogonal": orthogonal,
+    "RNN, twice that": lambda: orthogonal(2.0),
+    "LSTM, PyTorch's start": lambda: nn.LSTM(16, 16),
+    "LSTM, gates open": open_lstm,
+}
+
+
 def share_of_the_first(make, n, seed):
     """Gradient for the first token, as a multiple of that for the last but one."""
     torch.manual_seed(seed)
-    network, sentences = make(16, 16), torch.randn(100, n, 16, requires_grad=True)
-    output = network(sentences.transpose(0, 1) if make is nn.RNN else sentences)
-    last = output[0][-1] if make is nn.RNN else output[:, -1]  # nn.RNN wants the tokens first
+    network, sentences = make(), torch.randn(100, n, 16, requires_grad=True)
+    if isinstance(network, nn.RNNBase):
+        last = network(sentences.transpose(0, 1))[0][-1]  # PyTorch's RNNs want the tokens first
+    else:
+        last = network(sentences)[:, -1]
     (gradient,) = torch.autograd.grad(last.sum(), sentences)
     sizes = gradient.norm(dim=-1).mean(dim=0)
     return (sizes[0] / sizes[-2]).item()
 
 
-lengths, networks = (5, 10, 20), {"recurrent": nn.RNN, "self-attention": SelfAttention}
+# %%
+lengths = (5, 10, 20)
 shares = {
-    name: [[share_of_the_first(make, n, seed) for n in lengths] for seed in range(3)]
+    name: [[share_of_the_first(make, n, seed) for n in lengths] for seed in range(5)]
     for name, make in networks.items()
 }
+heading = "  smallest and largest at 20"
+print(f"{'mean of five seeds':21s}", *(f"  N = {n:2d}" for n in lengths), heading)
 for name, runs in shares.items():
-    means = [sum(values) / 3 for values in zip(*runs)]
-    print(f"{name:14s}", *(f"N = {n}: {mean:.1g}  " for n, mean in zip(lengths, means)))
+    means = [sum(values) / 5 for values in zip(*runs)]
+    ends = sorted(run[-1] for run in runs)
+    print(f"{name:21s}", *(f"{mean:8.1g}" for mean in means), f"  {ends[0]:.1g} to {ends[-1]:.1g}")
 
 # %%
 title = "What is left of the gradient for the first token"
-figures.curves(shares, lengths, title=title, xlabel="tokens N", ylabel="share", log_y=True)
+drawn = {name: runs for name, runs in shares.items() if name != "LSTM, PyTorch's start"}
+figures.curves(drawn, lengths, title=title, xlabel="tokens N", ylabel="share", log_y=True)
 
 # %% [markdown]
 r"""
-In the RNN the first of 20 tokens gets about a millionth of the gradient that the last but one gets. That is
-what "it cannot learn distant relations" means. The signal is there, but it is far too small. (Gates, as in the
-LSTM, slow the fading but do not end it; with larger weights the gradient explodes instead.) In self-attention
-the share stays near 1, because *any two tokens are one step apart*.
+In the RNN as PyTorch makes it, the first of 20 tokens gets about a millionth of the gradient that the last but one
+gets. Such a network can hardly learn from a distant token. But how fast the gradient fades depends on the start.
+With an orthogonal matrix it fades less, to about 0.003; with twice that matrix it *grows* from step to step (it
+**explodes**); with open gates about a fifth is left. Chains have to be made with care, and gates were invented for
+that (Hochreiter and Schmidhuber 1997). In self-attention the share stays near 1 without any care, because *any two
+tokens are one step apart*.
 
 The chain has its merits, too. It knows the order of the tokens without being told, and it needs one state,
 however long the text is. It also pays another price, which shows on a GPU. Step $i$ has to wait for step
-$i - 1$. Side by side, for $N$ tokens of width $D$:
+$i - 1$. Side by side, for $N$ tokens of width $D$, with all products counted, those with the parameters too:
 
 | for N tokens | recurrent network | self-attention |
 |---|---|---|
-| work | $N$ steps of about $D^2$ multiplications | $N^2$ pairs of about $D$ multiplications |
+| multiplications | $2 N D^2$, for $x_i W$ and $h_{i-1} U$ | $3 N D^2 + 2 N^2 D$, for $q$, $k$, $v$, scores, averages |
 | must be done one after the other | $N$ steps | 1 step |
 | from the first token to the last | $N - 1$ steps | 1 step |
 
-Read the first row for twice as many tokens, and for sentences that are shorter than the vectors are wide. In
-which row does attention lose?
+What does the first row say for twice as many tokens? In which row does attention lose, and at which lengths?
+"""
 
+# %%
+D = 64
+for N in (16, 64, 256, 1024):
+    chain, attending = 2 * N * D**2, 3 * N * D**2 + 2 * N**2 * D
+    millions = f"chain {chain / 1e6:5.1f} million, attention {attending / 1e6:6.1f} million"
+    print(f"D = {D}, N = {N:4d}: {millions}, {attending / chain:4.1f} times")
+
+# %% [markdown]
+r"""
 <details><summary>The answer</summary>
 
-In the first, once the text is long. Twice the tokens are twice the work for the chain and four times the work for
-attention. As long as $N$ is smaller than $D$, attention does even less. (The table leaves out the products with
-the parameters, which attention has as well: $N$ times about $3 D^2$.)
+Twice the tokens are twice the work for the chain, and up to four times the work for attention. Attention loses in
+the first row, at every length: it does at least one and a half times the work of the chain, and much more once $N$
+is larger than $D$. What it wins is that nothing has to wait. (Table 1 of Vaswani et al. 2017 leaves the products
+with the parameters out of the work of attention. Then attention does less as long as $N$ is smaller than $D$.)
 
 </details>
 
@@ -892,9 +958,9 @@ as a set. Exchange *dog* and *cat*, and every token's output is the same as befo
 network also keeps a state of fixed size, however long the text is, while attention has to keep all keys and
 values.
 
-In the chain, information from the first of $N$ tokens passes $N - 1$ steps before it meets the last, and so
-does the gradient on its way back; it fades or explodes. In attention any two tokens meet in one step,
-whatever their distance, so the gradient does not fade with it.
+In the chain, information from the first of $N$ tokens passes $N - 1$ steps before it meets the last, and so does
+the gradient on its way back; unless the chain is made with care, it fades or explodes. In attention any two tokens
+meet in one step, whatever their distance, so the gradient does not fade with it.
 
 Twice the tokens mean twice the steps for recurrence but four times the scores for attention. The steps of
 recurrence must wait for each other; all scores of attention can be computed at the same time, which is why
@@ -1056,8 +1122,8 @@ about how far it can be one.
 
 ## In practice
 
-- **One product for all three.** Real code often keeps the three matrices side by side in one, multiplies
-  once and cuts the result in three, as GPT-2 does.
+- **One product for all three.** GPT-2 keeps the three matrices side by side in one, multiplies once and cuts the
+  result in three.
 - **Where the parameters are.** In GPT-2 small (width 768, 12 layers) these three matrices hold 1.8 million
   parameters per layer and 21.2 million in all; in Llama 2 7B (width 4096, 32 layers) 50.3 million per layer and
   1.61 billion in all (Radford et al. 2019; Touvron et al. 2023).
@@ -1096,6 +1162,12 @@ r"""
   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Two recurrent networks and one vector between them.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
   [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention on top of recurrence, one step earlier.
+- Hochreiter, Schmidhuber: [*Long Short-Term Memory*](https://doi.org/10.1162/neco.1997.9.8.1735), 1997. Gates against
+  fading gradients.
+- Kalchbrenner et al.: *Neural Machine Translation in Linear Time* (ByteNet), 2016,
+  [arXiv:1610.10099](https://arxiv.org/abs/1610.10099); Gehring et al.: *Convolutional Sequence to Sequence Learning*
+  (ConvS2S), 2017, [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Translators without recurrence or
+  self-attention.
 - Rush et al.: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/). The paper
   and running code, line by line.
 - Jain, Wallace: *Attention is not Explanation*, 2019, [arXiv:1902.10186](https://arxiv.org/abs/1902.10186), and

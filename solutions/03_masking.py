@@ -21,7 +21,7 @@ broken, and the loss itself tells you so. How?
 
 **You need** lesson 02, and a little about Booleans: `&` is *and*, `|` is *or*, `~` is *not*.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes, less than half of them on the exercises, much of the rest on experiments.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("masking.causal_mask")` (and likewise for the others) gives one hint at a time.
@@ -492,8 +492,7 @@ r"""
 In other people's code you will meet all of these: a hidden score *filled* with 0, with $-100$, with $-10^9$,
 or with $-\infty$, and $-\infty$ *added* to it. We ask four questions about each. How much weight does a
 hidden key keep, with ordinary scores and with low ones? What are the weights of a fully masked query? If we
-set those to zero afterwards, is the gradient finite? Does it run in float16, which large models use to
-save memory?
+set those to zero afterwards, is the gradient finite? Does it run in float16, a format of half the size?
 """
 
 # %%
@@ -536,9 +535,9 @@ r"""
 Read it row by row:
 
 - **0** always leaks, $-100$ as soon as the real scores are low.
-- **$-10^9$** does not leak, and many good courses and models use it. But float16 ends at 65,504, so there it is
-  an error (`torch.finfo(scores.dtype).min` is the usual way out). What is more, a fully masked query silently gets
-  the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
+- **$-10^9$** does not leak here, and you will meet it in *The Annotated Transformer*. But float16 ends at 65,504,
+  so there it is an error (`torch.finfo(scores.dtype).min` is a way out). What is more, a fully masked query
+  silently gets the average of all that it must *not* attend to, here a third of each key. No `nan` warns you.
 - **Adding $-\infty$** is right wherever some key is visible. For a fully masked query the gradient is `nan`,
   even after the weights have been set to zero.
 - **Replacing by $-\infty$** gives `nan` weights for a fully masked query, which you see and can set to zero.
@@ -920,7 +919,7 @@ the first half there is nothing to find, so it attends to the start symbol, whic
 the first half attends straight to what it is supposed to predict, either at the next position or at its copy in
 the second half.
 
-**To take away.** A loss that is too good is the most common symptom of a leaking mask. Build yourself a task
+**To take away.** A loss that is too good is a symptom of a leaking mask. Build yourself a task
 whose best possible loss you know, and be suspicious on *both* sides of it.
 
 ## Explore
@@ -1180,8 +1179,9 @@ key and value, but not its query. (The first row is fully masked, gets zeros, an
 
 - **Who uses which.** GPT and its relatives are causal. BERT has only a padding mask, because it reads in both
   directions (Devlin et al. 2019). T5's authors compared causal, full and prefix masks (Raffel et al. 2020).
-- **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what
-  reaches a token can come from up to 131,072 tokens back (Jiang et al. 2023).
+- **Windows.** In Mistral 7B a token attends to 4096 tokens in each of its 32 layers. Layer by layer, what reaches a
+  token can come from up to 131,072 tokens back (Jiang et al. 2023). Its next version (v0.2) has no window; gpt-oss
+  and Gemma 3 have one in some layers only (lesson 05).
 - **Half of the work is masked.** Of the 16.8 million pairs of 4096 tokens a causal mask leaves 8.4 million.
   Code that computes block by block skips the blocks above the diagonal altogether.
 - **Masks take memory as well.** A causal mask for 4096 tokens, one byte per Boolean, takes 16 MiB, the same for
@@ -1217,7 +1217,7 @@ r"""
 - Raschka: [*Build a Large Language Model (From Scratch)*](https://github.com/rasbt/LLMs-from-scratch),
   chapter 3. Best on the causal mask in the code of a GPT, with dropout added.
 - Devlin et al.: *BERT*, 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805). What can be learned if
-  nothing but padding is hidden.
+  attention is limited by nothing but padding.
 - Raffel et al.: *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, 2020,
   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Section 3.2 draws and compares the mask patterns.
 - Beltagy, Peters, Cohan: *Longformer*, 2020, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150). Windows,

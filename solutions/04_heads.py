@@ -10,7 +10,7 @@ In this lesson you will **build**
 
 1. one head as PyTorch would write it, with linear layers,
 2. the split that turns one wide attention into several narrow ones, and the way back,
-3. multi-head self-attention, the part that today's models are made of,
+3. multi-head self-attention, the part that makes a Transformer,
 4. a bridge that carries PyTorch's weights into your module, which is the best reason to trust it,
 5. cross-attention, where the queries come from one sentence and the keys and values from another.
 
@@ -20,7 +20,8 @@ the heads will learn to attend to the token before, although it is never told to
 **You need** lessons 02 and 03, and `nn.Linear`. From this lesson on you may use
 `F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`: you have built it.
 
-**You spend** about N minutes, half of them on the exercises, and a little on two written questions.
+**You spend** about N minutes, half of them on the exercises, and a little on two written questions. That is two
+sittings: section 4 is a good place for the second to start.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("heads.split_heads")`
 (and likewise for the others) gives one hint at a time.
@@ -140,8 +141,8 @@ print(f"{n_heads * table:,.0f} MiB with {n_heads}")
 
 # %% [markdown]
 r"""
-In one layer of a model with 32 heads, that makes 1,024 MiB instead of 32 MiB for a text of 4096 tokens. Real
-code therefore never holds these matrices as a whole; it computes them block by block.
+In one layer of a model with 32 heads, that makes 1,024 MiB instead of 32 MiB for a text of 4096 tokens.
+FlashAttention therefore never holds these matrices as a whole; it computes them block by block (lesson 15).
 
 **The formula** of one head, as PyTorch would write it:
 
@@ -517,12 +518,16 @@ z = F.scaled_dot_product_attention(*(split_heads(layer(words), 2) for layer in l
 columns = module.out_proj.weight.split(2, dim=1)  # of head 0, of head 1
 total = z[:, 0] @ columns[0].T + z[:, 1] @ columns[1].T + module.out_proj.bias
 print("a sum over heads = your module:", torch.allclose(total, module(words), atol=1e-6))
+by_head = module.out_proj.weight.unflatten(1, (2, 2))  # (output, head, feature of the head)
+total = torch.einsum("bhne,ohe->bno", z, by_head) + module.out_proj.bias
+print("the same as one einsum:        ", torch.allclose(total, module(words), atol=1e-6))
 
 # %% [markdown]
 r"""
-So heads are **independent and additive**. No head reads another one, and each adds its own part to the output.
-That is why we can measure what a single head of a trained model contributes, or take a head away and see what
-is missing ("On your own").
+In the `einsum` (lesson 02) two letters are missing from the result: $e$, the features of a head, and $h$, the
+heads. Both are added up. So heads are **independent and additive**. No head reads another one, and each adds its
+own part to the output. That is why we can measure what a single head of a trained model contributes, or take a head
+away and see what is missing ("On your own").
 
 ## 4. Three ways to trust a module
 
@@ -859,11 +864,11 @@ figures.panels(charts, range(25, 251, 25), title="One head or two? Three seeds e
 
 # %% [markdown]
 r"""
-At width 32 a single head gets nearly everything right, too; the two heads just get there sooner. At width 8 the
-two heads still learn both reports, and the single head is far from it on all three seeds. Is a width of 8
-simply too little room for it? No. With eight times as many steps, each of the three gets more than nine reports in
-ten right. A second head does not decide *whether* this task can be learned, but **two heads learn it sooner, and in
-less room**.
+At width 32 a single head gets nearly everything right, too; the two heads just get there sooner. At width 8 the two
+heads still learn both reports, and the single head is far from it on all three seeds. Is a width of 8 simply too
+little room for it? No. With eight times as many steps, each of the three gets more than nine reports in ten right.
+A second head does not decide *whether* this task can be learned, but **two heads learn it sooner, above all where
+there is little room**.
 
 Now look into two of these models, of width 32:
 """
@@ -1049,9 +1054,9 @@ figures.weights(seen, german, tokens, title="Which token is translated here?")
 
 # %% [markdown]
 r"""
-*Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Pictures like
-this one made attention famous. Our embeddings already say which tokens belong together; those translators
-found it out by training alone.
+*Hund* finds *dog*, *Katze* finds *cat*, and *sah*, at the very end, finds *saw* in the middle. Bahdanau et al.
+(2015) show such pictures for English and French. Our embeddings already say which tokens belong together; their
+translator found it out by training alone.
 
 ## Explore
 
@@ -1351,8 +1356,9 @@ every score. It is innocent, the same function with the same gradients.
 </details>
 
 **Switch a head off.** Which columns of `out_proj.weight` belong to head $h$? Set them to zero in the trained
-`reporters[2]` and measure which report suffers and which does not. Write `without_head(module, n_heads, h)`,
-which returns a copy with head $h$ silent. (This is how people find heads that a large model can do without.)
+`reporters[2]` and measure which report suffers and which does not. Write `without_head(module, n_heads, h)`, which
+returns a copy with head $h$ silent. (Michel et al. 2019 found in this way how many heads a translator can do
+without.)
 """
 
 # %%
@@ -1413,12 +1419,12 @@ three. For three things, three softmaxes are worth more than width.
 r"""
 ## In practice
 
-- **How many heads.** The original Transformer has 8 heads of width 64, GPT-3 has 96 of width 128, Llama 2
-  7B has 32 of width 128 (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). Models grow in the
-  number of heads; the width of a head has hardly changed.
+- **How many heads.** The original Transformer has 8 heads of width 64, GPT-3 has 96 of width 128, Llama 2 7B has 32
+  of width 128 (Vaswani et al. 2017; Brown et al. 2020; Touvron et al. 2023). Between these three the number of
+  heads differs by a factor of twelve, the width of a head by two.
 - **Heads that need not fit.** T5 with 11 billion parameters has tokens of width 1024 and 128 heads of width
   128: 16,384 features between split and merge (Raffel et al. 2020).
-- **One layer for three.** Like PyTorch, much code keeps queries, keys and values in one stacked matrix. When
+- **One layer for three.** Like PyTorch, GPT-2's code keeps queries, keys and values in one stacked matrix. When
   you load weights from elsewhere, find out the order of the stack, and whether weights are transposed.
 - **Many heads can go.** In trained translators most heads can be switched off with little loss; the ones
   that matter have jobs that people can name, such as attending to a neighbour (Voita et al. 2019; Michel et
@@ -1436,6 +1442,7 @@ print(f"{'':11s}  d_model  heads x width")
 for name, (d_model, n_heads, d_head) in models.items():
     wide = f"{n_heads:3d} x {d_head:3d} = {n_heads * d_head:6,d}"
     print(f"{name:11s} {d_model:8,d}  {wide}")
+print(f"heads: from 8 to 96, {96 // 8} times; width: from 64 to 128, {128 // 64} times")
 count = sum(p.numel() for p in MultiheadSelfAttention(512, 8).parameters())
 print(f"Transformer, parameters of one attention:\n  {count:,}")
 

@@ -10,7 +10,7 @@ with them.
 So let heads share. In this lesson you will **build**
 
 1. multi-query attention: many heads ask, and all of them share a single head of keys and values,
-2. grouped-query attention: a few such heads, one for each group of query heads; most of today's models do this,
+2. grouped-query attention: a few such heads, one for each group of query heads, as in Llama 3, Qwen3 and gpt-oss,
 3. the number of bytes that a model has to keep while it writes,
 4. the step that turns a model trained *without* sharing into one that shares.
 
@@ -481,8 +481,9 @@ Notice how the weights of one module went into the other: `MultiQueryAttention` 
 with one key/value head have the same parts, with the same names and shapes.
 
 If you copied the keys and values, as we did, you have spent again what sharing had saved, because the copies
-are as large as multi-head attention's own. Real code makes no copies. Give the groups their own axis, and
-broadcasting lets each key/value head meet all of its queries, as `read_the_cache` does in section 1:
+are as large as multi-head attention's own. It can be done without copies. Give the groups their own axis, and
+broadcasting lets each key/value head meet all of its queries, as `read_the_cache` does in section 1. As an `einsum`
+(lesson 02) it needs no extra axis of size 1:
 """
 
 # %%
@@ -491,6 +492,9 @@ copies = k.repeat_interleave(2, dim=1)
 scores = q.unflatten(1, (3, 2)) @ k[:, :, None].mT  # (B, G, H / G, N, d) with (B, G, 1, d, N)
 same = torch.allclose(q @ copies.mT, scores.flatten(1, 2), atol=1e-6)
 print(f"copies: {copies.numel()} numbers, without copies: {k.numel()}; the same scores: {same}")
+# g: groups, q: the queries of a group
+by_letters = torch.einsum("bgqnd,bgmd->bgqnm", q.unflatten(1, (3, 2)), k)
+print("the same as einsum:", torch.allclose(by_letters, scores, atol=1e-6))
 
 # %% [markdown]
 r"""
@@ -594,7 +598,7 @@ cache_sizes(sizes)
 r"""
 GPT-3 leaves behind 4608 KiB per token. Llama 2 70B has two thirds as many query heads and nearly as many
 layers, but makes do with 320. Llama 3.1 405B takes 63 GiB for one long text; without sharing it would be
-1008.
+1008. (Mistral 7B keeps only the last 4096 of its 8192 tokens, which halves its number: "In practice".)
 
 **Who pays?** Whoever serves the model. A card with 80 billion bytes holds the 6.74 billion parameters of Llama
 2 7B at two bytes each. What is left decides how many people it can serve at a time:
@@ -741,7 +745,7 @@ def trained(n_kv_heads, seed):
     return train_on_fresh(Reporter(n_kv_heads), steps=160, seed=seed)
 
 
-seeds = range(3)
+seeds = range(5)
 eight = [trained(8, seed) for seed in seeds]
 shares = " ".join(f"{100 * right(model):.0f}" for model in eight)
 print(f"nothing shared, 160 steps: {shares} % right")
@@ -779,7 +783,7 @@ for name, pool in pools.items():
             for seed, row in zip(seeds, shared)
         ]
         percents[f"{name}, 8 steps"] = [[100 * right(model) for model in row] for row in trained_on]
-print(f"{'% right on three seeds, G =':25s}", "".join(f"{count:^14d}" for count in counts[1:]))
+print(f"{'% right on five seeds, G =':25s}", "".join(f"{count:^22d}" for count in counts[1:]))
 for name, rows in percents.items():
     columns = ["".join(f"{value:4.0f}" for value in column) for column in zip(*rows)]
     print(f"{name:25s}", "  ".join(columns[1:]))
@@ -790,13 +794,14 @@ figures.curves(percents, counted, **options, reference={"guessing": 100 / 8})
 
 # %% [markdown]
 r"""
-The more heads share, the less is left. With one key/value head for all, a quarter of the reports are still
-right. The mean keeps more than the first head does for four and for two, on every seed. New random heads know
-nothing. One report in eight is right by chance, which is 12.5 %.
+The more heads share, the less is left. With one key/value head for all, a quarter of the reports are still right.
+For four, the mean keeps more than the first head does, on every seed; for two it is never behind; for a single one
+the first head keeps a little more. New random heads know nothing. One report in eight is right by chance, which is
+12.5 %.
 
-Then come 8 steps of training, one twentieth of the 160. With the mean, the models are back at 95 % or more with four
-and two key/value heads, and at 75 % or more with a single one. With random heads they get between a quarter and about
-half right. What the model knows is still there in the mean; it is only a little out of tune.
+Then come 8 steps of training, one twentieth of the 160. With the mean, the models are back at 95 % or more with
+four and two key/value heads, and at about three quarters with a single one. With random heads they get between a
+fifth and about half right. What the model knows is still there in the mean; it is only a little out of tune.
 
 What about a model that has shared from its first step?
 """
@@ -807,11 +812,11 @@ print("G = 1 from the start:", *(f"{share:.0f}" for share in fresh), "% right")
 
 # %% [markdown]
 r"""
-Every report is right, even with a single key/value head. So the trained model had not *needed* eight
-descriptions of each token. It had just got used to them. That is the experience with large models, too. If
-they share from the start, they lose little. Our toy task is too easy to show how little. Ainslie et al.
-measured it on real models. Eight key/value heads gave nearly the quality of multi-head attention and nearly
-the speed of multi-query attention.
+Every report is right, even with a single key/value head. So the trained model had not *needed* eight descriptions
+of each token. It had just got used to them. Our toy task is too easy to show what sharing costs. Shazeer (2019)
+trained a translator with a single key/value head from the start, and lost a little. Ainslie et al. (2023) uptrained
+T5 models: eight key/value heads gave nearly the quality of multi-head attention and nearly the speed of multi-query
+attention.
 
 ## Explore
 
@@ -1064,15 +1069,29 @@ r"""
 
 - **One for all.** PaLM shares one key/value head among 48 query heads, Falcon 7B among 71 (Chowdhery et al.
   2022; Almazrouei et al. 2023).
-- **Eight.** Llama 2 70B, Mistral 7B and all of Llama 3 have eight. Large models are often split across eight
-  cards, and then each card holds one; with a single one, all cards would hold the same copy.
+- **Eight.** Llama 2 70B, Mistral 7B and all of Llama 3 have eight. If a model is split across eight cards, each
+  card then holds one; with a single one, all cards would hold the same copy (Ainslie et al. 2023, section 2.2).
 - **Half as many bytes.** The cache can be kept at one byte per number. For a full text of Llama 3 8B that
   makes 0.5 GiB instead of 1.0.
 - **Or forget.** Mistral 7B keeps only the last 4096 tokens of each layer (lesson 03, windows): 0.5 GiB,
-  however long the text becomes (Jiang et al. 2023).
+  however long the text becomes (Jiang et al. 2023). Its next version, v0.2, gave the window up.
 - **Or keep something smaller.** DeepSeek-V2 keeps 576 numbers per token and layer, from which it makes the
   keys and values of 128 heads again: 67.5 KiB per token for all its 60 layers (DeepSeek-AI 2024). Lesson 13
   builds that.
+
+What came after 2024 goes on from there. All four ways are in use, some of them in one model.
+
+- **A window in some layers only.** In gpt-oss-120b every second layer keeps just the last 128 tokens. For a text of
+  131,072 tokens its 36 layers take 4.5 GiB, instead of 9 (OpenAI 2025). Gemma 3 has five layers with a window of
+  1024 tokens for each layer without one (Gemma Team 2025).
+- **Layers share, too.** In Gemma 3n E4B the last 15 of 35 layers have no keys and values of their own; they use
+  those of a layer further down. That leaves 40 KiB per token of 70, even before its windows. Brandon et al. (2024)
+  measured what such sharing costs.
+- **Keep everything, read little.** In DeepSeek-V3.2 a small scorer looks at all tokens kept and picks 2048 of them
+  for each query; only those are read (**sparse attention**). Of 131,072 tokens that is one in 64. The scorer itself
+  needs a short key for every token (DeepSeek-AI 2025).
+- **Several at once.** DeepSeek-V4 also compresses neighbouring tokens into one entry. Its makers report a tenth of
+  the cache of V3.2 for a text of a million tokens (DeepSeek-AI 2026).
 """
 
 # %%
@@ -1081,6 +1100,14 @@ one_byte = kv_cache_bytes(1, 8192, 32, 8, 128, bytes_per_element=1) / 2**30
 print(f"Llama 3 8B, 8192 tokens: {full} GiB at two bytes, {one_byte} GiB at one")
 print(f"Mistral 7B, the last 4096 tokens: {kv_cache_bytes(1, 4096, 32, 8, 128) / 2**30} GiB")
 print(f"DeepSeek-V2: {576 * 60 * 2 / 2**10} KiB per token")
+long, window = 131_072, 128
+all_layers = kv_cache_bytes(1, long, 36, 8, 64) / 2**30
+every_second = (kv_cache_bytes(1, long, 18, 8, 64) + kv_cache_bytes(1, window, 18, 8, 64)) / 2**30
+print(f"gpt-oss-120b, {long:,} tokens: {all_layers} GiB without windows,", end=" ")
+print(f"{every_second:.1f} GiB with them")
+own, shared_too = (kv_cache_bytes(1, 1, layers, 2, 256) / 2**10 for layers in (35, 35 - 15))
+print(f"Gemma 3n E4B: {own} KiB per token without sharing across layers, {shared_too} with it")
+print(f"DeepSeek-V3.2: reads 1 token in {long // 2048} of {long:,}")
 
 # %% [markdown]
 r"""
@@ -1101,14 +1128,26 @@ r"""
   [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). How the caches of many people share one memory.
 - DeepSeek-AI: *DeepSeek-V2*, 2024, [arXiv:2405.04434](https://arxiv.org/abs/2405.04434). Sharing taken
   further: one small vector from which all keys and values are made.
+- Brandon et al.: *Reducing Transformer Key-Value Cache Size with Cross-Layer Attention*, 2024,
+  [arXiv:2405.12981](https://arxiv.org/abs/2405.12981). Layers that share.
+- DeepSeek-AI: *DeepSeek-V3.2*, 2025, [arXiv:2512.02556](https://arxiv.org/abs/2512.02556), and the [model card of
+  DeepSeek-V4](https://huggingface.co/deepseek-ai/DeepSeek-V4-Pro), 2026. Sparse attention, with its costs.
+- Raschka: [*Recent Developments in LLM
+  Architectures*](https://magazine.sebastianraschka.com/p/recent-developments-in-llm-architectures), 2026. Best for an
+  overview of what models do about the cache now, with drawings.
 - NVIDIA: [*A100 Tensor Core GPU*](https://www.nvidia.com/en-us/data-center/a100/), data sheet. The two
   numbers of section 1, for the model with 80 GB.
 - The shapes of section 4: Brown et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165) (GPT-3);
   Chowdhery et al. 2022, [arXiv:2204.02311](https://arxiv.org/abs/2204.02311) (PaLM); Touvron et al. 2023,
   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2); Almazrouei et al. 2023,
   [arXiv:2311.16867](https://arxiv.org/abs/2311.16867) (Falcon); Jiang et al. 2023,
-  [arXiv:2310.06825](https://arxiv.org/abs/2310.06825) (Mistral); Grattafiori et al. 2024,
-  [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3 and 3.1).
+  [arXiv:2310.06825](https://arxiv.org/abs/2310.06825) (Mistral, and [its
+  card](https://huggingface.co/mistralai/Mistral-7B-Instruct-v0.2) for what v0.2 changed); Grattafiori et al. 2024,
+  [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3 and 3.1). Those of "In practice": OpenAI 2025,
+  [arXiv:2508.10925](https://arxiv.org/abs/2508.10925) (gpt-oss); Gemma Team 2025,
+  [arXiv:2503.19786](https://arxiv.org/abs/2503.19786) (Gemma 3); Qwen Team 2025,
+  [arXiv:2505.09388](https://arxiv.org/abs/2505.09388) (Qwen3); for Gemma 3n the configuration of its E4B in the library
+  [Transformers](https://huggingface.co/docs/transformers/model_doc/gemma3n).
 
 **Next:** in lesson 06 attention becomes a layer of a model that writes.
 """

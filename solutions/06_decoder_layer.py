@@ -2,10 +2,10 @@
 r"""
 # 06 Assemble a decoder layer: how can a hundred layers be stacked without spoiling each other's work?
 
-Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then
-both happen again, and again. Large models stack a hundred layers of this one form, each with its own
-parameters. But stack plain attention on plain attention, and after a few layers nothing is left, neither a
-difference between the tokens nor a gradient.
+Attention lets tokens exchange information. Next, each token should *work* with what it has gathered. Then both
+happen again, and again. GPT-3 stacks 96 layers of this one form, each with its own parameters. But stack plain
+attention on plain attention, and after a few layers nothing is left, neither a difference between the tokens nor a
+gradient.
 
 In this lesson you will **build**
 
@@ -168,7 +168,7 @@ lost.
 
 ### What attention adds to a word
 
-In lesson 02 there was a plus sign that was never explained. On its own, *saw* can be what someone did, or a
+In lesson 02 there was a plus sign that was only announced. On its own, *saw* can be what someone did, or a
 tool; its embedding has to be both, $(1, 1, 0, 0)$, as much a *thing* as an *action*. You trained attention on
 two sentences until that one vector had two meanings. But the meaning was never what attention returned. It
 was the token *plus* the output of attention. That plus is the residual connection. Attention does not write a
@@ -238,8 +238,8 @@ Where does the norm go? There are two orders. The thick line is the residual con
 x to the output passes nothing but two plus signs. Post-norm: attention, plus, norm, network, plus, norm;
 both norms stand on the residual line](../images/decoder_flow.svg)
 
-The first Transformer had **post-norm**. GPT-2 and nearly all models that came after it have **pre-norm**. In
-section 4 you will see why. A decoder layer of the GPT kind:
+The first Transformer had **post-norm**. GPT-2, GPT-3 and Llama have **pre-norm**. Section 4 shows what speaks for
+it. A decoder layer of the GPT kind:
 
 $$h = x + \operatorname{attention}\bigl(\operatorname{LN}_1(x)\bigr)$$
 
@@ -598,7 +598,8 @@ for name, losses in ends.items():
 means = [sum(losses) / 3 for losses in ends.values()]
 table = torch.tensor([[means[0], means[1]], [means[2], means[3]]])
 rows, columns = ["residual", "no residual"], ["norm", "no norm"]
-figures.table(table, rows, columns, title="The loss after 60 steps, mean of three seeds")
+title = "The loss after 60 steps (small is good), mean of three seeds"
+figures.table(table, rows, columns, title=title)
 
 # %% [markdown]
 r"""
@@ -640,10 +641,10 @@ figures.curves(bold, title="Two orders, two learning rates, three seeds each")
 
 # %% [markdown]
 r"""
-At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck
-at guessing, on every seed. That is why post-norm models of many layers need a **warm-up**, a learning rate
-that starts small and grows, and why nearly all of today's large models are pre-norm (Xiong et al. 2020).
-Lesson 08 finds out where the difference comes from.
+At the small learning rate both orders learn. At the larger one pre-norm still learns, and post-norm is stuck at
+guessing, on every seed. So a deep post-norm model needs smaller steps, at least at first: a smaller learning rate,
+or a **warm-up**, in which the rate starts small and grows. Pre-norm models can be trained without one (Xiong et al.
+2020). Lesson 08 finds out where the difference comes from.
 
 ## 5. A layer that attends to another text
 
@@ -773,6 +774,81 @@ print("without a mask:", torch.allclose(reader(target, memory)[1:], alone, atol=
 
 # %% [markdown]
 r"""
+## 6. What is dropout, and where does it stand?
+
+**The question.** Every layer of PyTorch in this lesson was made with `dropout=0.0`; left alone, it would be 0.1.
+What have we switched off?
+
+A network that sees the same few texts again and again can learn them by heart instead of learning from them (it
+**overfits**). **Dropout** makes that harder (Srivastava et al. 2014). In *training*, each number that passes is set
+to zero with probability $p$, drawn anew in every call, and the others are divided by $1 - p$, so that the mean
+stays as it was. No unit can then rely on one particular other unit. In *evaluation* nothing is dropped at all:
+
+$$\operatorname{dropout}(x)_j = \begin{cases} m_j\, x_j / (1 - p) & \text{in training} \\
+x_j & \text{in evaluation} \end{cases}$$
+
+- $m_j$: 0 with probability $p$, otherwise 1, for every number on its own
+- `model.train()` and `model.eval()` switch all dropouts of a model at once; a new module is in training
+
+By hand, for *dog* and $p = 0.5$: if the second and the fourth number are dropped, $(2, -1, 1, 0)$ becomes
+$(4, 0, 2, 0)$.
+"""
+
+# %%
+torch.manual_seed(3)
+half = nn.Dropout(0.5)
+for call in range(3):
+    print("training, call", call, [value + 0.0 for value in half(x[1]).tolist()])
+mean = torch.stack([half(x[1]) for _ in range(10_000)]).mean(dim=0)
+print("mean of 10,000 calls:", [round(value, 1) + 0.0 for value in mean.tolist()])
+print("evaluation:          ", half.eval()(x[1]).tolist())
+
+# %% [markdown]
+r"""
+**Where does it stand?** The first Transformer drops from what each sublayer returns, *before* it is added, and from
+the sum of embeddings and positions at the bottom, with $p = 0.1$ (Vaswani et al. 2017, section 5.4). In a pre-norm
+layer:
+
+$$x + \operatorname{dropout}\bigl(\operatorname{attention}(\operatorname{LN}_1(x))\bigr)$$
+
+The residual line itself passes no dropout, so nothing that is already there gets lost. PyTorch's layers have two
+more places: the weights after softmax, and the hidden units of the network. Find all four:
+"""
+
+# %%
+theirs = nn.TransformerEncoderLayer(8, 2, 32, dropout=0.1, batch_first=True, norm_first=True)
+print("attention weights:", theirs.self_attn.dropout)
+for name, place in (
+    ("dropout1", "after attention"),
+    ("dropout", "hidden units"),
+    ("dropout2", "after the network"),
+):
+    print(f"{place}: {theirs.get_submodule(name)}")
+for mode in ("train", "eval"):
+    getattr(theirs, mode)()
+    same = torch.equal(theirs(words), theirs(words))
+    print(f"{mode}: two calls give the same: {same}")
+
+# %% [markdown]
+r"""
+**What goes wrong.**
+
+- *Two calls give two results.* The model is still in training. Forget `model.eval()` before you measure, and what
+  you measure is noisy and too bad.
+- *Two right modules disagree.* With dropout on, no comparison of outputs can succeed. That is why this course sets
+  it to 0.0 wherever it compares.
+- *Dropout in evaluation.* The argument `dropout_p` of `F.scaled_dot_product_attention` knows no modes; it always
+  drops. Give it 0.0 unless `self.training`.
+
+**Who uses it?** The first GPT and BERT dropped a tenth. A model that sees each text only once, as large language
+models mostly do, has little chance to learn it by heart. PaLM was trained without dropout (Chowdhery et al. 2022),
+and so was the second version of T5, whose authors found it better that way. Liu et al. (2025) trained BERT and
+decoders of two sizes on every text once: without dropout they were better. *Fine-tuning* sees a small set of texts
+several times, and there PaLM and T5 put it back.
+"""
+
+# %% [markdown]
+r"""
 ## Explore
 
 Choose what to measure and how deep to stack. Guess first. Which of the four ways let the features themselves
@@ -823,7 +899,7 @@ draw(mine, words)
 r"""
 ## Explain it
 
-The question that every good course asks.
+A question that everybody who stacks layers should be able to answer.
 """
 
 # %% [markdown] written: decoder.why_residuals (3 points, 8 minutes)
@@ -849,7 +925,7 @@ what should change, and a fresh layer does little harm.
 In pre-norm there is nothing but additions between input and output, so signal and gradient have a clear path
 through any number of layers; the features grow a little with depth, and a last norm at the top takes care of
 that. In post-norm every norm rescales the line itself. Such models train as well, but with many layers they
-need a small learning rate at the beginning (a warm-up).
+need smaller steps, at least at first: a smaller learning rate, or a warm-up.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -867,7 +943,7 @@ learning rate, warm-up). Half for one of the two.
 *3 points.* "d(x+f(x))/dx = I + f'(x), so even if f' is tiny the gradient gets through; without the I you
 get a product of 12 small Jacobians. Attention mixes tokens, stacked mixing makes them identical, the skip
 keeps each token's own information. In pre-LN the skip path is untouched, in post-LN each norm sits on it,
-which is why post-LN needs warm-up when deep."
+which is why deep post-LN needs a small rate or a warm-up."
 
 *One and a half points.* "Residuals help against vanishing gradients because there is a shortcut. They keep
 the original embedding. Pre-norm is more stable." (Half, half, half: no derivative, no reason for the tokens,
@@ -951,8 +1027,8 @@ passes, because its outputs are right.
 </details>
 
 **Nothing at first.** Write `silent(layer)`, which changes a `TransformerDecoderLayer` so that it returns its
-input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (Many large
-models start nearly like that.)
+input unchanged, yet can still learn. Which parameters have to be zero? How many are enough? (GPT-2 starts these
+parameters smaller than the others: lesson 08.)
 """
 
 
@@ -1029,11 +1105,23 @@ r"""
 
 - **Where the parameters are.** The network of GPT-3's layers is four times as wide as the tokens. It holds two
   thirds of a layer's parameters, 1.2 of 1.8 billion; there are 96 layers (Brown et al. 2020).
-- **Who does what.** GPT-2 moved the norm in front and added one at the top (Radford et al. 2019). Llama
-  leaves out the mean and keeps only the division (RMSNorm, lesson 08), and lets one half of its network gate
-  the other (SwiGLU) (Touvron et al. 2023).
+- **Who does what.** GPT-2 moved the norm in front and added one at the top (Radford et al. 2019). Llama leaves out
+  the mean and keeps only the division (RMSNorm, lesson 08), and has another network (SwiGLU, Touvron et al. 2023).
 - **Both at once.** PaLM computes attention and network side by side, from the same norm, and adds both
   (Chowdhery et al. 2022).
+
+**SwiGLU** (Shazeer 2020) gives the network a third matrix. One half of the hidden numbers opens and closes the
+other, unit by unit:
+
+$$\operatorname{SwiGLU}(x) = \bigl(\operatorname{SiLU}(x W_1^{\mathsf T}) \odot x W_3^{\mathsf T}\bigr)\,
+W_2^{\mathsf T}, \qquad \operatorname{SiLU}(z) = \frac{z}{1 + e^{-z}}$$
+
+- $W_1$, $W_3$, shape $(d_{\text{ff}}, d_{\text{model}})$; $W_2$, shape $(d_{\text{model}}, d_{\text{ff}})$, leads
+  back; there are no biases
+- $\odot$: feature by feature
+
+Three matrices of two thirds of the width hold as many parameters as two of the full one. So Llama 2 7B has 11,008
+hidden units, where four times its width would be 16,384. Lesson 20 builds it.
 """
 
 # %%
@@ -1043,6 +1131,19 @@ layer = attention + network
 print("GPT-3, in billions")
 print(f"attention {attention / 1e9:.1f}, network {network / 1e9:.1f}, layer {layer / 1e9:.1f}")
 print(f"96 layers: {96 * layer / 1e9:.0f}")
+
+
+def swiglu(x, w1, w2, w3):
+    """The network of Llama's layers; the weights are stored as nn.Linear stores them."""
+    return (F.silu(x @ w1.T) * (x @ w3.T)) @ w2.T
+
+
+w1, w2, w3 = torch.randn(6, 4), torch.randn(4, 6), torch.randn(6, 4)
+print("SwiGLU:", tuple(x.shape), "->", tuple(swiglu(x, w1, w2, w3).shape))
+two, three = 2 * 4096 * 4 * 4096, 3 * 4096 * 11008
+print(f"Llama 2 7B: four times the width {4 * 4096:,}, two thirds of that {4 * 4096 * 2 // 3:,}")
+print(f"millions of parameters: two full matrices {two / 1e6:.0f},", end=" ")
+print(f"three of 11,008 {three / 1e6:.0f}")
 
 # %% [markdown]
 r"""
@@ -1073,24 +1174,34 @@ r"""
 - Raschka: [*LLMs from scratch*](https://github.com/rasbt/LLMs-from-scratch), code of the book of 2024. Best
   for going on from here, because its chapter 4 stacks such layers into a GPT.
 - He et al.: *Deep Residual Learning for Image Recognition*, 2016,
-  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Where residuals come from, with the experiment that
-  made everyone use them.
+  [arXiv:1512.03385](https://arxiv.org/abs/1512.03385). Residuals in networks for images: with them, more layers
+  stopped making things worse.
 - Ba, Kiros, Hinton: *Layer Normalization*, 2016, [arXiv:1607.06450](https://arxiv.org/abs/1607.06450). Why
   each token is normalised by itself, and not a feature over the batch.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
-  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and why warm-up is needed.
+  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Pre-norm against post-norm, and what a warm-up is good for.
   The theory behind section 4.
 - Dong, Cordonnier, Loukas: *Attention is Not All You Need*, 2021,
   [arXiv:2103.03404](https://arxiv.org/abs/2103.03404). A proof of what attention does to tokens without residuals.
 - Geva et al.: *Transformer Feed-Forward Layers Are Key-Value Memories*, 2021,
   [arXiv:2012.14913](https://arxiv.org/abs/2012.14913). Patterns and notes like our dog detector, found in a
   real model.
+- Srivastava et al.: [*Dropout: A Simple Way to Prevent Neural Networks from
+  Overfitting*](https://jmlr.org/papers/v15/srivastava14a.html), 2014. Section 6, in full.
+- Liu, Bauer, Manning: *Drop Dropout on Single-Epoch Language Model Pretraining*, 2025,
+  [arXiv:2505.24788](https://arxiv.org/abs/2505.24788). Why models that read each text once do without. T5 v1.1: [its
+  checkpoints](https://github.com/google-research/text-to-text-transfer-transformer/blob/main/released_checkpoints.md).
+- Shazeer: *GLU Variants Improve Transformer*, 2020, [arXiv:2002.05202](https://arxiv.org/abs/2002.05202). SwiGLU and
+  its relatives, compared.
 - Hendrycks, Gimpel: *Gaussian Error Linear Units*, 2016,
   [arXiv:1606.08415](https://arxiv.org/abs/1606.08415). GELU as a gate that opens by chance, and the tanh form.
-- The models named above: Radford et al., *Language Models are Unsupervised Multitask Learners*, 2019; Brown
+- The models named above: Radford et al., *Improving Language Understanding by Generative Pre-Training*, 2018 (GPT);
+  Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Radford et al., *Language Models are
+  Unsupervised Multitask Learners*, 2019 (GPT-2); Brown
   et al. 2020, [arXiv:2005.14165](https://arxiv.org/abs/2005.14165); Chowdhery et al. 2022,
   [arXiv:2204.02311](https://arxiv.org/abs/2204.02311); Touvron et al. 2023,
-  [arXiv:2302.13971](https://arxiv.org/abs/2302.13971).
+  [arXiv:2302.13971](https://arxiv.org/abs/2302.13971) (Llama) and
+  [arXiv:2307.09288](https://arxiv.org/abs/2307.09288) (Llama 2).
 
 **You have built it.** Stack these layers, put embeddings below and logits on top, and it is a GPT: lesson 11 does
 that. **Next:** in lesson 07 a token learns where in the sentence it stands.

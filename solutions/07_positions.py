@@ -10,8 +10,9 @@ In this lesson you will **build**
 
 1. sinusoidal positions, the clocks of the first Transformer,
 2. learned positions, a table with one row for each position,
-3. rotary positions (RoPE), which rotate queries and keys; most of today's models do this,
-4. the conversion between the two layouts of RoPE. Real models break when it is forgotten,
+3. rotary positions (RoPE), which rotate queries and keys, as in Llama, Qwen, Gemma and gpt-oss,
+4. the conversion between the two layouts of RoPE. Without it a model from elsewhere gets worse, and no error says
+   so,
 5. ALiBi, which makes distant tokens pay.
 
 Then you train all four on short texts and test them on texts eight times as long. Two of them fall apart at
@@ -31,6 +32,8 @@ upload the course's zip and run `%pip install --no-deps attention*.zip pygraphvi
 """
 
 # %%
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -148,19 +151,19 @@ points, the height of its tip is between -1 and 1. **Sinusoidal positions** give
 is a *pair* of features, and each rotates more slowly than the one before.
 
 ![Two rows of five clocks, one for each of the positions 0 to 4. In the upper row the hand rotates by 1 radian
-per position, in the lower row by a hundredth of that, which can hardly be
-seen](../images/position_clocks.svg)
+per position, in the lower row by a tenth of that](../images/position_clocks.svg)
 
-The sine is the height of the hand, and the cosine is how far it reaches to the right. By hand, for four
-features: pair 0 rotates by $1$ radian per position, pair 1 by $1 / 10000^{2/4} = 0.01$. Position 3 then
-reads:
+The sine is the height of the hand, and the cosine is how far it reaches to the right. By hand, for eight features:
+pair 0 rotates by $1$ radian per position, pair 1 by $1 / 10000^{2/8} = 0.1$. (The picture shows these two; pairs 2
+and 3 rotate by 0.01 and 0.001.) Position 3 then reads:
 """
 
 # %%
-clock = torch.tensor([3 * 1.0, 3 * 0.01])
-print(f"the slower hand turns by {1 / 10000 ** (2 / 4):.2f} per position")
-print("position 3, pair 0:", [round(f(clock[0]).item(), 2) for f in (torch.sin, torch.cos)])
-print("position 3, pair 1:", [round(f(clock[1]).item(), 2) for f in (torch.sin, torch.cos)])
+rates = [1 / 10000 ** (2 * pair / 8) for pair in range(4)]
+print("the hands turn by", [round(rate, 3) for rate in rates], "per position")
+for pair in range(2):
+    clock = torch.tensor(3 * rates[pair])
+    print(f"position 3, pair {pair}:", [round(f(clock).item(), 2) for f in (torch.sin, torch.cos)])
 
 # %% [markdown]
 r"""
@@ -217,18 +220,19 @@ r"""
 - *Whole numbers in the exponent.* `steps // d_model` is zero for every pair, so all clocks run at the same
   speed.
 
-**See it run.** Sixteen features of 24 positions. Read the columns from top to bottom. The left ones swing
-quickly, and the right ones hardly move. Those at the far right look like constant stripes, a sine near 0 next
-to a cosine near 1, because 24 positions are too few to see their clocks move.
+**See it run.** A table of sixteen features for 100 positions has eight pairs. Here are the sines of four of them.
+Pair 0 goes around every six positions, pair 2 once in 63. Pair 4 has not made a quarter turn at the end, and pair 7
+hardly moves, because 100 positions are too few for its clock.
 """
 
 # %%
-table = sinusoidal_positions(24, 16)
-names = [str(p) for p in range(24)]
-note = "row: position, column: feature; blue: positive, orange: negative"
-title = "Sinusoidal positions"
-columns = [str(f) for f in range(16)]
-figures.attention_maps({"d_model = 16": table}, names, columns, title, note=note)
+table = sinusoidal_positions(100, 16)
+for pair in (0, 2, 4, 7):
+    once = 2 * torch.pi * 10000 ** (2 * pair / 16)
+    print(f"pair {pair} goes around once in {once:,.1f} positions")
+sines = {f"pair {pair}": table[:, 2 * pair].tolist() for pair in (0, 2, 4, 7)}
+title = "The sines of four pairs, d_model = 16"
+figures.curves(sines, title=title, xlabel="position", ylabel="sine")
 
 # %% [markdown]
 r"""
@@ -246,11 +250,29 @@ r"""
 *Who saw whom* is answered, on every seed. The embeddings have not changed; we have only added where each
 token stands.
 
-There is one more property, and its authors chose this table for it. The dot product of two rows depends only
-on how far they are apart, because $\sin a \sin b + \cos a \cos b = \cos(a - b)$:
+**Why sines?** The authors give a reason. For every fixed offset $k$, the row of position $p + k$ is a *linear
+function* of the row of position $p$, the same one for all $p$. They hoped that a model could therefore easily learn
+to attend by relative positions (Vaswani et al. 2017, section 3.5). For one pair with the rate $\omega$, three
+tokens on means that the hand has turned by $3\omega$:
+
+$$\begin{pmatrix} \sin \omega (p + 3) \\ \cos \omega (p + 3) \end{pmatrix} =
+\begin{pmatrix} \cos 3\omega & \sin 3\omega \\ -\sin 3\omega & \cos 3\omega \end{pmatrix}
+\begin{pmatrix} \sin \omega p \\ \cos \omega p \end{pmatrix}$$
+
+The matrix is a **rotation**, and $p$ does not occur in it. Here it is for all eight pairs at once, and what follows
+from it: a rotation keeps lengths and angles, so the dot product of two rows depends only on how far apart they are.
 """
 
 # %%
+def three_on(rate):
+    """(2, 2): turns the sine and cosine of a position into those three positions on."""
+    cos, sin = torch.tensor(3 * rate).cos(), torch.tensor(3 * rate).sin()
+    return torch.tensor([[cos, sin], [-sin, cos]])
+
+
+move = torch.block_diag(*(three_on(10000 ** (-2 * pair / 16)) for pair in range(8)))
+same = torch.allclose(table[:-3] @ move.T, table[3:], atol=1e-4)
+print("one matrix moves every row by three:", same)
 apart = table @ table.T
 for p in (0, 5, 15):
     print(f"positions {p:2d} and {p + 3:2d}: {apart[p, p + 3]:.4f}")
@@ -258,7 +280,7 @@ for p in (0, 5, 15):
 # %% [markdown]
 r"""
 In a model this is blurred, because the rows are added to embeddings and pass through $W_Q$ and $W_K$ before
-they meet. RoPE, in section 4, keeps the property where it counts, in the scores.
+they meet. RoPE, in section 4, takes the same rotation, and applies it where it counts: to queries and keys.
 
 ## 3. Could a model find its own positions?
 
@@ -494,8 +516,8 @@ r"""
 ### Explore
 
 Move *dog* through the text, and the arrows spin while the score stays. Then change the distance to *cat*, and
-the point moves along the curve. A larger **base** slows all pairs but the first. With which base does the
-score fall, rather than swing, over the first 20 tokens?
+the point moves along the curve. A larger **base** slows all pairs but the first. Is there a base with which the
+score falls, rather than swings, over the first 20 tokens?
 """
 
 # %% explore
@@ -513,16 +535,20 @@ explore(look, position_of_dog=(0, 200, 1, 1), distance=(0, 40, 1, 3), base=bases
 
 # %% [markdown]
 r"""
-With none, because pair 0 rotates by 1 per position whatever the base, and here it has the longest arrows. A
-trained model can choose. It writes what should be compared nearby into fast pairs, and what should hold over
-long distances into slow ones.
+<details><summary>An answer</summary>
+
+No. Pair 0 rotates by 1 per position whatever the base, and here it has the longest arrows. A trained model can
+choose. It can write what should be compared nearby into fast pairs, and what should hold over long distances into
+slow ones.
+
+</details>
 
 ## 5. Which two features make a pair?
 
 **The question.** In the paper **neighbours** make a pair, features 0 and 1, then 2 and 3. But any two
-features can make a pair, if queries and keys agree. Much of the code that runs today pairs feature $i$ with
-feature $i + d_{\text{head}}/2$, one from each **half**, since it is cheaper to cut a tensor in halves than to
-pick every second number. What happens to weights that were trained with the other layout?
+features can make a pair, if queries and keys agree. GPT-NeoX and the library Transformers pair feature $i$ with
+feature $i + d_{\text{head}}/2$, one from each **half**. What happens to weights that were trained with the other
+layout?
 
 ![One head of six rows in two layouts. Above, neighbours make a pair: rows 0 and 1, 2 and 3, 4 and 5. Below,
 the order is 0, 2, 4, 1, 3, 5, so that the two of a pair are three places apart. Arrows lead each row from its
@@ -720,11 +746,38 @@ weights = torch.softmax(alibi_bias(8, 16), dim=-1)[:, -1]
 head_names = [f"head {h}" for h in range(1, 9)]
 note = "row: head, column: key; the query is token 15"
 keys = [str(j) for j in range(16)]
-figures.attention_maps({"weights": weights}, head_names, keys, "ALiBi alone", note=note)
+relative = weights / weights.max(dim=-1, keepdim=True).values
+title = "ALiBi alone: each weight as a share of the head's largest"
+figures.attention_maps({"weights": relative}, head_names, keys, title, note=note)
+print("largest weight of each head: ", [round(w, 2) for w in weights.max(dim=-1).values.tolist()])
+print("share of it at the first key:", [round(w, 2) for w in relative[:, 0].tolist()])
 
 # %% [markdown]
 r"""
-The first heads are windows of a few tokens with soft edges; the last ones weight nearly everything equally.
+The first heads are windows of a few tokens with soft edges; the last two weight nearly everything equally.
+
+**T5's relative bias** is older and learns what ALiBi writes down (Raffel et al. 2020, section 2.1). It also adds
+one number to each score, which depends on the head and the distance only, but that number is a parameter. To make
+do with 32 of them per head, distances share: the short ones have a parameter each, longer ones come in groups that
+grow, and beyond some hundred tokens there is a single one. So it has an answer for every distance, however long the
+text. All layers use the same numbers. Which distances share a parameter, in a decoder?
+"""
+
+# %%
+def bucket(distance):
+    """Which of 32 parameters a distance uses: 0 to 15 one each, then logarithmic up to 128."""
+    if distance < 16:
+        return distance
+    return min(31, 16 + int(16 * math.log(distance / 16) / math.log(128 / 16)))
+
+
+for number in (0, 15, 16, 20, 24, 30, 31):
+    sharing = [distance for distance in range(1000) if bucket(distance) == number]
+    last = "and all beyond" if sharing[-1] == 999 else f"to {sharing[-1]}"
+    print(f"parameter {number:2d}: distance {sharing[0]}", last if len(sharing) > 1 else "")
+
+# %% [markdown]
+r"""
 
 ## 7. Train short, test long
 
@@ -839,21 +892,25 @@ Thin lines are single runs, each from its own random start; the thick line is th
 
 - **At 16 tokens, all four can do it**, and better than *none*. The last one has only the causal mask to go
   by, and does better than chance, because a mask leaks a little order.
-- **Learned positions fall at once.** Rows beyond 16 hold whatever they held at the start. A table of 16 rows,
-  as real models have it, would refuse.
-- **Sinusoids fall as well.** They have a row for every position, but the layers have never seen the new ones.
+- **Learned positions fall at once.** Rows beyond 16 hold whatever they held at the start. A table of 16 rows
+  would refuse.
+- **Sinusoids fall as well.** They have a row for every position, but the layers have never seen the new ones. (The
+  authors hoped that they would carry over to longer texts.)
 - **RoPE loses a little up to twice the length, and then nearly all.** It depends only on distance, and short
   distances are familiar. Distances that never occurred in training rotate the slow pairs to angles the model
   has never seen.
 - **ALiBi keeps most of it.** A key that is twice as far away simply counts less.
 
-This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters
-more than a near one would not.
+This is a small task that rewards the latest value, so it suits ALiBi. A task in which a distant token matters more
+than a near one would not. Kazemnejad et al. (2023) compared sinusoids, T5's bias, ALiBi, RoPE and none on copying,
+sorting, arithmetic and reasoning, at up to twice the length of training. There *none* came out best, and ALiBi,
+RoPE and sinusoids did poorly, the opposite of our plot. So the task decides, and one plot is not enough to choose
+by.
 
 **Which pair makes RoPE fall?** Heads are 8 features wide here, so pair 1 rotates by 0.1 per position. In
 training the longest distance is 15, which is 1.5 radians, about a quarter turn. At distance 31 it is half a
 turn, and from there on what is farther looks *nearer* again. If that is the trouble, a slower rotation should
-help. Multiply the positions by $16 / n$, so that the last one lands at 16 again, first for one pair at a
+help. Multiply the positions by $16 / n$, so that all of them lie below 16 again, first for one pair at a
 time, then for all four. The models are not trained any further:
 """
 
@@ -898,10 +955,10 @@ other single pair gains nothing. Pair 0 went around more than twice in training,
 Pairs 2 and 3 have not made a quarter turn even at 128 tokens. Pair 1 is the one that had shown a quarter of
 its circle and now shows the rest.
 
-Squeezing positions is called **position interpolation** (Chen et al. 2023). It is how many models got their
-long contexts, usually with some further training. Last in each line is its rival, a **larger base**, which
-slows every pair but the first, and the slower ones more. It does as well as squeezing at 64 and 128 tokens,
-and costs a little more at 32. (Most of today's models are trained with a larger base from the start.)
+Squeezing positions is called **position interpolation**; with some further training it gave Llama a longer context
+(Chen et al. 2023). Last in each line is its rival, a **larger base**, which slows every pair but the first, and the
+slower ones more. On average it does as well as squeezing at 64 and 128 tokens, and costs a little more at 32.
+(Llama 3 was trained with a larger base from the start: "In practice".)
 
 **And the forgotten conversion?** Run the three trained RoPE models in code that pairs halves, first as they
 are, then converted by `rope_to_halves`.
@@ -932,7 +989,7 @@ print("one token, forgotten: the same output:", torch.allclose(home, away, atol=
 # %% [markdown]
 r"""
 There is no error, no warning, and no nonsense either. The model just gets worse. That is why the mistake is
-so hard to notice. If a model that you have converted is "somewhat weaker than in the paper", look at its
+so hard to notice. If a model that you have converted is somewhat weaker than published, look at its
 layout first.
 """
 
@@ -1170,11 +1227,10 @@ order can be learned, but they must not be mixed.
 r"""
 ## In practice
 
-- **Sinusoidal and learned.** The authors of the Transformer of 2017 found that both do equally well, and
-  chose sinusoids (Vaswani et al. 2017, table 3, row E). BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3
-  of 2048.
-- **RoPE** is in Llama, Mistral, Qwen, Gemma and most of today's open models. In most of them it is applied in
-  every layer, to queries and keys only.
+- **Sinusoidal and learned.** The authors of the Transformer of 2017 found nearly the same quality with both (table
+  3, row E), and chose sinusoids because they might carry over to longer texts (Vaswani et al. 2017, section 3.5).
+  BERT learns a table of 512 rows, GPT-2 of 1024, GPT-3 of 2048.
+- **RoPE** is in Llama, Mistral, Qwen3, Gemma 3, DeepSeek-V3 and gpt-oss, each time on queries and keys only.
 - **The base grows with the length of the text.** Llama 2 was trained on 4096 tokens with a base of 10000,
   Llama 3 on 8192 with 500,000 (Grattafiori et al. 2024). The slowest pair of a
   head of width 128 goes once around in 54,410 tokens
@@ -1184,15 +1240,16 @@ r"""
   apart, as they are.
 - **Two layouts.** Meta's own code for Llama pairs neighbours, by complex numbers; the library Transformers
   pairs halves. Its conversion script contains a function that does what your `rope_to_halves` does.
-- **ALiBi** is in BLOOM (176 billion parameters) and MPT. With a number of heads that is not a power of two,
-  slopes are interpolated, which is why this lesson asks you to refuse it.
+- **ALiBi** is in BLOOM (176 billion parameters). For a number of heads that is not a power of two, its authors'
+  code interpolates the slopes; this lesson asks you to refuse it.
 - **Other squeezes.** *NTK-aware* scaling enlarges the base instead of dividing the positions, and so hardly
   touches the fast pairs. The Llama of July 2024 divides the slow pairs by 8, leaves the fast ones, and goes
   smoothly from one to the other.
 - **Partial RoPE** rotates only some of the features of a head (a quarter in Pythia), and leaves the others
   for content.
 - **None at all** (*NoPE*). Decoders without positions can learn order from the causal mask, as *none* began to do
-  (Kazemnejad et al. 2023). Some recent models mix layers with RoPE and layers without.
+  (Kazemnejad et al. 2023). Command A mixes: three layers with RoPE and a window, then one with neither (Cohere
+  2025).
 """
 
 # %%
@@ -1209,11 +1266,13 @@ r"""
 ## Read more
 
 - Vaswani et al.: *Attention Is All You Need*, 2017, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
-  Section 3.5 has the sinusoids, with the reason for them in three sentences.
+  Section 3.5 has the sinusoids, with the two reasons for them in three sentences.
 - Gehring et al.: *Convolutional Sequence to Sequence Learning*, 2017,
   [arXiv:1705.03122](https://arxiv.org/abs/1705.03122). Learned positions before the Transformer.
 - Shaw, Uszkoreit, Vaswani: *Self-Attention with Relative Position Representations*, 2018,
-  [arXiv:1803.02155](https://arxiv.org/abs/1803.02155). The first to let scores depend on distance.
+  [arXiv:1803.02155](https://arxiv.org/abs/1803.02155). Scores that depend on distance, by a learned vector for each.
+- Raffel et al.: *Exploring the Limits of Transfer Learning* (T5), 2020,
+  [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Section 2.1: one learned number for each distance.
 - Su et al.: *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021,
   [arXiv:2104.09864](https://arxiv.org/abs/2104.09864). RoPE, derived from the wish that only distance counts.
 - Press, Smith, Lewis: *Train Short, Test Long*, 2022, [arXiv:2108.12409](https://arxiv.org/abs/2108.12409).
@@ -1223,13 +1282,19 @@ r"""
 - Peng et al.: *YaRN*, 2023, [arXiv:2309.00071](https://arxiv.org/abs/2309.00071). A better squeeze, pair by
   pair.
 - Kazemnejad et al.: *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023,
-  [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). The four of this lesson and none, on tasks like ours.
+  [arXiv:2305.19466](https://arxiv.org/abs/2305.19466). Sinusoids, T5's bias, ALiBi, RoPE and none, on tasks where
+  *none* comes out best, unlike in section 7.
 - Biderman et al. 2021: [*Rotary Embeddings: A Relative Revolution*](https://blog.eleuther.ai/rotary-embeddings/).
   A friendly derivation, with code in both layouts.
 - The models named above: Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*;
   Devlin et al. 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805) (BERT); Grattafiori et al. 2024,
   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783) (Llama 3); BigScience 2022,
-  [arXiv:2211.05100](https://arxiv.org/abs/2211.05100) (BLOOM).
+  [arXiv:2211.05100](https://arxiv.org/abs/2211.05100) (BLOOM); Qwen Team 2025,
+  [arXiv:2505.09388](https://arxiv.org/abs/2505.09388) (Qwen3); Gemma Team 2025,
+  [arXiv:2503.19786](https://arxiv.org/abs/2503.19786) (Gemma 3); DeepSeek-AI 2024,
+  [arXiv:2412.19437](https://arxiv.org/abs/2412.19437) (DeepSeek-V3); OpenAI 2025,
+  [arXiv:2508.10925](https://arxiv.org/abs/2508.10925) (gpt-oss); Cohere 2025,
+  [arXiv:2504.00698](https://arxiv.org/abs/2504.00698) (Command A).
 
 **Next:** lesson 08 looks at the norm, which every layer of section 7 used twice.
 

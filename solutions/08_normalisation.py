@@ -9,7 +9,7 @@ end did not. Lesson 06 showed *that* it is so. This one takes the norm apart and
 In this lesson you will **build**
 
 1. LayerNorm, which brings every token to mean 0 and standard deviation 1,
-2. RMSNorm, the same without a mean, as in most models since Llama,
+2. RMSNorm, the same without a mean, as in T5, Llama, Qwen3 and gpt-oss,
 3. the two places for a norm, pre-norm and post-norm,
 4. the step that makes a norm's parameters disappear into the next layer, exactly.
 
@@ -19,7 +19,7 @@ layers on three seeds.
 **You need** lesson 06: residual connections, and the decoder layer. PyTorch's norms may not be used in the
 answers; everything else that you have built may.
 
-**You spend** about N minutes, more than half of them on the exercises.
+**You spend** about N minutes, half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("norms.layer_norm")` (and likewise for the others) gives one hint at a time.
@@ -188,10 +188,10 @@ line on which both features add up to 0, and there are only two points of the ri
 RMSNorm: all end on a circle, in the direction where they were. LayerNorm: all end on one of the two
 points (1, -1) and (-1, 1)](../images/norm_geometry.svg)
 
-With two features LayerNorm keeps nothing but the answer to "which is larger?". With $D$ features it takes
-away one direction of $D$. Among thousands of directions a single one makes hardly any difference, whether it
-is kept or taken away. That is why most models since Llama save the work and leave the mean alone (section "In
-practice").
+With two features LayerNorm keeps nothing but the answer to "which is larger?". With $D$ features it takes away one
+direction of $D$. Among thousands of directions a single one makes hardly any difference, whether it is kept or
+taken away. Zhang and Sennrich (2019) left the mean alone, saved time, and kept about the same quality; T5 and the Llama
+family do the same (section "In practice").
 
 The measure of size is the **root mean square**, RMS. Read it from the right: square, mean, root. By hand, for
 *the*: $\sqrt{1/4} = 0.5$, so it becomes $(0, 0, 0, 2)$. For *dog*: $\sqrt{(4 + 1 + 1 + 0)/4} = 1.225$, so it
@@ -483,7 +483,7 @@ def no_norm(x, norm, sublayer):
     return x + sublayer(x)
 
 
-ways = {"no norm": no_norm, "pre-norm": pre_norm, "post-norm": post_norm}
+ways = {"pre-norm": pre_norm, "post-norm": post_norm, "no norm": no_norm}
 
 
 def stream(step, depth, seed=0, branch=1.0):
@@ -982,8 +982,8 @@ next to it.
 
 </details>
 
-**Norm the queries.** Some models put an RMSNorm without a weight on every query and key before their dot
-product (QK-norm). How large can a score $q \cdot k / \sqrt{D}$ still become? Find the bound on paper,
+**Norm the queries.** OLMo 2, Gemma 3 and Qwen3 put an RMSNorm on every query and key before their dot product
+(QK-norm). Leave out its weight. How large can a score $q \cdot k / \sqrt{D}$ still become? Find the bound on paper,
 then try to break it.
 """
 
@@ -1002,8 +1002,8 @@ r"""
 
 After the norm, query and key have length $\sqrt{D}$. A dot product is at most the product of the lengths,
 $D$. Divided by $\sqrt{D}$ that is $\sqrt{D}$, for $D = 16$ a score of 4, reached by vectors in the same
-direction. No training can drive softmax into saturation beyond that. (With a learned weight it can again,
-which is why some models learn a weight there.)
+direction. No training can drive softmax into saturation beyond that. (With a learned weight it can again, and the
+three models above have one.)
 
 </details>
 
@@ -1042,7 +1042,7 @@ their gradients. With the norm the size does not matter, and no score passes the
 
 <details><summary>What you may find</summary>
 
-With the constant rate we saw two seeds of four that learned and two that stayed at guessing. A recipe that
+With the constant rate we saw three seeds of six that learned and three that stayed at guessing. A recipe that
 depends on the seed like this is called unstable; a single seed would have told you either "it works" or "it
 does not".
 
@@ -1087,7 +1087,7 @@ r"""
 - Zhang, Sennrich: *Root Mean Square Layer Normalization*, 2019,
   [arXiv:1910.07467](https://arxiv.org/abs/1910.07467). The mean left out, and the time that it saves.
 - Xiong et al.: *On Layer Normalization in the Transformer Architecture*, 2020,
-  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Why post-norm needs a warm-up, by its gradients at
+  [arXiv:2002.04745](https://arxiv.org/abs/2002.04745). Why a warm-up helps post-norm, by its gradients at
   the beginning.
 - Liu et al.: *Understanding the Difficulty of Training Transformers*, 2020,
   [arXiv:2004.08249](https://arxiv.org/abs/2004.08249). The nudge of section 4, with proofs.
@@ -1105,8 +1105,11 @@ r"""
   into RMSNorm as in "Take the mean away beforehand", in order to make models smaller.
 - The models named above: Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288);
   Raffel et al. 2020 (T5), [arXiv:1910.10683](https://arxiv.org/abs/1910.10683); Gemma Team 2024,
-  [arXiv:2408.00118](https://arxiv.org/abs/2408.00118); OLMo Team 2025,
-  [arXiv:2501.00656](https://arxiv.org/abs/2501.00656); Radford et al. 2019 (GPT-2).
+  [arXiv:2408.00118](https://arxiv.org/abs/2408.00118) (Gemma 2) and 2025,
+  [arXiv:2503.19786](https://arxiv.org/abs/2503.19786) (Gemma 3); OLMo Team 2025,
+  [arXiv:2501.00656](https://arxiv.org/abs/2501.00656); Qwen Team 2025,
+  [arXiv:2505.09388](https://arxiv.org/abs/2505.09388) (Qwen3); OpenAI 2025,
+  [arXiv:2508.10925](https://arxiv.org/abs/2508.10925) (gpt-oss); Radford et al. 2019 (GPT-2).
 
 **You have built it.** The vector that a hundred layers add to stays in reach of all of them, and you know
 what each of the two orders pays for that.

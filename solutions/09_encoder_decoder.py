@@ -21,7 +21,7 @@ right to left?
 **You need** lessons 06 (the layer with cross-attention), 07 (sinusoidal positions) and 08 (post-norm). From
 this lesson on you may use `nn.Transformer` and its layers, but not for the encoder layer. That one you build.
 
-**You spend** about N minutes, two thirds of them on the exercises.
+**You spend** about N minutes, more than half of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck,
 `hint("encoder.shift_right")` (and likewise for the others) gives one hint at a time.
@@ -315,9 +315,10 @@ What goes into each stack is a row of the embedding table for each token, times 
 plus the position of lesson 07. After the decoder a linear layer, the **head**, gives one score per token of
 the vocabulary. These scores are the **logits**.
 
-Why the factor? A feature of a position is a sine or a cosine, of size up to 1. The embeddings of the first
-Transformer started small, with a standard deviation of $1 / \sqrt{d_{\text{model}}}$, because the same table
-served as the head. The factor brings both to the same size.
+Why the factor? A feature of a position is a sine or a cosine, of size up to 1. In the code of the first
+Transformer's authors (tensor2tensor) the embeddings start small, with a standard deviation of $1 /
+\sqrt{d_{\text{model}}}$; the paper does not mention it. The same table serves as the head there, and large entries
+would make large logits. The factor brings tokens and positions to the same size.
 
 By hand, for $d_{\text{model}} = 64$: entries of about $1/8 = 0.125$, times $\sqrt{64} = 8$, are of size 1
 again. An `nn.Embedding`, however, starts with entries of size 1. Times 8, they drown out the positions.
@@ -332,9 +333,9 @@ def sinusoids(n, d_model):
 
 torch.manual_seed(0)
 table = nn.Embedding(1000, 64).weight.detach()
-print(f"paper's start: entries {1 / math.sqrt(64)}, times {math.sqrt(64):g}")
+print(f"authors' start: entries {1 / math.sqrt(64)}, times {math.sqrt(64):g}")
 print(f"nn.Embedding, times 8:     size {(8 * table).std():.1f}")
-print(f"paper's start, times 8:    size {(8 * table / math.sqrt(64)).std():.1f}")
+print(f"authors' start, times 8:   size {(8 * table / math.sqrt(64)).std():.1f}")
 print(f"positions:                 size {sinusoids(100, 64).square().mean().sqrt():.1f}")
 
 # %% [markdown]
@@ -355,10 +356,10 @@ $$\operatorname{logits} = h\, W^{\mathsf T} + b$$
 
 ### Exercise: `EncoderDecoder`
 
-Take the layers from PyTorch now. `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer` are post-norm
-with ReLU by default; set `dropout` and `batch_first` yourself. `nn.TransformerEncoder(layer, n_layers)` and
-`nn.TransformerDecoder(layer, n_layers)` make a stack of copies. Then count the masks, because source padding
-must be blocked in *two* places.
+Take the layers from PyTorch now. `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer` are post-norm with
+ReLU by default; set `dropout` (lesson 06) and `batch_first` yourself. `nn.TransformerEncoder(layer, n_layers)` and
+`nn.TransformerDecoder(layer, n_layers)` make a stack of copies. Then count the masks, because source padding must
+be blocked in *two* places.
 """
 
 # %% exercise: encoder.EncoderDecoder
@@ -478,7 +479,7 @@ r"""
 to rounding. Training needs gradients, so this tests the backward pass as well.
 
 Here is the task for the rest of the lesson: read eight digits, write them backwards, then *eos*. The loss is
-the cross-entropy of the next token. The embeddings start as small as in the paper.
+the cross-entropy of the next token. The embeddings start as small as in the authors' code.
 """
 
 # %%
@@ -508,7 +509,7 @@ def losses_of(model, steps, loss=loss_of_reversing, seed=0):
 
 
 def small_start(model, std=32**-0.5):
-    """Embeddings as small as in the paper."""
+    """Embeddings as small as in the code of the paper's authors."""
     for embedding in (model.src_embedding, model.tgt_embedding):
         nn.init.normal_(embedding.weight, std=std)
     return model
@@ -560,12 +561,12 @@ Each of the three sees what another misses. Copied weights show that the numbers
 the gradients do, and the graphs show *where* two models differ, if they do.
 
 **See it run.** Does it matter how large the embeddings are compared with the positions? With `nn.Embedding`'s own
-start, tokens are $\sqrt{32}$ times as large as in the paper, and positions small compared with them. Three seeds
-for each start:
+start, tokens are $\sqrt{32}$ times as large as in the authors' code, and positions small compared with them. Three
+seeds for each start:
 """
 
 # %%
-starts = {"small, as in the paper": 1 / math.sqrt(32), "nn.Embedding's own": 1.0}
+starts = {"small, as in the authors' code": 1 / math.sqrt(32), "nn.Embedding's own": 1.0}
 
 
 def from_start(std, seed, steps=150):
@@ -673,9 +674,6 @@ r"""
   gives it a cache.)
 - *Gradients are recorded.* Every call keeps its whole graph for nothing.
 
-(`greedy_decode` calls the whole model at each step, and so runs the encoder once for each token. Real code
-has two methods, `encode` and `decode`, and encodes the source once.)
-
 **See it run.** Here is the model you have trained, on digits that it has never seen. Each line is one call:
 """
 
@@ -689,6 +687,37 @@ while written[-1] != EOS and len(written) < 12:
     written.append(probabilities.argmax().item())
     shown = ["bos" if i == BOS else "eos" if i == EOS else str(i) for i in written]
     print(f"{' '.join(shown[:-1]):19s} -> {shown[-1]:3s} ({100 * probabilities.max():.0f} %)")
+
+# %% [markdown]
+r"""
+**Encode once.** `greedy_decode` calls the whole model at each step, and so runs the encoder again for each token,
+on the same source. The memory does not depend on the target (section 3). So cut the model in two: `encode` makes
+the memory, and `decode` is called for each token. Nothing is computed differently, only less often:
+"""
+
+# %%
+def encode(model, src):
+    """(B, M, d_model): the memory of the sources."""
+    return model.encoder(embedded(model.src_embedding, src))
+
+
+def decode(model, memory, tgt):
+    """(B, N, V): the logits, from a memory that is there already."""
+    future = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1])
+    return model.head(model.decoder(embedded(model.tgt_embedding, tgt), memory, tgt_mask=future))
+
+
+encoded = []
+hook = my_model.encoder.register_forward_hook(lambda *_: encoded.append(1))
+at_once = greedy_decode(my_model, src, BOS, EOS, 9)
+print("the whole model at each step: encoder runs", len(encoded), "times")
+encoded.clear()
+with torch.no_grad():
+    memory = encode(my_model, src)
+in_two = greedy_decode(lambda src, tgt: decode(my_model, memory, tgt), src, BOS, EOS, 9)
+print("encode once, then decode:     encoder runs", len(encoded), "time")
+print("the same tokens:", torch.equal(at_once, in_two))
+hook.remove()
 
 # %% [markdown]
 r"""
@@ -758,9 +787,10 @@ for seed, model in enumerate(my_models):
 
 # %% [markdown]
 r"""
-The next digit suffers, and then the models recover, because what they write depends on the source and the
-place far more than on the digits written so far. Language is different. There the next word depends strongly
-on the words before it, and one slip can lead a text astray.
+Where the next digit suffers at all, the models then recover, because what they write depends on the source and the
+place far more than on the digits written so far. And in language, where the next word depends on the words before
+it? The measurements disagree. He et al. (2021) found the damage limited, and that language models recover by
+themselves. Arora et al. (2022) found that errors pile up.
 
 ## 5. Does it read from right to left?
 
@@ -868,9 +898,10 @@ In writing, the input of a position is the output of the one before it, which mu
 call is honest because the input is shifted to the right, so that no position reads its own answer, and
 because the causal mask hides everything later.
 
-After a mistake the model reads a beginning unlike any it has read in training, so further mistakes become
-likelier and may pile up (exposure bias). We can keep several beginnings instead of one (beam search), let the
-model read some of its own tokens while it learns (scheduled sampling), or train on more varied data.
+After a mistake the model reads a beginning unlike any it has read in training, so further mistakes may become
+likelier and pile up (exposure bias). They need not: our models recovered after one digit, because the source says
+what comes next. We can keep several beginnings instead of one (beam search), let the model read some of its own
+tokens while it learns (scheduled sampling), or train on more varied data.
 ### END SOLUTION
 
 ### BEGIN MARK SCHEME
@@ -880,8 +911,8 @@ missing.
 **1 point** for: inputs known in training and not in writing, and both shift and causal mask. Half for one
 of the two parts.
 
-**1 point** for: it reads what it never read in training, mistakes may pile up; and one sensible remedy.
-Half for one of the two.
+**1 point** for: it reads what it never read in training, so that mistakes may pile up, or a reason why they need
+not (the source, recovery as measured in section 4); and one sensible remedy. Half for one of the two.
 
 **Sample answers.**
 
@@ -961,8 +992,8 @@ def beam_search(model, src, bos, eos, max_new, width):
     return beams[0][1][1:]
 ```
 
-Every token makes the sum smaller, so short targets win too often. Real systems divide by a power of the
-length.
+Every token makes the sum smaller, so short targets win too often. The authors of the Transformer divided by a power
+of the length.
 
 </details>
 
@@ -1003,10 +1034,14 @@ stands. The decoder now searches by content, and learning that takes more steps 
 
 ## In practice
 
-- **The first one.** The base model of 2017: six layers in each half, a width of 512, 8 heads, 2048 features
-  in the feed-forward networks. With one table of 37,000 tokens shared by source, target and head that makes
-  about 63 million parameters, as the cell below counts; the paper's table 3 says 65. It learned with dropout
-  and a warm-up of 4000 steps, and wrote with a beam of 4.
+- **The first one.** The base model of 2017: six layers in each half, a width of 512, 8 heads, 2048 features in the
+  feed-forward networks. With one table of 37,000 tokens shared by source, target and head that makes about 63
+  million parameters, as the cell below counts; the paper's table 3 says 65. It learned with dropout (lesson 06) of
+  0.1, a warm-up of 4000 steps and **label smoothing**, and wrote with a beam of 4 (sections 5 and 6).
+- **Label smoothing.** The target is not 1 for the right token and 0 for the others. A tenth of it is spread evenly
+  over the whole vocabulary, so that the model never gains by being entirely sure. The paper says that this made the
+  loss worse and the translations better. In PyTorch it is `F.cross_entropy(..., label_smoothing=0.1)`. The best
+  possible loss is then no longer 0, as the cell shows.
 """
 
 # %%
@@ -1018,7 +1053,12 @@ parts["embeddings"] = vocabulary * width
 for name, count in parts.items():
     print(f"{name:10s} {count / 1e6:.0f} million")
 print(f"together   {sum(parts.values()) / 1e6:.0f} million; table 3 of the paper: 65")
-print("warm-up: 4000 steps")
+print("warm-up: 4000 steps; dropout 0.1, label smoothing 0.1; a beam of 4")
+for count in (12, vocabulary):
+    smooth = torch.full((1, count), 0.1 / count)
+    smooth[0, 0] += 0.9
+    best = F.cross_entropy(smooth.log(), torch.tensor([0]), label_smoothing=0.1)
+    print(f"label smoothing, {count:,} tokens: the best possible loss is {best:.2f}")
 
 # %% [markdown]
 r"""
@@ -1035,7 +1075,8 @@ r"""
   are therefore computed once per source, and only the decoder's self-attention has a cache that grows (lesson
   12).
 - **When greedy is not enough.** Whisper searches with a beam of five, and retries with more and more
-  randomness if the text repeats itself or is too unlikely. Even large models get stuck in repetitions.
+  randomness if the text repeats itself or is too unlikely. Greedy decoding and beams tend to end in repetitions
+  (Holtzman et al. 2020).
 
 ## Read more
 
@@ -1047,19 +1088,25 @@ r"""
   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215). Encoder and decoder before attention. They fed in the
   source *reversed*, and it helped.
 - Bahdanau, Cho, Bengio: *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015,
-  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). The first cross-attention, with maps like ours for
-  French and English.
+  [arXiv:1409.0473](https://arxiv.org/abs/1409.0473). Attention to a source before the Transformer, with maps like ours
+  for French and English.
 - Bengio et al.: *Scheduled Sampling for Sequence Prediction*, 2015,
   [arXiv:1506.03099](https://arxiv.org/abs/1506.03099). Teacher forcing, and what to do about a model reading
   its own mistakes.
+- He et al.: *Exposure Bias versus Self-Recovery*, 2021, [arXiv:1905.10617](https://arxiv.org/abs/1905.10617), and Arora
+  et al.: *Why Exposure Bias Matters*, 2022, [arXiv:2204.01171](https://arxiv.org/abs/2204.01171). Does one mistake
+  lead to the next? Two measurements, two answers.
+- Szegedy et al.: *Rethinking the Inception Architecture for Computer Vision*, 2016,
+  [arXiv:1512.00567](https://arxiv.org/abs/1512.00567). Where label smoothing comes from (section 7).
 - Raffel et al.: *Exploring the Limits of Transfer Learning* (T5), 2020,
   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Encoder-decoder against decoder-only, measured side
   by side.
 - The other models: Devlin et al. (BERT) 2019, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805); Radford
   et al. (Whisper) 2022, [arXiv:2212.04356](https://arxiv.org/abs/2212.04356); NLLB Team 2022,
-  [arXiv:2207.04672](https://arxiv.org/abs/2207.04672).
+  [arXiv:2207.04672](https://arxiv.org/abs/2207.04672). On repetitions: Holtzman et al. 2020,
+  [arXiv:1904.09751](https://arxiv.org/abs/1904.09751).
 
-**You have built it:** the whole of the paper that this course is about. Next come text, and models that write
+**You have built it:** the model of the paper that this course is about. Next come text, and models that write
 it.
 """
 

@@ -2,9 +2,10 @@
 r"""
 # 10 Cut a text into tokens: what does a language model read?
 
-*the*, *The* and *the* with a space in front are one word to you. To a language model they may be three
-numbers that have nothing to do with each other. It has never seen a letter, either. If you ask it how many
-letters *catfish* has, you ask about something that was thrown away before the model got to work.
+*the*, *The* and *the* with a space in front are one word to you. To a language model they may be three numbers that
+have nothing to do with each other. It does not see letters, either, unless a letter happens to be a token of its
+own. If you ask it how many letters *catfish* has, you ask about something that was thrown away before the model got
+to work.
 
 What the model does get is a list of **tokens**, each with an **id**, a number that says which row of the
 embedding table is meant. The program that makes tokens from text is the **tokenizer**. In this lesson you
@@ -19,7 +20,7 @@ and compare it with the tokenizer from Hugging Face, trained on the same text.
 
 **You need** Python: lists, dicts, loops, and what `str.encode` does. No earlier lesson is needed.
 
-**You spend** about N minutes, most of them on the exercises.
+**You spend** about N minutes, two thirds of them on the exercises.
 
 Write an answer, run the check below it, read what it says. When you are stuck, `hint("tokens.train_bpe")`
 (and likewise for the others) gives one hint at a time.
@@ -169,7 +170,7 @@ is not in it.
 words say much, but there are too many of them. Can a text itself show which pieces are worth an id?
 
 The idea comes from a small C program of 1994, made to compress files (Gage 1994); Sennrich, Haddow and Birch
-brought it to language models in 2016. Find the pair of neighbours that occurs most often and give it its own
+brought it to translation models in 2016. Find the pair of neighbours that occurs most often and give it its own
 id. Then do it again, and again:
 
 ![The text aaabdaaabac in four lines. First 11 bytes. Then aa becomes 256, 9 tokens are left. Then 256 and a
@@ -371,7 +372,7 @@ print("from left to right:", merge_pair([97, 98, 99], merges[1], 257))
 r"""
 The way back starts from bytes too, and one character can take several of them:
 
-![Letters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
+![Characters and their UTF-8 bytes: a is 97; a with two dots is 195, 164; the Russian ya is 209, 143; the euro
 sign is 226, 130, 172; a smiling face is 240, 159, 152, 128. The first two of those four are not a character by
 themselves and are read as the replacement sign](../images/utf8_bytes.svg)
 
@@ -589,8 +590,8 @@ languages, and to have more of them.
 
 ## 6. Is it the real thing?
 
-Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE, which many published models use.
-That raises two questions. Given *your* merges, does their encoder write your ids? If it learns from the same
+Hugging Face's library `tokenizers`, written in Rust, trains byte-level BPE, the kind that GPT-2, Llama 3 and Qwen3
+use. That raises two questions. Given *your* merges, does their encoder write your ids? If it learns from the same
 text, does it learn your merges?
 
 Usually it cuts the text into words first (`use_regex`). Here it must not, because your `train_bpe` does not.
@@ -720,8 +721,8 @@ Four to eight sentences are enough.
 
 ### BEGIN SOLUTION
 **A worked answer.** With whole words, a word that is not in the table has no number: *catfish* and *bird*
-become the same `<unk>`, and the model cannot write them. With bytes every text can be written, but it is four
-to six times as long in English. Attention compares all pairs, so its cost grows with the square of that, and
+become the same `<unk>`, and the model cannot write them. With bytes every text can be written, but it is several
+times as long. Attention compares all pairs, so its cost grows with the square of that, and
 what is far apart in letters is hard to connect.
 
 Byte-pair encoding begins with all 256 bytes, and every text is a sequence of bytes. Merges only shorten it,
@@ -758,7 +759,7 @@ r"""
 Not graded, and harder than they look.
 
 **Words first.** Your merges run across words. *of the* may become one token, and so may the end of one word
-with the start of the next. Real tokenizers cut a text into words first and learn pairs within them only.
+with the start of the next. GPT-2's tokenizer cuts a text into words first and learns pairs within them only.
 Write `train_within_words(text, n_merges)`, which does so with `split_words`. Which of your functions can stay
 as they are?
 """
@@ -847,10 +848,11 @@ for name, cut in ways.items():
 
 # %% [markdown]
 r"""
-Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by
-itself before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer,
-because no merge is spent on pairs of words that happen to stand next to each other in this part. That is why
-tokens of GPT models begin with a space.
+Cut at every boundary, the text takes about a seventh more tokens than uncut, because a space is a token by itself
+before almost every word. With the space kept it takes no more tokens than uncut, and even a few fewer, because no
+merge is spent on pairs of words that happen to stand next to each other in this part. The authors of GPT-2 name
+better compression as their reason, too (Radford et al. 2019, section 2.2). So most of its tokens for words begin
+with a space.
 
 **Special tokens.** A model needs tokens that no text can contain: one for the end of a document, others for
 the turns of a conversation. They get ids after all merges, and they are cut out *before* anything else. Write
@@ -894,7 +896,7 @@ def encode_special(text, merges, special):
 ```
 
 If the text of a user goes through it, the user can write an end of document, or the beginning of an answer,
-and the model cannot tell it from a real one. Text from outside is therefore always encoded without special
+and the model cannot tell it from a real one. Text from outside should therefore be encoded without special
 tokens.
 
 </details>
@@ -961,7 +963,7 @@ r"""
 
 They are steps on the way. To make a long piece, two shorter ones were merged. If the short one occurs nowhere
 else, every one of its occurrences has been swallowed, and its row of the embedding table is never trained.
-Large models really have such rows. Tokens that occur in the tokenizer's training text but hardly ever in the
+Published models have such rows. Tokens that occur in the tokenizer's training text but hardly ever in the
 model's make models behave strangely (Land and Bartolo 2024 look for them systematically).
 
 </details>
@@ -971,24 +973,28 @@ model's make models behave strangely (Land and Bartolo 2024 look for them system
 r"""
 ## In practice
 
-- **How many merges?** GPT-2: 50,000, so that its vocabulary has 256 + 50,000 + 1 = 50,257 entries (Radford et
-  al. 2019; the last one marks the end of a text). Llama 2: 32,000 (Touvron et al. 2023). Llama 3: 128,000
-  (Grattafiori et al. 2024). Gemma 2: 256,000, for the sake of many languages (Gemma Team 2024).
+- **How large is the vocabulary?** GPT-2 has 50,000 merges, and so 256 + 50,000 + 1 = 50,257 entries (Radford et al.
+  2019; the last one marks the end of a text). Llama 2: 32,000 (Touvron et al. 2023). Llama 3: 128,000, and 256 more
+  for special tokens (Grattafiori et al. 2024). gpt-oss: 201,088 (OpenAI 2025). Gemma 2: some 256,000, for the sake
+  of many languages (Gemma Team 2024).
 - **What do they cost?** In the smallest GPT-2, of width 768 and with 124 million parameters, the table takes
   31 % of them. In the Llama 2 of 7 billion, of width 4096, with one table for reading and one for writing: 4
   %.
 - **Words first.** GPT-2 cuts a text by a regular expression before any merge, so that a space belongs to
-  the word after it ("On your own"). That is why *the* with a space in front is a token.
+  the word after it ("On your own"). So *the* with a space in front is a token.
 - **Other ways to choose pieces.** *WordPiece* (BERT) merges the pair whose parts occur together most often
-  *relative to how frequent they are*; *Unigram* (T5, Gemma) starts from many pieces and drops those whose
-  loss costs least. Before either of them, many tokenizers *normalise* the text, so that one character is
-  always the same bytes (Unicode NFC).
-- **Trained once.** A tokenizer is trained before its model, often on another text, and never changed
-  afterwards.
+  *relative to how frequent they are*; *Unigram* (T5, XLNet, ALBERT) starts from many pieces and removes those
+  without which the text becomes least unlikely. Before any of these, a tokenizer may *normalise* the text, so that
+  one character is always the same bytes (Unicode NFC).
+- **Trained once.** A tokenizer is trained before its model, and not changed afterwards, because the rows of the
+  embedding table go by its ids.
 - **Special tokens.** The end of a text, or the beginning of an answer in a chat, are ids beyond the merges.
   No text that a user types may be encoded into them.
-- **Numbers and code.** A number is cut wherever its digits were frequent together, which makes arithmetic
-  hard. Llama 2 therefore splits all numbers into single digits.
+- **Numbers.** With nothing but merges, as in GPT-2, a number is cut wherever its digits were frequent together, so
+  that two neighbours may be cut differently. Llama 2 and Gemma split all numbers into single digits. GPT-4 and
+  Llama 3 cut them into groups of up to three digits, *from the left*: 1234567 is 123, 456, 7. In 1234567 + 7654321
+  the groups line up, in 1234567 + 99 they do not. Singh and Strouse (2024) found that GPT-4 and its predecessor add
+  better when the groups are counted from the right, as we write them: 1,234,567.
 - **Without a tokenizer.** Models that read bytes exist: ByT5 (Xue et al. 2022), and the Byte Latent
   Transformer (Pagnoni et al. 2024), which groups bytes as it goes.
 """
@@ -997,7 +1003,11 @@ r"""
 gpt2, llama2 = (256 + 50_000 + 1) * 768, 2 * 32_000 * 4096
 print(f"GPT-2: {256 + 50_000 + 1:,} tokens, {gpt2 / 1e6:.0f} of 124 million: {gpt2 / 124e6:.0%}")
 print(f"Llama 2: 32,000 tokens, {llama2 / 1e6:.0f} million of 7 billion: {llama2 / 6.74e9:.0%}")
-print("tables of Llama 3 and Gemma 2: 128,000 and 256,000 rows")
+print(f"rows of Llama 3: {128_000 + 256:,}, of gpt-oss: {201_088:,}, of Gemma 2: some {256_000:,}")
+for number in ("1234567", "7654321", "99"):
+    from_left, mirrored = re.findall(r"\d{1,3}", number), re.findall(r"\d{1,3}", number[::-1])
+    from_right = [group[::-1] for group in reversed(mirrored)]
+    print(f"{number}: from the left {from_left}, from the right {from_right}")
 
 # %% [markdown]
 r"""
@@ -1016,15 +1026,21 @@ r"""
   well-known way to choose pieces, with a probability for each.
 - Bostrom, Durrett: *Byte Pair Encoding is Suboptimal for Language Model Pretraining*, 2020,
   [arXiv:2004.03720](https://arxiv.org/abs/2004.03720). The two ways compared in trained models.
+- Singh, Strouse: *Tokenization counts*, 2024, [arXiv:2402.14903](https://arxiv.org/abs/2402.14903). What the grouping
+  of digits does to sums.
 - Petrov et al.: *Language Model Tokenizers Introduce Unfairness Between Languages*, 2023,
   [arXiv:2305.15425](https://arxiv.org/abs/2305.15425). What the same text costs in many languages.
 - Land, Bartolo: *Fishing for Magikarp*, 2024, [arXiv:2405.05417](https://arxiv.org/abs/2405.05417). How to
   find the tokens that a model was never trained on.
 - Karpathy: [*minbpe*](https://github.com/karpathy/minbpe). The algorithm of this lesson in small files,
   with the details of the GPT tokenizers.
+- Hugging Face: [*Tokenization algorithms*](https://huggingface.co/docs/transformers/tokenizer_summary). Which model has
+  which.
 - The models named above: Touvron et al. 2023, [arXiv:2307.09288](https://arxiv.org/abs/2307.09288);
   Grattafiori et al. 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783); Gemma Team 2024,
-  [arXiv:2408.00118](https://arxiv.org/abs/2408.00118); Xue et al. 2022,
+  [arXiv:2408.00118](https://arxiv.org/abs/2408.00118); OpenAI 2025,
+  [arXiv:2508.10925](https://arxiv.org/abs/2508.10925); Qwen Team 2025,
+  [arXiv:2505.09388](https://arxiv.org/abs/2505.09388); Xue et al. 2022,
   [arXiv:2105.13626](https://arxiv.org/abs/2105.13626); Pagnoni et al. 2024,
   [arXiv:2412.09871](https://arxiv.org/abs/2412.09871).
 

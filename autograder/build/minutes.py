@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from autograder.build.lesson import Cell
 
 READING = 130  # words per minute, with a look at the pictures and at what the cells print
+CODE = 25  # lines of given code per minute
+RUNNING = 3  # minutes to wait for the experiments, and to try the explorer
 STEP = 5  # minutes; nobody knows it more exactly
 SPENT = re.compile(r"^\*\*You spend\*\* about N minutes.*?$(?=\n\n)", flags=re.M | re.S)
 HEADING = re.compile(r"^#+ (.+)$", flags=re.M)
@@ -22,11 +24,16 @@ LATER = re.compile(
 
 
 def minutes_of(cells: "list[Cell]") -> int:
-    """The minutes that a lesson with these cells takes: those of its exercises and written questions, and the time to
-    read its text."""
+    """Return the minutes that a lesson with these cells takes.
+
+    They are those of its exercises and written questions, and the time to read its text and the code that is given, and
+    to wait for what runs. The code of an exercise is in the minutes of the exercise.
+    """
     work = sum(cell.minutes for cell in cells)
     words = sum(len(LATER.sub("", cell.text).split()) for cell in cells if not cell.is_code)
-    return STEP * round((work + words / READING) / STEP)
+    code = "\n".join(cell.text for cell in cells if cell.is_code and cell.kind not in ("exercise", "check"))
+    lines = sum(bool(line.strip()) for line in code.splitlines())
+    return STEP * round((work + words / READING + lines / CODE + RUNNING) / STEP)
 
 
 def with_exercises(text: str, cells: "list[Cell]") -> str:

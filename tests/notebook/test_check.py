@@ -4,6 +4,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
+from nbgrader.utils import determine_grade
 
 from autograder.grading.gradebook.graded_notebook import stated_points
 
@@ -85,6 +86,21 @@ def test_a_right_answer_shows_a_tick_and_is_a_plain_float(outputs):
     assert "✓ loops.softmax: right, 7 of 7 points" in text(outputs[RIGHT])
     assert outputs[RIGHT][-1].data["text/plain"] == "7.0"
     assert stated_points(outputs[RIGHT], 7.0) == 7.0
+
+
+@pytest.mark.parametrize("cell, points", [(RIGHT, "7.0"), (UNSTABLE, "5.0")])
+def test_a_notebook_shows_no_number_below_the_card_and_nbgrader_reads_one(outputs, cell, points):
+    stated = outputs[cell][-1]
+    assert stated.output_type == "execute_result"
+    assert stated.data["text/plain"] == points
+    assert BeautifulSoup(stated.data["text/html"], "html.parser").get_text() == ""
+
+
+def test_stock_nbgrader_records_the_points_of_a_check(outputs):
+    for cell, points in ((RIGHT, 7.0), (UNSTABLE, 5.0), (WRONG, 0.0)):
+        graded = nbformat.v4.new_code_cell("check(softmax)", outputs=outputs[cell])
+        graded.metadata.nbgrader = {"grade": True, "points": 7, "solution": False, "grade_id": "softmax"}
+        assert determine_grade(graded) == (points, 7)
 
 
 def test_a_partly_right_answer_gets_part_of_the_points_and_the_reason(outputs):
