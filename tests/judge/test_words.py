@@ -208,7 +208,7 @@ CASES = [
     (
         "generation.top_p_logits",
         "exceeds p",
-        "reach p, or to exceed it?",
+        "reach p or exceed it?",
         filtered("probs.cumsum(-1)", "(F.pad(sums[:, :-1], (1, 0)) <= p) & (p > 0)"),
     ),
     (
@@ -256,7 +256,7 @@ CASES = [
     (
         "generation.sample",
         "the rank instead of the token",
-        "in the order of the size",
+        "index into the sorted probabilities",
         "def sample(logits, u, temperature=1.0):\n    if temperature == 0:\n        return logits.argmax(-1)\n"
         "    sums = torch.softmax(logits / temperature, -1).sort(-1, descending=True)[0].cumsum(-1)\n"
         "    return (sums / sums[:, -1:] > u[:, None]).int().argmax(-1)\n",
