@@ -235,7 +235,7 @@ CASES = [
     (
         "preferences.dpo_step",
         "the prompt of one answer counts",
-        "For one of the two answers every token counts",
+        "For one of the two answers you count every token",
         "def dpo_step(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):\n"
         "    def log_prob(model, ids, kept):\n        logs = torch.log_softmax(model(ids)[:, :-1], -1)\n"
         "        return (logs.gather(-1, ids[:, 1:, None])[..., 0] * kept[:, 1:]).sum(1)\n"

@@ -240,8 +240,8 @@ EXERCISE = Exercise(
     hints=(
         "Start with the two running averages, one of the gradients and one of their squares. In each, the "
         "old average has the weight beta and the new number the weight 1 - beta.",
-        "After the first step an average that started at zero holds only 1 - beta of the gradient. Divide "
-        "by a factor that makes up for this; after step t, 1 - beta^t of the weight has come in.",
+        "After the first step an average that started at zero holds only 1 - beta of the gradient; after "
+        "step t the weights of all gradients so far add up to 1 - beta^t. Divide by that.",
         "In outline: update both averages, correct each of them in a new variable, shrink the parameter "
         "by the decay, subtract the rate times the corrected mean over the root plus eps, and return the "
         "parameter and the two uncorrected averages as new tensors.",

@@ -199,8 +199,8 @@ EXERCISE = Exercise(
         "": ("Even the first step is wrong.", "Is the loss right before the step?"),
     },
     hints=(
-        "Each pair needs four log-probabilities: two answers under two models. You have built "
-        "`sequence_log_prob` for that, and `dpo_loss` for the rest. Only the policy's two have a gradient.",
+        "Each pair needs four log-probabilities, of two answers under two models. Compute them as in "
+        "`sequence_log_prob`, and the loss as in `dpo_loss`. Only the policy's two get a gradient.",
         "Compute the reference's two under torch.no_grad(). Clear the gradients before `backward`; the "
         "optimiser's step comes after it.",
         "In outline: compute the reference's log-probabilities without gradients, the policy's with them, "
