@@ -152,7 +152,7 @@ CASES = [
     (
         "images.unpatchify",
         "a bare reshape",
-        "in which numbers lie in memory",
+        "in which the numbers lie in memory",
         "def unpatchify(patches, patch, height, width):\n"
         "    return patches.reshape(len(patches), -1, height, width)\n",
     ),
