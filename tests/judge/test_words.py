@@ -143,7 +143,7 @@ CASES = [
     (
         "finetune.accumulated_step",
         "the value to ignore by heart in one place",
-        "With -100 you are right",
+        "only when `ignore` is not -100",
         "def accumulated_step(model, optimizer, batches, ignore=-100):\n    optimizer.zero_grad()\n    total = 0.0\n"
         "    count = sum(int((t != -100).sum()) for _, t in batches)\n    for x, t in batches:\n"
         "        loss = F.cross_entropy(model(x).mT, t, ignore_index=ignore, reduction='sum') / count\n"
