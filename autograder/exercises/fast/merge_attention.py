@@ -186,7 +186,7 @@ EXERCISE = Exercise(
     needs={
         "empty": ("Your answer is wrong only where a set has no keys.",
                   "What is exp(-inf), and what is -inf minus -inf?"),
-        "axes in front": ("Your answer is right for one row of queries, but wrong for a batch.",
+        "axes in front": ("Your answer is wrong only for a batch of several rows of queries.",
                           "Which axes do your steps use, counted from the end?"),
         "": ("Even a single query comes out wrong.", "Which share of the common sum belongs to each set?"),
     },

@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         edit("FLA-07", {LAST: "return output"},
              "The weights of your rows do not sum to one.", "What do you divide by at the end?"),
         edit("FLA-09 the maximum is not kept", {"largest = new": "pass"},
-             "You rescale every block as if nothing had come before it.",
+             "You do not keep the maximum from block to block.",
              "Which maximum should the third block be compared with?"),
         edit("FLA-11", {NEW: f"{ALL}", SHRINK: "torch.exp(largest - new).nan_to_num(0.0)"},
              "A query from which a whole block is hidden comes out as NaN.",
@@ -230,7 +230,8 @@ EXERCISE = Exercise(
                            "score comes?"),
         "axes in front": NEEDS["axes in front"],
         "heads": NEEDS["heads"],
-        "several tokens": ("Your answer is right for a single key, but the weights of several are wrong.",
+        "several tokens": ("Your answer is wrong only when there are several keys, so it must be the "
+                           "weights that are wrong.",
                            "How does a score become a weight?"),
         "": ("Even a single key, whose weight is always 1, comes out wrong.",
              "What do you divide by at the end?"),

@@ -170,7 +170,7 @@ EXERCISE = Exercise(
     needs={
         "tiny": ("Your answer is wrong only for very small weights, such as 1e-12.",
                  "Which number in your code is larger than 1e-12?"),
-        "parameter": ("Your answer is right for a plain tensor, but wrong for a layer's parameter.",
+        "parameter": ("Your answer is wrong only for a layer's parameter.",
                       "Can a tensor of integers have a gradient?"),
         "zeros": ("Your answer is wrong only when a block contains nothing but zeros.",
                   "What is the scale of such a block, and what do you divide by it?"),

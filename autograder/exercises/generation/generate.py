@@ -178,7 +178,7 @@ EXERCISE = Exercise(
                    "Which text does the model read, and which do you extend?"),
         "long": ("Your answer is wrong only for a long text.",
                  "How much should the model read when max_len is None?"),
-        "choose": ("Your answer is wrong only with a different `choose`.",
+        "choose": ("Your answer is wrong only with certain `choose` functions.",
                    "Which function picks the next token?"),
         "text": ("Your answer is wrong only after a text of several tokens.",
                  "What does the model read, and which row of the logits predicts the next token?"),

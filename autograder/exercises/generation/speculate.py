@@ -108,7 +108,7 @@ EXERCISE = Exercise(
              {"            break\n        n += 1": "            last = n\n        n += 1",
               "    n = 0\n": "    n, last = 0, len(draft)\n",
               "    if n == len(draft):": "    n = last\n    if n == len(draft):"},
-             "After two rejections, you continue from the second.",
+             "You do not stop at the first rejected token.",
              "What happens to the rest of the draft after the first rejection?"),
         edit("SPEC-03 the large model's distribution after a rejection", {REST: "target_probs[n]"},
              "After a rejection you return the large model's distribution.",

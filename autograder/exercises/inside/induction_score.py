@@ -66,7 +66,7 @@ EXERCISE = Exercise(
         edit("IND-03 two tokens on", {KEYS: "queries - period + 2"},
              "Your keys are two positions after the same token.", "Which token followed it the last time?"),
         edit("IND-05 the token before", {KEYS: "queries - 1"},
-             "Your keys are the previous tokens of the text.",
+             "Your keys are the tokens just before the queries.",
              "How far back is the same token in a block that repeats?"),
         edit("IND-07 one query too many", {QUERIES: "torch.arange(period - 1, weights.shape[-1]"},
              "You include the last query of the first block.", "Has this token occurred before?"),

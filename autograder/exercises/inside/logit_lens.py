@@ -124,7 +124,7 @@ EXERCISE = Exercise(
     ),
     combinable=("LENS-01", "LENS-11", "LENS-13", "LENS-23"),
     needs={
-        "own norm": ("Your answer is right with an ordinary norm, but wrong with another module.",
+        "own norm": ("Your answer is wrong only with a norm of a different kind.",
                      "Do you call the norm that you are given?"),
         "layers": ("Your answer is wrong only when there are several layers.",
                    "Which axis do the layers become?"),

@@ -162,7 +162,7 @@ EXERCISE = Exercise(
              "Does a function in a loop look up `name` when it is defined or when it is called?"),
         edit("HOOK-39 the output of the model", {"        model(*inputs)\n": "        result = model(*inputs)\n",
              "return found": "return dict.fromkeys(found, result)"},
-             "Every name has the model's own output.", "Which output belongs to each name?"),
+             "You store the model's own output under every name.", "Which output belongs to each name?"),
         edit("HOOK-41 a list instead of a dict", {"return found": "return list(found.values())"},
              "You return a list.", "How can the caller find the output of a certain part?"),
     ),
@@ -177,8 +177,7 @@ EXERCISE = Exercise(
         "pairs": ("Your answer is wrong only for a part that returns two things.",
                   "Which object did the part return?"),
         "unused": ("Your answer is wrong only when a part is not called.", "Which names should be missing?"),
-        "several": ("Your answer is right for one part at the top level, but wrong for several parts or "
-                    "nested ones.",
+        "several": ("Your answer is wrong only for several parts or nested ones.",
                     "Which name does each hook write under, and how does named_modules name a nested part?"),
         "": ("Even one part at the top level comes out wrong.",
              "Which of a hook's arguments is the output?"),
@@ -189,8 +188,8 @@ EXERCISE = Exercise(
         "register_forward_hook returns a handle, whose remove() takes the hook off again. Call it in a "
         "`finally`, so that it happens even if the model raises. In a loop, give each hook its own name, "
         "for example as a default argument.",
-        "In outline: check the names against dict(model.named_modules()) and raise ValueError for an "
-        "unknown one; in a `try`, register a hook for each name and call the model once; in `finally`, "
-        "remove the hooks; return the dict.",
+        "In outline: check the names against those of named_modules and raise ValueError for an unknown "
+        "one; in a `try`, register a hook for each name and call the model once; in `finally`, remove the "
+        "hooks; return the dict.",
     ),
 )

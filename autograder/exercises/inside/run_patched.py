@@ -169,8 +169,7 @@ EXERCISE = Exercise(
                    "What does the docstring say about such a part?"),
         "none": ("Your answer is wrong only when nothing is replaced.",
                  "What should the model return when nothing is replaced?"),
-        "several": ("Your answer is right for one part at the top level, but wrong for several parts or "
-                    "nested ones.",
+        "several": ("Your answer is wrong only for several parts or nested ones.",
                     "Which tensor does each hook return, and how does named_modules name a nested part?"),
         "": ("Even one part at the top level comes out wrong.",
              "What must a hook return to replace an output?"),

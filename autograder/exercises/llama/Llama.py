@@ -244,8 +244,7 @@ EXERCISE = Exercise(
     ),
     combinable=("LLA-01", "LLA-05", "LLA-11", "LLA-19", "LLA-25", "LLA-27"),
     needs={
-        "given": ("Your numbers are right with ordinary layers, but wrong with layers that check how they "
-                  "are called.",
+        "given": ("Your answer is wrong only with layers that check how they are called.",
                   "With which arguments do you call the layers, and how often?"),
         "epsilon": ("Your answer is wrong only where features are small or the epsilon is not the default.",
                     "Does your norm get the argument `eps`?"),

@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         edit("LLY-23 GELU", {HIDDEN: "F.gelu(self.gate_proj(read)) * self.up_proj(read)"},
              "Your numbers are close, but your gate is a GELU.", "Which activation does SwiGLU use?"),
         edit("LLY-25 no gate", {HIDDEN: "F.silu(self.up_proj(read))"},
-             "One of the layers `gate_proj` and `up_proj` is not used.", "What is the gate multiplied by?"),
+             "You do not use `gate_proj`.", "Which layer's output should go through the SiLU?"),
         edit("LLY-25", {HIDDEN: "self.gate_proj(read) * self.up_proj(read)"},
              "Your gate has no activation.", "Which function is applied to the gate in SwiGLU?"),
         edit("LLY-27 a LayerNorm", {"nn.RMSNorm(d_model, eps=eps)":
@@ -245,8 +245,7 @@ EXERCISE = Exercise(
     ),
     combinable=("LLY-01", "LLY-03", "LLY-11", "LLY-13", "LLY-21", "LLY-25"),
     needs={
-        "given": ("Your numbers are right with an ordinary attention, but wrong with one that checks how "
-                  "it is called.",
+        "given": ("Your answer is wrong only with an attention that checks how it is called.",
                   "With which arguments do you call the attention, and how often?"),
         "epsilon": ("Your answer is wrong only where features are small or the epsilon is not the default.",
                     "Do both norms get the argument `eps`?"),

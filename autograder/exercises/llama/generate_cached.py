@@ -250,7 +250,7 @@ EXERCISE = Exercise(
     needs={
         "stop": ("Your answer is wrong only when there is a stop.",
                  "When does the text end, and which tokens belong to it?"),
-        "choose": ("Your answer is wrong only with a different `choose`.",
+        "choose": ("Your answer is wrong only with certain `choose` functions.",
                    "Which function picks the next token?"),
         "several": ("Your answer is wrong only when several new tokens are asked for.",
                     "What does the model read in the second call, and which caches does it get?"),

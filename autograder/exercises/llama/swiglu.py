@@ -148,8 +148,7 @@ EXERCISE = Exercise(
     ),
     combinable=("GLU-01", "GLU-07", "GLU-09", "GLU-13", "GLU-15", "GLU-21"),
     needs={
-        "calls": ("Your results are right with ordinary layers, but wrong with layers that count their "
-                  "calls.",
+        "calls": ("Your answer is wrong only with layers that count their calls.",
                   "How often do you call each layer?"),
         "biases": ("Your answer is wrong only when the layers have biases.",
                    "What does a layer compute besides the product with its weight?"),

@@ -232,7 +232,7 @@ EXERCISE = Exercise(
                   "What does eps do there, and where does the formula add it?"),
         "decay": ("Your answer is wrong only with weight decay.",
                   "How much does the decay subtract from the parameter, and does it depend on the rate?"),
-        "later": ("Your answer is right at the first step, but wrong later.",
+        "later": ("Your answer is wrong only after the first step.",
                   "How much of the old averages remains, and how large is the correction by now?"),
         "": ("Even the very first step, from averages of zero, is wrong.",
              "After one step, what are the corrected mean and the root of the corrected square?"),

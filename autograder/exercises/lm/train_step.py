@@ -206,7 +206,7 @@ EXERCISE = Exercise(
                   "Which norm should be at most max_norm, and when do you clip?"),
         "tokens": ("Your answer is wrong only when there are several tokens.",
                    "Which logits belong to each target?"),
-        "several": ("Your first step is right; later ones are not.",
+        "several": ("Your answer is wrong only after the first step.",
                     "What is left in .grad from the step before?"),
         "": ("Even after one step, the parameters or the loss are wrong.",
              "Which calls make up one training step, and in which order?"),

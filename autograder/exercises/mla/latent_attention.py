@@ -154,7 +154,8 @@ EXERCISE = Exercise(
                   "Which matrices belong to head 1, and how are the heads combined?"),
         "samples": ("Your answer is wrong only for several samples.",
                     "Which axis of each tensor are the samples?"),
-        "tokens": ("Your answer is right for a single latent, but the weights of several are wrong.",
+        "tokens": ("Your answer is wrong only when there are several latents, so it must be the weights "
+                   "that are wrong.",
                    "How does a score become a weight?"),
         "": ("Even a single latent, whose weight is always 1, comes out wrong.",
              "Which matrix is the latent multiplied by, and how are the heads combined?"),

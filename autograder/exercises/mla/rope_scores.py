@@ -141,8 +141,7 @@ EXERCISE = Exercise(
                   "Which rotary key should the second head read?"),
         "samples": ("Your answer is wrong only for several samples.",
                     "Which axis of the shared keys are the samples?"),
-        "tokens": ("Your answer is right for one query and one key of one feature, but wrong for larger "
-                   "inputs.",
+        "tokens": ("Your answer is wrong only for inputs larger than one query and one key of one feature.",
                    "Which query and which key give the entry [0, 0, 1, 2]?"),
         "": ("Even a single number on each side comes out wrong.",
              "If each query and key were one long vector, what would their product be, and how wide are "

@@ -167,10 +167,9 @@ EXERCISE = Exercise(
              "Which sum is the largest when all of them are negative?"),
     ),
     needs={
-        "one axis": ("Your answer is right for a batch of tokens, but wrong for the logits of a single "
-                     "token.",
+        "one axis": ("Your answer is wrong only for the logits of a single token.",
                      "Which axis are the experts, counted from the end?"),
-        "batch": ("Your answer is right for a row of tokens, but wrong for a batch of rows.",
+        "batch": ("Your answer is wrong only for a batch of several rows of tokens.",
                   "Which axis are the experts, counted from the end?"),
         "far": ("Your answer is wrong only where logits are far from zero.",
                 "How large are the scores there, and what do you divide by?"),

@@ -153,7 +153,7 @@ EXERCISE = Exercise(
         edit("MOE-143 only logits above the next one get a share", {SOFTMAX: "torch.softmax(logits.masked_fill(logits "
              "<= F.pad(logits, (0, k)).masked_fill(F.pad(torch.zeros_like(logits), (0, k), value=1.0) > 0, "
              "-torch.inf).topk(k + 1, dim=-1).values[..., -1:], -torch.inf), dim=-1).gather(-1, experts)"},
-             "Where logits are equal, some of the chosen experts get no weight.",
+             "Where logits are equal, some or all of the chosen experts get no weight.",
              "Can a chosen expert's logit equal one that is left out?"),
         edit("MOE-147 experts in another order than their weights", {LAST: "return weights, experts.sort(-1)[0]"},
              "The weights and the experts are right, but you return them in two different orders.",
@@ -167,10 +167,9 @@ EXERCISE = Exercise(
     ),
     combinable=("MOE-05", "MOE-07", "MOE-21", "MOE-23", "MOE-25", "MOE-27", "MOE-33", "MOE-35", "MOE-37"),
     needs={
-        "one axis": ("Your answer is right for a batch of tokens, but wrong for the logits of a single "
-                     "token.",
+        "one axis": ("Your answer is wrong only for the logits of a single token.",
                      "Which axis are the experts, counted from the end?"),
-        "batch": ("Your answer is right for a row of tokens, but wrong for a batch of rows.",
+        "batch": ("Your answer is wrong only for a batch of several rows of tokens.",
                   "Which axis are the experts, counted from the end?"),
         "left out": ("Your answer is wrong only when some experts are not chosen.",
                      "Which logits decide the weights of the chosen experts?"),

@@ -193,7 +193,7 @@ EXERCISE = Exercise(
                 "What is in .grad before `backward`?"),
         "first": ("Your answer is wrong only when the first token is marked as well.",
                   "Are there any logits that predict the very first token?"),
-        "steps": ("Your first step is right; the next one is not.",
+        "steps": ("Your answer is wrong only after the first step.",
                   "What is left from the first step when the second begins?"),
         "beta": ("Your answer is wrong only when beta is not 0.1.", "Which line uses the argument beta?"),
         "": ("Even the first step is wrong.", "Is the loss right before the step?"),
