@@ -204,9 +204,9 @@ EXERCISE = Exercise(
     hints=(
         "Take two batches: one target with loss 4, and three targets with loss 2 each. The mean over all "
         "four is 2.5, but the mean of the two means is 3.",
-        "Gradients add up in .grad, so you can call `backward` for each batch separately. Each batch's "
-        '*sum* of losses, which F.cross_entropy gives with reduction="sum", must be divided by the number '
-        "of targets in all batches, so count them first.",
+        "Gradients add up in .grad, so you can call `backward` for each batch separately. Divide each "
+        "batch's sum of losses, which F.cross_entropy gives with reduction=\"sum\", by the number of "
+        "targets in all batches together; you have to count them first.",
         "In outline: count the targets that are not ignored, clear the gradients, and for each batch "
         "compute the logits and the sum of losses over the count, call `backward` and add up the loss. "
         "Take one step at the end and return the total as a float.",

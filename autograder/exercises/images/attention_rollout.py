@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         edit("ROLL-23 averaged over the samples", {MIXED: MIXED.replace("dim=1", "dim=0")},
              "You average over the samples.", "Which axis holds the heads?"),
         edit("ROLL-25 rows and columns exchanged", {LAST: "return rolled.mT"},
-             "Your rows are what the columns should be.", "In attention, is a row a query or a key?"),
+             "Your result is transposed.", "In attention, is a row a query or a key?"),
         edit("ROLL-27 no residual in the first layer", {NEXT: "mixed @ rolled if rolled is not same else "
                                                         "layer.mean(dim=1)"},
              "You leave out the residual connection of the first layer.",

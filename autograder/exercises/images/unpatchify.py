@@ -75,7 +75,8 @@ EXERCISE = Exercise(
              "Where does each number of the second patch belong?"),
     },
     hints=(
-        "Take the four patches of a 4 x 4 image whose pixels are numbered, and put them back by hand.",
+        "With the pixels of a 4 x 4 image numbered from 0 to 15, the first patch of 2 x 2 is 0, 1, 4, 5. "
+        "Put this patch and the other three back into the image by hand.",
         "Use `unflatten` to split the tokens into rows and columns of patches, and the features into "
         "channel, pixel row and pixel column. With the samples that makes six axes. In an image the rows "
         "of patches and the pixel rows together form the height, so `permute` must put them next to each "

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
              "How large is one tenth to the power of a thousand?"),
         edit("DT-35 one return after the other", {SUM: "reward + discount * to_come.sum()"},
              "You add the later rewards of all episodes together.",
-             "In which step do numbers of two episodes meet?"),
+             "Which of your steps combines numbers of different episodes?"),
     ),
     combinable=("DT-03", "DT-15", "DT-21", "DT-31"),
     needs={
