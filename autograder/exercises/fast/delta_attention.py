@@ -204,7 +204,8 @@ EXERCISE = Exercise(
     },
     hints=(
         "Think of the state as a notebook in which k S is the entry under the key k. A write moves that "
-        "entry towards v: beta = 0 leaves it, beta = 1 replaces it.",
+        "entry towards v: for a key of length 1, beta = 0 leaves it as it is and beta = 1 replaces it by "
+        "v.",
         "Loop over the tokens. For each one, read what the state holds under its key, subtract that from "
         "its value, multiply the difference by beta, add the result to the state under the key, and only "
         "then read with the query.",

@@ -192,7 +192,8 @@ EXERCISE = Exercise(
     },
     hints=(
         "A logsumexp is the logarithm of the number that an output was divided by. So exp(lse_a) and "
-        "exp(lse_b) are the weights of the two sets, and their shares sum to one.",
+        "exp(lse_b) are the weights of the two sets; divided by their sum, they are the shares of the two "
+        "outputs.",
         "Only the difference of the two matters for the shares, so subtract the larger one, or their "
         "logaddexp, before you exponentiate. Where both are -inf, put in a harmless number first, so that "
         "no NaN ever occurs.",

@@ -214,8 +214,8 @@ EXERCISE = Exercise(
         "Suppose that the layer has 5 inputs and 4 outputs, and the rank is 2. Then `down` maps 5 "
         "features to 2 and `up` maps 2 to 4, so that their output has the same shape as the layer's.",
         "Freeze the given layer with requires_grad_(False) in __init__. `up` starts at zero, with "
-        "nn.init.zeros_, so at first the module gives what the layer gives; `down` keeps its random "
-        "start, or nothing would ever learn.",
+        "nn.init.zeros_, so at first the module gives what the layer gives. `down` keeps its random "
+        "start; if both were zero, neither would ever learn.",
         "In outline: in __init__, refuse a rank below 1, keep and freeze the layer, make `down` and `up` "
         "without bias with the layer's dtype and device, set `up` to zero, and store alpha / rank. In "
         "forward, add the scaled update to the frozen layer's output.",

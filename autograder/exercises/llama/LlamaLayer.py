@@ -259,7 +259,7 @@ EXERCISE = Exercise(
              "Is there a path from input to output without any norm?"),
     },
     hints=(
-        "This is a pre-norm layer as in lesson 08 with other parts. Two branches leave the residual "
+        "This is a pre-norm layer as in lesson 06, with other parts. Two branches leave the residual "
         "stream, each starts with its norm, and each is added back to the stream.",
         "The attention returns two things: its output, which is added to x, and the new cache, which you "
         "return. The second branch is SwiGLU, as in `swiglu`, with your own three layers.",

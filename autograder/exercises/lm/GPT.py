@@ -258,8 +258,8 @@ EXERCISE = Exercise(
         "causal mask, which you pass to each call as src_mask. To share a weight, assign the parameter "
         "itself, not its values.",
         "In outline: in __init__, make the two embeddings, the layers in an nn.ModuleList, the norm and "
-        "the head, and tie the head's weight. In forward, refuse too long a text, add token and position "
-        "embeddings, build a mask that is True above the diagonal, and go through the layers, the norm "
-        "and the head.",
+        "the head, and tie the head's weight. In forward, raise ValueError if the text is too long, add "
+        "token and position embeddings, build a mask that is True above the diagonal, and go through the "
+        "layers, the norm and the head.",
     ),
 )
