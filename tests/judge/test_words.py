@@ -115,7 +115,7 @@ CASES = [
     (
         "rl.group_advantages",
         "normalised twice",
-        "normalised twice",
+        "a second time",
         "def group_advantages(rewards):\n    a = rewards - rewards.mean(1, keepdim=True)\n"
         "    a = a / (rewards.std(1, keepdim=True, correction=0) + 1e-8)\n"
         "    return (a - a.mean()) / (a.std() + 1e-8)\n",

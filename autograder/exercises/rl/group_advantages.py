@@ -68,7 +68,7 @@ EXERCISE = Exercise(
              "You compare each answer with the answers of all groups.",
              "Should an answer to a hard question be compared with one to an easy question?"),
         edit("GRP-41 normalised twice", {LAST: f"(lambda a: (a - a.mean()) / (a.std(correction=0) + 1e-8))({LAST})"},
-             "You normalise the advantages once more over all groups.",
+             "You normalise the advantages a second time, over all groups.",
              "What are the mean and the standard deviation of a row after it is normalised once?"),
         edit("GRP-41", {LAST: f"(lambda a: (a - a.mean()) / (a.std() + 1e-8))({LAST})"}),
         edit("GRP-41", {LAST: f"(lambda a: a / (a.std() + 1e-8))({LAST})"}),
