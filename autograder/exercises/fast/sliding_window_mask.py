@@ -48,10 +48,9 @@ EXERCISE = Exercise(
     shapes={"return": "N N"},
     mistakes=(
         edit("WIN-01 one token too many", {NEAR: "(back <= window)"},
-             "Your tokens see one token more than they should.", "Which tokens are in a window of one?"),
+             "Your tokens see one token too many.", "Which tokens are in a window of one?"),
         edit("WIN-03 one token too few", {NEAR: "(back < window - 1)"},
-             "Your tokens see one token fewer than they should.",
-             "Does a token count as part of its own window?"),
+             "Your tokens see one token too few.", "Does a token count as part of its own window?"),
         edit("WIN-05 the window lies on both sides", {BOTH: "back.abs() < window"},
              "Your tokens see what comes after them.", "On which side of a token is its window?"),
         edit("WIN-05", {BOTH: "back.abs() <= window // 2"},

@@ -70,7 +70,7 @@ EXERCISE = Exercise(
         edit("LDIF-13 a ratio", {OUT: "last[rows, right] / last[rows, wrong]"},
              "You divide one logit by the other.", "Does the docstring ask for a ratio or a difference?"),
         edit("LDIF-15 the logit of the right word alone", {OUT: "last[rows, right]"},
-             "You return the logit of the right word alone.", "What is subtracted from it?"),
+             "You return only the logit of the right word.", "What is subtracted from it?"),
         edit("LDIF-17 against the best of the others",
              {OUT: "last[rows, right] - last.scatter(1, right[:, None], -torch.inf).amax(1)"},
              "You compare with the strongest other word.", "Which word is the right one compared with?"),

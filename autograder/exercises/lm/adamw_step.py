@@ -145,7 +145,7 @@ EXERCISE = Exercise(
              "How far below its true value is an average after one step, and after a hundred?"),
         edit("OPT-11 the step counts from zero", {"betas[0] ** step": "betas[0] ** (step + 1)",
                                                     "betas[1] ** step": "betas[1] ** (step + 1)"},
-             "Your bias correction is that of the next step.", "Is the first step numbered 0 or 1?"),
+             "You use the bias correction of the next step.", "Is the first step numbered 0 or 1?"),
         edit("OPT-13 decay through the gradient", {"    mean = betas": "    gradient = gradient + weight_decay * "
              "parameter\n    mean = betas", DECAYED: "parameter"},
              "Your weight decay goes through the averages, as in Adam with an L2 penalty.",

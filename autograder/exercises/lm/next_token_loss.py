@@ -130,7 +130,7 @@ EXERCISE = Exercise(
              "An ignored target stops your answer with an error.",
              "Which entry does the index -100 refer to?"),
         edit("TRN-73 logits instead of logarithms", {LOGS: "logits"},
-             "Your loss may be negative, because it uses the target's logit alone.",
+             "Your loss may be negative, because it uses only the target's logit.",
              "What turns a logit into the logarithm of a probability?"),
         edit("TRN-75 probabilities without the logarithm", {LOGS: "torch.softmax(logits, dim=-1)"},
              "Your loss lies between -1 and 0.", "Where does your code take the logarithm?"),

@@ -80,9 +80,9 @@ EXERCISE = Exercise(
              "You use only the first half of the rotated features.",
              "How many features of the rotary part enter a score?"),
         edit("MLA-61 scale from the content alone", {WIDTH: "q.shape[-1]"},
-             "You scale by the width of the content part alone.", "How many products does a score add up?"),
+             "You scale by the width of the content part only.", "How many products does a score add up?"),
         edit("MLA-63 scale from the turning part alone", {WIDTH: "q_rope.shape[-1]"},
-             "You scale by the width of the rotary part alone.", "How many products does a score add up?"),
+             "You scale by the width of the rotary part only.", "How many products does a score add up?"),
         edit("MLA-65 a scale for each part", {SUM: "(content / math.sqrt(q.shape[-1]) + places / "
              "math.sqrt(q_rope.shape[-1]))", ROOT: "1.0"},
              "You scale each part by its own root.",

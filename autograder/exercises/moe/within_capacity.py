@@ -60,7 +60,7 @@ EXERCISE = Exercise(
              "Each of your experts takes one token fewer than its capacity.",
              "If you count an expert's tokens from one, which number does the last token that fits have?"),
         edit("MOE-103 one token too many", {KEPT: "place - 1 <= capacity"},
-             "Each of your experts takes one token more than its capacity.",
+             "Each of your experts takes one more token than its capacity.",
              "How many of its expert's tokens come before the last token that fits?"),
         edit("MOE-105 the last ones stay", {PLACE: "(sent.flip(0).cumsum(dim=0).flip(0) * sent).sum(dim=-1)"},
              "You keep the last tokens of each expert.",
