@@ -115,7 +115,7 @@ CASES = [
     (
         "rl.group_advantages",
         "normalised twice",
-        "normalised twice",
+        "a second time",
         "def group_advantages(rewards):\n    a = rewards - rewards.mean(1, keepdim=True)\n"
         "    a = a / (rewards.std(1, keepdim=True, correction=0) + 1e-8)\n"
         "    return (a - a.mean()) / (a.std() + 1e-8)\n",
@@ -143,7 +143,7 @@ CASES = [
     (
         "finetune.accumulated_step",
         "the value to ignore by heart in one place",
-        "With -100 you are right",
+        "only when `ignore` is not -100",
         "def accumulated_step(model, optimizer, batches, ignore=-100):\n    optimizer.zero_grad()\n    total = 0.0\n"
         "    count = sum(int((t != -100).sum()) for _, t in batches)\n    for x, t in batches:\n"
         "        loss = F.cross_entropy(model(x).mT, t, ignore_index=ignore, reduction='sum') / count\n"
@@ -152,7 +152,7 @@ CASES = [
     (
         "images.unpatchify",
         "a bare reshape",
-        "in which numbers lie in memory",
+        "in which the numbers lie in memory",
         "def unpatchify(patches, patch, height, width):\n"
         "    return patches.reshape(len(patches), -1, height, width)\n",
     ),
@@ -208,7 +208,7 @@ CASES = [
     (
         "generation.top_p_logits",
         "exceeds p",
-        "reach p, or to exceed it?",
+        "reach p or exceed it?",
         filtered("probs.cumsum(-1)", "(F.pad(sums[:, :-1], (1, 0)) <= p) & (p > 0)"),
     ),
     (
@@ -235,7 +235,7 @@ CASES = [
     (
         "preferences.dpo_step",
         "the prompt of one answer counts",
-        "For one of the two answers every token counts",
+        "For one of the two answers you count every token",
         "def dpo_step(policy, reference, optimizer, chosen, rejected, chosen_answer, rejected_answer, beta=0.1):\n"
         "    def log_prob(model, ids, kept):\n        logs = torch.log_softmax(model(ids)[:, :-1], -1)\n"
         "        return (logs.gather(-1, ids[:, 1:, None])[..., 0] * kept[:, 1:]).sum(1)\n"
@@ -256,7 +256,7 @@ CASES = [
     (
         "generation.sample",
         "the rank instead of the token",
-        "in the order of the size",
+        "index into the sorted probabilities",
         "def sample(logits, u, temperature=1.0):\n    if temperature == 0:\n        return logits.argmax(-1)\n"
         "    sums = torch.softmax(logits / temperature, -1).sort(-1, descending=True)[0].cumsum(-1)\n"
         "    return (sums / sums[:, -1:] > u[:, None]).int().argmax(-1)\n",

@@ -42,43 +42,46 @@ EXERCISE = Exercise(
     mistakes=(
         *fitting(unpatchify, LOST_PLACES),
         edit("VIT-41 memory read in order", {LAST: "patches.reshape(len(patches), -1, height, width)"},
-             "Your image is filled in the order in which numbers lie in memory.",
-             "Where should the second number of the second patch land?"),
+             "You fill the image in the order in which the numbers lie in memory.",
+             "Where in the image does the second number of the second patch belong?"),
         edit("each patch fills a stretch of rows", {ORDER: "permute(0, 3, 1, 2, 4, 5)", LAST:
              "pieces.reshape(len(patches), -1, height, width)"},
-             "Each of your patches fills a stretch of rows, and no square.",
-             "Which two of your six axes together are the height, and do they stand side by side?"),
+             "Each of your patches fills a stretch of rows instead of a square.",
+             "Which two of the six axes together are the height, and are they next to each other?"),
         edit("VIT-43 rows and columns exchanged", {COUNTS: "width // patch, height // patch"},
-             "Your image is as high as it should be wide.",
-             "How many patches stand in a row: height, or width, over patch?"),
+             "Your image has height and width exchanged.",
+             "How many patches are in a row of patches: height // patch or width // patch?"),
         edit("VIT-45 pixels of a patch are scattered", {ORDER: "permute(0, 3, 4, 1, 5, 2)"},
-             "The pixels of one patch end up far apart.", "Is a patch a neighbourhood?"),
+             "The pixels of one patch end up far apart.",
+             "Are the pixels of a patch neighbours in the image?"),
         edit("VIT-47 the order of patchify again", {ORDER: "permute(0, 2, 4, 1, 3, 5)", LAST:
              "pieces.reshape(len(patches), -1, height, width)"},
-             "You reorder the axes as for cutting, not for putting together.",
-             "Your six axes are no longer those of an image: which is which?"),
+             "You permute the axes as in `patchify`.", "Which of your six axes is which?"),
         edit("VIT-49 the channels come last", {ORDER: "permute(0, 1, 4, 2, 5, 3)", LAST: "pieces.flatten(3, "
                                                "4).flatten(1, 2)"},
-             "Your channels are the last axis.", "In which order are the axes of an image here?"),
+             "The channels are the last axis of your result.", "Which axis of an image are the channels?"),
         edit("VIT-51 six axes", {LAST: "pieces"},
-             "Your image still has six axes.", "Which two pairs of axes become height and width?"),
+             "Your result still has six axes.", "Which pairs of axes become height and width?"),
         edit("VIT-53 the channels are patches", {LAST: "pieces.flatten(4).flatten(2, 3).mean(1, keepdim=True)"},
-             "Your image has one channel.", "How many channels follow from the size of a patch?"),
+             "Your image has only one channel.",
+             "How many channels are there, given the number of features of a patch?"),
     ),
     needs={
-        "rows": ("With one row of patches you are right; with several you are not.",
-                 "Where in the image does patch 1 stand, and where the first patch of the second row?"),
-        "channels": ("With one channel you are right; with several you are not.",
+        "rows": ("Your answer is wrong only when there are several rows of patches.",
+                 "Where in the image is the first patch of the second row?"),
+        "channels": ("Your answer is wrong only when there are several channels.",
                      "Within a patch, which number is the first pixel of the second channel?"),
-        "": ("With a single channel and a single row of patches, your numbers are already wrong.",
-             "Where does each of the four numbers of the second patch belong?"),
+        "": ("Even one channel and one row of patches come out wrong.",
+             "Where does each number of the second patch belong?"),
     },
     hints=(
-        "Take the four patches of a 4 x 4 image whose pixels are numbered, and put them back by hand.",
-        "The numbers have six axes: which image, row and column of the patch, channel, row and column within it. In an "
-        "image, which two of them lie next to each other?",
-        "The shape of it: (B, rows, columns, C, patch, patch), then C first, each pair that makes height or "
-        "width side by "
-        "side, then put together.",
+        "With the pixels of a 4 x 4 image numbered from 0 to 15, the first patch of 2 x 2 is 0, 1, 4, 5. "
+        "Put this patch and the other three back into the image by hand.",
+        "Use `unflatten` to split the tokens into rows and columns of patches, and the features into "
+        "channel, pixel row and pixel column. With the samples that makes six axes. In an image the rows "
+        "of patches and the pixel rows together form the height, so `permute` must put them next to each "
+        "other, and the same holds for the width.",
+        "In outline: split to (B, rows, columns, C, patch, patch), permute to (B, C, rows, patch, "
+        "columns, patch), and flatten each of the two pairs at the end into one axis.",
     ),
 )
