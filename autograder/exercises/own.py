@@ -21,6 +21,7 @@ from autograder.files import write_whole
 
 VARIABLE = "AUTOGRADER_EXERCISES"
 COPY = "lessons"  # in a course
+SUBMITTED = "submitted"  # in a course
 PARTS = ("solutions", "exercises", "answers", "images")
 NEARBY = 3  # the folder that one works in, and two above: FOLDER/notebooks, COURSE/source/LESSON
 LESSON = re.compile(r"""^LESSON\s*=\s*["'](\w+)["']""", re.MULTILINE)
@@ -31,6 +32,8 @@ def folders() -> tuple[Path, ...]:
     if (told := os.environ.get(VARIABLE)) is not None:
         return tuple(Path(folder) for folder in told.split(os.pathsep) if folder)
     here = Path.cwd()
+    if SUBMITTED in here.parts:  # of a course: what lies there is a student's
+        return ()
     for place in (here, *here.parents)[:NEARBY]:
         for folder in (place, place / COPY):
             if is_own(folder) and _is_mine(folder):

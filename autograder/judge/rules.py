@@ -122,6 +122,14 @@ GROUPS = {
         "scripted Transformer",
     ),
 }
+# The parts of PyTorch that hold its operations once more, written in Python: their steps are those of an answer by hand.
+IN_PYTHON = tuple(
+    f"python:{part}"
+    for part in (
+        *("_decomp", "_dynamo", "_higher_order_ops", "_inductor", "_meta_registrations", "_native", "_numpy"),
+        *("_prims", "_refs", "ao", "distributed", "fx", "masked", "nested", "onnx", "sparse", "testing"),
+    )
+)
 MATRIX_PRODUCT = "a matrix product"
 # Groups that only names of modules and functions tell: the kernels are those of an answer by hand.
 TOLD_BY_NAMES = {
@@ -226,7 +234,7 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) ->
                     "The numbers are right, but a matrix product does the work here.",
                     "Can you get the same entry with a loop over positions, one dot product at a time?",
                 )
-        elif used := _used(GROUPS[group], names):
+        elif used := _used((*GROUPS[group], *IN_PYTHON), names):
             told = used.startswith("torch") or used.startswith("nn:")
             detail = f" ({used.split(':')[-1]})" if told else ""
             return (

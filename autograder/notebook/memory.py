@@ -23,6 +23,7 @@ _UNWRITTEN: dict[
     str, tuple[str, float]
 ] = {}  # state and points of this session's checks, where nothing can be written
 FIELDS = ("exercise", "state", "points", "max_points")
+LARGEST_FILE = 1_000_000  # bytes of a file with all verdicts: a thousand times what it has
 
 
 def remember(verdict: Verdict, folder: Path = Path()) -> None:
@@ -66,16 +67,23 @@ def carry_in(file: Path, folder: Path = Path()) -> None:
     """
     here = recall(folder)
     try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
+        with file.open("rb") as opened:
+            text = opened.read(LARGEST_FILE + 1)
+        if len(text) > LARGEST_FILE:
+            raise ValueError
+        rows = [row for row in json.loads(text) if isinstance(row, dict)]
+        by_name = {name: row for row in rows if isinstance(name := row.get("exercise"), str)}
         found = {
-            one.id: (row, known) for one in all_exercises() for row in rows if (known := _known(row, one))
+            one.id: (row, known)
+            for one in all_exercises()
+            if (row := by_name.get(one.id)) and (known := _known(row, one))
         }
         for name, (row, (_, points)) in found.items():
             if name not in here or points > here[name][1]:
                 write_whole(_path(folder, name), json.dumps({field: row[field] for field in FIELDS}))
     except OSError as error:
         raise UserError(f"{error.filename or file} cannot be used ({error.strerror}).") from None
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise UserError(f'{file} is no file that progress(save="...") has written.') from None
 
 

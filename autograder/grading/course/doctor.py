@@ -31,6 +31,7 @@ is_open("memory can be shared that nobody counts", lambda: mmap.mmap(-1, 4096))
 is_open("memory can be shared by /dev/zero", zero)
 is_open("memory can be shared by memfd_create", lambda: os.memfd_create("x") >= 0)
 is_open("sockets of other kinds than unix can be made", lambda: socket.socket(socket.AF_INET))
+is_open("what the whole machine does can be read in /proc", lambda: os.path.exists("/proc/timer_list"))
 is_open("user namespaces can be made", lambda: ctypes.CDLL(None).unshare(0x10000000) == 0)
 for name in ("null", "full", "random", "urandom", "tty"):
     is_open(f"/dev/{name} is not mounted read-only", lambda: not os.statvfs(f"/dev/{name}").f_flag & 1)

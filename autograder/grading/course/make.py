@@ -51,8 +51,9 @@ def make_course(folder: Path | str, only: list[str] | None = None, further: Path
     half = _half_made(folder)
     try:
         lessons = _fill(half, chosen, further.absolute() if further else None)
-        half.chmod(0o755)
+        # subtle: not for others, who may use the same machine: it holds answers, and will hold grades.
         if folder.exists():  # it is filled, because somebody may stand in it
+            folder.chmod(0o700)
             for entry in half.iterdir():
                 entry.rename(folder / entry.name)
         else:

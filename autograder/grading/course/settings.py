@@ -22,7 +22,7 @@ from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, make_re
 COURSE_ID = "attention-by-hand"
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
-    "clean_html": "autograder.grading.safe.clean_html.clean",
+    "clean_html": "autograder.grading.safe.clean_html.clean_again",
 }
 
 

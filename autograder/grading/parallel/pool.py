@@ -2,12 +2,14 @@
 
 import os
 import signal
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
+from multiprocessing.synchronize import Lock
 from typing import Protocol
 
 from autograder.grading.judging import results
@@ -22,6 +24,8 @@ from autograder.grading.worker.fork_server import ForkServerDied
 
 TRIES = 3
 PROCESS_ENDED = Failed("a process of the grader ended")
+FORK = get_context("fork")
+LOCKS = 256
 
 
 class Runner(Protocol):
@@ -48,12 +52,20 @@ class Done:
 
 @dataclass(frozen=True)
 class _Work:
-    """The work of a process of the pool: a submission is read, and run unless it was run before."""
+    """The work of a process of the pool: a submission is read, and run unless it was run before.
+
+    Two submissions of one student never run at the same time: what one shows cannot tell of what the other is asked.
+    """
 
     lessons: dict[str, Lesson]
     runner: Runner
+    locks: tuple[Lock, ...] = field(default_factory=lambda: tuple(FORK.Lock() for _ in range(LOCKS)))
 
     def done(self, submission: Submission) -> Done:
+        with self.locks[zlib.crc32(submission.student.encode()) % LOCKS]:
+            return self._done(submission)
+
+    def _done(self, submission: Submission) -> Done:
         was_read = None
         try:
             was_read = read(submission, self.lessons[submission.lesson], self.runner.how.secret)
@@ -104,7 +116,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
     socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so, too: each of
     these computes on one.
     """
-    pool = ProcessPoolExecutor(count, get_context("fork"), _start, (work, os.getpid()))
+    pool = ProcessPoolExecutor(count, FORK, _start, (work, os.getpid()))
     waiting: dict[Future[Done], Submission] = {}
     try:
         for submission in todo:

@@ -7,6 +7,7 @@ words elsewhere on the page. The pages' own styles keep the rest in its box (roo
 
 import html
 import re
+from dataclasses import dataclass, field
 
 from pygments.token import STANDARD_TYPES
 
@@ -42,31 +43,50 @@ LARGEST_OF = {
     "font-size": {"px": 72, "pt": 54, "rem": 4, "em": 1, "%": 100},
     "line-height": {"": 4, "px": 100, "pt": 75, "em": 4, "rem": 4, "%": 400},
     **{name: LARGEST | {"": 4000, "px": 4000} for name in ("width", "max-width", "height")},
-    **{name: {"": 1000} for name in ("colspan", "rowspan")},
+    **{name: {"": 20} for name in ("colspan", "rowspan")},
 }
+MOST_SPANNED = 5000  # in one text: browsers take minutes for a table with many wide cells
+PICTURES = ("data:image/png;", "data:image/jpeg;", "data:image/gif;", "data:image/webp;")
+OWN_PICTURES = (*PICTURES, "data:image/svg+xml;")  # subtle: a short SVG can draw a shape a million times
 NEGATIVE = re.compile(r"-\s*[\d.]")  # moves what follows, or the text itself, out of its place
 
 
-def clean(source: str | bytes) -> str:
+@dataclass
+class _Page:
+    """A text that is being written anew: what is written, the tags that are open, how many columns and rows cells may
+    still span together, and the kinds of pictures that may be in it."""
+
+    pictures: tuple[str, ...]
+    made: list[str] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+    spans: int = MOST_SPANNED
+
+
+def clean_again(source: str | bytes) -> str:
+    """The same of outputs that were cleaned before: our own pictures of graphs stay."""
+    return clean(source, OWN_PICTURES)
+
+
+def clean(source: str | bytes, pictures: tuple[str, ...] = PICTURES) -> str:
     """The HTML with nothing but the tags and attributes listed above; other tags are shown as text.
 
     subtle: it is not parsed as a browser would, which takes hours for some short texts. The result is written anew from
     known tags, with every value and text escaped, in time that grows with the length.
     """
     text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
-    made: list[str] = []
-    opened: list[str] = []
+    page = _Page(pictures)
     position = 0
     while (begin := text.find("<", position)) >= 0:
-        made.append(as_text(text[position:begin]))
-        position = _tag(text, begin, made, opened)
-    made.append(as_text(text[position:]))
-    made += [f"</{tag}>" for tag in reversed(opened)]
-    return "".join(made)
+        page.made.append(as_text(text[position:begin]))
+        position = _tag(text, begin, page)
+    page.made.append(as_text(text[position:]))
+    page.made += [f"</{tag}>" for tag in reversed(page.opened)]
+    return "".join(page.made)
 
 
-def _tag(text: str, begin: int, made: list[str], opened: list[str]) -> int:
-    """Adds the tag that begins there to `made`, and returns the place after it."""
+def _tag(text: str, begin: int, page: _Page) -> int:
+    """Adds the tag that begins there to `page`, and returns the place after it."""
+    made, opened = page.made, page.opened
     found = TAG.match(text, begin)
     tag = found[2].lower() if found else ""
     if not found or tag not in TAGS or (not found[1] and len(opened) >= DEEPEST):
@@ -75,7 +95,7 @@ def _tag(text: str, begin: int, made: list[str], opened: list[str]) -> int:
     position, attributes = found.end(), []
     while attribute := ATTRIBUTE.match(text, position):
         name, value = attribute[1].lower(), attribute[2] or attribute[3] or attribute[4] or ""
-        attributes.append(_attribute(tag, name, html.unescape(value)))
+        attributes.append(_attribute(tag, name, html.unescape(value), page))
         position = attribute.end()
     end = TAG_END.match(text, position)
     if end is None:
@@ -92,9 +112,9 @@ def _tag(text: str, begin: int, made: list[str], opened: list[str]) -> int:
     return end.end()
 
 
-def _attribute(tag: str, name: str, value: str) -> str:
+def _attribute(tag: str, name: str, value: str, page: _Page) -> str:
     """The attribute as text, with a space before it; empty if it is not allowed."""
-    if not _allowed(tag, name, value):
+    if not _allowed(tag, name, value, page):
         return ""
     if name in ("class", "style"):
         kept = _style(value) if name == "style" else " ".join(one for one in value.split() if one in CLASSES)
@@ -117,11 +137,13 @@ def _style(text: str) -> str:
 
 def _is_too_large(name: str, value: str) -> bool:
     """Whether a size in the value of a style or an attribute is above its limit."""
-    largest = LARGEST_OF.get(name, LARGEST)
-    sizes = SIZE.findall(COLOUR.sub("", value))
-    return any(float(size) > largest.get(unit.lower(), -1) for size, unit in sizes) or (
-        name == "font-size" and "larger" in value.lower()
-    )
+    too_large = exceeds(COLOUR.sub("", value), LARGEST_OF.get(name, LARGEST))
+    return too_large or (name == "font-size" and "larger" in value.lower())
+
+
+def exceeds(value: str, largest: dict[str, int]) -> bool:
+    """Whether a size in `value` is above the largest of its unit, or has another unit."""
+    return any(float(size) > largest.get(unit.lower(), -1) for size, unit in SIZE.findall(value))
 
 
 def as_text(text: str) -> str:
@@ -129,11 +151,14 @@ def as_text(text: str) -> str:
     return BARE_AND.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _allowed(tag: str, name: str, value: str) -> bool:
+def _allowed(tag: str, name: str, value: str, page: _Page) -> bool:
     if tag == "img" and name == "src":
-        return value.startswith("data:image/")
+        return value.startswith(page.pictures)
     if tag == "a" and name == "href":
         return value.lower().startswith(("http://", "https://", "mailto:", "#"))
+    if name in ("colspan", "rowspan"):
+        page.spans -= int(value) if (fits := value.isdecimal() and not _is_too_large(name, value)) else 0
+        return fits and page.spans >= 0
     if name in SIZED:
         return not _is_too_large(name, value)
     return name in PLAIN or (name == "tabindex" and value == "0")  # what is scrolled is reached by keyboard

@@ -17,7 +17,7 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
-from autograder.grading.safe.clean_html import as_text, clean
+from autograder.grading.safe.clean_html import as_text, clean, exceeds
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 TAGS = {
@@ -32,6 +32,9 @@ ATTRIBUTES = {
     *("columnalign", "columnspacing", "rowspacing", "columnlines", "rowlines", "accent"),
     *("accentunder", "movablelimits"),
 }
+# The largest sizes by their unit: a larger one would push the rest of the page out of reach.
+LARGEST = {"": 10, "em": 10, "ex": 20, "pt": 120, "px": 160, "mu": 180, "cm": 4, "mm": 40, "in": 2, "%": 1000}
+DEEPEST = 40  # elements within each other; the lessons have 11, and what reads the page takes some hundreds
 LONGEST = 2000
 LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
 FORMULA = re.compile(r"\\[(\[]|\\begin")
@@ -83,10 +86,12 @@ def mathml(latex: str, block: bool = False) -> str | None:
     return made
 
 
-def _written(element: ET.Element) -> str:
-    """An element with nothing but the tags and attributes listed above. Raises ValueError for another tag."""
+def _written(element: ET.Element, depth: int = 0) -> str:
+    """An element with nothing but the tags and attributes listed above. Raises ValueError for another tag, a size that
+    is too large, or a formula that is too deep."""
     tag = element.tag.removeprefix(MATHML)
-    if tag not in TAGS:
+    sizes = [text for name, text in element.attrib.items() if name in ATTRIBUTES]
+    if tag not in TAGS or depth > DEEPEST or any(exceeds(text, LARGEST) for text in sizes):
         raise ValueError(tag)
     known = "".join(
         f' {name}="{escape(text)}"' for name, text in element.attrib.items() if name in ATTRIBUTES
@@ -99,11 +104,11 @@ def _written(element: ET.Element) -> str:
     if tag == "mtext":  # a space at either end would be lost
         text = text.replace(" ", "\u00a0").replace("\\_", "_")
     _bind_signs(element)
-    inside = escape(text) + "".join(_spaced(element))
+    inside = escape(text) + "".join(_spaced(element, depth + 1))
     return f"<{tag}{known}>{inside}</{tag}>"
 
 
-def _spaced(element: ET.Element) -> Iterator[str]:
+def _spaced(element: ET.Element, depth: int) -> Iterator[str]:
     """The parts of an element; in a row, a thin gap between the name of a function and what it stands beside, as in
     TeX: log p, but log(p)."""
     before = None
@@ -112,7 +117,7 @@ def _spaced(element: ET.Element) -> Iterator[str]:
             pair = before, part
             if any(map(_is_function, pair)) and not any(map(_is_sign, pair)):
                 yield THIN
-        yield _written(part)
+        yield _written(part, depth)
         before = part
 
 

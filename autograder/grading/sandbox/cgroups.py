@@ -78,7 +78,9 @@ def prepared(own: Path) -> Path | None:
             for pid in members:
                 with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
                     (own / OURS / "cgroup.procs").write_text(pid)
-        (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(NEEDED)))
+        # With `cpu`, each submission gets the same share, however many processes it starts.
+        allowed = {*(own / "cgroup.controllers").read_text().split()} & {"cpu"}
+        (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(NEEDED | allowed)))
         Group(own, limits_of(2**30, 64)).end()
     except (OSError, ValueError, psutil.Error):
         return None

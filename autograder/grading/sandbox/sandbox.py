@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,9 @@ from autograder.grading.sandbox.inside.syscalls import MACHINES
 BUFFER = (
     2 * 212_992
 )  # bytes that one socket may hold: what Linux gives it, and the message that goes beyond that
+
+
+MEMORY = re.compile(r"^(?:VmRSS|VmPTE):\s*(\d+) kB$", re.MULTILINE)
 
 
 class Sandbox:
@@ -73,8 +77,8 @@ class Sandbox:
         return pid, os.pidfd_open(pid)
 
     def usage(self) -> tuple[int, int]:
-        """(processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. A socket counts with all that it
-        may hold, because no process is charged with that."""
+        """(processes, bytes of memory) in the sandbox now; (0, 0) if it has ended. Page tables count, and a socket with
+        all that it may hold, because no process is charged with that."""
         processes = memory = 0
         proc = f"/proc/{self.pid}/root/proc"
         try:
@@ -82,9 +86,7 @@ class Sandbox:
                 if name.isdigit():
                     processes += 1
                     with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
-                        memory += int(Path(proc, name, "statm").read_text().split()[1]) * os.sysconf(
-                            "SC_PAGE_SIZE"
-                        )
+                        memory += sum(map(int, MEMORY.findall(Path(proc, name, "status").read_text()))) * 1024
             # From a line such as `sockets: used 3`.
             memory += BUFFER * int(Path(f"/proc/{self.pid}/net/sockstat").read_text().split()[2])
         except OSError:

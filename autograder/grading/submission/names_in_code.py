@@ -1,26 +1,39 @@
-"""The names in one cell of a student that are not allowed (allowed_names.py), read from its syntax tree."""
+"""The names in a student's cell that a person is asked to look at, read from its syntax tree.
+
+Builtins and modules are allowed by lists (allowed_names.py), and of a module its listed names. A module is never a
+value. Nor is a class of one's own: it is called, derived from, named in annotations and by `isinstance`. So `self` is
+what it seems in a method, and only its private attributes may be used. Special names are allowed by a list, too. A
+name that is looked up is a constant, and is read like any other.
+"""
 
 import ast
 import re
-import sys
-import types
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from importlib import import_module
 from threading import Lock
 
-from autograder.grading.submission import allowed_names as known
-from autograder.grading.submission.computed_names import texts
+from autograder.grading.submission import allowed_names as allowed
 
 GRADER = "autograder"
 LONGEST_READ = 100_000  # characters of a cell
-DEEPEST = 3  # cells within magics within cells
-_ONE_AT_A_TIME = Lock()
-SPECIAL_IN_TEXT = re.compile(r"__[a-zA-Z]\w*?__")
-OPTIONS = re.compile(r"^\s*(-[a-zA-Z]+\s*\d*\s+)+")  # of %timeit
 UNREADABLE = (RecursionError, MemoryError, ValueError)  # what Python's parser raises beside SyntaxError
+OPTIONS = re.compile(r"\s*(?:-[nr] ?\d+\s+)*")  # of %timeit
+LOOKUPS = {"getattr": ast.Load(), "setattr": ast.Store(), "delattr": ast.Del()}
+FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+OF_TYPES = (
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Tuple,
+    ast.List,
+    ast.BinOp,
+    ast.BitOr,
+    ast.Constant,
+    ast.Load,
+)
+OWN = "class"
+_ONE_AT_A_TIME = Lock()
 
 
 @lru_cache(200)
@@ -51,224 +64,245 @@ def _by_ipython(text: str) -> str:
     return TransformerManager().transform_cell(text)
 
 
+def paths_in(cells: Iterable[str]) -> dict[str, str]:
+    """The names that cells import, with the dotted paths that they stand for, and their own classes."""
+    paths: dict[str, str] = {}
+    for text in cells:
+        for name, path in _paths_in(text):
+            # subtle: a name that stands for two things is none that is allowed.
+            paths[name] = path if paths.get(name, path) == path else f"{paths[name]} or {path}"
+    return paths
+
+
 @cache
-def imported(text: str) -> dict[str, str]:
-    """The names that a cell imports, with the dotted paths that they stand for."""
+def _paths_in(text: str) -> list[tuple[str, str]]:
     try:
-        tree = parsed(text)[1] if "import" in text else None
-    except UNREADABLE:  # reported when its names are read
-        return {}
-    found = {}
-    for node in ast.walk(tree) if tree else ():
-        for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-            if isinstance(node, ast.ImportFrom):
-                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-            elif alias.asname:
-                found[alias.asname] = alias.name
-            else:
-                root = alias.name.partition(".")[0]
-                found[root] = root
-    return found
+        tree = parsed(text)[1]
+    except UNREADABLE:  # reported when the cell is read
+        return []
+    nodes = list(ast.walk(tree)) if tree else []
+    classes = [(node.name, f"{OWN}.{node.name}") for node in nodes if isinstance(node, ast.ClassDef)]
+    return classes + [pair for node in nodes for pair in _imported(node)]
 
 
-@dataclass(frozen=True)
-class Reader:
-    """Knows what imported names stand for, as dotted paths, and which modules are allowed."""
-
-    modules: dict[str, str]
-    allowed: frozenset[str]
-
-    def names_in(self, text: str, depth: int = 0) -> Iterator[str]:
-        """The names in a cell that are not allowed."""
-        if depth > DEEPEST:
-            yield "magics within magics"
-            return
-        try:
-            tree = parsed(text)[1]
-            if tree is None:  # it cannot run
-                return
-            own = {
-                node.id
-                for node in ast.walk(tree)
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            }
-            for node, parent in _with_parents(tree):
-                if magic := _magic(node):
-                    yield from self._of_magic(*magic, depth)
-                elif (
-                    isinstance(node, ast.Name)
-                    and node.id not in own
-                    and self._is_module_as_value(node, parent)
-                ):
-                    yield f"{self.modules[node.id]} as a value"
-                else:
-                    yield from self._of_node(node, parent, tree)
-        except UNREADABLE:
-            yield "a cell that cannot be read"
-
-    def _of_magic(self, name: str, text: str, depth: int) -> Iterator[str]:
-        code = OPTIONS.sub("", text)
-        if name not in known.MAGICS or (name != "matplotlib" and parsed(code)[1] is None):
-            yield f"%{name}"
-        elif name != "matplotlib":
-            yield from self.names_in(code, depth + 1)
-
-    def _is_module_as_value(self, node: ast.Name, parent: ast.AST | None) -> bool:
-        """Whether a module gets another name here."""
-        if (
-            node.id not in self.modules
-            or not isinstance(node.ctx, ast.Load)
-            or isinstance(parent, ast.Attribute)
-        ):
-            return False
-        return isinstance(_object(self.modules[node.id]), types.ModuleType)
-
-    def _of_node(self, node: ast.AST, parent: ast.AST | None, tree: ast.AST) -> Iterator[str]:
-        match node:
-            case ast.Import(names=names):
-                yield from self._not_allowed(alias.name for alias in names)
-            case ast.ImportFrom(module=module, names=names):
-                yield from self._not_allowed(f"{module}.{alias.name}" for alias in names)
-            case ast.Attribute():
-                yield from self._of_attribute(node, parent)
-            case ast.Constant(value=str(text)) if _is_part_of_special(text):
-                yield repr(text[:40])
-            case ast.Call(func=ast.Name(id="type"), args=[_, _, _]):
-                yield "a class made by type"
-            case ast.Call(func=ast.Name() | ast.Attribute() as called, args=[_, *more], keywords=keywords):
-                if (more or keywords) and self._full(called) == "functools.wraps":
-                    yield "functools.wraps"
-            case ast.Name(id=name) if name in known.BY_NAME:
-                yield from self._of_lookup(node, parent, tree)
-            case ast.Name(id=name) if name in known.BUILTINS or _is_forbidden_special(name):
-                yield name
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if _is_forbidden_special(name):
-                yield name
-            case ast.ClassDef(keywords=keywords):
-                yield from ("a metaclass" for keyword in keywords if keyword.arg == "metaclass")
-            case ast.MatchClass(kwd_attrs=names):
-                yield from (name for name in names if name.startswith("_") or name in known.FRAMES)
-
-    def _of_lookup(self, node: ast.Name, parent: ast.AST | None, tree: ast.AST) -> Iterator[str]:
-        """The names that a `getattr` or its like looks up. A computed one may be any name."""
-        if not (isinstance(parent, ast.Call) and parent.func is node and len(parent.args) > 1):
-            yield node.id
-            return
-        # subtle: in an answer a name is a constant or is reported; elsewhere a loop over constants may give it.
-        found = texts(parent.args[1], None if self._is_answer else tree)
-        if found is None:
-            yield node.id
-        for text in found or ():
-            if text in known.FRAMES | known.MODULES or text.startswith("_"):
-                yield f".{text}"
-
-    def _of_attribute(self, node: ast.Attribute, parent: ast.AST | None) -> Iterator[str]:
-        root, _ = _path(node)
-        full = self._full(node)
-        if (
-            self._is_answer
-            and node.attr in ("format", "format_map")
-            and not isinstance(node.value, ast.Constant)
-        ):
-            yield f".{node.attr} of a computed text"
-        if root in self.modules and not isinstance(parent, ast.Attribute):
-            yield from self._not_allowed([full])
-        if isinstance(node.ctx, (ast.Store, ast.Del)):
-            if root in self.modules:
-                yield f"a change of {full}"
-            elif root not in ("self", "cls") and node.attr not in known.WRITTEN:
-                yield f"a change of .{node.attr}"
-        leads_on = known.FRAMES | known.MODULES | (known.WITHIN if self._is_answer else frozenset())
-        is_private = (
-            node.attr.startswith("_") and root not in ("self", "cls") and node.attr not in known.SPECIAL
-        )
-        if node.attr in leads_on or is_private or _is_forbidden_special(node.attr):
-            yield f".{node.attr}"
-
-    def _full(self, node: ast.AST) -> str:
-        """The dotted path of a name or a chain of attributes, with what an imported name stands for."""
-        root, path = _path(node)
-        return ".".join([self.modules.get(root or "", ""), *path])
-
-    @property
-    def _is_answer(self) -> bool:
-        return self.allowed is known.ANSWERS
-
-    def _not_allowed(self, paths: Iterable[str]) -> Iterator[str]:
-        """Of each dotted path the first part that is not allowed."""
-        for path in paths:
-            parts = path.split(".")
-            places = (".".join(parts[:end]) for end in range(1, len(parts) + 1))
-            if name := next(filter(None, map(self._foreign, places)), None):
-                yield name
-
-    def _foreign(self, place: str) -> str | None:
-        """The report of a dotted path that is not allowed: a module, a part of PyTorch or of the grader; else None."""
-        root, _, rest = place.partition(".")
-        if place.endswith(".*"):
-            return f"all of {place[:-2]}"
-        if place in known.LOOKUPS:
-            return place
-        if root == GRADER and rest and rest.split(".")[0] not in {*import_module(GRADER).__all__, "notebook"}:
-            return place  # not a part that notebooks use
-        if place in self.allowed or any(name.startswith(f"{place}.") for name in self.allowed):
-            return None
-        if (
-            not rest
-            or (root == "torch" and rest in known.TORCH)
-            or isinstance(_object(place), types.ModuleType)
-        ):
-            return place
-        return None
+def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+        root = alias.name.partition(".")[0]
+        if isinstance(node, ast.ImportFrom):
+            yield alias.asname or alias.name, f"{'.' * node.level}{node.module}.{alias.name}"
+        else:
+            yield alias.asname or root, alias.name if alias.asname else root
 
 
-def _with_parents(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """Every node and its parent; of a magic only the call itself."""
-    waiting: list[tuple[ast.AST, ast.AST | None]] = [(tree, None)]
-    while waiting:
-        node, parent = waiting.pop()
-        yield node, parent
-        waiting += ((child, node) for child in ast.iter_child_nodes(node) if not _magic(node))
-
-
-def _magic(node: ast.AST) -> tuple[str, str] | None:
-    """(name, text) of the call that IPython makes of a magic: `get_ipython().run_line_magic("name", "text")`."""
+def _bound(node: ast.AST) -> set[str]:
+    """The names that this very node binds."""
     match node:
-        case ast.Call(
-            func=ast.Attribute(attr=method, value=ast.Call(func=ast.Name(id="get_ipython"))), args=arguments
-        ) if method.startswith("run_"):
-            texts = [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
-            if texts and len(texts) == len(arguments):
-                return str(texts[0]), "\n".join(map(str, texts[1:]))
+        case (
+            ast.Name(id=name, ctx=ast.Store() | ast.Del())
+            | ast.arg(arg=name)
+            | ast.MatchMapping(rest=str(name))
+        ):
+            return {name}
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return set(names)
+        case ast.alias(name=name, asname=other):
+            return {other or name}
+    return {getattr(node, "name", None) or ""}
+
+
+def names_in(text: str, paths: dict[str, str], lists: str) -> set[str]:
+    """The names in a cell that are not allowed. `paths` are what imported names stand for (`paths_in`)."""
+    try:
+        tree = parsed(text)[1]
+        return set(_Reader(paths, lists).read(tree)) if tree else set()  # without a tree, it cannot run
+    except UNREADABLE:
+        return {"a cell that cannot be read"}
+
+
+class _Reader:
+    def __init__(self, paths: dict[str, str], lists: str):
+        self.paths, self.lists = paths, lists
+        self.expected: set[int] = set()  # nodes that may name a class, `type`, or the `self` of a method
+
+    def read(self, tree: ast.AST, in_magic: bool = False) -> Iterator[str]:
+        """The names that are not allowed. `me` says whether `self` is what it seems, `methods` are names of the class
+        in whose body a node stands."""
+        waiting: list[tuple] = [(tree, tree, False, ())]
+        while waiting:
+            node, parent, me, methods = waiting.pop()
+            match node:
+                case ast.Call(ast.Name(name), [thing, ast.Constant(str(attr)), *rest]) if name in LOOKUPS:
+                    looked_up = ast.Attribute(thing, attr, LOOKUPS[name])
+                    waiting += [(one, node, me, methods) for one in (looked_up, *rest, *node.keywords)]
+                    continue
+                case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython")), attr)):
+                    yield from self._of_magic(node, in_magic or not attr.startswith("run_"))
+                    continue
+                case ast.ClassDef(body=body):
+                    me, methods = False, [one.name for one in body if isinstance(one, FUNCTION)]
+            is_method = (
+                isinstance(parent, ast.ClassDef) and isinstance(node, FUNCTION) and self._is_method(node)
+            )
+            self._expect(node)
+            yield from self._of_node(node, parent, me, methods)
+            for child in ast.iter_child_nodes(node):
+                if isinstance(node, FUNCTION) and isinstance(child, ast.stmt):
+                    waiting.append((child, node, me or is_method, ()))
+                else:
+                    waiting.append((child, node, me, methods))
+
+    def _is_method(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether the `self` of a function in a class is what it seems."""
+        named = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
+        first = (function.args.posonlyargs + function.args.args)[:1]
+        if not first or first[0].arg != "self":
+            return False
+        self.expected.add(id(first[0]))
+        return all(self._path(one) in allowed.ON_METHODS or ast.unparse(one) == "property" for one in named)
+
+    def _of_magic(self, node: ast.Call, is_strange: bool) -> Iterator[str]:
+        """`get_ipython().run_line_magic("name", "code")`, which IPython makes of `%name code`, or its like."""
+        texts = [
+            one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        ]
+        tree = parsed(OPTIONS.sub("", "\n".join(texts[1:]), count=1))[1]
+        if is_strange or len(texts) < len(node.args) or len(texts) < 2 or node.keywords:
+            yield "get_ipython"
+        elif texts[0] not in allowed.MAGICS or not (tree or texts[0] == "matplotlib"):
+            yield f"%{texts[0]}"
+        elif texts[0] != "matplotlib" and tree:
+            yield from self.read(tree, in_magic=True)
+
+    # --- what a name stands for ---
+
+    def _path(self, node: ast.AST) -> str:
+        """The dotted path of what is imported, of a module's attribute or of an own class; empty for other values."""
+        match node:
+            case ast.Name(name):
+                return self.paths.get(name, "")
+            case ast.Attribute(value, attr) if (path := self._path(value)) and not self._allows(path):
+                return f"{path}.{attr}"
+        return ""
+
+    def _is_module(self, path: str) -> bool:
+        return allowed.names_of(path, self.lists) is not None
+
+    def _allows(self, path: str) -> bool:
+        module, _, name = path.rpartition(".")
+        return name in (allowed.names_of(module, self.lists) or ())
+
+    def _is_class(self, node: ast.AST) -> bool:
+        """Whether it can be nothing but classes, or what stands in annotations, as far as its names tell."""
+        nodes = list(ast.walk(node))
+        names = {one.id for one in nodes if isinstance(one, ast.Name)}
+        return names <= self.paths.keys() | allowed.CLASSES and all(
+            isinstance(one, OF_TYPES) for one in nodes
+        )
+
+    def _expect(self, node: ast.AST) -> None:
+        """Notes where classes, and what `type` gives, may stand in a node."""
+        named: list = []
+        match node:
+            case ast.Call(called, args):
+                self.expected |= {id(called)} if self._path(called) else set()
+                shows = isinstance(called, ast.Name) and called.id in allowed.SHOW_CLASSES
+                named = args if shows or self._path(called).startswith(f"{GRADER}.") else []
+            case ast.Compare(left, _, others) if all(
+                _kind(one) or self._is_class(one) for one in (left, *others)
+            ):
+                named = [left, *others]
+            case ast.Attribute(thing, "__name__" | "__qualname__") if _kind(thing):
+                named = [thing]
+            case ast.ClassDef(_, named):
+                pass
+            case ast.FormattedValue(kind) | ast.Raise(kind) | ast.ExceptHandler(kind) | ast.MatchClass(kind):
+                named = [kind]
+            case ast.FunctionDef(returns=kind) | ast.AsyncFunctionDef(returns=kind):
+                named = [kind]
+            case ast.arg(annotation=kind) | ast.AnnAssign(annotation=kind):
+                named = [kind]
+        for one in filter(None, named):
+            self.expected |= set(map(id, ast.walk(one))) if self._is_class(one) else {id(_kind(one) or one)}
+
+    # --- what is not allowed ---
+
+    def _of_node(self, node: ast.AST, parent: ast.AST, me: bool, methods: Sequence[str]) -> Iterator[str]:
+        for name in filter(None, _bound(node)):
+            path = "" if isinstance(node, (ast.alias, ast.ClassDef)) else self.paths.get(name, "")
+            fixed = name in allowed.FIXED or path.rpartition(".")[0] in {OWN, *allowed.BASES}
+            if fixed and id(node) not in self.expected:
+                yield f"another {name}"
+            if _is_special(name):
+                yield name
+        match node:
+            case ast.Import(names):
+                yield from (one.name for one in names if not self._is_module(one.name))
+            case ast.ImportFrom():
+                paths = [path for _, path in _imported(node)]
+                yield from (one for one in paths if not self._allows(one) and not self._is_module(one))
+            case ast.Name() | ast.Attribute() if path := self._path(node):
+                yield from self._of_path(node, path, parent)
+            case ast.Name(name, ast.Load()):
+                if name in methods:
+                    yield f"{name} as a value"
+                elif name in LOOKUPS:
+                    yield "a name that it computes"
+                elif _is_special(name) or (name in allowed.RESERVED and id(node) not in self.expected):
+                    yield name
+            case ast.Attribute(thing, name, context):
+                mine = me and isinstance(thing, ast.Name) and thing.id == "self"
+                within = allowed.WITHIN if self.lists is allowed.IN_ANSWERS else ()
+                if id(node) not in self.expected and (_is_inner(name, mine) or name in within):
+                    yield f".{name}"
+                elif not isinstance(context, ast.Load) and not mine and name not in allowed.WRITTEN:
+                    yield f"a change of .{name}"
+            case ast.ClassDef():
+                yield from self._of_class(node)
+            case ast.MatchClass(_, [_, *_]) | ast.MatchClass(kwd_patterns=[_, *_]):
+                yield "a pattern that looks into an object"
+
+    def _of_path(self, node: ast.Name | ast.Attribute, path: str, parent: ast.AST) -> Iterator[str]:
+        if isinstance(parent, ast.Attribute) and not self._allows(path):
+            return  # what it leads to is reported
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            yield f"a change of {path}"
+        elif isinstance(node, ast.Name) and path == f"{OWN}.{node.id}":
+            yield from [] if id(node) in self.expected else [f"{node.id} as a value"]
+        elif not self._allows(path):
+            yield f"{path} as a value" if self._is_module(path) else path.removeprefix(f"{OWN}.")
+
+    def _of_class(self, node: ast.ClassDef) -> Iterator[str]:
+        if node.keywords:
+            yield "a class with keywords"
+        for one in node.decorator_list:
+            if self._path(one.func if isinstance(one, ast.Call) else one) not in allowed.ON_CLASSES:
+                yield f"a class changed by {ast.unparse(one)[:40]}"
+        for one in node.bases:
+            base = one.value if isinstance(one, ast.Subscript) else one
+            if (self._path(base).rpartition(".")[0] or ast.unparse(base)) not in {
+                OWN,
+                *allowed.BASES,
+                *allowed.ROOTS,
+            }:
+                yield f"a class made from {ast.unparse(base)[:40]}"
+
+
+def _is_special(name: str) -> bool:
+    """Whether it is a special name that is not allowed."""
+    return name.startswith("__") and name.endswith("__") and name not in allowed.SPECIAL
+
+
+def _is_inner(name: str, mine: bool) -> bool:
+    """Whether it is an attribute that leads inside of a thing; those of `self` do not, but for special ones."""
+    private = name.startswith("_") and name not in allowed.SPECIAL
+    return _is_special(name) or (not mine and (private or name in allowed.INNER))
+
+
+def _kind(node: ast.AST) -> ast.AST | None:
+    """What stands for a class in `type(x)` and `x.__class__`."""
+    match node:
+        case ast.Call(ast.Name("type") as kind, [thing], []) if not isinstance(thing, ast.Starred):
+            return kind
+        case ast.Attribute(attr="__class__"):
+            return node
     return None
-
-
-def _path(node: ast.AST) -> tuple[str | None, list[str]]:
-    """The name at the root of a chain of attributes, if there is one, and the attributes from there."""
-    path: list[str] = []
-    while isinstance(node, ast.Attribute):
-        path.insert(0, node.attr)
-        node = node.value
-    return (node.id if isinstance(node, ast.Name) else None), path
-
-
-def _is_forbidden_special(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__") and name not in known.SPECIAL
-
-
-def _is_part_of_special(text: str) -> bool:
-    """Whether it may be part of a special name, or have one in it, that is looked up by its text."""
-    if set(SPECIAL_IN_TEXT.findall(text)) - known.SPECIAL:
-        return True
-    return (
-        (text.startswith("__") or text.endswith("__")) and text.strip("_") != "" and text not in known.SPECIAL
-    )
-
-
-def _object(path: str) -> object:
-    """The object at a dotted path among the modules that are loaded here, or None. Nothing is imported."""
-    names = path.split(".")
-    thing = sys.modules.get(names[0])
-    for end, name in enumerate(names[1:], start=2):
-        thing = sys.modules.get(".".join(names[:end])) or getattr(thing, name, None)
-    return thing

@@ -1,11 +1,10 @@
 """Finds suspicious names in a submission's code, read from its text.
 
 Numbers cannot be forged, because the judge compares them outside. Which operations made them is observed by hooks in
-the student's own process (autograder.probe.observe), which code with enough reach could silence or go around. So if a
-student's cell names the grader's inner modules, no rule of form counts as kept; and if an answer under such a rule, or
-code that it uses, is not plain Python with PyTorch and a few other modules (ANSWERS; for other cells CELLS), a person
-is asked to look at it. The lists say what is allowed, and the cell of an exercise may also use what the exercise's own
-worked answer does; every other name is reported. No points are taken for a name.
+the student's own process (autograder.probe.observe), which code with enough reach could silence or go around; so could
+be what an answer does beside its result. So if a student's cell names the grader's inner modules, no rule of form
+counts as kept; and if a cell, or an answer under such a rule, is not plain (names_in_code), a person is asked to look
+at it. The cell of an exercise may also use what the exercise's own worked answer does. No points are taken for a name.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from functools import cache
 from textwrap import dedent, shorten
 from typing import TYPE_CHECKING
 
-from autograder.grading.submission.allowed_names import ANSWERS, CELLS
-from autograder.grading.submission.names_in_code import GRADER, Reader, imported
+from autograder.grading.submission.allowed_names import IN_ANSWERS, IN_CELLS
+from autograder.grading.submission.names_in_code import GRADER, names_in, paths_in
 
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
@@ -51,27 +50,37 @@ def suspicious_names(
     asked: Mapping[str, Sequence[Exercise]] = {},
 ) -> SuspiciousNames:
     """The suspicious names in the student's cells. `answers` has, by exercise, those of them that its answer needs;
-    `given` are the lesson's own cells, whose imports they use; `asked` has, by cell, the exercises answered there."""
-    modules: dict[str, str] = {}
-    for text in (*given, *cells):
-        modules |= imported(text)
+    `given` are the lesson's own cells, and what these use is allowed; `asked` has, by cell, the exercises answered
+    there."""
+    lesson, lists = _of_lesson(tuple(given))
+    paths = paths_in([*given, *cells, *(text for texts in answers.values() for text in texts)])
 
-    def names(texts: list[str], allowed: frozenset[str]) -> set[str]:
+    def names(texts: list[str], lists: str) -> set[str]:
         found: set[str] = set()
         for text in texts:
-            needed = frozenset().union(*(_needed(one.worked, allowed) for one in asked.get(text, ())))
-            found |= set(Reader(modules, allowed).names_in(text)) - needed
+            needed = (_needed(one.worked, lists is IN_ANSWERS) for one in asked.get(text, ()))
+            found |= names_in(text, paths, lists).difference(*needed)
         return found
 
-    found = names(cells, CELLS)
+    found = names(cells, lists) - lesson
     grader = {name for name in found if name.startswith(f"{GRADER}.")}
-    strict = {exercise: sorted(names(texts, ANSWERS) - grader) for exercise, texts in answers.items()}
+    strict = {exercise: sorted(names(texts, IN_ANSWERS) - grader) for exercise, texts in answers.items()}
     return SuspiciousNames(sorted(grader), sorted(found - grader), strict)
 
 
 @cache
-def _needed(worked: Callable | None, allowed: frozenset[str]) -> frozenset[str]:
-    """The names beyond `allowed` that an exercise's worked answer uses."""
-    return (
-        frozenset(Reader({}, allowed).names_in(dedent(inspect.getsource(worked)))) if worked else frozenset()
-    )
+def _of_lesson(given: tuple[str, ...]) -> tuple[set[str], str]:
+    """The names beyond the lists that a lesson's own cells use, and the lists with what they import of this package."""
+    paths = paths_in(given)
+    ours = [path.rpartition(".") for path in paths.values() if path.startswith(f"{GRADER}.")]
+    lists = IN_CELLS + "".join(f"{module}: {name}\n" for module, _, name in ours)
+    return set().union(*(names_in(text, paths, lists) for text in given)), lists
+
+
+@cache
+def _needed(worked: Callable | None, strict: bool) -> frozenset[str]:
+    """The names beyond the lists that an exercise's worked answer uses."""
+    if worked is None:
+        return frozenset()
+    text = dedent(inspect.getsource(worked))
+    return frozenset(names_in(text, paths_in([text]), IN_ANSWERS if strict else IN_CELLS))

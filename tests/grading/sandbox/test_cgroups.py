@@ -81,7 +81,7 @@ def delegated(tmp_path, monkeypatch):
 def test_in_a_group_handed_to_us_we_go_aside_and_allow_limits(delegated):
     assert prepared(delegated) == delegated
     assert (delegated / OURS / "cgroup.procs").read_text() in (str(os.getpid()), str(os.getppid()))
-    assert (delegated / "cgroup.subtree_control").read_text() == "+memory +pids"
+    assert (delegated / "cgroup.subtree_control").read_text() == "+cpu +memory +pids"
     assert prepared(delegated / OURS) == delegated
 
 

@@ -1,10 +1,13 @@
 """Suspicious names in a submission's code."""
 
+from importlib import import_module
+
 import pytest
 from worked import IMPORTS, worked_sources
 
 from autograder.exercises import all_exercises
 from autograder.grading.submission import names_in_code
+from autograder.grading.submission.allowed_names import IN_CELLS, names_of
 from autograder.grading.submission.suspicious_code import suspicious_names
 from autograder.schema.exercise import Rules
 
@@ -13,14 +16,16 @@ HONEST = [
     "from autograder import check, hint, draw, compare, progress\n"
     "from autograder.notebook import figures\nfrom autograder.notebook.explore import explore",
     "# the probe of autograder.grading, ctypes\nprint('autograder.judge and gc')",
-    "for part in model.modules(): print(part)\nself.modules = 3",
+    "for part in model.modules(): print(part, type(part))",
     "%matplotlib inline\nimport torch\n%time softmax(x)",
     "%%timeit\nsoftmax(x)",
     "%timeit -n 10 -r3 softmax(x)",
     "def softmax(:",
     "import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.arange(3))",
     "loss.backward()\noptimizer = torch.optim.Adam(model.parameters())\noptimizer.step()",
-    "for name in 'qkv':\n    print(getattr(head, name).weight, getattr(head, f'{name}_proj'))",
+    "print(getattr(head, 'q_proj').weight, hasattr(head, name), f'{type(head)}')",
+    "from autograder import check, draw\ncheck(Softmax)\nclass Softmax(nn.Module):\n    pass\ndraw(Softmax(), x)",
+    "import numpy as np\nrng = np.random.default_rng(0)\nprint(np.array_equal(rng.normal(size=3), x.numpy()))",
     "layer.weight.data = w\nlayer.bias.grad = None",
 ]
 # In an answer under a rule of form: a few of the above are looked at there.
@@ -30,7 +35,16 @@ HONEST_ANSWERS = [
     "import functools, itertools, math\nfrom typing import Callable\n@functools.lru_cache\ndef f(n): return 1",
     "class Softmax(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     "        self._axis = -1\n    def forward(self, s):\n        return F.relu(s)\nsoftmax = Softmax()",
-    "def f(x):\n    B, N, F = x.shape\n    return torch.zeros(B, F)",
+    "import functools\n@functools.cache\ndef _f(n): return n\n_F = functools.partial(torch.softmax, dim=-1)",
+    "class A(nn.Module):\n    @staticmethod\n    def _f(x): return x\n    @property\n    def n(self): return self._n\n"
+    "    def g(self):\n        super(A, self).__init__()\n        return [self._f(x) for x in self._n]",
+    "from dataclasses import dataclass, field\nfrom typing import Optional\n@dataclass(frozen=True)\nclass Sizes:\n"
+    "    n: int = 3\n    more: list = field(default_factory=list)\ndef f(s: Optional[Sizes] = None) -> Sizes:\n"
+    "    assert s is None or isinstance(s, (Sizes, int)), s\n    return s or Sizes()",
+    "def f(x, input=None, cls=None):\n    if type(x) is not torch.Tensor:\n        raise TypeError(f'not {type(x)}')\n"
+    "    device = 'cuda' if torch.cuda.is_available() else 'cpu'\n    return x.to(device, torch.finfo(x.dtype).dtype)",
+    "def f(x):\n    match x:\n        case int() | float():\n            return 1\n        case [first, *rest]:\n"
+    "            return rest\n        case {'a': a, **more}:\n            return a",
     "def f(x):\n    raise ValueError(f'{type(x).__name__} has {x.shape}')",
 ]
 
@@ -56,13 +70,17 @@ def test_no_worked_answer_under_a_rule_of_form_reaches_for_anything():
 @pytest.mark.parametrize(
     "text, name",
     [
-        ("import autograder.probe.run as r", "autograder.probe"),
-        ("from autograder.grading.worker.inside import requests", "autograder.grading"),
+        ("import autograder.probe.run as r", "autograder.probe.run"),
+        (
+            "from autograder.grading.worker.inside import requests",
+            "autograder.grading.worker.inside.requests",
+        ),
         ("from autograder import judge, check", "autograder.judge"),
-        ("import autograder\nautograder.probe.probe = None", "autograder.probe"),
-        ("import autograder as a\na.probe.probe", "autograder.probe"),
-        ("%time 1\nfrom autograder.exercises import find", "autograder.exercises"),
-        ("%%time\nfrom autograder.exercises import find", "autograder.exercises"),
+        ("import autograder\nautograder.probe.probe(1)", "autograder.probe.probe"),
+        ("import autograder as a\na.probe.probe", "autograder.probe.probe"),
+        ("from autograder.notebook import figures\nfigures.style.os", "autograder.notebook.figures.style.os"),
+        ("%time 1\nfrom autograder.exercises import find", "autograder.exercises.find"),
+        ("%%time\nfrom autograder.exercises import find", "autograder.exercises.find"),
     ],
 )
 def test_the_graders_modules_are_seen(text, name):
@@ -75,44 +93,95 @@ def test_the_graders_modules_are_seen(text, name):
         ("import ctypes", "ctypes"),
         ("import sys\nsys.modules['torch']", "sys"),
         ("__import__('os')", "__import__"),
+        ("__builtins__['open']", "__builtins__"),
         ("import gc\ngc.get_objects()", "gc"),
         ("frame.f_back.f_globals", ".f_globals"),
         ("open('/proc/self/maps')", "open"),
-        ("from torch._C import _nn\nimport torch\ntorch._C._nn", "torch._C"),
-        ("torch.overrides.sys", "torch.overrides"),
+        ("from torch._C import _nn\nimport torch\ntorch._C._nn", "torch._C._nn"),
+        ("from torch import _VF", "torch._VF"),
+        ("torch.overrides.sys", "torch.overrides.sys"),
+        ("F.importlib.import_module('os')", "torch.nn.functional.importlib.import_module"),
         ("t = torch", "torch as a value"),
-        ("getattr(softmax, '__glo' + 'bals__')", "'__glo'"),
+        ("for self in [torch]:\n    self._decomp", "another self"),
+        ("torch = torch\nself = torch\nself._decomp", "torch as a value"),
+        ("import re as torch\ntorch.compile(f)", "torch or re.compile"),
         ("softmax.__globals__", ".__globals__"),
-        ("g = getattr", "getattr"),
+        ("g = getattr", "a name that it computes"),
+        ("getattr(softmax, '__globals__')", ".__globals__"),
+        ("getattr(torch, '_C')", "torch._C"),
+        ("getattr(x, name)", "a name that it computes"),
+        ("getattr(softmax, '__glo' + 'bals__')", "a name that it computes"),
+        ("setattr(torch, 'exp', None)", "a change of torch.exp"),
         ("torch.exp = None", "a change of torch.exp"),
+        ("del torch.exp", "a change of torch.exp"),
         ("T = torch.Tensor\nT.exp = None", "a change of .exp"),
         ("exec('1')", "exec"),
-        ("getattr(x, name)", "getattr"),
-        ("getattr(x, '_' + '_globals_' + '_')", "getattr"),
-        ("for a in (f'{1}',):\n    getattr(f, a)", "getattr"),
-        ("for a in 'xy':\n    a = b\n    getattr(f, a)", "getattr"),
-        ("for a in ('f_back', 'x'):\n    getattr(f, a)", ".f_back"),
         ("import operator\noperator.attrgetter('x')(f)", "operator.attrgetter"),
         ("from operator import methodcaller as call", "operator.methodcaller"),
-        ("print('{0.__globals__[x]}'.format(f))", "'{0.__globals__[x]}'"),
-        ("type('T', (torch.Tensor,), {'__torch' + '_function__': f})", "a class made by type"),
-        ("import functools\nfunctools.wraps(f, ('_' + '_globals_' + '_',))(g)", "functools.wraps"),
+        ("type('T', (torch.Tensor,), {'__torch' + '_function__': f})", "type"),
+        ("type(*('T', (), {}))", "type"),
+        ("kind = type(x)", "type"),
+        ("from functools import wraps", "functools.wraps"),
         ("from typing import get_type_hints", "typing.get_type_hints"),
+        ("from dataclasses import make_dataclass", "dataclasses.make_dataclass"),
         ("%%bash\nls", "%bash"),
         ("!ls", "get_ipython"),
         ("%run other.py", "%run"),
         ("%timeit -n 1 open('x')", "open"),
         ("%%timeit -n1 -r 1\nimport ctypes", "ctypes"),
         ("%timeit --n open('x')", "%timeit"),
-        ("%%time\n%%time\n%%time\n%%time\n%%time\n1", "magics within magics"),
+        ("%%time\n%%time\n1", "get_ipython"),
+        ("import timeit", "timeit"),
+        ("import IPython\nIPython.get_ipython().run_cell('1')", "IPython.get_ipython"),
+        ("from IPython.display import get_ipython", "IPython.display.get_ipython"),
+        ("import pandas", "pandas"),
+        ("np.load('x', allow_pickle=True)", "numpy.load"),
         ("-" * 50_000 + "1", "a cell that cannot be read"),
         ("class T(torch.Tensor):\n    def __torch_function__(cls): pass", "__torch_function__"),
-        ("from torch import *", "all of torch"),
-        ("match x:\n    case list(__class__=c, _hidden=d): pass", "_hidden"),
+        ("class T(torch.Tensor):\n    __torch_function__ = f", "__torch_function__"),
+        ("class T(x, metaclass=y): pass", "a class with keywords"),
+        ("import warnings\nclass W(x.y): pass", "a class made from x.y"),
+        ("from torch import *", "torch.*"),
+        ("match torch:\n    case object(sys=s): pass", "a pattern that looks into an object"),
+        ("try: f\nexcept AttributeError as e: e.obj", ".obj"),
+        ("(1 for _ in x).gi_frame", ".gi_frame"),
     ],
 )
 def test_what_no_cell_needs_is_seen(text, name):
-    assert name in look("", before=text)
+    assert name in suspicious_names([text], {}, [IMPORTS]).cells
+
+
+# `self` could be anything that a method is given, if its class were a value.
+METHOD = "class A:\n    def f(self):\n        self.exp = 1\n        return self._x\n"
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("A.f(torch.Tensor)", "A.f"),
+        ("b = A\nb.f(torch.Tensor)", "A as a value"),
+        ("[a.f(x) for a in [A]]", "A as a value"),
+        ("A().__class__.f(x)", ".__class__"),
+        ("type(A()).f(x)", "type"),
+        ("class B(A):\n    pass\nB.f(x)", "B.f"),
+        ("def use(a): return a.f(x)\nuse(A)", "A as a value"),
+        ("x: use(A) = 1", "A as a value"),
+        ("x: table[A] = 1", "A as a value"),
+        ("def isinstance(x, a): return a.f(x)\nisinstance(x, A)", "another isinstance"),
+        ("A = other", "another A"),
+        ("@use\nclass B(A): pass", "a class changed by use"),
+        ("class B:\n    def f(self): return 1\n    g = f(x)", "f as a value"),
+        ("class B:\n    @use\n    def g(self): return self._x", "._x"),
+        ("class B:\n    @staticmethod\n    def g(self): return self._x", "._x"),
+        ("class B:\n    @classmethod\n    def g(cls): return cls", "classmethod"),
+        ("class B:\n    def g(self):\n        for self in x: self._y", "another self"),
+        ("class B:\n    def g(self): return lambda self: self._y", "another self"),
+        ("class B:\n    def __exit__(self, kind, *more): kind.f(x)", "__exit__"),
+        ("def g(self): return self._x", "another self"),
+    ],
+)
+def test_self_is_what_it_seems_or_it_is_said(text, name):
+    assert name in suspicious_names([METHOD + text], {}, [IMPORTS]).cells
 
 
 @pytest.mark.parametrize(
@@ -122,13 +191,27 @@ def test_what_no_cell_needs_is_seen(text, name):
         ("import autograder", "autograder"),
         ("softmax = torch.vmap(f)", "torch.vmap"),
         ("x.register_hook(print)", ".register_hook"),
-        ("for name in 'qkv':\n    getattr(x, f'{name}_proj')", "getattr"),
-        ("('{0.' + '_' + '_class_' + '_}').format(x)", ".format of a computed text"),
+        ("model.compile()", ".compile"),
     ],
 )
 def test_what_no_answer_needs_is_seen_where_it_earned_points(text, name):
     assert name in look(text)
     assert not suspicious_names([text], {SOFTMAX: [text]}, [IMPORTS]).text([])
+
+
+def test_what_the_lessons_own_cells_use_may_be_used_and_no_more():
+    given = "import gymnasium\nfrom autograder.notebook.lessons.rl import play\ngymnasium.make('x')"
+    assert not suspicious_names([f"{given}\nplay(1).x"], {}, [IMPORTS, given]).text([])
+    more = ["gymnasium.logger.sys", "from autograder.notebook.lessons.rl import torch as t"]
+    found = suspicious_names(more, {}, [IMPORTS, given])
+    assert found.cells == ["gymnasium.logger.sys"]
+    assert found.grader == ["autograder.notebook.lessons.rl.torch"]
+
+
+def test_the_lists_name_what_the_package_offers():
+    for name in ("figures", "experiment"):
+        module = import_module(f"autograder.notebook.{name}")
+        assert names_of(module.__name__, IN_CELLS) == {*module.__all__}
 
 
 def test_a_long_list_is_cut():
@@ -148,10 +231,8 @@ def test_a_cell_that_is_too_long_is_not_parsed_but_reported(monkeypatch):
 def test_the_cell_of_an_exercise_may_use_what_its_worked_answer_uses_and_no_more():
     exercise = next(one for one in all_exercises() if one.id == "finetune.replace_linears")
     answer = worked_sources(exercise.lesson)[exercise.id]
-    assert suspicious_names([answer], {}, [IMPORTS]).cells == ["setattr"]
+    assert suspicious_names([answer], {}, [IMPORTS]).cells == ["a name that it computes"]
     assert suspicious_names([answer], {}, [IMPORTS], {answer: [exercise]}).cells == []
-    more = f"{answer}\n    delattr(model, name)\n    setattr(model, '__class__', None)"
-    assert suspicious_names([more], {}, [IMPORTS], {more: [exercise]}).cells == [".__class__", "delattr"]
-    assert suspicious_names([answer, "setattr(a, b, c)"], {}, [IMPORTS], {answer: [exercise]}).cells == [
-        "setattr"
-    ]
+    more = f"{answer}\n    vars(model)\n    setattr(model, '__class__', None)"
+    assert suspicious_names([more], {}, [IMPORTS], {more: [exercise]}).cells == [".__class__", "vars"]
+    assert suspicious_names([answer, "setattr(a, b, c)"], {}, [IMPORTS], {answer: [exercise]}).cells

@@ -3,6 +3,7 @@
 A process joins them with setns(2) and forks once more, because a process id namespace holds only for children.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -18,6 +19,7 @@ DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # files that can be written, in memory
 MOST_FILES = b"nr_inodes=20000"  # in each folder in memory
 REMOUNT, NO_SUID, NO_DEVICES = 32, 2, 4  # MS_REMOUNT, MS_NOSUID, MS_NODEV
+REMOUNT_PROC = 1 | 2 | 4 | 8 | 32  # MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT
 REMOUNT_READ_ONLY = 1 | 32 | 4096  # MS_RDONLY, MS_REMOUNT, MS_BIND
 KEPT_FLAGS = 2 | 4 | 8 | 1024 | 2048  # MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME, MS_NODIRATIME
 RELATIVE_TIMES = (4096, 1 << 21)  # ST_RELATIME as statvfs reports it, MS_RELATIME as mount takes it
@@ -30,11 +32,12 @@ def enter_namespaces(pidfd: int) -> None:
 
 
 def _limit_mounts(pidfd: int) -> None:
-    """Mounts the host's device files read-only in the sandbox: they can be used, but keep their times and modes; and
-    limits the number of files in memory, each of which costs the kernel a kilobyte that no process is charged with.
+    """Mounts the host's device files read-only in the sandbox: they can be used, but keep their times and modes; limits
+    the number of files in memory, each of which costs the kernel a kilobyte that no process is charged with; and leaves
+    in /proc the processes alone. A grader that is root could read there what other sandboxes do, such as their timers.
 
-    subtle: bubblewrap cannot: a device that it mounts read-only is no device any more, and it knows no such limit. The
-    right to do both belongs to the user namespace that owns the mounts, which is not the innermost one that is entered
+    subtle: bubblewrap cannot: a device that it mounts read-only is no device any more, and it knows no such limits. The
+    right to do this belongs to the user namespace that owns the mounts, which is not the innermost one that is entered
     at last.
     """
     found = re.search(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{pidfd}").read_text(), re.MULTILINE)
@@ -49,5 +52,7 @@ def _limit_mounts(pidfd: int) -> None:
         call("mount", None, f"/dev/{name}".encode(), None, ctypes.c_ulong(REMOUNT_READ_ONLY | kept), None)
     for path in SCRATCH_FOLDERS:
         call("mount", None, path.encode(), None, ctypes.c_ulong(REMOUNT | NO_SUID | NO_DEVICES), MOST_FILES)
+    with contextlib.suppress(OSError):  # before Linux 5.8; `doctor` says so
+        call("mount", None, b"/proc", None, ctypes.c_ulong(REMOUNT_PROC), b"subset=pid")
     os.close(owner)
     os.close(mounts)

@@ -26,6 +26,11 @@ MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 REFUSED = {
     # Memory that belongs to no process; requests and pages held in the kernel.
     **{"memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186)},
+    **{
+        "landlock_create_ruleset": (444, 444),
+        "landlock_add_rule": (445, 445),
+        "landlock_restrict_self": (446, 446),
+    },
     **{"semget": (64, 190), "io_setup": (206, 0), "io_uring_setup": (425, 425), "vmsplice": (278, 75)},
     # Other processes, keys, the kernel.
     **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271)},

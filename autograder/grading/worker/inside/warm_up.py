@@ -13,7 +13,7 @@ import random
 import sys
 from pathlib import Path
 
-from autograder.grading.sandbox.inside.syscalls import prepare_filter
+from autograder.grading.sandbox.inside.privileges import prepare
 from autograder.grading.worker.inside.shell import Shell, make_shell
 from autograder.grading.worker.inside.stubs import silence_the_course
 
@@ -72,7 +72,7 @@ def warm_up() -> Shell:
     np.random.seed(0)
     random.seed(0)
     silence_the_course()
-    prepare_filter()
+    prepare()
     shell = make_shell()
     for cell in FIRST_CELLS:
         shell.run_cell(cell, silent=True)
