@@ -69,8 +69,8 @@ EXERCISE = Exercise(
              "Your number is half of what it should be.",
              "Does the cache keep one vector for each token and head, or two?"),
         edit("MQA-53 the layers are left out", {"* n_layers ": ""},
-             "Your number does not change with the number of layers.", "Can one layer's cache serve the other "
-                                                                       "layers?"),
+             "Your number does not change with the number of layers.",
+             "Can one layer's cache serve the other layers?"),
         edit("MQA-55 the key heads are left out", {"* n_kv_heads ": ""},
              "Your number does not change with the number of key/value heads.",
              "How many keys does one token leave in one layer?"),
