@@ -284,7 +284,7 @@ CASES = [
     (
         "tokens.split_words",
         "spaces are dropped",
-        "hold no",
+        "contain no",
         "def split_words(text):\n    return text.split()\n",
     ),
     (

@@ -44,7 +44,7 @@ SCALES = (
 ROLES = (
     edit("SDPA-41", {PRODUCT: "k @ q.transpose(-2, -1)"}),
     edit("HEAD-37 keys and values change roles", {PRODUCT: "q @ v.transpose(-2, -1)", MIX: "weights @ k"},
-         "Your keys and values have changed places.",
+         "Your keys and values are swapped.",
          "Which of the two is compared with the queries?"),
     edit("SDPA-15", {MIX: "weights @ k"}),
     edit("SDPA-31", {"-torch.inf": "0.0", CLEANED: "scores"}),

@@ -119,7 +119,7 @@ SHARED_HEADS = (
          "What should the weights of one query sum to?"),
     edit("LOOP-17", {MIX: "weights.transpose(-2, -1) @ v"}),
     edit("QKV-13 keys and values change places", {PRODUCT: "q @ v.transpose(-2, -1)", MIX: "weights @ k"},
-         "Your keys and values have changed places.",
+         "Your keys and values are swapped.",
          "Which of the two is compared with the queries?"),
     edit("MHA-01", {CUT: ACROSS_TOKENS}),
     edit("MHA-01", {CUT: ACROSS_TOKENS, MERGE: heads.IN_MEMORY_ORDER}),

@@ -183,7 +183,7 @@ LAYERS = (
     edit("MSK-07", {"attn_mask=blocked": "attn_mask=blocked.to(x.dtype) * -100.0"}),
     edit("DEC-07 not causal", {"attn_mask=blocked": "attn_mask=None"},
          "Only your last position is right.",
-         "Only one position may see the whole sentence. Which positions see too much in yours?"),
+         "Which positions should a token not attend to?"),
     edit("MHA-19 an inverted mask", {"attn_mask=blocked": "attn_mask=~blocked"},
          "Your tokens see only what comes after them.",
          "In nn.MultiheadAttention's mask, what does True mean?"),

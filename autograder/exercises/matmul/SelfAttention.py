@@ -110,7 +110,7 @@ EXERCISE = Exercise(
         edit("HEAD-01 weights made in forward",
              {f"self.W_{one}\n": f"torch.randn_like(self.W_{one})\n" for one in NAMES},
              "Your weights are drawn anew at every call.",
-             "Call it twice with the same input: what do you get, and where are the weights made?"),
+             "Does a module make its weights in `__init__` or in `forward`?"),
         edit("HEAD-11", {one: f"torch.relu({one})" for one in (Q, K, V)}),
         edit("HEAD-15 weights cut off from the gradient", {Q: f"{Q}.detach()", K: f"{K}.detach()"},
              "The values are right, but some of your weights get no gradient.",
