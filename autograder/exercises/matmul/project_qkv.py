@@ -50,7 +50,7 @@ EXERCISE = Exercise(
     rules=Rules(None, ("fused attention",)),
     mistakes=(
         edit("QKV-01 the results in another order", {ALL: "return k, q, v"},
-             "Your three results are right, but in the wrong order.",
+             "You return the three results in the wrong order.",
              "In which order does the docstring list them?"),
         edit("QKV-01", {ALL: "return v, k, q"}),
         edit("QKV-01", {ALL: "return k, v, q"}),
@@ -71,7 +71,7 @@ EXERCISE = Exercise(
              "You return only the queries.",
              "What should `q, k, v = project_qkv(...)` unpack?"),
         edit("QKV-13 keys and values change places", {ALL: "return q, v, k"},
-             "Your queries are right, but keys and values are swapped.",
+             "You return the values in the place of the keys, and the keys in the place of the values.",
              "In which order does the docstring list the three?"),
         edit("QKV-15 scaled already here", {f"x @ w_{one}": f"x @ w_{one} / w_q.shape[1] ** 0.5" for one in "qkv"},
              "Your projections are too small, by the root of their width.",

@@ -123,7 +123,7 @@ EXERCISE = Exercise(
              "What does rotating a pair do to its two features?"),
         edit("ROPE-13", {TURNED: "first + sin, second + cos"}),
         edit("ROPE-15 the pairs come apart", {LAST: "torch.cat(turned, dim=-1)"},
-             "Your numbers are right, but all first features of the pairs come before all second ones.",
+             "In your result all first features of the pairs come before all second ones.",
              "In which order do the features come in x?"),
         edit("ROPE-19 the exponent is doubled", {EXPONENTS: f"2 * {EXPONENTS}"},
              "Your angles fall twice as fast from pair to pair as they should.",
