@@ -24,8 +24,8 @@ from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise
 from autograder.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 
-NOT_JUDGED = """The check itself broke, not your answer: this is {ours} ({place}).
-Whether your answer is right is not known yet, and it has lost nothing.
+NOT_JUDGED = """The check itself failed, not your answer: this is {ours} ({place}).
+Your answer has not been judged, and no points are lost.
 Please show these lines to whoever gave you the notebook."""
 STOPPED = "No tick yet: Run All stops here."
 
@@ -91,7 +91,8 @@ def _only_one_check() -> Iterator[None]:
 @door
 def _refuse_within() -> None:
     raise CheckFailed(
-        "check is called within the answer that is being checked. Move its line out of the function, to the margin."
+        "check was called inside the answer that it checks. Move that line out of the function, to the left "
+        "margin."
     )
 
 
@@ -100,7 +101,7 @@ _running: list[bool] = []
 
 def _checked(answer, exercise: Exercise, hidden: bool) -> float:
     if (warning := stale(answer, exercise.name)) is not None:
-        show_note("An older version is checked", warning, "Mend that cell, run it, and check again.")
+        show_note("An older version is checked", warning, "Fix that cell, run it, and check again.")
     verdict = _verdict(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
@@ -120,7 +121,10 @@ def _what_comes_next(verdict: Verdict) -> str:
     """How to go on, if nothing is written yet: that is not a fault."""
     if verdict.state != NOT_STARTED:
         return ""
-    return f'\nIt comes next: write it in the cell above and run both again. hint("{verdict.exercise}") helps to begin.'
+    return (
+        "\nThis one is next: write it in the cell above and run both cells. "
+        f'hint("{verdict.exercise}") helps you start.'
+    )
 
 
 def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
@@ -138,7 +142,7 @@ def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
 def _overwritten(name: str, value: object) -> str:
     """What a name is that should be an answer."""
     return (
-        f"`{name}` is {_in_words(value)} now, not your answer: a later line gave the name to it.\n"
+        f"`{name}` is {_in_words(value)} now, not your answer: a later line assigned it.\n"
         f"Give that value another name, run the cell with your {name} again, and then this one."
     )
 
@@ -162,18 +166,18 @@ def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
     found = next((found for name in names if (found := find_by_name(name))), None)
     if found is None and (kind := find_by_name(type(answer).__name__)) is not None:
         raise UserError(
-            f"This is a {kind.name} that was made already; check makes its own: write check({kind.name}), with the "
-            "class itself."
+            f"This is an instance of {kind.name}; check makes its own. Pass the class itself: "
+            f"check({kind.name})."
         )
     if found is None and not callable(answer):
         raise UserError(
-            f"check was given {_in_words(answer)}, which is a result. Give it the function itself, without brackets or "
-            "arguments: check(softmax), not check(softmax(x))."
+            f"check received {_in_words(answer)}, which is a result. Pass the function itself, without "
+            "parentheses or arguments: check(softmax), not check(softmax(x))."
         )
     if found is None:
         some = ", ".join(exercise.name for exercise in all_exercises()[:3])
         raise UserError(
-            "check does not know which exercise this answers: give it the name from the exercise "
+            "check does not know which exercise this answers. Give your answer the name of the exercise "
             f"({some}, ...)."
         )
     return found
