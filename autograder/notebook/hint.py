@@ -12,7 +12,7 @@ from autograder.notebook.card import show_note
 
 @entry_point
 def hint(exercise: str | Callable = "") -> None:
-    """Shows the next hint: first where to look, then what to think of, last the shape of the solution.
+    """Shows the next hint: first where to look, then what to think of, last the outline.
 
     `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint, it begins
     again.

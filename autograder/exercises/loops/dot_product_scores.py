@@ -68,7 +68,7 @@ EXERCISE = Exercise(
              "Which axis of the input counts the tokens?"),
         edit("LOOP-11 the number of tokens is fixed", {"x.shape[0]": "6"},
              "Your code works for a fixed number of tokens only.",
-             "Where can the loop get the number of tokens from instead?"),
+             "Where can your code get the number of tokens from?"),
         edit("LOOP-11", {TABLE: "torch.zeros(64, 64)", "return scores": "return scores[: len(x), : len(x)]"}),
         edit("LOOP-13 cosine instead of dot product", {PAIR: "torch.cosine_similarity(x[i], x[j], dim=0)"},
              "Your scores ignore the lengths of the vectors: they all lie between -1 and 1.",

@@ -169,7 +169,7 @@ EXERCISE = Exercise(
              "Which column of the linear layer's weight is multiplied by feature j of the norm?"),
     },
     hints=(
-        "Write linear(norm(x)) as one formula. Call z what the norm computes before its weight and bias, so that "
+        "Write linear(norm(x)) as one formula. Let z be what the norm computes before its weight and bias, so that "
         "norm(x) = z * weight + bias.",
         "Multiply the formula out. What multiplies z is the new weight; what does not contain z is the new bias.",
         "In outline: make a new nn.Linear of the same sizes; multiply each column of the old weight by the norm's "

@@ -204,7 +204,7 @@ EXERCISE = Exercise(
         "": ("Even a single merge gives wrong ids.", "Which id stands for the first pair that was learned?"),
     },
     hints=(
-        "Take the text abc and the merges bc, then ab: bc is merged first, and then no ab is left. In the other "
+        "Take the text abc with the merges (b, c), then (a, b). First bc is merged, and no ab is left. In the other "
         "order the result would be different.",
         "You have built `merge_pair`, which applies one merge to a whole list of ids. Call it once for each "
         "merge, in the order of the list. Which new id does the first merge get?",
