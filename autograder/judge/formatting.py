@@ -173,7 +173,13 @@ def format_kind(value: Encoded) -> str:
     if kind == "tensor":
         return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
     name = str(value.get("class", kind))
-    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+    return with_article(name)
+
+
+def with_article(name: str) -> str:
+    """Return the name of a type with its article: "an int", "an ndarray", "a list"."""
+    begins_with_a_vowel = name[:1].lower() in "aeiou" or name == "ndarray"
+    return f"an {name}" if begins_with_a_vowel else f"a {name}"
 
 
 def format_times(count: int) -> str:

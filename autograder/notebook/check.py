@@ -13,6 +13,7 @@ from autograder.exercises import all_exercises, find, find_by_name
 from autograder.faults import door, raise_own_fault
 from autograder.isolation import plain_settings
 from autograder.judge import Verdict, cases_of, judge, not_started
+from autograder.judge.formatting import with_article
 from autograder.notebook.card import show_failure, show_note, show_picture, show_verdict, text_of
 from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
 from autograder.notebook.memory import remember
@@ -150,8 +151,7 @@ def _overwritten(name: str, value: object) -> str:
 def _in_words(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
-    kind = type(value).__name__
-    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+    return with_article(type(value).__name__)
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:

@@ -78,6 +78,12 @@ CASES = [
     ),
     (
         "loops.softmax",
+        "an array of NumPy",
+        "You return an ndarray instead of a tensor",
+        SHARES.format("return shares.detach().numpy()"),
+    ),
+    (
+        "loops.softmax",
         "asks the keyboard",
         "keyboard",
         "def softmax(scores):\n    n = input()\n    return scores\n",
