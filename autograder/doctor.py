@@ -47,7 +47,7 @@ def _python() -> Finding:
     name = f"Python {platform.python_version()} ({platform.system()} {platform.machine()})"
     if PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
         return Finding(name, WORKS)
-    return Finding(name, MISSING, "the course needs a Python from 3.11 to 3.14; python.org has them.")
+    return Finding(name, MISSING, "the course needs Python 3.11 to 3.14, which python.org offers.")
 
 
 def _torch() -> Finding:
@@ -57,7 +57,7 @@ def _torch() -> Finding:
         return Finding("PyTorch", MISSING, installs("torch"))
     except OSError as error:  # on Windows: a DLL that is not there
         why = "on Windows it needs Microsoft's Visual C++ Redistributable (x64), which microsoft.com offers."
-        return Finding("PyTorch", MISSING, f"it is installed and does not load ({error}); {why}")
+        return Finding("PyTorch", MISSING, f"it is installed but does not load ({error}); {why}")
     device = (
         "a GPU is used where a lesson trains" if torch.cuda.is_available() else "on the CPU, which is enough"
     )
@@ -73,7 +73,7 @@ def _model() -> Finding:
     try:
         from autograder.notebook.real_model import package
     except (ImportError, OSError):  # of what stands above
-        return Finding(name, LIMITED, "it can be looked for once the rest works.")
+        return Finding(name, LIMITED, "this can be checked once the rest works.")
     if package.is_there():
         return Finding(f"{name} ({package.NAME})", WORKS)
     why = f"`{package.COMMAND}` fetches it ({package.MEGABYTES} MB, once); all exercises and checks work without it."
@@ -99,9 +99,7 @@ def _graphs() -> Finding:
     except ImportError:
         return Finding("drawing graphs", LIMITED, f"text is shown instead. {installs('pygraphviz')}")
     except Exception as error:  # whatever stops Graphviz
-        return Finding(
-            "drawing graphs", LIMITED, f"text is shown instead: pygraphviz does not draw ({error})."
-        )
+        return Finding("drawing graphs", LIMITED, f"text is shown instead: pygraphviz cannot draw ({error}).")
     return Finding("drawing graphs", WORKS)
 
 
@@ -116,7 +114,7 @@ def _kernel() -> Finding:
     if "right, 7 of 7 points" in printed:
         return Finding(name, WORKS)
     return Finding(
-        name, MISSING, f"it should print a tick, and printed: {printed.strip()[-300:] or 'nothing'}"
+        name, MISSING, f"it should have printed a tick, but printed: {printed.strip()[-300:] or 'nothing'}"
     )
 
 

@@ -15,9 +15,9 @@ from judged import IDS, wrong_verdicts
 GENERIC = (
     "Work this one out by hand",
     "Work this one entry out by hand",
-    "Write down by hand what should be in it",
+    "contains something extra, or something is missing from it",
     "Which items belong in it?",
-    "What does Python say went wrong on that line?",
+    "What does Python's message say about that line?",
     "the shares in them are wrong",
 )
 

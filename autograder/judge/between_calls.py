@@ -8,12 +8,12 @@ from autograder.values import Encoded, Record
 from autograder.values.compare import difference, same_value
 
 OVERWRITTEN = (
-    "What your first call returned is another result after the second call.",
-    "Which memory do both results lie in, and who may still need the first?",
+    "The second call changes what the first one returned.",
+    "Do the two results share storage?",
 )
 GIVEN_AGAIN = (
-    "A second call with other arguments still gives something of the first.",
-    "What does your code keep from its first call, and where does it look at the new arguments?",
+    "A second call with other arguments still returns something from the first.",
+    "What does your code keep from its first call?",
 )
 
 

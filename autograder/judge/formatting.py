@@ -122,24 +122,24 @@ def other_parts(expected: Mapping[str, Sequence[int]], found: Mapping[str, Seque
     )
     if any(part not in actual for part in parts):
         return (
-            f"The parts expected are {_listed(parts)}; found: {_listed(actual)}.",
-            "Which of your module's parts does PyTorch know, and by what names?",
+            f"Expected parts: {_listed(parts)}; found: {_listed(actual)}.",
+            "Which names does your module's named_parameters() list?",
         )
     if bare := [part for part in parts if part in found and part not in expected]:
         inside = [name.partition(".")[2] for name in expected if name.partition(".")[0] == bare[0]]
         return (
-            f"{bare[0]} should be a module with {_listed(inside)}, and is a parameter itself.",
-            "Which layer of torch.nn is asked for there?",
+            f"{bare[0]} should be a module with {_listed(inside)}, not a parameter.",
+            "Which layer of torch.nn does the docstring name?",
         )
     if missing := [name for name in expected if name not in found]:
         return (
             f"Parameters are missing: {_listed(missing)}.",
-            "What leaves them out where you make that part?",
+            "Which argument of that part leaves them out?",
         )
     name = next(name for name in expected if list(expected[name]) != list(found[name]))
     return (
-        f"`{name}` should have shape {format_shape(expected[name])}, and has {format_shape(found[name])}.",
-        "How many features go into that part, and how many should come out?",
+        f"`{name}` should have shape {format_shape(expected[name])}; yours has {format_shape(found[name])}.",
+        "How many features go into that part, and how many come out?",
     )
 
 
@@ -173,7 +173,13 @@ def format_kind(value: Encoded) -> str:
     if kind == "tensor":
         return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
     name = str(value.get("class", kind))
-    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+    return with_article(name)
+
+
+def with_article(name: str) -> str:
+    """Return the name of a type with its article: "an int", "an ndarray", "a list"."""
+    begins_with_a_vowel = name[:1].lower() in "aeiou" or name == "ndarray"
+    return f"an {name}" if begins_with_a_vowel else f"a {name}"
 
 
 def format_times(count: int) -> str:

@@ -7,26 +7,26 @@ from autograder.schema.mistake import Mistake
 IN_PLACE = Mistake(
     "LOOP-19",
     "writes into its input",
-    "After the call the caller's tensor holds other numbers than before.",
-    "Which line writes into a tensor that it was given?",
+    "After the call the caller's tensor holds different numbers.",
+    "Which line writes into a tensor that was passed in?",
 )
 NOTHING = Mistake(
     "HEAD-13",
     "returns nothing",
     "You return nothing (None).",
-    "What does the caller get back from your function?",
+    "Which line returns the result to the caller?",
 )
 OWN_TYPE = Mistake(
     "SDPA-49",
     "half precision on the way",
     "float64 inputs come back as float32.",
-    "Which line makes a tensor of its own type instead of taking the input's?",
+    "Which line makes a tensor with a fixed dtype instead of the input's?",
 )
 CUT_OFF = Mistake(
     "SDPA-29",
     "computed without gradients",
     "The values are right, but no gradient reaches the inputs.",
-    "Ask the output how it was computed: does anything lead back to the inputs?",
+    "Which step on the way to the result is detached, or not a PyTorch operation?",
 )
 GENERAL = (IN_PLACE, NOTHING, OWN_TYPE, CUT_OFF)
 

@@ -186,11 +186,11 @@ def _example(reported: Finding, explanation: Explanation) -> str:
 
 def _without_numbers(reported: Finding) -> str:
     return {
-        "output": "In a hidden case the result is not the expected one.",
-        "after": "In a hidden case the call changes an input.",
-        "gradients": "In a hidden case a gradient is not right.",
+        "output": "In a hidden case your result is wrong.",
+        "after": "In a hidden case your call changes an input.",
+        "gradients": "In a hidden case a gradient is wrong.",
         "new": reported.observation,
-    }.get(reported.step, "In a hidden case a second call gives another result.")
+    }.get(reported.step, "In a hidden case a second call gives a different result.")
 
 
 def _lines(*lines: str) -> str:

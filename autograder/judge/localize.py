@@ -16,15 +16,15 @@ SMALL = 1e-3
 SINGLE_ASPECT = {
     FULLY_MASKED: (
         "Only queries that may attend to nothing go wrong.",
-        "What should such a query return, and which numbers stand in its row of weights?",
+        "What should such a query return?",
     ),
     STABILITY: (
         "Your result is right for ordinary numbers, and wrong for very large or very low ones.",
-        "Which step is only right as long as its numbers are small?",
+        "Which step works only while its numbers are small?",
     ),
     DTYPES: (
         "Only float64 inputs go wrong.",
-        "Which step leaves float64 on the way?",
+        "Which step does not keep float64?",
     ),
 }
 
@@ -52,9 +52,7 @@ def unused_input(exercise: Exercise, expected: list[Record], records: list[Recor
     unused = [key for key, used in needed.items() if not used]
     if not unused or len(unused) == len(needed):
         return None
-    return f"Your result never depends on `{_part(exercise, unused)}`.", (
-        "Which line should use it, and what does that line use?"
-    )
+    return f"Your result never depends on `{_part(exercise, unused)}`.", "Which line should use it?"
 
 
 def further_part(records: list[Record]) -> tuple[str, str] | None:
@@ -63,7 +61,7 @@ def further_part(records: list[Record]) -> tuple[str, str] | None:
         if further := record.get("steps", {}).get("further"):
             return (
                 f"Your result depends on `{further['names'][0]}`, a part that the exercise does not name.",
-                ("What does it do there, and which step of the formula asks for it?"),
+                "Which step of the formula asks for it?",
             )
     return None
 

@@ -161,7 +161,7 @@ def _explanation_of_both(expected: Expected, numbers: tuple[int, int], wrong: li
     alone = {one: shown[one] - shown[other] for one, other in (either, either[::-1])}
     larger = next((one for one in either if alone[one]), either[0])
     first, second = (expected.exercise.mistakes[number] for number in numbers)
-    observation = f"Two things at once. {first.observation} {second.observation}"
+    observation = f"Two things are wrong. {first.observation} {second.observation}"
     question = expected.exercise.mistakes[larger].question
     return Explanation(f"{first.id}+{second.id}", observation, question, alone[larger] or shown[larger])
 

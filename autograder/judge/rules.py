@@ -162,7 +162,7 @@ HARMLESS = frozenset(_HARMLESS.split()) | READ_NOTHING
 
 TABLE = (
     "a table of all queries and all keys",
-    "How much must be in memory at a time for one block of keys, and what can be forgotten after it?",
+    "What must be kept when one block of keys is finished?",
 )
 
 
@@ -185,7 +185,9 @@ def judged_by_rules(
         return rule, ""
     if broken_rule(exercise, cases, [_without_asides(record) for record in records]) is None:
         where = _lines(asides, "beside") or "your code"
-        return None, f"What {where} does beside your result is forbidden in it; it costs nothing, and may go."
+        return None, (
+            f"What {where} does beside your result is forbidden here; it costs no points, and can be removed."
+        )
     where = _lines(asides, "within")
     return (f"{rule[0]} Look at {where}." if where else rule[0], rule[1]), ""
 
@@ -231,14 +233,17 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) ->
         if group == MATRIX_PRODUCT:
             if any(usage["products"] or _bulk_product(exercise, case, usage) for case, usage in observed):
                 return (
-                    "The numbers are right, but a matrix product does the work here.",
-                    "Can you get the same entry with a loop over positions, one dot product at a time?",
+                    "Your numbers are right, but a matrix product does the work here.",
+                    "Which loop over positions gives the same entries, one dot product at a time?",
                 )
         elif used := _used((*GROUPS[group], *IN_PYTHON), names):
             told = used.startswith("torch") or used.startswith("nn:")
             detail = f" ({used.split(':')[-1]})" if told else ""
             return (
-                f"The numbers are right, but they come from {group}{detail}, which is what you are building here.",
+                (
+                    f"Your numbers are right, but they come from {group}{detail}, which is what you are "
+                    "building here."
+                ),
                 "Which smaller steps is it made of?",
             )
     too_much = _table(exercise, observed) or _too_much_work(exercise, observed)
@@ -250,7 +255,7 @@ def broken_rule(exercise: Exercise, cases: list[Case], records: list[Record]) ->
 def _table(exercise: Exercise, observed: Observed) -> tuple[str, str] | None:
     if any(case.entries and case.observe and usage["largest"] >= case.entries for case, usage in observed):
         tensor, question = exercise.rules.large or TABLE
-        return f"The numbers are right, but on the way {tensor} is made.", question
+        return f"Your numbers are right, but on the way {tensor} is created.", question
     return None
 
 
@@ -264,7 +269,7 @@ def _too_much_work(exercise: Exercise, observed: Observed) -> tuple[str, str] | 
         less = limit.times * sum(close[limit.beyond][1][smallest:]) if limit.beyond else 0
         if sum(work[smallest:]) - less >= limit.limit:
             needed, question = exercise.rules.work
-            return f"The numbers are right, but they take {needed}.", question
+            return f"Your numbers are right, but they take {needed}.", question
     return None
 
 
@@ -279,8 +284,8 @@ def _left_pytorch(cases: list[Case], names: set[str]) -> tuple[str, str] | None:
     for name in OUTSIDE:
         if f"torch:{name}" in names:
             return (
-                f"The numbers are right, but they leave PyTorch on the way (by {name}).",
-                "How would you do the same with tensors only?",
+                f"Your numbers are right, but they leave PyTorch on the way (by {name}).",
+                "Which tensor operation does the same?",
             )
     return None
 
@@ -315,15 +320,17 @@ def _broken_loops(exercise: Exercise, observed: Observed) -> tuple[str, str] | N
     more_kernels, more_lines = (large[count] > small[count] for count in ("kernels", "lines"))
     if exercise.rules.loops == "required" and not more_kernels:
         return (
-            "The numbers are right, but no Python loop does the work: as many operations run for a long "
-            "input as for a short one.",
-            "How would you fill one entry, and then the next?",
+            (
+                "Your numbers are right, but no Python loop does the work: a long input runs as many "
+                "operations as a short one."
+            ),
+            "How would a loop fill one entry, and then the next?",
         )
     # subtle: a loop may do as many idle turns for a short input as it needs for a long one.
     many = any(_is_long(case) and usage["calls"] >= LONG_SENTENCE for case, usage in observed)
     if exercise.rules.loops == "forbidden" and (more_kernels or more_lines or many):
         return (
-            "The numbers are right, but Python loops over positions: a longer input runs more steps.",
+            "Your numbers are right, but Python loops over positions: a longer input runs more steps.",
             "Which single product gives all these entries at once?",
         )
     return None

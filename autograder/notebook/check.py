@@ -13,6 +13,7 @@ from autograder.exercises import all_exercises, find, find_by_name
 from autograder.faults import door, raise_own_fault
 from autograder.isolation import plain_settings
 from autograder.judge import Verdict, cases_of, judge, not_started
+from autograder.judge.formatting import with_article
 from autograder.notebook.card import text_of
 from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
 from autograder.notebook.memory import remember
@@ -25,8 +26,8 @@ from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.exercise import Exercise
 from autograder.verdict import NOT_STARTED, PARTLY_RIGHT, RIGHT
 
-NOT_JUDGED = """The check itself broke, not your answer: this is {ours} ({place}).
-Whether your answer is right is not known yet, and it has lost nothing.
+NOT_JUDGED = """The check itself failed, not your answer: this is {ours} ({place}).
+Your answer has not been judged, and no points are lost.
 Please show these lines to whoever gave you the notebook."""
 STOPPED = "No tick yet: Run All stops here."
 
@@ -44,18 +45,8 @@ class NotJudged(CheckFailed):
     """An error of the autograder itself: nobody knows whether the answer is right."""
 
 
-class Points(float):
-    """Points that a notebook does not write below the card, which says them already.
-
-    Their HTML, which a notebook shows, is empty. Their text is a plain float, which nbgrader reads.
-    """
-
-    def _repr_html_(self) -> str:
-        return "<span></span>"
-
-
 def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float:
-    """Judges `answer` and returns the points it earns, as a float.
+    """Judges `answer` and returns the points it earns, as a plain float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
     A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
@@ -102,7 +93,8 @@ def _only_one_check() -> Iterator[None]:
 @door
 def _refuse_within() -> None:
     raise CheckFailed(
-        "check is called within the answer that is being checked. Move its line out of the function, to the margin."
+        "check was called inside the answer that it checks. Move that line out of the function, to the left "
+        "margin."
     )
 
 
@@ -111,7 +103,7 @@ _running: list[bool] = []
 
 def _checked(answer, exercise: Exercise, hidden: bool) -> float:
     if (warning := stale(answer, exercise.name)) is not None:
-        show_note("An older version is checked", warning, "Mend that cell, run it, and check again.")
+        show_note("An older version is checked", warning, "Fix that cell, run it, and check again.")
     verdict = _verdict(answer, exercise, hidden)
     if not hidden and running_notebook() is not None:
         remember(verdict)
@@ -122,7 +114,7 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float:
     if verdict.state in (RIGHT, PARTLY_RIGHT):
         show_verdict(verdict)
         show_picture(verdict)
-        return Points(verdict.points)
+        return verdict.points
     show_picture(verdict)
     raise CheckFailed(text_of(verdict) + _what_comes_next(verdict))
 
@@ -131,7 +123,10 @@ def _what_comes_next(verdict: Verdict) -> str:
     """How to go on, if nothing is written yet: that is not a fault."""
     if verdict.state != NOT_STARTED:
         return ""
-    return f'\nIt comes next: write it in the cell above and run both again. hint("{verdict.exercise}") helps to begin.'
+    return (
+        "\nThis one is next: write it in the cell above and run both cells. "
+        f'hint("{verdict.exercise}") helps you start.'
+    )
 
 
 def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
@@ -149,7 +144,7 @@ def _verdict(answer, exercise: Exercise, hidden: bool) -> Verdict:
 def _overwritten(name: str, value: object) -> str:
     """What a name is that should be an answer."""
     return (
-        f"`{name}` is {_in_words(value)} now, not your answer: a later line gave the name to it.\n"
+        f"`{name}` is {_in_words(value)} now, not your answer: a later line assigned it.\n"
         f"Give that value another name, run the cell with your {name} again, and then this one."
     )
 
@@ -157,8 +152,7 @@ def _overwritten(name: str, value: object) -> str:
 def _in_words(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
-    kind = type(value).__name__
-    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+    return with_article(type(value).__name__)
 
 
 def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
@@ -173,18 +167,18 @@ def _exercise_of(answer, exercise_id: str | None, frame: FrameType) -> Exercise:
     found = next((found for name in names if (found := find_by_name(name))), None)
     if found is None and (kind := find_by_name(type(answer).__name__)) is not None:
         raise UserError(
-            f"This is a {kind.name} that was made already; check makes its own: write check({kind.name}), with the "
-            "class itself."
+            f"This is an instance of {kind.name}; check makes its own. Pass the class itself: "
+            f"check({kind.name})."
         )
     if found is None and not callable(answer):
         raise UserError(
-            f"check was given {_in_words(answer)}, which is a result. Give it the function itself, without brackets or "
-            "arguments: check(softmax), not check(softmax(x))."
+            f"check received {_in_words(answer)}, which is a result. Pass the function itself, without "
+            "parentheses or arguments: check(softmax), not check(softmax(x))."
         )
     if found is None:
         some = ", ".join(exercise.name for exercise in all_exercises()[:3])
         raise UserError(
-            "check does not know which exercise this answers: give it the name from the exercise "
+            "check does not know which exercise this answers. Give your answer the name of the exercise "
             f"({some}, ...)."
         )
     return found

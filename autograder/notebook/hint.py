@@ -12,13 +12,13 @@ from autograder.notebook.show import show_note
 
 @entry_point
 def hint(exercise: str | Callable = "") -> None:
-    """Shows the next hint: first where to look, then what to think of, last the shape of the solution.
+    """Shows the next hint: first where to look, then what to think of, last the outline.
 
     `exercise` is an id ("loops.softmax") or the answer itself (softmax). Asked again after the last hint, it begins
     again.
     """
     if exercise == "":
-        print('hint needs the name of an exercise, for instance hint("loops.softmax").')
+        print('hint needs the name of an exercise, for example hint("loops.softmax").')
         return
     try:
         name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", "")
@@ -28,7 +28,7 @@ def hint(exercise: str | Callable = "") -> None:
         return
     number, text = next(_ladder(found.id))
     count = len(found.hints)
-    more = "Ask again for the next one." if number < count else "This was the last one."
+    more = "Call hint again for the next one." if number < count else "That was the last one."
     show_note(f"Hint {number} of {count}", text, more)
 
 

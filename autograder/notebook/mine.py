@@ -103,7 +103,8 @@ class Mine:
         if exercise.id in self._given:
             if not self._given[exercise.id] and self._answer(exercise) is not None:
                 print(
-                    f"Your {exercise.name} {_of(exercise)} is right now: run the cell again that asks `mine` for it."
+                    f"Your {exercise.name} {_of(exercise)} is right now. To use it, run the cell again that "
+                    "asks `mine` for it."
                 )
             return self._given[exercise.id]
         return recall().get(exercise.id, ("", 0.0))[0] == RIGHT
@@ -168,7 +169,7 @@ def _checked(exercise: Exercise, file: Path) -> Callable | None:
         return None
     answer, failed = guarded(lambda: _run(source, exercise.name, file), SECONDS)
     if failed is not None or not callable(answer):
-        _say(exercise, f"it does not run there ({failed['type'] if failed else 'it is no function'})")
+        _say(exercise, f"it does not run there ({failed['type'] if failed else 'it is not a function'})")
         return None
     cases = cases_of(exercise)
     if not judge(exercise, cases, probe(answer, cases, exercise.procedure)).passed:
@@ -193,7 +194,8 @@ def _source(exercise: Exercise, file: Path) -> str | None:
 
 def _say(exercise: Exercise, why: str) -> None:
     print(
-        f"Your {exercise.name} {_of(exercise)} is not used: {why.rstrip('.')}. A ready-made one takes its place."
+        f"Your {exercise.name} {_of(exercise)} is not used: {why.rstrip('.')}. A ready-made one is used "
+        "instead."
     )
 
 

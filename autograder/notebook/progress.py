@@ -20,8 +20,8 @@ from autograder.schema.exercise import Exercise
 from autograder.verdict import RIGHT
 
 NOT_WRITTEN = (
-    "Nothing can be written in this folder: what your checks have found is known until this notebook's kernel stops. "
-    "Copy the notebook to a folder of your own to keep it."
+    "Nothing can be written in this folder, so your progress is lost when this notebook's kernel stops. To "
+    "keep it, copy the notebook to a folder of your own."
 )
 
 

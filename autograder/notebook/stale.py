@@ -23,10 +23,13 @@ def stale(answer: Any, name: str) -> str | None:
         return None
     later = cells[runs[-1] + 1 :]
     if any(_defines(text, name) for text in later):
-        return f"the last run of the cell that defines `{name}` failed, so your {name} is still that of a run before."
+        return (
+            f"the last run of the cell that defines `{name}` failed, so your {name} is still the one from "
+            "an earlier run."
+        )
     renamed = next((new for text in later if (new := _renamed(made_of, text, name))), None)
     if renamed:
-        return f"your cell defines `{renamed}` now; `{name}` is still what an earlier run has made."
+        return f"your cell now defines `{renamed}`; `{name}` is still the one from an earlier run."
     return None
 
 

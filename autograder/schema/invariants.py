@@ -12,8 +12,8 @@ def samples_apart(first: str, second: str) -> Invariant:
     return Invariant(
         "samples apart",
         (first, second),
-        "Changing one sample moves the output of another.",
-        "In which step do numbers of two samples meet?",
+        "Changing one sample changes the output of another.",
+        "Which step mixes two samples?",
     )
 
 
@@ -22,8 +22,8 @@ def past_only(first: str, second: str) -> Invariant:
     return Invariant(
         "past only",
         (first, second),
-        "Under a causal mask, changing the last token moves the output of an earlier one.",
-        "By which way does an earlier token learn of the last one?",
+        "Under a causal mask, changing the last token changes the output of an earlier one.",
+        "Which step lets an earlier token see the last one?",
     )
 
 
@@ -33,7 +33,7 @@ def shares_sum_to_one(family: str) -> Invariant:
         "shares sum to one",
         (family,),
         "When every value is 1, some of your outputs are not: the weights of a query do not sum to one.",
-        "For one query, what should its weights over the keys it may see add up to?",
+        "What should the weights of one query sum to, over the keys that it may attend to?",
     )
 
 

@@ -3,8 +3,8 @@
 A mistake is one or a few edits of the exercise's worked answer:
 
     edit("MQA-83 a sum instead of a mean", {"mean(dim=1)": "sum(dim=1)"},
-         "Your heads are too large by the size of a group.",
-         "What does the mean of two equal heads look like?"),
+         "Your heads are too large by the number of heads in a group.",
+         "What is the mean of two equal heads?"),
 
 The id in front of the title is for mistakes that several exercises share. Without one, the id follows from the
 exercise and the title (`own_id`). An edit that fits several worked answers stands once, in a table from which each

@@ -176,7 +176,7 @@ def test_beside_the_result_it_costs_nothing_and_its_line_is_told(exercise_id, li
     verdict = judged(exercise_id, line)
     number = (IMPORTS + RIGHT[exercise_id]).splitlines().index("    {}") + 1
     assert verdict.passed, verdict.message
-    assert f"line {number} " in verdict.message and "costs nothing" in verdict.message
+    assert f"line {number} " in verdict.message and "costs no points" in verdict.message
 
 
 @pytest.mark.parametrize(("exercise_id", "line"), lines(BESIDE_WITHOUT_LINE))

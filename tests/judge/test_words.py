@@ -78,6 +78,12 @@ CASES = [
     ),
     (
         "loops.softmax",
+        "an array of NumPy",
+        "You return an ndarray instead of a tensor",
+        SHARES.format("return shares.detach().numpy()"),
+    ),
+    (
+        "loops.softmax",
         "asks the keyboard",
         "keyboard",
         "def softmax(scores):\n    n = input()\n    return scores\n",
@@ -167,7 +173,7 @@ CASES = [
     (
         "positions.apply_rope",
         "cat for stack",
-        "first come those of all first features",
+        "all first features of the pairs come before",
         "def apply_rope(x, positions, base=10000.0):\n"
         "    d = x.shape[-1]\n    if d % 2:\n        raise ValueError('odd')\n"
         "    angles = positions[:, None] * base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)\n"
@@ -194,7 +200,7 @@ CASES = [
     (
         "tokens.count_pairs",
         "one item too far",
-        "which number is the last",
+        "what is the largest index",
         "def count_pairs(ids):\n    counts = {}\n    for i in range(len(ids)):\n        pair = (ids[i], ids[i + 1])\n"
         "        counts[pair] = counts.get(pair, 0) + 1\n    return counts\n",
     ),
@@ -277,20 +283,20 @@ CASES = [
     (
         "tokens.build_vocabulary",
         "through a set",
-        "right keys, but gives them other numbers",
+        "right keys, but the wrong numbers",
         "def build_vocabulary(tokens, max_size=None):\n    words = sorted(set(tokens), key=hash)\n"
         "    return {w: i for i, w in enumerate(['<unk>', *words][:max_size])}\n",
     ),
     (
         "tokens.split_words",
         "spaces are dropped",
-        "hold no",
+        "contain no",
         "def split_words(text):\n    return text.split()\n",
     ),
     (
         "images.patchify",
         "an assert where a ValueError is due",
-        "which error does the docstring name",
+        "Which error does the docstring name",
         "def patchify(images, patch):\n    b, c, h, w = images.shape\n    assert h % patch == 0 and w % patch == 0\n"
         "    x = images.reshape(b, c, h // patch, patch, w // patch, patch)\n"
         "    return x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)\n",
@@ -298,7 +304,7 @@ CASES = [
     (
         "positions.alibi_bias",
         "refuses what it should take",
-        "refuses what it should take",
+        "refuses an input that it should accept",
         "def alibi_bias(n_heads, n):\n    if n_heads != 3:\n        raise ValueError('no')\n",
     ),
 ]
@@ -310,7 +316,7 @@ def test_the_words_of_a_tutor(exercise_id, what, told, code):
     assert not judged.passed and told in judged.message, judged.message
     lines = judged.message.splitlines()
     assert len(set(lines)) == len(lines), "an observation is no example of itself"
-    assert "What does Python say" not in judged.message and "Work this one" not in judged.message
+    assert "What does Python's message say" not in judged.message and "Work this one" not in judged.message
 
 
 @pytest.mark.parametrize("form", [one for one in ROUNDED if one.startswith("trusts")])
@@ -352,4 +358,4 @@ def test_a_view_that_not_every_layout_allows_costs_one_point():
     source = worked_file(exercise).replace("x.flatten(0, 1)", "x.view(-1, x.shape[-1])")
     assert "x.view(-1" in source
     judged = verdict(exercise.id, answer_in(source, exercise.name))
-    assert judged.points == judged.max_points - 1 and "lie in memory" in judged.message, judged.message
+    assert judged.points == judged.max_points - 1 and "order of its storage" in judged.message, judged.message

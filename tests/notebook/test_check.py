@@ -137,7 +137,7 @@ def test_what_an_error_says_is_text_and_never_a_page(outputs):
 def test_where_the_student_is(outputs):
     assert "wrong, 0 of 7" in text(outputs[WRONG])
     assert "not started" in text(outputs[STUB])
-    assert "It comes next: write it in the cell above" in text(outputs[STUB])
+    assert "This one is next: write it in the cell above" in text(outputs[STUB])
     assert 'hint("loops.softmax")' in text(outputs[STUB]) and "comes next" not in text(outputs[WRONG])
     assert "does not run" in text(outputs[BROKEN])
     assert "shifted = scores - scores.max(dim=-1).valuess" in text(outputs[BROKEN])

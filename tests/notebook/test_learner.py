@@ -100,7 +100,7 @@ def test_an_answer_that_its_cell_no_longer_gives_is_told_first(shown):
     assert "older version" in shown["check stale"].splitlines()[0]
     assert "the last run of the cell that defines `softmax` failed" in shown["check stale"]
     assert "older version" not in shown["check mended"] and RIGHT in shown["check mended"]
-    assert "your cell defines `my_softmax` now" in shown["check renamed"]
+    assert "your cell now defines `my_softmax`" in shown["check renamed"]
 
 
 def test_an_answer_whose_own_cell_checks_it_is_no_older_version(shown):
@@ -109,7 +109,7 @@ def test_an_answer_whose_own_cell_checks_it_is_no_older_version(shown):
 
 def test_a_result_an_instance_and_a_name_that_is_something_else_now(shown):
     assert "a tensor of shape (3, 4), which is a result" in shown["result"]
-    assert "without brackets" in shown["result"]
+    assert "without parentheses" in shown["result"]
     assert "`softmax` is a tensor of shape (3, 4) now, not your answer" in shown["overwritten"]
     assert "`softmax` is an int now" in shown["overwritten by a number"]
     assert "check(SelfAttention), with the class" in shown["instance"]
@@ -124,7 +124,7 @@ def test_what_an_answer_shows_is_kept_back_and_costs_nothing(shown):
 
 
 def test_a_check_within_the_answer_and_a_question_to_nobody_end_at_once(shown):
-    assert "check is called within the answer" in shown["check check within"]
+    assert "check was called inside the answer" in shown["check check within"]
     assert len(shown["check check within"]) < 1000
     assert "keyboard" in shown["check asks"]
 

@@ -251,30 +251,33 @@ def _hidden_above(make, heads, far):
 
 
 MASK_NEEDS = {
-    "empty rows": ("Your result is wrong wherever a query may attend to nothing.",
+    "empty rows": ("Your result is wrong for queries that may attend to nothing.",
                    "What are the weights of such a query, and what should they be?"),
-    "another mask than causal": ("Without a mask and with a causal one you are right; with other masks you are not.",
+    "another mask than causal": ("Your result is right without a mask and with a causal one, and wrong with other "
+                                 "masks.",
                                  "What decides which keys a query may attend to: the mask, or your code?"),
-    "mask": ("Without a mask you are right; with one you are not.",
-             "Which keys may a query attend to, and what becomes of the scores of the others?"),
-    "no mask": ("With a mask you are right; without one you are not.",
-                "Which keys should a query attend to if no mask is given?"),
-    "long": ("Short sentences come out right, a long one does not.",
-             "Does any number in your code hold only up to some length?"),
-    "several tokens": ("A single token comes out right, so its value is; with several tokens the weights are off.",
+    "mask": ("Your result is right without a mask, and wrong with one.",
+             "What happens in your code to the score of a key that the mask blocks?"),
+    "no mask": ("Your result is right with a mask, and wrong without one.",
+                "Which keys may a query attend to when no mask is given?"),
+    "long": ("Short sentences come out right; a long one does not.",
+             "Which number in your code limits the length of a sentence?"),
+    "several tokens": ("A single token comes out right, so its value is right; with several tokens the weights "
+                       "are wrong.",
                        "What happens to a score, step by step, until it is a weight?"),
     "": ("Even a single token, whose only weight is one, comes out wrong.",
-         "Through which steps does its value go, and what is done to it on the way?"),
+         "Through which steps does its value pass on the way to the output?"),
 }
 KEPT_NEEDS = {
-    "no mask after a mask": ("You are right without a mask, but no longer so after a call with one.",
+    "no mask after a mask": ("Your result is right without a mask, but no longer after a call with one.",
                              "What does your module keep from one call to the next?"),
-    "other weights": ("You are right with a module's first weights, and wrong after they have changed.",
-                      "What does your module keep from one call to the next, and what was it made from?"),
+    "other weights": ("Your result is right with a module's first weights, and wrong after they have changed.",
+                      "What does your module keep from one call to the next that was computed from the weights?"),
 }
 HEADS_NEEDS = {
-    "several of both": ("With one head you are right, and so is a single token; with several of both you are not.",
+    "several of both": ("Your result is right for one head, and for a single token; with several of both it is "
+                        "wrong.",
                         "Which step needs to know how many heads there are, and how wide each is?"),
-    "several heads": ("With one head you are right; with several, even a single token comes out wrong.",
-                      "Which features belong to which head, and where does each head's result go?"),
+    "several heads": ("Your result is right for one head; with several heads, even a single token comes out wrong.",
+                      "Which features belong to which head?"),
 }

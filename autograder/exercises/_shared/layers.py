@@ -24,8 +24,8 @@ SUBLAYERS = {
     "linear2": "the feed-forward network",
 }
 SMALL_SPREAD = (
-    "You are right but for tokens whose features hardly differ.",
-    "Which number keeps your norm from dividing by zero, where does it go, and which one does nn.LayerNorm use?",
+    "Your result is right except for tokens whose features hardly differ.",
+    "Which epsilon does nn.LayerNorm use by default?",
 )
 
 
@@ -144,26 +144,26 @@ class Maker:
 def words_of_needs(*sublayers):
     """What is told of an answer that goes wrong only where one of these sublayers, or more than one, adds something."""
     one = {
-        name: (f"All of your layer is right but {name}.",
-               "What does it read, what does it do with that, and to what is its result added?")
+        name: (f"Your layer is right except for {name}.",
+               "What does it read, and to what is its output added?")
         for name in sublayers
     }
     others = {
-        f"beside {name}": (f"Only {name} of your sublayers is right.",
-                           "What do the others have in common: what they read, or where their result goes?")
+        f"beside {name}": (f"Of your sublayers, only {name} is right.",
+                           "What do the others read, and to what are their outputs added?")
         for name in sublayers
     }
     return {
-        "": ("Where every sublayer adds zeros, your output is already wrong.",
-             "Which way does x take through your layer: which sums and norms are on it, and in which order?"),
+        "": ("When every sublayer adds zeros, your output is already wrong.",
+             "Which norms and additions does x pass through on the way to the output?"),
         **one,
-        "together": ("Each of your sublayers is right where the others add zeros; together they are not.",
-                     "What should each sublayer know of the ones before it, and how does it learn that?"),
+        "together": ("Each of your sublayers is right when the others add zeros; together they are not.",
+                     "Does each sublayer read the stream with everything that was added before it?"),
         **others,
-        "sublayers": ("Where every sublayer adds zeros you are right; none of your sublayers is.",
-                      "What does each of them read, and to what is its result added?"),
-        "a long sequence": ("You are right for short sequences; for a long one you are not.",
-                            "Which number in your code says how long a sequence may be?"),
+        "sublayers": ("Your result is right when every sublayer adds zeros, but none of your sublayers is right.",
+                      "What does each of them read, and to what is its output added?"),
+        "a long sequence": ("Your result is right for short sequences, and wrong for a long one.",
+                            "Which number in your code limits the length of a sequence?"),
         "small spread": SMALL_SPREAD,
     }
 
@@ -183,9 +183,9 @@ LAYERS = (
     edit("MSK-07", {"attn_mask=blocked": "attn_mask=blocked.to(x.dtype) * -100.0"}),
     edit("DEC-07 not causal", {"attn_mask=blocked": "attn_mask=None"},
          "Only your last position is right.",
-         "Exactly one position may see the whole sentence: which, and what do the others see in yours?"),
+         "Which positions should a token not attend to?"),
     edit("MHA-19 an inverted mask", {"attn_mask=blocked": "attn_mask=~blocked"},
-         "Your tokens see what comes after them and nothing else.",
+         "Your tokens see only what comes after them.",
          "In nn.MultiheadAttention's mask, what does True mean?"),
     edit("MHA-19", {"attn_mask=blocked": "attn_mask=~blocked, need_weights=False"}),
     edit("MSK-11", {".triu(diagonal=1)": ".triu()"}),
@@ -194,43 +194,43 @@ LAYERS = (
     edit("MSK-37", {".triu(diagonal=1)": ".triu(diagonal=2)"}),
     edit("MSK-05", {"attn_mask=blocked": "attn_mask=blocked.float()"}),
     edit("DEC-53 attends over the samples", {MADE: "nn.MultiheadAttention(d_model, n_heads)"},
-         "Your attention takes the batch for the tokens.",
-         "Which axis does nn.MultiheadAttention take for the tokens, unless you say something else?"),
+         "Your attention takes the batch axis for the tokens.",
+         "Which axis does nn.MultiheadAttention take for the tokens by default?"),
     edit("DEC-53", {MADE: "nn.MultiheadAttention(d_model, n_heads)", "tokens = x.shape[1]": "tokens = x.shape[0]"}),
     edit("DEC-19 a norm over tokens and features",
          _norms("torch.layer_norm(x, x.shape[1:]) * self.weight + self.bias"),
-         "Your norm takes one mean over the whole sentence, so that every token learns of the later ones.",
-         "Change a later token: which part of your layer noticed?"),
+         "Your norm takes one mean over the whole sentence, so every token depends on later ones.",
+         "Over which axis should the norm take its mean?"),
     edit("DEC-35 a norm with another epsilon", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-12)"},
          *SMALL_SPREAD),
     edit("DEC-35", {"nn.LayerNorm(d_model)": "nn.LayerNorm(d_model, eps=1e-6)"}),
     edit("DEC-37 a norm without its scale and shift", _norms("torch.layer_norm(x, x.shape[-1:])"),
-         "Your norms have mean 0 and standard deviation 1, whatever they have learned.",
-         "Which parameters does a LayerNorm own, and which line uses them?"),
+         "Your norms ignore what they have learned: their outputs have mean 0 and standard deviation 1.",
+         "Which parameters does an nn.LayerNorm own?"),
     edit("DEC-39 a norm that does not centre",
          _norms("torch.rms_norm(x, x.shape[-1:], self.weight, 1e-5) + self.bias"),
-         "Your norms divide by the root mean square, but leave the mean in place.",
-         "What is the mean of a token's features after a LayerNorm?"),
+         "Your norms divide by the root mean square and leave the mean in place.",
+         "What should the mean of a token's features be after a LayerNorm, before its learned scale and shift?"),
     edit("DEC-57 parts by other names",
          {"self_attn": "attention", "linear1": "fc1", "linear2": "fc2", "norm1": "ln1", "norm2": "ln2"},
-         "Your parts are the right ones, under other names.",
-         "By which names does the exercise ask for its parts?"),
+         "Your parts are right, but under the wrong names.",
+         "What does the exercise call its parts?"),
 )
 
 # Of a worked answer with the line `inner = F.gelu(inner)`.
 ACTIVATIONS = (
     edit("FFN-05 GELU's tanh form", {"F.gelu(inner)": 'F.gelu(inner, approximate="tanh")'},
-         "Your numbers are off in the fourth digit: your curve is close to the exact GELU, but not it.",
-         "Which of the curves called GELU does the exercise ask for?"),
+         "Your numbers are off in the fourth digit: your activation is an approximation of GELU.",
+         "Which form of GELU does the exercise ask for?"),
     edit("FFN-15 GELU by a sigmoid", {"F.gelu(inner)": "inner * torch.sigmoid(1.702 * inner)"},
-         "Your numbers are off in the second digit: your curve is near GELU, but not it.",
-         "Which of the curves called GELU does the exercise ask for?"),
+         "Your numbers are off in the second digit: your activation is a rough approximation of GELU.",
+         "Which form of GELU does the exercise ask for?"),
     edit("FFN-13 no activation", {"F.gelu(inner)": "inner"},
-         "Your two layers do what a single one could do.", "What stands between the two layers?"),
+         "Your two layers do what a single one could do.", "What belongs between the two layers?"),
     edit("DEC-17 ReLU for GELU", {"F.gelu": "torch.relu"},
          "Your activation is exactly zero for every negative number.",
-         "Is the curve that is asked for smooth near zero?"),
+         "Which activation does the exercise name?"),
     edit("FFN-29 SiLU instead of GELU", {"F.gelu": "F.silu"},
-         "Your curve dips lower for negative numbers than GELU does.",
+         "Your activation goes lower for negative numbers than GELU does.",
          "What is your activation at -1, and what should it be?"),
 )

@@ -6,17 +6,17 @@ RETURN = "return mask"
 
 FORMS = (
     edit("MSK-39 numbers instead of Booleans", {RETURN: "return mask.float()"},
-         "Your mask holds the right pattern in numbers, not as True and False.",
-         "Which dtype does the exercise promise?"),
+         "Your mask has the right pattern, but as numbers, not as True and False.",
+         "Which dtype does the docstring ask for?"),
     *(edit("MSK-39", {RETURN: f"return mask.{kind}()"}) for kind in ("long", "int", "byte")),
     edit("MSK-41 a mask to add instead of a Boolean mask",
          {RETURN: "return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)"},
          "Your mask holds 0 and minus infinity.",
-         "Is this mask for adding to scores, or does it say True where attention is allowed?"),
+         "Does the exercise ask for a mask to add to the scores, or for a Boolean one?"),
     edit("LOOP-33", {RETURN: "return mask.tolist()"}),
     edit("MSK-47 axes in another order, or too many", {RETURN: "return mask[None]"},
-         "Your mask holds the right pattern, but not with the axes that were promised.",
-         "Which axes did the signature promise, and in which order?"),
+         "Your mask has the right pattern, but its axes are not the ones that the docstring asks for.",
+         "Which axes does the docstring list, and in which order?"),
 )
 
 TOO_SHORT = tuple(

@@ -54,13 +54,14 @@ def norm_cases(draw, with_bias: bool):
 # Of worked answers with these lines' words in them.
 SHARED = (
     edit("LN-17 epsilon outside the root", {"torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
-         "You are right except for rows that hardly vary: there epsilon counts too much or too little.",
-         "Is the small number added before the root is taken, or after?"),
+         "Your result is right except for rows that hardly vary: there epsilon has the wrong effect.",
+         "Is epsilon added before the root is taken, or after?"),
     edit("LN-19 an epsilon of its own", {"variance + eps": "variance + 1e-5"},
-         "Another epsilon changes nothing in yours.", "Which line uses the epsilon that is given?"),
+         "Your result does not change with epsilon.", "Which line uses `eps`?"),
     edit("LN-19", {"variance + eps": "variance + 1e-6"}),
     edit("LN-37 another default epsilon", {"eps=1e-5": "eps=1e-6"},
-         "You are right if epsilon is given, and off if it is not.", "Which epsilon does the signature name?"),
+         "Your result is right when epsilon is passed, and wrong by default.",
+         "What is the default of `eps` in the signature?"),
     edit("LN-37", {"eps=1e-5": "eps=1e-12"}),
     edit("LN-37", {"eps=1e-6": "eps=1e-5"}),
     edit("LN-37", {"eps=1e-6": "eps=1e-8"}),

@@ -67,8 +67,8 @@ EXERCISE = Exercise(
         *fitting(MultiheadSelfAttention, attention.SCALES + attention.ROLES + attention.MAXIMA + attention.LAYERS),
         *fitting(MultiheadSelfAttention, heads.HEADS),
         edit("MHA-41 sizes that do not fit are taken", {"if d_model % n_heads:": "if False:"},
-             "Your module is made even if n_heads does not divide d_model.",
-             "What is the width of a head when 10 features are cut into 3?"),
+             "Your module can be built even if n_heads does not divide d_model.",
+             "How wide would each head be if 3 heads shared 10 features?"),
     ),
     combinable=heads.OFTEN,
     needs=attention_cases.KEPT_NEEDS | attention_cases.HEADS_NEEDS | attention_cases.MASK_NEEDS,
@@ -78,11 +78,13 @@ EXERCISE = Exercise(
         shares_sum_to_one("values all one"),
     ),
     hints=(
-        "Draw the way of one token: projected, cut into heads, attended, merged, projected once more. Which "
-        "of these steps do the heads share?",
-        "With an axis for the heads in front of the tokens, attention runs for all heads at once. How wide "
-        "is a head, and where does that width come in twice?",
-        "The shape of it: (B, N, d_model), three times (B, H, N, d_head), scores (B, H, N, N), "
-        "(B, H, N, d_head), (B, N, d_model), and the output projection.",
+        "Follow one token: it is projected to q, k and v, split into heads, attended, merged, and projected once "
+        "more. Each projection is one layer for all heads, of width d_model.",
+        "With the heads on an axis in front of the tokens, attention runs for all of them at once. Each head is "
+        "d_model / n_heads wide, and that width belongs in the scale. `forward` needs n_heads, so keep it in "
+        "`self`.",
+        "In outline: raise a ValueError if the heads do not divide d_model; project x three times; split each, "
+        "(B, N, d_model) to (B, H, N, d_head); run masked attention; merge back to (B, N, d_model); apply the "
+        "output projection.",
     ),
 )

@@ -81,18 +81,18 @@ EXERCISE = Exercise(
         edit("SDPA-23", {"return output": "return output, weights"}),
         edit("HEAD-25", {LAYER: "nn.Linear(d_model, d_head, bias=False)"}),
         edit("HEAD-27 no width is not foreseen", {"d_head or d_model": "d_head"},
-             "Without `d_head` your head cannot be made.",
-             "What is `d_head` when the caller gives none, and how wide should the head be then?"),
+             "Your head cannot be built without `d_head`.",
+             "How wide should the head be when the caller passes no `d_head`?"),
         edit("HEAD-29 the width asked for is ignored", {"d_head or d_model": "d_model"},
              "Your head is as wide as the model, whatever `d_head` is.",
-             "Which widths go into and out of each of your projections?"),
+             "What are the input and output widths of each of your projections?"),
         edit("HEAD-33", {f"self.q_proj = {LAYER}": "self.qkv_proj = nn.Linear(d_model, 3 * d_head)",
               f"self.k_proj = {LAYER}": "pass", f"self.v_proj = {LAYER}": "pass"}),
         edit("HEAD-35 an output layer that is not asked for",
              {f"self.v_proj = {LAYER}": f"self.v_proj = {LAYER}; self.out_proj = nn.Linear(d_head, d_head)",
               "return output": "return self.out_proj(output)"},
              "Your head has one more layer than the exercise asks for.",
-             "Which parts does the exercise name for a single head, and which does yours have?"),
+             "Which parts does the exercise name for a single head?"),
         edit("HEAD-35",
              {f"self.v_proj = {LAYER}": f"self.v_proj = {LAYER}; self.out_proj = nn.Linear(d_head, d_model)",
               "return output": "return self.out_proj(output)"}),
@@ -106,11 +106,11 @@ EXERCISE = Exercise(
         shares_sum_to_one("values all one"),
     ),
     hints=(
-        "Three layers are learned. How wide is the input of each of them, and how wide is its output, "
-        "with and without `d_head`?",
-        "forward makes queries, keys and values of x and attends as in the lessons before. Which width "
-        "belongs into the scale: that of x or that of the queries?",
-        "The shape of it: three nn.Linear made in __init__; in forward x (B, N, d_model) becomes three "
-        "(B, N, d_head), and attention under the mask gives (B, N, d_head).",
+        "Three linear layers are learned. Each one takes vectors of width d_model and returns vectors of width "
+        "d_head; when `d_head` is None, use d_model instead.",
+        "`forward` makes queries, keys and values from x and then attends as in the lessons before. Which width "
+        "belongs in the scale: that of x, or that of the queries?",
+        "In outline: make three nn.Linear in `__init__`; in `forward`, project x (B, N, d_model) to three tensors "
+        "(B, N, d_head), and apply masked attention to them, which gives (B, N, d_head).",
     ),
 )

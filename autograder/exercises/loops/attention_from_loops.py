@@ -78,30 +78,32 @@ EXERCISE = Exercise(
                          "scores / math": "scores[: q.shape[0], : k.shape[0]] / math"}),
         edit("LOOP-13", {PAIR: "torch.cosine_similarity(q[i], k[j], dim=0)"}),
         edit("LOOP-45 as many keys as queries taken for granted", {"k.shape[0]": "q.shape[0]"},
-             "Your code takes it for granted that there are as many keys as queries.",
-             "The two numbers may differ: which of your sizes should be which?"),
+             "Your code assumes as many keys as queries.",
+             "The two numbers may differ. Which of your sizes should be the number of keys?"),
         edit("LOOP-45", {TABLE: "torch.zeros(q.shape[0], q.shape[0])"}),
         edit("LOOP-45", {"k.shape[0]": "q.shape[0]", "v.shape[1]": "q.shape[1]"}),
         edit("LOOP-47 values as wide as queries taken for granted", WIDTH,
-             "Your code takes it for granted that values are as wide as queries.",
-             "The two widths may differ: which of the inputs decides how wide the output is?"),
+             "Your code assumes that the values are as wide as the queries.",
+             "The two widths may differ. Which input decides how wide the output is?"),
         edit("LOOP-47", WIDTH | {"output[i] = output[i] + ": "output[i] += "}),
         edit("LOOP-47", WIDTH | {"= output[i] + ": "= output[i].clone() + "}),
     ),
     combinable=("SDPA-01", "SDPA-03", "SDPA-35", "SDPA-13", "SDPA-07", "SDPA-31", "SMX-01", "SDPA-15", "SDPA-23",
              "LOOP-17", "LOOP-35", "LOOP-45", "LOOP-47"),
     needs=MANY_TOKENS | {
-        "other width": ("Where values are as wide as queries you are right; where the widths differ you are not.",
-                        "Which of the inputs decides how wide the output is?"),
-        "other number": ("Where there are as many keys as queries you are right; where the numbers differ you are not.",
+        "other width": ("Your result is right when the values are as wide as the queries, and wrong when the "
+                        "widths differ.",
+                        "Which input decides how wide the output is?"),
+        "other number": ("Your result is right when there are as many keys as queries, and wrong when the numbers "
+                         "differ.",
                          "Which loop runs over the queries, and which over the keys?"),
     },
     hints=(
-        "You have built all three steps. In which order do scores, softmax and weighted sum come, and what does each "
-        "hand on to the next?",
-        "Queries and keys may differ in number: one loop runs over the queries, the other over the keys. And between "
-        "dot product and softmax one step is left: what keeps the scores small?",
-        "The shape of it: scores (N, M) by two loops, each divided by the same number; softmax over each row; then "
-        "mix the M value rows for each of the N queries.",
+        "You have built all three steps already: scores, softmax, weighted sum. Write down the shape that each "
+        "returns here, starting with (N, M) for the scores.",
+        "There may be more or fewer keys than queries: one loop runs over the N queries, the other over the M "
+        "keys. Between dot product and softmax there is one more step, the division by sqrt(D).",
+        "In outline: for each query i and each key j, compute the dot product and divide it by sqrt(D); apply "
+        "softmax to each row of the (N, M) scores; for each query, add up the M rows of v, each times its weight.",
     ),
 )

@@ -45,7 +45,7 @@ def cases(draw):
 TABLE = "torch.zeros(weights.shape[0], values.shape[1])"
 TERM = "output[i] = output[i] + weights[i, j] * values[j]"
 
-BY_HAND = "Take the weights 0, 0, 1, 0 by hand: what should they make of four values, and what does your loop make?"
+BY_HAND = "Take the weights 0, 0, 1, 0 for four values. What should the output be, and what does your loop compute?"
 
 EXERCISE = Exercise(
     number=3, minutes=8, difficulty=1,
@@ -68,42 +68,46 @@ EXERCISE = Exercise(
         edit("LOOP-15", {TABLE: f"{TABLE}.long()"}),
         edit("LOOP-33", {"return output": "return list(output)"}),
         edit("LOOP-37 averages instead of adding up", {"return output": "return output / values.shape[0]"},
-             "Your results are too small by the number of values.",
-             "The weights already say how much each value counts: is there anything left to divide by?"),
+             "Your results are too small: they are divided by the number of values.",
+             "The weights already say how much each value counts. Is there anything left to divide by?"),
         edit("LOOP-39 normalises the weights again",
              {"    output =": "    weights = weights / weights.sum(dim=-1, keepdim=True)\n    output ="},
              "Your result does not change when a row of weights is doubled.",
-             "Should the function trust the weights it is given?"),
+             "Does the formula normalise the weights again?"),
         edit("LOOP-41 softmax on weights",
              {"    output =": "    weights = torch.softmax(weights, dim=-1)\n    output ="},
-             "Your weights are flatter than those you were given.",
-             "Are you given scores here, or weights?"),
+             "The weights you mix with are flatter than the ones that were passed in.",
+             "Does this function receive scores, or weights?"),
         edit("LOOP-43 takes the value of the query's position", {"* values[j]": "* values[i]"},
              "Output i is a multiple of value i.",
-             "Which index runs over the values in the sum for output i?"),
+             "In the sum for output i, which index runs over the values?"),
         edit("LOOP-45 as many values as queries taken for granted",
              {"range(values.shape[0])": "range(weights.shape[0])"},
-             "Your code takes it for granted that there are as many values as queries.",
-             "The two numbers may differ: which of your sizes should be which?"),
+             "Your code assumes as many values as queries.",
+             "The two numbers may differ. Which of your sizes should be the number of values?"),
         edit("LOOP-45", {TABLE: "torch.zeros_like(values)"}),
     ),
     combinable=("LOOP-03", "LOOP-17", "LOOP-35", "LOOP-37", "LOOP-39", "LOOP-41", "LOOP-43", "LOOP-29"),
     needs=MANY_TOKENS | {
-        "negative weights": ("With weights between 0 and 1 you are right; with negative ones you are not.",
-                             "Does your code ask more of a weight than that it is a number?"),
-        "other number": ("With as many values as queries you are right; where the two numbers differ you are not.",
+        "negative weights": ("Your result is right for weights between 0 and 1, and wrong for negative ones.",
+                             "Which step of yours works for positive weights only?"),
+        "other number": ("Your result is right when there are as many values as queries, and wrong when the "
+                         "numbers differ.",
                          "Which loop runs over the queries, and which over the values?"),
-        "several values": ("Where each query picks one value you are right; where it mixes several you are not.",
-                           "What is half of one value plus half of another, and what does your code make of it?"),
-        "more queries": ("Where there are more queries than values you go wrong.",
-                         "Which loop runs over the queries, and how far?"),
-        "several keys": ("With a single value you are right; with several you are not.", BY_HAND),
-        "values": ("A query whose whole weight lies on one value should get just this value; in yours it does not.",
+        "several values": ("Your result is right when each query picks one value, and wrong when it mixes several.",
+                           "What is half of one value plus half of another, and what does your code compute?"),
+        "more queries": ("Your result is wrong when there are more queries than values.",
+                         "Which loop runs over the queries, and how far does it go?"),
+        "several keys": ("Your result is right for a single value, and wrong for several.", BY_HAND),
+        "values": ("A query whose whole weight is on one value should return exactly that value. Yours does not.",
                    BY_HAND),
     },
     hints=(
-        "Each output is one row: a mix of all value rows. Which weights belong to output i?",
-        "A number times a vector is a vector: you can add up whole value rows, no need to go feature by feature.",
-        "The shape of it: for each query start from zeros, and for each key add weight times value.",
+        "Each output is one row: a weighted sum of all the rows of `values`. The weights for output i are row i "
+        "of `weights`.",
+        "A number times a vector is a vector, so you can add up whole rows of `values`. No loop over the features "
+        "is needed.",
+        "In outline: make an (N, E) tensor of zeros; loop over the N queries, and inside that over the M values; "
+        "add each value, times its weight, to the query's row.",
     ),
 )

@@ -135,12 +135,13 @@ EXERCISE = Exercise(
         shares_sum_to_one("values all one"),
     ),
     hints=(
-        "A blocked key should get a weight of exactly zero. Which score does softmax turn into zero?",
-        "The mask acts between two of the steps you know: on the scores, before the softmax. What must "
-        "happen when there is no mask?",
-        "One kind of row needs care: a query that may attend to nothing. Print its weights. Which number "
-        "should they be, and at which step can you put it there?",
-        "The shape of it: scores (..., N, M), blocked ones filled, softmax, blocked ones filled once "
-        "more, and the mix with the values (..., M, E).",
+        "A blocked key must get a weight of exactly zero. Which score does softmax turn into a weight of zero?",
+        "The mask acts between two steps that you know: on the scores, before the softmax. `masked_fill` writes a "
+        "number wherever a Boolean tensor is True. When `mask` is None, leave the scores alone.",
+        "One kind of row needs care: a query that may attend to nothing. After the softmax its weights are NaN (0 "
+        "/ 0), and they should be zero.",
+        "In outline: compute the scaled scores (..., N, M); if there is a mask, fill the blocked ones with minus "
+        "infinity; apply softmax along the keys; set the weights of blocked keys to zero; multiply by the values "
+        "(..., M, E).",
     ),
 )

@@ -66,13 +66,15 @@ EXERCISE = Exercise(
     combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-07", "SDPA-45",
              "SDPA-31", "SMX-01", "SDPA-15", "LOOP-17"),
     needs=NEEDS | {
-        "several tokens": ("A single token comes out right; with several the weights are wrong.",
+        "several tokens": ("A single token comes out right; with several tokens the weights are wrong.",
                            "What happens to a score, step by step, until it is a weight?"),
     },
     hints=(
-        "Three steps, no loop: scores, weights, mix. Which of them are matrix products?",
-        "Every query's weights must sum to one over the keys. Counted from the end, which axis of the scores is that?",
-        "The shape of it: (N, D) times (D, M) gives the scores, softmax keeps their shape, (N, M) times (M, E) gives "
-        "the output.",
+        "There are three steps and no loop: scores, weights, weighted sum. The first and the last are matrix "
+        "products; you have just written the first.",
+        "Each query's weights must sum to 1 over the keys. In the scores (..., N, M), which axis holds the keys, "
+        "counted from the end?",
+        "In outline: (N, D) times (D, M), divided by sqrt(D), gives the scores; softmax along the keys keeps "
+        "their shape; the weights (N, M) times v (M, E) give the output.",
     ),
 )

@@ -48,35 +48,37 @@ EXERCISE = Exercise(
     mistakes=(
         *fitting(attention_scores, ATTENTION, without=("SDPA-03", "SDPA-05", "SDPA-35")),
         edit("SDPA-03 multiplied by the root of the width", {"scores / math.sqrt(": "scores * math.sqrt("},
-             "Your scores are larger than they should be, the more the wider the vectors.",
-             "Should the scale make up for wide vectors, or add to their effect?"),
+             "Your scores are too large, and more so the wider the vectors.",
+             "Should the scale shrink the scores of wide vectors, or enlarge them?"),
         edit("SDPA-35 divided by the width itself", {"/ math.sqrt(q.shape[-1])": "/ q.shape[-1]"},
-             "Your scores are smaller than they should be, the more the wider the vectors.",
-             "By how much does the standard deviation of a dot product grow when the width is four times as large?"),
+             "Your scores are too small, and more so the wider the vectors.",
+             "When the width is four times as large, by what factor does the standard deviation of a dot product "
+             "grow?"),
         edit("SDPA-21 samples are mixed", {"k.transpose(-2, -1)": "k.reshape(-1, *k.shape[-2:])[0].T"},
-             "Changing one sample moves the result of another.",
-             "Change sentence 2: should the result for sentence 1 move?"),
+             "Changing one sample changes the result of another.",
+             "Which step lets one sample of the batch meet another?"),
         edit("SDPA-41 queries and keys change roles", {"return scores": "return scores.transpose(-2, -1)"},
-             "Your table of scores is transposed: its rows are the keys.",
-             "Which position owns a row: the one that asks, or the one that is asked?"),
+             "Your scores are transposed: their rows belong to the keys.",
+             "Which does a row belong to: the query that asks, or the key that is asked?"),
         edit("SDPA-47 scaled twice", {"return scores": "return scores / math.sqrt(q.shape[-1]) ** 0.5"},
-             "Your scores are smaller than they should be, the more the wider the vectors.",
-             "How many times does the scale act on its way to the result?"),
+             "Your scores are too small, and more so the wider the vectors.",
+             "How many times do you apply the scale?"),
         edit("SDPA-51 weights where scores are asked", {"return scores": "return torch.softmax(scores, dim=-1)"},
-             "Your rows sum to one: they are weights already.",
-             "Where does this exercise end, and which step comes only after it?"),
+             "Your rows sum to one: you return weights.",
+             "Where does the formula of this exercise end?"),
     ),
     combinable=("SDPA-01", "SDPA-03", "SDPA-13", "SDPA-35", "SDPA-09", "SDPA-11", "SDPA-25", "SDPA-43", "SDPA-41",
              "SDPA-51"),
     needs=NEEDS | {
-        "large": ("Small entries come out right, large ones do not.",
-                  "Which step is only right as long as the scores are small?"),
+        "large": ("Small entries come out right; large ones do not.",
+                  "Which step works only while the scores are small?"),
     },
     hints=(
-        "Write the shapes of q and k below each other. Over which axis does the sum of a dot product run, and where "
-        "must that axis stand in each factor?",
-        "There may be any number of axes in front. Counted from the end, which two axes of k change places?",
-        "The shape of it: one matrix product of q with the transposed k, divided by a root that you read off the "
-        "inputs.",
+        "Write the shapes of q and k below each other. A dot product sums over D. In a matrix product, which axis "
+        "of each factor is summed over?",
+        "k has D as its last axis, so two of its axes must be swapped before the product. Count them from the "
+        "end: `transpose` takes negative numbers, and there may be any number of axes in front.",
+        "In outline: swap the last two axes of k, multiply q by the result with `@`, and divide by the square "
+        "root of the width, which you read off q.",
     ),
 )

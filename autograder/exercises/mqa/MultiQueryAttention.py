@@ -60,19 +60,20 @@ EXERCISE = Exercise(
         *fitting(MultiQueryAttention, kv_heads.KNOWN, (*kv_heads.WITHOUT, "MHA-89")),
         *fitting(MultiQueryAttention, kv_heads.SHARED_HEADS),
         edit("MQA-09 keys without an axis for heads", {".unsqueeze(1)": ""},
-             "Your keys are (B, N, d_head): the batch lines up with the heads of the queries.",
-             "Line up the shapes of queries and keys from the right: which axis meets which?"),
+             "Your keys are (B, N, d_head): their batch axis lines up with the heads of the queries.",
+             "Line up the shapes of queries and keys from the right. Which axis meets which?"),
         edit("MQA-11 repeated along the tokens", {".unsqueeze(1)": REPEATED},
-             "Your keys are spread over the tokens, so that every key is there several times.",
-             "How long is your key sequence after you have spread it?"),
+             "Your keys are repeated along the tokens, so each occurs several times.",
+             "How many keys should each query see?"),
     ),
     combinable=kv_heads.OFTEN,
     needs=KEPT_NEEDS | HEADS_NEEDS | MASK_NEEDS,
     hints=(
-        "Start from your multi-head attention. Two of the four layers get smaller: which, and how wide is one head?",
-        "The queries have an axis for heads, (B, H, N, d_head). What must the one key head look like so "
-        "that it meets every query head?",
-        "The shape of it: (B, H, N, d_head) times (B, 1, d_head, N) gives the scores of all heads; the rest "
-        "is as before.",
+        "Start from your multi-head attention. The queries keep all their heads; k_proj and v_proj now make a "
+        "single head each, of width d_model / n_heads.",
+        "The queries have an axis for the heads, (B, H, N, d_head). Give the keys and values an axis of size 1 at "
+        "the same position; broadcasting then lets every query head use them.",
+        "In outline: queries (B, H, N, d_head) times transposed keys (B, 1, d_head, N) give the scores of all "
+        "heads; mask, softmax, weighted sum, merging and output projection are as before.",
     ),
 )

@@ -27,16 +27,16 @@ def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
     if not error.get("raised"):
         return None
     if "NotImplementedError" in error.get("bases", ()):
-        return "A line `raise NotImplementedError()` still runs, though your answer is there.", (
-            "What becomes of the lines after it, and what is it there for now?"
+        return "A line `raise NotImplementedError()` still runs, though your answer is written.", (
+            "Which of your lines come after it and never run?"
         )
     if error["type"] == "AssertionError":
         return (
-            "An assert of yours does not hold.",
-            "What are both sides of it here, and which of them is wrong?",
+            "One of your asserts fails.",
+            "What are its two sides here?",
         )
-    return f"Your answer refuses what it should take: {formatting.format_error(error)}.", (
-        "Which arguments does the exercise refuse, and which test of yours is true of these as well?"
+    return f"Your answer refuses an input that it should accept: {formatting.format_error(error)}.", (
+        "Which inputs should be refused, according to the docstring?"
     )
 
 
@@ -52,31 +52,32 @@ def _without_self(context: CaseContext, error: Encoded) -> tuple[str, str] | Non
     if not (takes_one_less or as_tensor):
         return None
     return f"{formatting.format_error(error)}: the first argument of a method is the object itself.", (
-        "What stands first in the brackets of your `forward`: is `self` there?"
+        "What is the first parameter of your `forward`: is `self` there?"
     )
 
 
 PYTHONS_OWN = re.compile(r"(?<![.\w])(max|min|sorted|any|all|sum)\(")
 SHAPES = "What are the shapes of the tensors on that line?"
-AXES = "How many axes has that tensor here, and how many does this line expect?"
-CALLED = "How is it called there, and which arguments does its signature take?"
+AXES = "How many axes does that tensor have, and how many does this line expect?"
+CALLED = "Which arguments does the function called there take?"
 ONE_OR_SEVERAL = "Does the call before return one thing, or several?"
-NONE = "Which of your values is None there, and where should it have come from?"
-TYPES = "Which type of number has each of the two, and which line chose it?"
-LAYOUT = "How does that tensor lie in memory, and what does this view ask of it?"
-INDEX = "How many items are there, and which number is the last that may stand in the brackets?"
+NONE = "Which of your values is None there?"
+TYPES = "Which dtype does each of the two have?"
+LAYOUT = "Which function reshapes a tensor whatever the order of its storage?"
+INDEX = "How many items are there, and what is the largest index?"
 BY_TYPE = {
-    "RecursionError": "How often does your function call itself for an input of this length, and how often may it?",
-    "ZeroDivisionError": "For which arguments is that divisor zero, and what should come out then?",
-    "KeyError": "Which keys are there, and where did you put them in?",
-    "EOFError": "Where should the answer get what it needs from: its arguments, or somebody at the keyboard?",
-    "CheckFailed": "Does the line with `check` stand at the margin, or within your function?",
-    "ModuleNotFoundError": "Is that module installed here, and can the answer do without it?",
+    "RecursionError": "What ends the recursion?",
+    "ZeroDivisionError": "For which arguments is that divisor zero?",
+    "KeyError": "Which keys does the dict have at that point?",
+    "EOFError": "Your function should work from its arguments, not from the keyboard. Which argument "
+    "holds what it needs?",
+    "CheckFailed": "Is the line with `check` inside your function?",
+    "ModuleNotFoundError": "Can the answer do without that module?",
 }
 QUESTIONS = {
     # by a part of the error's text; the first one that fits is asked
-    "before Module.__init__() call": "What must the __init__ of every nn.Module do before it makes parts?",
-    'missing the required "forward"': "Which method runs when a module is called, and how is it spelled?",
+    "before Module.__init__() call": "What must the `__init__` of an nn.Module call before it creates parts?",
+    'missing the required "forward"': "Which method runs when a module is called?",
     "list index": INDEX,
     "tuple index": INDEX,
     "string index": INDEX,
@@ -91,39 +92,39 @@ QUESTIONS = {
     "dimensions, but self is": AXES,
     "number of subscripts": AXES,
     "number of dimensions": AXES,
-    "too many indices": "How many axes has that tensor, and how many do you index?",
-    "index": "From which axis does that index take its range, and which axis does it run along?",
-    "is_causal hint": "What does `is_causal` only promise, and which argument does the work?",
+    "too many indices": "How many axes does that tensor have, and how many do you index?",
+    "index": "How long is the axis that you index, and how far does the index run?",
+    "is_causal hint": "`is_causal` is only a hint. Which argument does the masking?",
     "keyword argument": CALLED,
     "positional argument": CALLED,
-    "has no attribute": "What stands before that dot, and has every thing of its kind such an attribute?",
-    "object is not callable": "What stands before those brackets: a function, or a value that a line has put there?",
-    "object is not subscriptable": "What stands before those square brackets, and has it items at all?",
-    "not defined": "Which line gives that name its meaning, and does it run before this one?",
-    "referenced before assignment": "On which way through your code does that name get no value?",
-    "cannot access local": "On which way through your code does that name get no value?",
-    "as parameter": "What must stand in the place of a parameter: a tensor, or an nn.Parameter?",
-    "state_dict": "Which names does the one hold, and which does the other ask for?",
+    "has no attribute": "What type does the object before that dot have in this case?",
+    "object is not callable": "What is the object before those parentheses: a function, or a value?",
+    "object is not subscriptable": "What type does the object before those square brackets have?",
+    "not defined": "Which line defines that name, and does it run before this one?",
+    "referenced before assignment": "On which path through your code is that name never assigned?",
+    "cannot access local": "On which path through your code is that name never assigned?",
+    "as parameter": "The parameter is already there. How do you write new values into it?",
+    "state_dict": "Which names does each of the two use?",
     "without overflow": TYPES,
     "dtype": TYPES,
     "expected scalar type": TYPES,
-    "Boolean value of Tensor with more than one": "Is that one number or many, and which of them should decide?",
+    "Boolean value of Tensor with more than one": "Is that one number, or several?",
     "view size is not compatible": LAYOUT,
     "stride": LAYOUT,
-    "multiply sequence": "What is a list times a number in Python, and which kind of value do you need there?",
-    "unsupported operand": "What are the two things on both sides of that operator?",
+    "multiply sequence": "In Python, what is a list times a number?",
+    "unsupported operand": "Which types are on the two sides of that operator?",
     "shape": SHAPES,
     "size": SHAPES,
     "modified by an inplace operation": "Which line writes into a tensor that the gradient still needs?",
-    "a leaf Variable": "Which line writes into a tensor that it was given?",
+    "a leaf Variable": "Which line writes into a tensor that was passed in?",
 }
 
 
 def _question_about(error: Encoded) -> str:
     text, code = error.get("text", ""), error.get("code") or ""
     if "Boolean value of Tensor" in text and (own := PYTHONS_OWN.search(code)):
-        return f"What does Python's own `{own[1]}` compare: numbers, or whole rows? Which one has PyTorch?"
+        return f"Python's own `{own[1]}` compares whole rows. Which function of PyTorch compares numbers?"
     if "'list' object has no attribute" in text or "list indices must" in text:
-        return "Is that a list or a tensor, and what can a list do?"
+        return "Is that a list, or a tensor?"
     fitting = (question for part, question in QUESTIONS.items() if part in text)
-    return BY_TYPE.get(error["type"]) or next(fitting, "What does Python say went wrong on that line?")
+    return BY_TYPE.get(error["type"]) or next(fitting, "What does Python's message say about that line?")

@@ -18,7 +18,7 @@ def wrong_gradient(context: CaseContext, expected: Encoded, actual: Encoded) -> 
     if actual["kind"] == "error":
         return _finding(
             context,
-            f"The values are right, but with gradients on: {formatting.format_error(actual)}",
+            f"The values are right, but with gradients switched on: {formatting.format_error(actual)}",
             "Does a step write into a tensor that the gradient still needs?",
         )
     found = named_items(actual)
@@ -42,22 +42,22 @@ def _compare(
         return _finding(
             context,
             f"The values are right, but no gradient reaches `{name}`.",
-            "Does every step from there to the result stay in PyTorch's hands?",
+            "Which step on the way to the result is detached, or not a PyTorch operation?",
         )
     gradient = actual["data"]
     if bool(expected.isfinite().all()) and not bool(gradient.isfinite().all()):
         return _finding(
             context,
             f"The values are right, but the gradient of `{name}` is NaN or infinite.",
-            "On the way back, which step meets 0/0, 0 times infinity, or a NaN that was cleaned afterwards?",
+            "Which step meets 0/0, 0 times infinity, or an earlier NaN on the way back?",
         )
     example = _first_difference(context.case, expected, gradient)
     if example is None:
         return None
     return _finding(
         context,
-        f"The values are right, but the gradient of `{name}` is not{example}.",
-        "Which step is cut off from the gradient, or counted twice?",
+        f"The values are right, but the gradient of `{name}` is wrong{example}.",
+        "Which step is detached, or counted twice?",
     )
 
 
@@ -71,7 +71,7 @@ def _first_difference(case: Case, expected: torch.Tensor, actual: torch.Tensor) 
         return None
     index = worst(far)
     should, is_now = formatting.format_numbers(expected[index], actual[index])
-    return f": at {formatting.format_index(index)} it should be {should}, and yours is {is_now}"
+    return f": at {formatting.format_index(index)} it should be {should}; yours is {is_now}"
 
 
 def _finding(context: CaseContext, observation: str, question: str) -> Finding:

@@ -32,7 +32,7 @@ Shapes = Mapping[str, list[int]]
 def faults(context: CaseContext, expected: Record, record: Record) -> Iterator[Finding]:
     """Every fault of a record; each is searched for when the caller takes it."""
     if record["status"] == "skipped":
-        observation = "An earlier call ran out of time, so this one was not made."
+        observation = "An earlier call ran out of time, so this one was skipped."
         yield context.finding(RUNS, observation, "Which loop never ends?", detail="")
     elif context.case.raises:
         yield from _not_raised(context, record)
@@ -63,7 +63,7 @@ def _faults_of_steps(
         yield wrong_gradient(context, expected["gradients"], steps["gradients"])
 
 
-REFUSED_OTHERWISE = "It is refused; which error does the docstring name for that?"
+REFUSED_OTHERWISE = "Which error does the docstring name for this input?"
 
 
 def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def _not_raised(context: CaseContext, record: Record) -> Iterator[Finding]:
         return
     actual = f"{error['type']} is raised" if status == "raised" else "nothing is raised"
     observation = f"{context.arguments()} should raise {context.case.raises}; {actual}."
-    question = "Which arguments does the exercise refuse, and with which error?"
+    question = "Which arguments should be refused, and with which error?"
     if status == "raised" and error.get("raised"):
         question = REFUSED_OTHERWISE
     yield context.finding(RUNS, observation, question, detail="")
@@ -82,8 +82,8 @@ def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -
     if found is None:
         return context.finding(
             PARTS,
-            f"{context.exercise.name}(...) does not give an nn.Module.",
-            "Which class should yours inherit from, and what does its __init__ call first?",
+            f"{context.exercise.name}(...) does not return an nn.Module.",
+            "Which class should yours inherit from?",
             detail="",
         )
     further = {part: shape for part, shape in found.items() if part not in expected}
@@ -93,7 +93,7 @@ def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -
         )
         return context.finding(
             PARTS,
-            f"The state dict holds more than the parts that are asked for: {listed}.",
+            f"Your state dict holds more than the parts that the exercise names: {listed}.",
             "Which of your parts is not among those that the exercise names?",
         )
     return context.finding(PARTS, *formatting.other_parts(expected, found))
@@ -106,13 +106,11 @@ def _changed(context: CaseContext, after: Encoded) -> Finding | None:
     found = named_items(after)
     for key, before in states_as_given(context.case).items():
         if key not in found or difference(encode(before), found[key], EXACT) is not None:
-            observation = f"After the call the caller's `{context.name_of(key)}` is not what it was before."
+            observation = f"After the call the caller's `{context.name_of(key)}` has changed."
             thing = "a tensor" if isinstance(before, torch.Tensor) else "something"
-            question = f"Which line writes into {thing} that it was given?"
+            question = f"Which line writes into {thing} that was passed in?"
             if key.endswith(".training"):
-                question = (
-                    "Which line puts a module into another mode, and in which mode was it given to you?"
-                )
+                question = "Which line changes the mode of a module?"
             return context.finding(
                 CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
             )
@@ -121,11 +119,11 @@ def _changed(context: CaseContext, after: Encoded) -> Finding | None:
 
 OTHER = {
     "again": (
-        "A second call with the same inputs gives another result than the first.",
-        "What is drawn at random, or left behind by the first call?",
+        "A second call with the same inputs gives a different result.",
+        "What is random, or left over from the first call?",
     ),
     "evaluated": (
-        "After .eval() the result differs from that in training mode.",
+        "After .eval() your result differs from the one in training mode.",
         "Which part behaves differently in training and in evaluation?",
     ),
 }
@@ -142,7 +140,7 @@ def _right_in_evaluation(context: CaseContext, expected: Encoded, actual: Encode
         return None
     return context.finding(
         REPEATS,
-        "In evaluation mode your result is right; in training mode it is another.",
-        "Which part behaves differently in training and in evaluation, and is it asked for here?",
+        "Your result is right in evaluation mode, and different in training mode.",
+        "Which part behaves differently in training and in evaluation?",
         step="evaluated",
     )

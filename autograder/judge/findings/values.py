@@ -22,9 +22,9 @@ from autograder.values import Encoded
 from autograder.values.compare import EXACT, Difference, difference
 from autograder.values.encode import items_of, length_of
 
-OWN_TYPE = "Which line makes a tensor of its own type instead of taking the input's?"
-SEVERAL = "Which results does the signature promise, and in which order?"
-SIGNATURE = "What did the signature promise?"
+OWN_TYPE = "Which line makes a tensor with a fixed dtype instead of the input's?"
+SEVERAL = "Which results does the docstring list, and in which order?"
+SIGNATURE = "What type of result does the docstring ask for?"
 
 
 def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
@@ -105,7 +105,7 @@ def _wrong_length(context: CaseContext, step: str, found: Difference) -> Finding
     observation = f"{owner} has {items} instead of {len(expected)}. {where} {is_now} instead of {should}."
     # As a number: what a list lacks is told by its other cases as well.
     level = NUMBERS if _is_whole_result(found) or context.case.family == TWICE else TYPE
-    return context.finding(level, observation, "Which step decides what stands there?", step=step)
+    return context.finding(level, observation, "Which step decides what is at that position?", step=step)
 
 
 def _in_short(item: Encoded) -> str:
@@ -116,7 +116,7 @@ def _wrong_number_of_calls(context: CaseContext, step: str, found: Difference) -
     expected, actual = map(formatting.format_times, (length_of(found.expected), length_of(found.actual)))
     name = context.name_of(str(found.path[0]).removeprefix(CALLS_OF))
     observation = f"`{name}` should be called {expected}; you call it {actual}."
-    return context.finding(TYPE, observation, "Which of these calls is needed, and by which rows?", step=step)
+    return context.finding(TYPE, observation, "Which of these calls does the formula need?", step=step)
 
 
 def _wrong_keys(context: CaseContext, step: str, found: Difference) -> Finding:
@@ -141,7 +141,7 @@ def _wrong_shape(context: CaseContext, step: str, found: Difference) -> Finding:
     actual = formatting.format_named_shape(context.exercise, context.case, found.actual["data"].shape)
     start = "Expected" if _is_whole_result(found) else f"{_place(found)}: expected"
     observation = f"{start} shape {expected}, got {actual}."
-    return context.finding(SHAPE, observation, "Which axis of the result should stand for what?", step=step)
+    return context.finding(SHAPE, observation, "What should each axis of the result stand for?", step=step)
 
 
 def _wrong_shape_in_call(context: CaseContext, step: str, found: Difference) -> Finding:
@@ -150,15 +150,15 @@ def _wrong_shape_in_call(context: CaseContext, step: str, found: Difference) -> 
     observation = "`{}` should be called with a tensor of shape {}; you call it with {}.".format(
         name, *shapes
     )
-    return context.finding(SHAPE, observation, "What belongs in this call, and what does not?", step=step)
+    return context.finding(SHAPE, observation, "Which tensor should be passed in this call?", step=step)
 
 
 def _wrong_kind_of_number(context: CaseContext, step: str, found: Difference) -> Finding:
     question = OWN_TYPE
     if found.actual["data"].is_complex():
-        question = "Which step leaves the real numbers?"
+        question = "Which step makes complex numbers?"
     elif found.expected["data"].dtype is torch.bool:
-        question = "Which dtype did the signature promise?"
+        question = "Which dtype does the docstring ask for?"
     return _of_type(context, None, step, found, question)
 
 
@@ -183,7 +183,7 @@ def _of_type(
 def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding:
     if found.expected["kind"] != "tensor":
         expected, actual = formatting.format_difference(found.expected["value"], found.actual["value"])
-        question = "Work this one out by hand: at which step do you get something else?"
+        question = "Work this one out by hand. At which step do you get something else?"
         return context.finding(NUMBERS, _should_be(found, expected, actual), question, step=step)
     expected, actual = formatting.format_numbers(
         *(one["data"][found.index] for one in (found.expected, found.actual))
@@ -193,9 +193,9 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
         place = entry.capitalize() or "The result"
     else:
         place = f"{_place(found)}: {entry}" if entry else _place(found)
-    level, question = NUMBERS, "Work this one entry out by hand: at which step do you get another number?"
+    level, question = NUMBERS, "Work this one entry out by hand. At which step do you get another number?"
     if found.what == "not finite" and found.actual["data"][found.index].isinf() and _holds_infinities(found):
-        question = "Which entries should be infinite, and which should keep their number?"
+        question = "Which entries should be infinite?"
     elif found.what == "not finite" and _is_as_found(found.actual["data"][found.index]):
         level, question = FINITE, NEVER_WRITTEN[1]
     elif found.what == "not finite":
@@ -213,7 +213,7 @@ def _wrong_number(context: CaseContext, step: str, found: Difference) -> Finding
 # Memory that is not filled holds this NaN (autograder.isolation.reproducible); those that a processor computes may
 # have the other sign, as they have on x86: only there can the two be told apart.
 NEVER_WRITTEN = (
-    "A part of your result was never written: there it holds whatever was in memory.",
+    "A part of your result was never written; it holds whatever was in memory.",
     "Which entries does your code fill, and which does it leave as `torch.empty` made them?",
 )
 COMPUTED_WITH_SIGN = bool(torch.signbit(torch.tensor(torch.inf) - torch.inf))
@@ -229,25 +229,23 @@ def _holds_infinities(found: Difference) -> bool:
 
 
 def _wrong_items(context: CaseContext, step: str, found: Difference) -> Finding:
-    observation = (
-        f"{_place(found)} holds something that it should not, or lacks something that it should hold."
-    )
-    question = "Write down by hand what should be in it: what is missing in yours?"
+    observation = f"{_place(found)} contains something extra, or something is missing from it."
+    question = "What should be in it?"
     return context.finding(NUMBERS, observation, question, step=step)
 
 
 NEW = {
     "constant": (
-        "`{}` is the same number everywhere when the module is made.",
-        "How can training tell its entries apart?",
+        "All entries of `{}` are the same number when the module is made.",
+        "How could training tell its entries apart?",
     ),
     "alike": (
         "`{}` and `{}` start with the same numbers.",
-        "What is drawn anew for each parameter, and each module?",
+        "Is each parameter drawn separately?",
     ),
     "size": (
         "`{}` starts with numbers that are far too large, far too small, or not numbers.",
-        "How large are the scores of ordinary words with such weights?",
+        "With such weights, how large are the scores of ordinary inputs?",
     ),
 }
 

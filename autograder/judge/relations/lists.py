@@ -25,8 +25,8 @@ def lists(cases: list[Case], expected: list[Record], records: list[Record], wron
 
 
 OTHER_NUMBERS = (
-    "Your dict has the right keys, but gives them other numbers.",
-    "In which order do the keys get their numbers, and does what you go through keep an order at all?",
+    "Your dict has the right keys, but the wrong numbers.",
+    "Which step decides the number of a key?",
 )
 
 
@@ -126,72 +126,75 @@ RELATIONS: tuple[tuple[Callable[[Case, Sequence, Sequence], bool], Words], ...] 
     (
         _unchanged,
         (
-            "Your result is the input as it came.",
+            "You return the input unchanged.",
             "Which line should change it, and is that line ever reached?",
         ),
     ),
     (
         _in_another_order,
         (
-            "Your list holds the right items, but in another order.",
-            "By what should they be ordered: by size, or as they come?",
+            "Your list has the right items, but in the wrong order.",
+            "In which order does the docstring ask for them?",
         ),
     ),
     (
         _stops_early,
         (
-            "Your result is right as far as it goes, and ends too early.",
-            "What ends your loop, and what is still to come then?",
+            "Your result is right as far as it goes, but it ends too early.",
+            "What ends your loop, and which items are left then?",
         ),
     ),
     (
         _goes_on,
         (
-            "Your result is right, and then goes on: something follows that should not.",
-            "What ends your loop, and which line still adds to the result afterwards?",
+            "Your result is right at first, but it does not end where it should.",
+            "Which line still adds to the result at the end?",
         ),
     ),
     (
         _begins_before,
         (
-            "Your result is right, but for something before it.",
-            "What is in the result before the first step has been made?",
+            "Your result is right except for something extra at the beginning.",
+            "What is in the result before the first step?",
         ),
     ),
     (
         _begins_late,
         (
-            "Your result is right, but for its beginning, which is missing.",
-            "With which item does your loop begin?",
+            "Your result is right, but its beginning is missing.",
+            "With which item does your loop start?",
         ),
     ),
     (
         _cut_elsewhere,
         (
-            "Your pieces make up the right text, but they are cut in other places.",
-            "Between which two letters should a piece end, and where does yours end?",
+            "Your pieces make up the right text, but they are cut at the wrong places.",
+            "Between which two characters should the first wrong piece end?",
         ),
     ),
     (
         _other_case,
-        ("Your result differs in capital letters alone.", "Which step changes the case of a letter?"),
+        ("Your result differs only in capital letters.", "Which step changes the case of a letter?"),
     ),
     (
         _letters_lost,
-        ("Some letters are in none of your pieces.", "Which letters are these, and which step drops them?"),
+        (
+            "Some characters are in none of your pieces.",
+            "Which characters are missing, and which step drops them?",
+        ),
     ),
     (
         _items_lost,
         (
-            "Your items are right, but some are missing between them.",
-            "Which ones are missing, and what have they in common?",
+            "Your items are right, but some between them are missing.",
+            "What do the missing items have in common?",
         ),
     ),
     (
         _too_many,
         (
-            "The right items are all there, with others between them.",
-            "What have those in common that should not be there?",
+            "Your result contains the right items, with others between them.",
+            "What do the extra items have in common?",
         ),
     ),
 )

@@ -8,31 +8,31 @@ from autograder.judge.relations.places import LINES, common_place, same_rows
 
 NOTHING_BLOCKED = (
     "Your mask is True everywhere: it blocks nothing.",
-    "Which positions should not be seen, and which line makes that so?",
+    "Which positions should be blocked?",
 )
 ALL_BLOCKED = (
-    "Your mask is False everywhere: nothing may be seen.",
-    "Which positions should be seen, and which line makes that so?",
+    "Your mask is False everywhere: it allows nothing.",
+    "Which positions should be allowed?",
 )
 SAMPLES_ALIKE = (
-    "Every sample has the same mask in yours.",
-    "Which axis stands for the samples, and what changes along it?",
+    "Your mask is the same for every sample.",
+    "Which axis holds the samples, and what changes along it?",
 )
 ONE_PART = (
-    "Your mask is right but {}.",
-    "Draw the table for three or four tokens by hand: what stands there, and what does your line put there?",
+    "Your mask is right except {}.",
+    "Write out the mask for three tokens by hand. Which entries differ from yours?",
 )
 TOO_OPEN = (
     "Your mask allows too much: every wrong entry is a True that should be False.",
-    "Which positions should be closed that yours leaves open?",
+    "Which positions does your mask allow that should be blocked?",
 )
 TOO_CLOSED = (
     "Your mask blocks too much: every wrong entry is a False that should be True.",
-    "Which positions should be open that yours closes?",
+    "Which positions does your mask block that should be allowed?",
 )
 BOTH = (
-    "Your mask opens positions that should be closed, and closes others that should be open.",
-    "Write down one row by hand: which positions are True, and by which comparison?",
+    "Your mask allows positions that should be blocked, and blocks others that should be allowed.",
+    "Which positions of the first row should be True?",
 )
 
 

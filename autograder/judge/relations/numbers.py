@@ -20,17 +20,17 @@ def factor(wrong: Pairs, pairs: Pairs) -> Words | None:
     if not factors or not all(fits) or min(abs(c) for c in factors) < SAME:
         return None
     if all(abs(c + 1) < SAME for c in factors):
-        return "Every one of your entries has the opposite sign.", "Which step flips the sign?"
+        return "All your entries have the opposite sign.", "Which step flips the sign?"
     how = "small" if max(factors) < 1 else "large" if min(factors) > 1 else None
     if min(factors) <= 0:
         return None
     if how and len(factors) > 1 and max(factors) - min(factors) < 0.01 * max(factors):
-        return f"Your entries are all too {how} by one factor, the same for every input.", (
-            "Which number multiplies or divides in your code that the formula does not have?"
+        return f"Your entries are all too {how} by the same factor, for every input.", (
+            "Which factor in your code is not in the formula?"
         )
     which = f"too {how}" if how else "too small for some inputs and too large for others,"
-    return f"Your entries are {which} by one factor, which changes with the size of the input.", (
-        "Which size does your factor follow, and which should it follow?"
+    return f"Your entries are {which} by a factor that changes with the size of the input.", (
+        "Which size does your factor depend on, and which should it depend on?"
     )
 
 
@@ -40,7 +40,7 @@ def added(wrong: Pairs, pairs: Pairs) -> Words | None:
         if all(_is_argument(p, n, p.actual - p.expected) for p in wrong):
             return (
                 "Your result is the expected one plus one of the inputs.",
-                "Does this exercise ask for that sum?",
+                "Does the formula of this exercise add that input?",
             )
     return None
 
@@ -59,8 +59,8 @@ def shifted(wrong: Pairs, pairs: Pairs) -> Words | None:
     tables = [p for p in wrong if p.expected.numel() > 1]
     apart = [p.actual - p.expected for p in tables]
     if tables and all(nearly_equal(d.mean().expand(d.shape), d) for d in apart):
-        return "Your entries are all off by one number that is added to each of them.", (
-            "From which number does your sum start, or what is added at the end?"
+        return "Your entries are all off by the same amount.", (
+            "What does your sum start from, or what is added at the end?"
         )
     return None
 
@@ -72,17 +72,15 @@ def rounded(wrong: Pairs, pairs: Pairs) -> Words | None:
     """The expected numbers with a few decimals."""
     for decimals, told in enumerate(DECIMALS):
         if all(bool(((p.actual - p.expected.round(decimals=decimals)).abs() < 1e-5).all()) for p in wrong):
-            return f"Your numbers are the right ones, rounded to {told}.", (
-                "Which line rounds, and who needs the decimals after it?"
-            )
+            return f"Your numbers are right, but rounded to {told}.", "Which line rounds them?"
     return None
 
 
 def nearly(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Rounded in between."""
     if all(bool(((p.actual - p.expected).abs() <= NEARLY * p.expected.abs().max()).all()) for p in wrong):
-        return "Your numbers are close to the right ones, but too far off for rounding.", (
-            "Which step rounds, leaves float32 on the way, or adds a small number?"
+        return "Your numbers are close to the right ones, but off by more than rounding errors.", (
+            "Does a step round, leave float32, or add a small number?"
         )
     return None
 
@@ -93,8 +91,8 @@ def zeros(wrong: Pairs, pairs: Pairs) -> Words | None:
         return None
     if all(bool((p.expected[p.differs] < 0).all()) for p in wrong):
         return (
-            "Wherever the result should be negative, yours is zero.",
-            "Which step lets no negative number through?",
+            "Your result is zero wherever it should be negative.",
+            "Which step removes negative numbers?",
         )
     return f"Your result is zero {common_place(wrong) or 'in places where it should not be'}.", (
         "Which positions does your code never fill?"
@@ -107,7 +105,7 @@ def sign(wrong: Pairs, pairs: Pairs) -> Words | None:
     # If no positive number comes out right, the sign says nothing.
     positive = any(bool((p.expected[~p.differs] > 0).any()) for p in pairs)
     if negative and positive and all(bool((p.expected[~p.differs] >= 0).all()) for p in wrong):
-        return "Wherever the result should be negative, yours is wrong; the others are right.", (
+        return "Your entries are wrong where they should be negative; the others are right.", (
             "Which step treats negative numbers differently?"
         )
     return None
@@ -117,7 +115,7 @@ def never_negative(wrong: Pairs, pairs: Pairs) -> Words | None:
     """No negative number although some are expected."""
     some = any(bool((p.expected < -SAME).any()) for p in wrong)
     if some and all(bool((p.actual >= 0).all()) for p in pairs):
-        return "None of your entries is negative, and some should be.", "Which step loses the sign?"
+        return "None of your entries is negative, though some should be.", "Which step loses the sign?"
     return None
 
 
@@ -128,7 +126,7 @@ def limited(wrong: Pairs, pairs: Pairs) -> Words | None:
     # Entries near zero are right by chance: many must be.
     many = sum(int((~p.differs).sum()) for p in pairs) >= sum(int(p.differs.sum()) for p in wrong)
     if right and many and min(float(limit) for limit, _ in limits) >= max(float(one) for one in right) > 0:
-        return "Your entries are right up to a certain size, and wrong beyond it.", (
-            "Which step limits how large a number can get?"
+        return "Your entries are right up to a certain size and wrong beyond it.", (
+            "Which step limits how large a number can be?"
         )
     return None

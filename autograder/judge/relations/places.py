@@ -20,8 +20,8 @@ def transposed(wrong: Pairs, pairs: Pairs) -> Words | None:
     square = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-1] == p.expected.shape[-2] > 1]
     if square and len(square) == len(wrong) and all(is_close(p.expected.mT, p.actual) for p in square):
         return (
-            "Rows and columns of your result have changed places.",
-            "Which axis should stand first, and why?",
+            "Your result is transposed: its rows and columns are swapped.",
+            "Which axis should come first?",
         )
     return None
 
@@ -31,7 +31,7 @@ def same_rows(wrong: Pairs, pairs: Pairs) -> Words | None:
     tables = [p for p in wrong if p.expected.dim() >= 2 and p.expected.shape[-2] > 1]
     constant = (is_close(p.actual[..., :1, :].expand(p.actual.shape), p.actual) for p in tables)
     if len(tables) > len(wrong) / 2 and all(constant):
-        return "All rows of your result are alike.", "Which index should change from row to row, and does it?"
+        return "All rows of your result are the same.", "Which index should change from row to row?"
     return None
 
 
@@ -72,7 +72,7 @@ def places(wrong: Pairs, pairs: Pairs) -> Words | None:
     """All wrong entries in one part of the result."""
     place = common_place(wrong)
     if place is not None:
-        return f"Your result is right but {place}.", "What does your code do differently there?"
+        return f"Your result is right except {place}.", "What does your code do differently there?"
     return None
 
 
@@ -82,7 +82,7 @@ def axes(wrong: Pairs, pairs: Pairs) -> Words | None:
     right = {p.expected.dim() for p in pairs if not p.wrong and p.expected.numel() > 1}
     if right and not ranks & right:
         return "Your answer is right for some numbers of axes, and wrong for others.", (
-            "Counted from the end, which axes does each of your steps work on?"
+            "Which axes does each of your steps work on, counted from the end?"
         )
     return None
 
@@ -92,7 +92,7 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
     right = [p for p in pairs if not p.wrong and p.expected.numel() > 1]
     if len(wrong) < FEW or len(right) < FEW:
         return None
-    question = "Which of your steps takes the one size for the other?"
+    question = "Which of your steps confuses the two sizes?"
 
     def fits(a: str, b: str, holds: Callable[[int, int], bool]) -> bool:
         known = all(a in p.sizes and b in p.sizes for p in pairs)
@@ -100,12 +100,12 @@ def sizes(wrong: Pairs, pairs: Pairs) -> Words | None:
 
     for a, b in permutations(wrong[0].sizes, 2):
         if fits(a, b, operator.gt):
-            return f"Your result is wrong exactly where {a} is larger than {b}.", question
+            return f"Your result is wrong exactly when {a} is larger than {b}.", question
     for a in wrong[0].sizes:
         # Where several sizes are always equal together, nobody can tell which of them are confused.
         if same := [b for b in wrong[0].sizes if b != a and fits(a, b, operator.eq)]:
             *more, last = a, *same
-            return f"Your result is wrong exactly where {', '.join(more)} and {last} are equal.", question
+            return f"Your result is wrong exactly when {', '.join(more)} and {last} are equal.", question
     return None
 
 
@@ -119,7 +119,7 @@ def families(wrong: Pairs, pairs: Pairs) -> Words | None:
     kinds = "one kind" if len(names) == 1 else "two kinds"
     return (
         f"Only inputs of {kinds} go wrong: {quoted}.",
-        "What is special about them, and which step feels it?",
+        "What is special about these inputs?",
     )
 
 
@@ -133,11 +133,11 @@ def order(wrong: Pairs, pairs: Pairs) -> Words | None:
         return None
     if all(_matches(group) == set(range(len(group))) for group in several):
         return (
-            "Your results are right, but in another order.",
-            "In which order does the signature promise them?",
+            "Your results are right, but in the wrong order.",
+            "In which order does the docstring list them?",
         )
     if all(any(_equal(a.actual, b.actual) for a, b in combinations(group, 2)) for group in several):
-        return "Two of your results are one and the same.", "Which inputs should each of them be made from?"
+        return "Two of your results are the same.", "Which inputs should each of them be computed from?"
     return None
 
 
@@ -153,8 +153,8 @@ def _equal(first: torch.Tensor, second: torch.Tensor) -> bool:
 def moved(wrong: Pairs, pairs: Pairs) -> Words | None:
     """The right numbers in other places."""
     if all(_same_numbers(p.expected, p.actual) for p in wrong):
-        return "Your result holds the right numbers, but in other places.", (
-            "Follow a few of the numbers: where should each of them stand, and where does it stand in yours?"
+        return "Your result has the right numbers, but in the wrong positions.", (
+            "Follow one of the numbers. Which step moves it to the wrong position?"
         )
     return None
 
@@ -166,8 +166,8 @@ def not_from_input(wrong: Pairs, pairs: Pairs) -> Words | None:
         isinstance(x, torch.Tensor) and _same_numbers(x.double(), p.expected)
         for x, p in zip(inputs, wrong, strict=True)
     ):
-        return "Your result holds numbers that the input does not, or some of them more than once.", (
-            "Should this step change any number, or only its place?"
+        return "Your result contains numbers that are not in the input, or repeats some of them.", (
+            "Should this step change numbers, or only move them?"
         )
     return None
 

@@ -105,8 +105,8 @@ WEIGHTS: dict[str, Relation] = {
     "columns sum to one": _of_shares(
         _sum_over_columns,
         (
-            "The columns of your weights sum to one, not the rows.",
-            "For one query, what should its weights over all keys add up to?",
+            "The columns of your weights sum to one; the rows should.",
+            "What should the weights of one query sum to, and over which axis?",
         ),
     ),
     "values of one come out right": _values_of_one,
@@ -119,7 +119,7 @@ WEIGHTS: dict[str, Relation] = {
         lambda shares: not _rows_sum_to_one(shares),
         (
             "Your rows of weights do not sum to one.",
-            "What turns positive numbers into shares of a whole?",
+            "Which step makes positive numbers sum to one?",
         ),
     ),
     "some negative": _of_shares(
@@ -133,7 +133,7 @@ WEIGHTS: dict[str, Relation] = {
         _some_left_out,
         (
             "Some of your weights are 0 where they should not be.",
-            "Which entries should get a share, and which step leaves them out?",
+            "Which keys should get a weight and do not?",
         ),
     ),
     # As by a small constant in the division: that says nothing of the scores.
@@ -142,42 +142,43 @@ WEIGHTS: dict[str, Relation] = {
         _flatter,
         (
             "Your weights are flatter than they should be.",
-            "What are the scores divided by on their way to the softmax, and how often?",
+            "What are the scores divided by before the softmax?",
         ),
     ),
     "sharper": _of_shares(
         _sharper,
         (
             "Your weights are sharper than they should be.",
-            "What are the scores divided by, or multiplied with, on their way to the softmax?",
+            "What are the scores divided or multiplied by before the softmax?",
         ),
     ),
     "flatter and sharper": _of_shares(
         lambda shares: bool(_slopes(shares)),
         (
             "Your weights are flatter for some sizes and sharper for others.",
-            "Which size does your scale follow, and which should it follow?",
+            "Which size does your scale depend on, and which should it depend on?",
         ),
     ),
     "same order": _of_shares(
         _same_order,
         (
-            "In every row the order of your shares is right, but not how far they are apart.",
-            "Through which function does a score go on its way to a share, and is it the right one?",
+            "In every row your weights are in the right order, but their ratios are wrong.",
+            "Which function turns a score into a weight?",
         ),
     ),
     "same largest": _of_shares(
         _same_largest,
         (
-            "In every row the largest share stands where it should; the smaller ones are in another order.",
-            "What is done to low scores that is not done to high ones?",
+            "In every row your largest weight is in the right position; the smaller ones are in the "
+            "wrong order.",
+            "What happens to low scores that does not happen to high ones?",
         ),
     ),
     "another largest": _of_shares(
         bool,
         (
-            "Your rows are shares of a whole, but in some the largest share goes to the wrong place.",
-            "Which two things should be compared for each share, and which does your code compare?",
+            "Your rows are weights that sum to one, but in some rows the largest is in the wrong position.",
+            "Which two vectors should be compared for each weight?",
         ),
     ),
 }
@@ -187,8 +188,8 @@ def already_shares(wrong: Pairs, pairs: Pairs) -> Words | None:
     """Shares where scores of any size are expected."""
     if all(_is_share(p.actual) for p in wrong):
         return (
-            "Your rows are shares already: no number is negative, and their sum is one.",
-            "Which step makes shares of numbers, and is it asked for here?",
+            "Your rows are weights already: none is negative, and they sum to one.",
+            "Does this exercise ask for a softmax?",
         )
     return None
 
@@ -198,8 +199,8 @@ def normalized(wrong: Pairs, pairs: Pairs) -> Words | None:
     rows = [p.actual for p in wrong if p.expected.shape[-1] > 2]
     if rows and all(_is_normalized(one) for one in rows):
         return (
-            "Every row of your result has mean zero and spread one.",
-            "Which of your steps norms, and does this exercise ask for that?",
+            "Every row of your result has mean 0 and standard deviation 1.",
+            "Does this exercise ask for a norm?",
         )
     return None
 
