@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+import torch
 
 import autograder.exercises as exercises
 from autograder.build.new import new_exercise
@@ -53,6 +54,18 @@ REFUSED = {
         {'needs=("several",)': 'needs=("severall", "several")'},
         "a case needs 'severall'",
     ),
+    "a new module without weights": (
+        {'"by name")': '"by name", "new")'},
+        'the standard case "new" judges parameters of two or more axes',
+    ),
+    "a case for float64 that is not made": (
+        {'needs=("several",))': 'needs=("several",), float64=True)', '("float64", ': "("},
+        "a case is marked with float64",
+    ),
+    "a limit of work beyond a case that is renamed": (
+        {"Case, ": "Case, Work, ", "draw.normal(1, 1),)": "draw.normal(1, 1),), work=Work(9, beyond='one')"},
+        "there is no case 'one'",
+    ),
     "another name": (
         {"def twice": "def double", "worked=twice": "worked=double"},
         "its worked answer is named double",
@@ -66,6 +79,17 @@ def test_an_authors_slip_is_refused_in_one_sentence(own, changes, words):
         cases_of(own(changes))
     text = str(refused.value)
     assert words in text and text.startswith("guarded.twice: ") and "\n" not in text
+
+
+def test_the_case_in_float64_is_made_of_the_one_that_is_marked_whatever_its_name(own):
+    marked = {'Case("one number", (draw.normal(1, 1),)': 'Case("a square", (draw.normal(4, 4),), float64=True'}
+    cases = {case.family: case for case in cases_of(own(marked))}
+    assert torch.equal(cases["float64"].args[0], cases["a square"].args[0].double())
+
+
+def test_the_case_in_float64_is_made_of_the_first_one_where_none_is_marked(own):
+    cases = {case.family: case for case in cases_of(own({}))}
+    assert torch.equal(cases["float64"].args[0], cases["all sizes different"].args[0].double())
 
 
 def test_the_id_of_a_mistake_follows_from_exercise_and_title(own):

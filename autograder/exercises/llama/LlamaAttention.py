@@ -106,7 +106,8 @@ def cases(draw):
     yield _case(draw, "one token", (2, 1, 1, 4), (1,))
     yield _case(draw, "one token, several heads", (2, 4, 2, 4), (1,), needs=("heads", "groups"))
     yield _case(draw, "one pair of features", (1, 1, 1, 2), (3,), needs=("tokens",))
-    yield _case(draw, "four of everything", (4, 4, 4, 4), (4,), 4, needs=("tokens", "heads", "cache"))
+    yield _case(draw, "four of everything", (4, 4, 4, 4), (4,), 4, needs=("tokens", "heads", "cache"),
+                float64=True)
     yield _branches(draw, (2, 4, 2, 4), needs=cached)
     base = {"aspect": BASE, "needs": (*cached, "base")}
     yield _case(draw, "another base", (2, 4, 2, 6), (4, 2), base=300.0, **base)

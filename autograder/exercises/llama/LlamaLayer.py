@@ -65,7 +65,7 @@ def cases(draw):
         needs=("attention",))
     yield _case(draw, "both give nothing", (2, 3), 4, 5, silent=("attention.weight", "down_proj.weight"))
     yield _case(draw, "one token", (2, 1), 5, 4, needs=plain)
-    yield _case(draw, "four of everything", (4, 4), 4, 4, needs=plain)
+    yield _case(draw, "four of everything", (4, 4), 4, 4, needs=plain, float64=True)
     yield _case(draw, "one of everything", (1, 1), 1, 1, needs=plain)
     two = _case(draw, "two samples", (2, 4), 6, 5, needs=plain)
     yield two
