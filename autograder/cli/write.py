@@ -35,7 +35,8 @@ def _build(arguments: Namespace) -> int:
         root = Path(arguments.folder).absolute()
         check_names(root)
         use(root)
-    stale = build(arguments.lessons or None, check=arguments.check, root=root)
+    names = [Path(name).stem for name in arguments.lessons]  # a lesson may be named by its file, too
+    stale = build(names or None, check=arguments.check, root=root)
     if arguments.check:
         for name in stale:
             print(f"stale: {name}")

@@ -230,8 +230,7 @@ EXERCISE = Exercise(
         edit("REP-11 nothing is frozen", {FREEZE: ""},
              "The parameters that the model had before still ask for gradients.",
              "Which parameters should a step change, and which should it leave alone?"),
-        edit("REP-13 what was made is frozen, too", {FREEZE: "", LAST: FREEZE.strip("\n")[4:].replace(
-             "\n        ", "\n        ") + "\n    " + LAST},
+        edit("REP-13 what was made is frozen, too", {FREEZE: "", LAST: FREEZE.strip("\n")[4:] + "\n    " + LAST},
              "The parameters that `make` added do not ask for gradients.",
              "When do you freeze: what is in the model by then?"),
         edit("REP-15 only the replaced layers are frozen",

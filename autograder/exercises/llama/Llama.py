@@ -1,5 +1,4 @@
-"""A whole Llama around layers that are given: one table at both ends, one cache a layer (Touvron et al. "
-"2023)."""
+"""A whole Llama (Touvron et al. 2023) around given layers: one table at both ends, one cache per layer."""
 
 import torch
 import torch.nn.functional as F
