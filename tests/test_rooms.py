@@ -38,7 +38,7 @@ NEEDS = {
         "verdict",
     },
     "doctor": {"notebook"},
-    "build": {"errors", "exercises", "files", "judge", "notebook", "schema"},
+    "build": {"errors", "exercises", "files", "judge", "notebook", "probe", "schema", "values", "verdict"},
     "lab": {"build", "errors", "files", "notebook"},
     "grading": {
         *(

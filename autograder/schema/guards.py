@@ -1,7 +1,7 @@
 """What an author must not get wrong: refused when the exercise is loaded or its cases are drawn, in one sentence."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UserError
@@ -54,19 +54,26 @@ def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterab
 
 
 def refuse_what_judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> None:
-    """Raises UserError if "new" is among the standard cases and no parameter has two axes: those of one axis may be
-    zeros or ones, so the case could not fail. Raises it too if a case is marked with `float64` and none is made."""
+    """Raises UserError for a case, a rule or a limit that no answer could fail."""
+    for sentence in _judges_nothing(exercise, own_cases):
+        raise UserError(f"{exercise.id}: {sentence}")
+
+
+def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator[str]:
+    # Parameters of one axis may be zeros or ones, as those of a norm or a bias are.
     weights = own_cases[0].weights.values()
     if "new" in exercise.standard and not any(weight.dim() > 1 and weight.numel() > 1 for weight in weights):
-        raise UserError(
-            f'{exercise.id}: the standard case "new" judges parameters of two or more axes, and the first case has no '
-            'such weights; take "new" out of `standard`.'
+        yield (
+            'the standard case "new" judges parameters of two or more axes, and the first case has no such weights; '
+            'take "new" out of `standard`.'
         )
     if any(case.float64 for case in own_cases) and not {"float64", FROM_TABLES} & set(exercise.standard):
-        raise UserError(
-            f'{exercise.id}: a case is marked with float64, and "float64" is not in `standard`; add it, or take the '
-            "mark away."
-        )
+        yield 'a case is marked with float64, and "float64" is not in `standard`; add it, or take the mark away.'
+    if exercise.rules.loops in ("required", "forbidden") and sum(case.observe for case in own_cases) < 2:
+        yield "`rules` speak of loops, which show in a small and a larger case; set `observe` on two of the cases."
+    for case in own_cases:
+        if (case.entries or case.work) and not case.observe:
+            yield f"the case {case.family!r} has a limit that counts only with `observe`; set it there."
 
 
 def refuse_other_families(exercise: "Exercise", cases: Sequence[Case]) -> None:
