@@ -53,7 +53,8 @@ def _imports(subject: LessonSubject) -> Iterator[str]:
         yield f"its first code cell is imports alone, of what all lessons import: not {', '.join(strange)}."
     if plain[-1:] != [IMPORTS[-1]]:
         yield f'its first code cell lacks the line "{IMPORTS[-1]}", after PyTorch\'s.'
-    if [line for line in plain if line in IMPORTS] != [line for line in IMPORTS if line in plain]:
+    shared = [line for line in plain if line in IMPORTS]
+    if shared != sorted(shared, key=IMPORTS.index):
         yield f"its first code cell imports in another order than all lessons: {', '.join(IMPORTS)}."
     if own != sorted(own) or lines[len(plain) :] != own:
         yield "the lines `from autograder.notebook...` end its first code cell, in alphabetical order."
