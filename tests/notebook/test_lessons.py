@@ -8,7 +8,8 @@ import pytest
 from lesson_source import LESSONS, cells, cells_of_kind
 
 from autograder.build.asked import faults_of_exercise, faults_of_lesson
-from autograder.build.asked.subject import LessonSubject
+from autograder.build.asked.exercises import EVERYDAY
+from autograder.build.asked.subject import LessonSubject, hidden_lines, shown_lines
 from autograder.build.lesson import ROOT, Lesson
 from autograder.build.minutes import minutes_of
 from autograder.build.notebooks import student_notebook
@@ -31,6 +32,17 @@ def test_a_lesson_has_all_that_is_asked_of_one(lesson):
 def test_its_exercises_have_all_that_is_asked_without_running_an_answer(lesson):
     subject, ids = LessonSubject(Lesson(lesson)), [exercise.id for exercise in exercises_of(lesson)]
     assert [fault for one in ids for fault in faults_of_exercise(one, lesson=subject, run=False)] == []
+
+
+def given_lines_of_answers(lesson):
+    """The lines of answers that stand in what the lesson gives, too."""
+    given = set().union(*map(shown_lines, cells(lesson)))
+    answers = cells_of_kind(lesson, "exercise")
+    return given.intersection(line for cell in answers for line in {*hidden_lines(cell)} - shown_lines(cell))
+
+
+def test_no_line_is_allowed_to_be_given_without_need():
+    assert EVERYDAY - set().union(*map(given_lines_of_answers, LESSONS)) == set()
 
 
 def test_first_cells_print_nothing(tmp_path):
