@@ -69,9 +69,11 @@ bench: $(STAMP) ## Time what people wait for: a class, checks, the bundle, the m
 	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench.py
 	@$(ACTIVATE) PYTHONPATH=tests/support python tests/bench_model.py
 
-lint: $(STAMP) ## Check the style and the types of the code
+lint: $(STAMP) ## Check the style, the spelling and the types of the code
 	@$(ACTIVATE) python -m ruff check $(ARGS)
 	@$(ACTIVATE) python -m ruff format --check $(ARGS)
+	@$(ACTIVATE) python -m codespell_lib
+	@$(ACTIVATE) python tests/dense.py
 	@$(ACTIVATE) python -m mypy autograder
 
 # pip-compile keeps the pins that it finds in its output file: plain `make lock` changes only what must change.

@@ -8,7 +8,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-LESSONS = ("solutions/*.py", "images/*.png", "LICENSE")
+LESSONS = ("solutions/*.py", "images/*.png", "LICENSE", "CHANGELOG.md")
 
 
 class WithLessons(build_py):

@@ -6,7 +6,6 @@ import re
 from pathlib import PurePath
 
 import pytest
-from progress import Progress, skipped
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes share the cores
 # PyTorch imports this with the first optimiser. Cut off halfway by a time limit, it could not be imported again.
@@ -75,20 +74,10 @@ def pytest_xdist_make_scheduler(config, log):
     return ByGroup(config, log)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_configure(config):
-    """Where several processes share the tests, the one that shares them out tells how far they are."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter and config.getoption("numprocesses", None) and config.get_verbosity() <= 0:
-        config.pluginmanager.register(Progress(lambda line: reporter.write_line(line, flush=True), _group))
-
-
 def pytest_terminal_summary(terminalreporter):
-    """What was skipped and what it needs, and where the pictures are that the browser tests took."""
+    """Say where the pictures are that the browser tests took."""
     from browser.screenshots import FOLDER
 
-    for line in skipped(terminalreporter.stats.get("skipped", ())):
-        terminalreporter.write_line(line)
     if any("tests/browser/" in report.nodeid for report in terminalreporter.stats.get("passed", ())):
         terminalreporter.write_line(f"Pictures of what the browser showed are in {FOLDER}")
 

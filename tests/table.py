@@ -17,7 +17,6 @@ from judged import (
     IDS,
     PUBLIC,
     mistake_records,
-    named,
     verdict,
     verdict_on,
     worked_answer,
@@ -25,6 +24,7 @@ from judged import (
 )
 from survivors import is_listed, tried
 
+from autograder.build.asked.answers import says_what_is_wrong
 from autograder.exercises import find
 from autograder.judge import cases_of, judge
 from autograder.probe import probe
@@ -63,7 +63,7 @@ def row(exercise_id: str) -> tuple[str, ...]:
         share(sum(not v.passed for _, v in mistakes), len(mistakes)),
         share(sum(v.mistake == m.id for m, v in mistakes), len(mistakes)),
         share(sum(not v.passed for v in others), len(others)),
-        share(sum(map(named, others)), len(others)),
+        share(sum(map(says_what_is_wrong, others)), len(others)),
         share(real - len(unlisted), real),
         median_time(exercise_id, False),
         median_time(exercise_id, True),

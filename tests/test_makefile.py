@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder import doctor
+
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text()
 PYTEST = "pytest -q --numprocesses logical --dist loadgroup -m not trial"
@@ -90,6 +92,7 @@ def test_the_pythons_are_those_of_the_package():
     low, high = re.search(both, MAKEFILE, flags=re.MULTILINE).groups()
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
     assert asked == f">=3.{low},<3.{int(high) + 1}"
+    assert ((3, int(low)), (3, int(high))) == doctor.PYTHONS
 
 
 def test_a_second_run_sets_up_nothing(course):

@@ -15,7 +15,7 @@ from autograder.build.lesson import ROOT
 from autograder.exercises import all_exercises
 
 PARTS = ("autograder", "solutions", "images")
-FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE")
+FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE", "CHANGELOG.md")
 ANSWER = """
 import torch
 def softmax(scores):

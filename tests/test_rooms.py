@@ -40,7 +40,19 @@ NEEDS = {
         "verdict",
     },
     "doctor": {"notebook"},
-    "build": {"dependencies", "errors", "exercises", "files", "judge", "marks", "notebook", "schema"},
+    "build": {
+        "dependencies",
+        "errors",
+        "exercises",
+        "files",
+        "judge",
+        "marks",
+        "notebook",
+        "probe",
+        "schema",
+        "values",
+        "verdict",
+    },
     "lab": {"build", "errors", "files", "notebook"},
     "grading": {
         *(

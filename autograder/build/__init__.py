@@ -6,8 +6,8 @@ notebooks.py  the teacher's, the students' and the readers' notebook, without ru
 execute.py    runs a notebook and keeps what is the same on every run
 outputs.py    whether two runs of a cell gave the same
 stale.py      what an executed notebook depends on, and whether it is out of date
-readme.py     the README's table of lessons
-proof.py      proves the exercises of an instructor's own lessons
+readme.py     the README's table of lessons, CONTRIBUTING's table of rules
+asked/        what is asked of an exercise and of a lesson, and the proof that they have it
 """
 
 from pathlib import Path
@@ -22,8 +22,9 @@ __all__ = ["build", "find_lessons"]
 def build(
     names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
 ) -> list[str]:
-    """Makes the notebooks of these lessons (if None: of all, and the README's table), and returns the files that were
-    written.
+    """Make the notebooks of these lessons (if None: of all, and the tables in README and CONTRIBUTING).
+
+    Returns the files that were written.
 
     Only what is out of date is run or written; a student notebook that somebody worked in is left alone.
     With `check` nothing is run or written: the files that would be are returned. Raises UserError for an unknown
@@ -39,20 +40,21 @@ def build(
         for lesson in bar:
             bar.set_description(lesson.name)
             changed += _stale_files(lesson) if check else _build_lesson(lesson)
-    return changed + ([] if names else _readme(root, check))
+    return changed + ([] if names else _pages(root, check))
 
 
-def _readme(root: Path, check: bool) -> list[str]:
-    """Brings the README's table of lessons up to date; returns its name if it was not."""
-    from autograder.build.readme import readme_with_lessons
+def _pages(root: Path, check: bool) -> list[str]:
+    """Bring the tables in README and CONTRIBUTING up to date; return the names of the pages that were not."""
+    from autograder.build.readme import PAGES
 
-    path = root / "README.md"
-    text = _text_of(path)
-    if text is None or readme_with_lessons(text, root) == text:
-        return []
-    if not check:
-        _write(path, readme_with_lessons(text, root))
-    return [path.name]
+    changed = []
+    for name, with_tables in PAGES.items():
+        text = _text_of(root / name)
+        if text is not None and (fresh := with_tables(text, root)) != text:
+            changed.append(name)
+            if not check:
+                _write(root / name, fresh)
+    return changed
 
 
 def _stale_files(lesson: Lesson) -> list[str]:

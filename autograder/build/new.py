@@ -1,30 +1,37 @@
 """`python -m autograder new TOPIC.NAME`: the files of a new exercise, small but whole, for its author to change."""
 
+import re
 from pathlib import Path
 from string import Template
 
+from autograder.build.asked.subject import answers_folder
 from autograder.build.lesson import EXERCISE_ID, ROOT, Lesson
+from autograder.build.repository import BY_HAND
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, exercises_of, find_by_name
 from autograder.files import write_whole
 
 FIRST_OF_ONES_OWN = 80  # the course goes on below
-HERE, IN_OWN_FOLDER = ("autograder/exercises", "tests/answers"), ("exercises", "answers")
+NUMBERED = re.compile(r"^## \d+\. ", re.M)
 CLOSING = '# %% [markdown]\nr"""\n## On your own\n'
 
 FUNCTION = """\
 def $name(x):
-    return 2 * x
+    mean = x.mean(dim=-1, keepdim=True)
+    return x - mean
 
 
 def reference(x):
-    return x + x
+    return x - x.sum(-1, keepdim=True) / x.shape[-1]
 
 
 def cases(draw):
-    n, d = draw.sizes(2)
-    yield Case("all sizes different", (draw.normal(n, d),), needs=("several",))
-    yield Case("one number", (draw.normal(1, 1),))
+    b, n, d = draw.sizes(3)
+    yield Case("all sizes different", (draw.normal(n, d),), needs=("several rows", "several entries"))
+    yield Case("a batch", (draw.normal(b, n, d),), needs=("several rows", "several entries"))
+    yield Case("as many rows as entries", (draw.normal(4, 4),), needs=("several rows", "several entries"))
+    yield Case("one row", (draw.normal(1, d),), needs=("several entries",))
+    yield Case("one entry in a row", (draw.normal(n, 1),))
 """
 CLASS = """\
 class $name(nn.Module):
@@ -33,7 +40,9 @@ class $name(nn.Module):
         self.proj = nn.Linear(d_in, d_out)
 
     def forward(self, x):
-        return 2 * self.proj(x)
+        y = self.proj(x)
+        mean = y.mean(dim=-1, keepdim=True)
+        return y - mean
 
 
 class reference(nn.Module):
@@ -42,18 +51,22 @@ class reference(nn.Module):
         self.proj = nn.Linear(d_in, d_out)
 
     def forward(self, x):
-        return F.linear(x, 2 * self.proj.weight, 2 * self.proj.bias)
+        y = F.linear(x, self.proj.weight, self.proj.bias)
+        return y - y.sum(-1, keepdim=True) / y.shape[-1]
 
 
 def cases(draw):
-    n, d_in, d_out = draw.sizes(3)
-    yield _case(draw, "all sizes different", n, d_in, d_out, needs=("several",))
-    yield _case(draw, "one number", 1, 1, 1)
+    b, n, d_in, d_out = draw.sizes(4)
+    yield _case(draw, "all sizes different", (n,), d_in, d_out, needs=("several rows", "several entries"))
+    yield _case(draw, "a batch", (b, n), d_in, d_out, needs=("several rows", "several entries"))
+    yield _case(draw, "as many rows as entries", (4,), 4, 4, needs=("several rows", "several entries"))
+    yield _case(draw, "one row", (1,), d_in, d_out, needs=("several entries",))
+    yield _case(draw, "one entry in a row", (n,), d_in, 1)
 
 
-def _case(draw, family, n, d_in, d_out, **fields):
+def _case(draw, family, front, d_in, d_out, **fields):
     weights = {"proj.weight": draw.normal(d_out, d_in), "proj.bias": draw.normal(d_out)}
-    return Case(family, (draw.normal(n, d_in),), init=(d_in, d_out), weights=weights, **fields)
+    return Case(family, (draw.normal(*front, d_in),), init=(d_in, d_out), weights=weights, **fields)
 """
 EXERCISE = '''\
 """What the exercise asks for, in one line."""
@@ -68,58 +81,105 @@ EXERCISE = Exercise(
     worked=$name,
     reference=reference,
     cases=cases,
-    standard=("float64", "transposed", "by name"),
-    aspects={VALUES: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    standard=$standard,
+    aspects={VALUES: 2, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={$shapes},
     mistakes=(
-        edit("not doubled", {"2 * ": ""},
-             "Your result is a half too small.",
-             "How often does the input go into it?"),
+        edit("one mean for the whole table", {"mean(dim=-1, keepdim=True)": "mean()"},
+             "You subtract one mean from all rows.",
+             "How many means does a table of four rows have?"),
+        edit("columns instead of rows", {"dim=-1": "dim=0"},
+             "Your columns add up to zero, and not your rows.",
+             "Along which axis do the entries of one row lie?"),
+        edit("a sum instead of a mean", {"mean(dim=-1": "sum(dim=-1"},
+             "You subtract the sum of a row from its entries.",
+             "What is the mean of two equal numbers?"),
+        edit("the mean is added", {"$v - mean": "$v + mean"},
+             "You add the mean to each entry.",
+             "What should a row add up to afterwards?"),
+        edit("the other way round", {"$v - mean": "mean - $v"},
+             "Every sign of your result is reversed.",
+             "Is an entry above the mean positive afterwards, or negative?"),
+        edit("the mean alone", {"$v - mean": "mean + 0 * $v"},
+             "You return the mean in the place of each entry.",
+             "What is left of an entry when the mean is taken away?"),
     ),
     needs={
-        "several": ("A single number comes out right, several do not.",
-                    "Which of your steps works on one number only?"),
+        "several rows": ("A single row comes out right, several do not.",
+                         "Which of your steps takes several rows together?"),
+        "several entries": ("A row of one entry comes out right, longer rows do not.",
+                            "Which of your steps looks at one entry only?"),
     },
-    hints=("Where to look, and never what to type.",),
+    hints=(
+        "Where to look: what should each row add up to afterwards?",
+        "What to use: the method that gives the mean along one axis, and its option that keeps this axis.",
+        "In outline: take the mean of each row as a column, and subtract that column from all columns.",
+    ),
 )
 '''
 ANSWER_FILE = '''\
 """Answers to $id."""
 
 RIGHT = {
-    "a sum": {"return 2 * $result": "return $result + $result"},
-    "in the other order": {"return 2 * $result": "return $result * 2"},
-    "a division": {"return 2 * $result": "return $result / 0.5"},
-    "in two steps": {"return 2 * $result": "doubled = 2 * $result\\n$indent    return doubled"},
+    "by a method": {"$v - mean": "$v.sub(mean)"},
+    "a sum, divided": {"$v.mean(dim=-1, keepdim=True)": "$v.sum(dim=-1, keepdim=True) / $v.shape[-1]"},
+    "an axis put back": {"$v.mean(dim=-1, keepdim=True)": "$v.mean(dim=-1).unsqueeze(-1)"},
+    "the negative mean": {"$v - mean": "$v + (-mean)"},
 }
 WRONG = {
-    "one too much": {"return 2 * $result": "return 2 * $result + 1"},
+    "the first entry for the mean": {"$v.mean(dim=-1, keepdim=True)": "$v[..., :1]"},
 }
 '''
 CELLS = '''\
 # %% [markdown]
 r"""
+## $section. A heading that says what this is about
+
+**The question.** What is asked, and why anybody would want to know.
+"""
+
+# %%
+numbers = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
+figures.table(numbers, ["first", "second"], ["a", "b", "c"], title="Two rows")
+
+# %% [markdown]
+r"""
+By hand: the mean of the first row is 3, and -2, -1 and 3 are left of it.
+
+**The formula**: `y = x - mean(x)`.
+
 ### Exercise: `$name`
 
-The question, a picture, a tiny example by hand, the formula.
+What is to be written here.
 """
 
 # %% exercise: $id
 $cell
+
+# %% [markdown]
+r"""
+**What goes wrong.** Which wrong answers look right at first, and how one tells.
+
+**See it run.** What the next cell shows.
+"""
+
+# %%
+print(tuple($call.shape))
 '''
 FUNCTION_CELL = '''\
 def $name(x):
     """What it returns, and where that comes from.
 
     Shapes:
-        x: (N, d)
-        returns: (N, d)
+        x: (..., N, d)
+        returns: (..., N, d)
 
-    >>> $name(torch.tensor([1.0, 2.0]))
-    tensor([2., 4.])
+    >>> $name(torch.tensor([1.0, 2.0, 6.0]))
+    tensor([-2., -1.,  3.])
     """
     ### BEGIN SOLUTION
-    return 2 * x
+    mean = x.mean(dim=-1, keepdim=True)
+    return x - mean
     ### END SOLUTION
 '''
 CLASS_CELL = '''\
@@ -129,36 +189,40 @@ class $name(nn.Module):
     Parts: proj, an nn.Linear(d_in, d_out)
 
     Shapes:
-        x: (N, d_in)
-        returns: (N, d_out)
+        x: (..., N, d_in)
+        returns: (..., N, d_out)
     """
 
     def __init__(self, d_in, d_out):
-        ### BEGIN SOLUTION
         super().__init__()
+        ### BEGIN SOLUTION
         self.proj = nn.Linear(d_in, d_out)
         ### END SOLUTION
 
     def forward(self, x):
         ### BEGIN SOLUTION
-        return 2 * self.proj(x)
+        y = self.proj(x)
+        mean = y.mean(dim=-1, keepdim=True)
+        return y - mean
         ### END SOLUTION
 '''
 OF_FUNCTIONS = {
     "imports": "",
     "code": FUNCTION,
     "cell": FUNCTION_CELL,
+    "call": "$name(numbers)",
     "shapes": '"x": "N d", "return": "N d"',
-    "result": "x",
-    "indent": "",
+    "standard": '("float64", "transposed", "by name")',
+    "v": "x",
 }
 OF_CLASSES = {
     "imports": "import torch.nn.functional as F\nfrom torch import nn\n\n",
     "code": CLASS,
     "cell": CLASS_CELL,
+    "call": "$name(3, 2)(numbers)",
     "shapes": '"x": "N a", "return": "N b"',
-    "result": "self.proj(x)",
-    "indent": "    ",
+    "standard": '("float64", "transposed", "by name", "new")',
+    "v": "y",
 }
 TOPIC = '''\
 """What the lesson is about."""
@@ -169,27 +233,73 @@ LESSON = '''\
 r"""
 # $title
 
-What you will build, what you need, what you will be able to say in the end.
+What you will **build**, and what you will be able to say in the end.
+
+**You need** the lessons before this one.
 
 **You spend** about N minutes, more than half of them on the exercises.
 
-Write an answer, run the check below it, read what it says.
+Write an answer, run the check below it, read what it says. When you are stuck,
+`hint("$id")` (and likewise for the others) gives one hint at a time.
+
+Run this cell first. If it does not find `torch` or `autograder`, start the notebook with
+`python -m autograder lab` (the README has the exact line for your system), or choose a kernel whose Python has
+the course installed. On Colab, before this cell,
+$by_hand.
 """
 
 # %%
 import torch
 from torch import nn
 
-from autograder import check, hint, progress
+from autograder import check, compare, draw, explore, figures, hint, progress
 
 $cells
+# %% [markdown] written: $topic.why (2 points, 5 minutes)
+r"""
+### A question in writing?
+
+### BEGIN SOLUTION
+A worked answer.
+### END SOLUTION
+
+### BEGIN MARK SCHEME
+**1 point** for one thing.
+
+**1 point** for another.
+
+**Sample answers.**
+
+*2 points.* "Both."
+
+*1 point.* "One of them."
+
+*0 points.* "Neither."
+### END MARK SCHEME
+"""
+
 # %% [markdown]
 r"""
 ## On your own
 
+What to try, and what to look for.
+"""
+
+# %% explore
+explore(
+    lambda scale: figures.table(scale * numbers, ["first", "second"], ["a", "b", "c"]),
+    scale=(0.0, 2.0, 0.5, 1.0),
+)
+
+# %% [markdown]
+r"""
 ## In practice
 
+Where this is used.
+
 ## Read more
+
+The sources, and what each is good for.
 """
 
 # %%
@@ -207,15 +317,16 @@ def new_exercise(exercise_id: str, root: Path) -> list[Path]:
     if not EXERCISE_ID.fullmatch(exercise_id):
         raise UserError(f"{exercise_id!r} is not an id; ids look like loops.softmax.")
     topic, _, name = exercise_id.partition(".")
-    places = HERE if root == ROOT else IN_OWN_FOLDER
-    file, answers = (root / place / topic / f"{name}.py" for place in places)
+    exercises = root / ("autograder/exercises" if root == ROOT else "exercises")
+    file, answers = (folder / topic / f"{name}.py" for folder in (exercises, answers_folder(root)))
     taken = find_by_name(name)
     if taken is not None or file.exists() or answers.exists():
         raise UserError(f"there is {taken.id if taken else file} already; choose another name.")
     lesson = _lesson_of(topic, root)
     source = Lesson(lesson, root).source
     words = {"id": exercise_id, "name": name, "lesson": lesson, "number": str(len(exercises_of(lesson)) + 1)}
-    words |= {"title": lesson.replace("_", " ")} | (OF_CLASSES if name[0].isupper() else OF_FUNCTIONS)
+    words |= {"topic": topic, "title": lesson.replace("_", " "), "by_hand": BY_HAND}
+    words |= {"section": str(_sections(source) + 1)} | (OF_CLASSES if name[0].isupper() else OF_FUNCTIONS)
     texts = {
         file: _filled(EXERCISE, words),
         answers: _filled(ANSWER_FILE, words),
@@ -236,6 +347,11 @@ def _with_cells(source: Path, words: dict[str, str]) -> str:
         return _filled(LESSON, words | {"cells": cells})
     before, closing, after = source.read_text(encoding="utf-8").partition(CLOSING)
     return f"{before}{cells}\n{closing}{after}"
+
+
+def _sections(source: Path) -> int:
+    """How many numbered sections a lesson has."""
+    return len(NUMBERED.findall(source.read_text(encoding="utf-8"))) if source.exists() else 0
 
 
 def _filled(template: str, words: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The README's table of lessons, made from the exercises, and its badges."""
+"""What the build writes into pages: the README's table of lessons and its badges, CONTRIBUTING's table of rules."""
 
 from pathlib import Path
 
@@ -6,12 +6,23 @@ from autograder.build.minutes import minutes_of
 from autograder.build.repository import badges, colab_badge, repository
 
 LESSONS = ("<!-- lessons: written by `make build` -->", "<!-- end of lessons -->")
+RULES = ("<!-- rules: written by `make build` -->", "<!-- end of rules -->")
 BADGES = ("<!-- badges: written by `make build` -->", "<!-- end of badges -->")
 
 
 def readme_with_lessons(readme: str, root: Path) -> str:
     """The README's text with its table of lessons and its badges as they should be."""
     return _between(_between(readme, LESSONS, _table(root)), BADGES, badges(repository(root)))
+
+
+def contributing_with_rules(contributing: str, root: Path) -> str:
+    """The guide's text with its table of what is asked of exercises and lessons."""
+    from autograder.build.asked.table import table_of_rules
+
+    return _between(contributing, RULES, table_of_rules())
+
+
+PAGES = {"README.md": readme_with_lessons, "CONTRIBUTING.md": contributing_with_rules}
 
 
 def _between(text: str, marks: tuple[str, str], inside: str) -> str:

@@ -20,7 +20,6 @@ from autograder.printable import printable
 
 HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where README's lines make `.venv`
 OWN_PYTHON = (".venv/bin/python", ".venv/Scripts/python.exe")
-GROUPS = ("learn", "teach", "write")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -100,9 +99,8 @@ def _parser() -> _Parser:
         prog="python -m autograder", description="Attention by Hand: exercises, checks, courses."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for group in GROUPS:
-        if (Path(__file__).parent / f"{group}.py").is_file():
-            import_module(f"{__name__}.{group}").add_to(commands)
+    for file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # a student bundle has fewer
+        import_module(f"{__name__}.{file.stem}").add_to(commands)
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Commands for writers of lessons: build, new."""
+"""Commands for writers of lessons: build, new, prove."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -24,6 +24,15 @@ def add_to(commands: Any) -> None:
         "--in", dest="folder", metavar="FOLDER", help="of your own, in this folder (GRADING.md)"
     )
 
+    text = "say in a sentence each what an exercise or a lesson still lacks"
+    command = add_command(commands, "prove", _prove, text)
+    command.epilog = (
+        "CONTRIBUTING.md lists what is asked. Exit status: 0 if nothing is missing, 1 if something is."
+    )
+    command.add_argument(
+        "name", metavar="NAME", help="an exercise's id or a lesson's name: loops.softmax, 03_masking"
+    )
+
 
 def _build(arguments: Namespace) -> int:
     from autograder.build import build
@@ -35,7 +44,8 @@ def _build(arguments: Namespace) -> int:
         root = Path(arguments.folder).absolute()
         check_names(root)
         use(root)
-    stale = build(arguments.lessons or None, check=arguments.check, root=root)
+    names = [Path(name).stem for name in arguments.lessons]  # a lesson may be named by its file, too
+    stale = build(names or None, check=arguments.check, root=root)
     if arguments.check:
         for name in stale:
             print(f"stale: {name}")
@@ -45,9 +55,9 @@ def _build(arguments: Namespace) -> int:
 
 def _faults_in(folder: Path) -> list[str]:
     """Proves the exercises in a folder of one's own, and says what is wrong with them."""
-    from autograder.build.proof import faults_in
+    from autograder.build.asked import faults_in_folder
 
-    faults = faults_in(folder)
+    faults = faults_in_folder(folder)
     print("\n".join(faults) or "Every exercise is proven by its answers and mistakes.")
     return faults
 
@@ -57,10 +67,18 @@ def _new(arguments: Namespace) -> None:
     from autograder.build.new import new_exercise
     from autograder.exercises.own import use
 
-    root, then = ROOT, f'make test ARGS="-k {arguments.exercise}"'
+    root, then = ROOT, f"python -m autograder prove {arguments.exercise}"
     if arguments.folder:
         root, then = Path(arguments.folder).absolute(), f"python -m autograder build --in {arguments.folder}"
         use(root)
     for path in new_exercise(arguments.exercise, root):
         print(path.relative_to(root))
     print(f"Change them, and try them with: {then}")
+
+
+def _prove(arguments: Namespace) -> int:
+    from autograder.build.asked import prove
+
+    faults = prove(Path(arguments.name).stem if arguments.name.endswith(".py") else arguments.name)
+    print("\n".join(faults) or f"{arguments.name} has all that is asked.")
+    return 1 if faults else 0

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from autograder.errors import UserError
 from autograder.judge.formatting import sizes_of_axes
 from autograder.probe.traced import LOOP, PRODUCTS
 from autograder.schema.case import Case
@@ -166,10 +167,21 @@ TABLE = (
 )
 
 
+def _refuse_unknown(exercise: Exercise) -> None:
+    """Raise UserError if a rule is none of those that there are."""
+    rules, groups = exercise.rules, (MATRIX_PRODUCT, *GROUPS)
+    if rules.loops not in (None, "required", "forbidden"):
+        raise UserError(f'{exercise.id}: loops are "required" or "forbidden", and not {rules.loops!r}.')
+    for group in rules.forbidden:
+        if group not in groups:
+            raise UserError(f"{exercise.id}: {group!r} cannot be forbidden; what can: {', '.join(groups)}.")
+
+
 def suspects(exercise: Exercise) -> tuple[str, ...]:
     """Beginnings of the names of what the rules forbid."""
     if exercise.rules == Rules():
         return ()
+    _refuse_unknown(exercise)
     groups = (PRODUCTS if group == MATRIX_PRODUCT else GROUPS[group] for group in exercise.rules.forbidden)
     loop = (LOOP,) if exercise.rules.loops == "forbidden" else ()
     return (*loop, *(name for group in groups for name in group), *(f"torch:{name}" for name in OUTSIDE))

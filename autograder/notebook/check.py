@@ -45,8 +45,18 @@ class NotJudged(CheckFailed):
     """An error of the autograder itself: nobody knows whether the answer is right."""
 
 
+class Points(float):
+    """Points that a notebook does not write below the card, which says them already.
+
+    Their HTML, which a notebook shows, is empty. Their text is a plain float, which nbgrader reads.
+    """
+
+    def _repr_html_(self) -> str:
+        return "<span></span>"
+
+
 def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float:
-    """Judges `answer` and returns the points it earns, as a plain float.
+    """Judges `answer` and returns the points it earns, as a float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
     A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
@@ -114,7 +124,7 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float:
     if verdict.state in (RIGHT, PARTLY_RIGHT):
         show_verdict(verdict)
         show_picture(verdict)
-        return verdict.points
+        return Points(verdict.points)
     show_picture(verdict)
     raise CheckFailed(text_of(verdict) + _what_comes_next(verdict))
 

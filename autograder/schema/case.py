@@ -206,6 +206,8 @@ class Judged:
     raises     name of the exception that the answer must raise
     entries    the number of entries at which an intermediate tensor is too large, in a case that is observed closely
     work       a limit on all that is read and made, in a case that is observed closely
+    float64    make the standard case in float64 of this case instead of the first. Mark one whose sizes are powers of
+               four: their square roots are exact in float32, so a scale from `torch.tensor(d)` passes
     """
 
     family: str
@@ -217,6 +219,7 @@ class Judged:
     raises: str | None = None
     entries: int | None = None
     work: Work | None = None
+    float64: bool = False
 
     def match_of(self, name: str = "") -> Match:
         """How the result is compared, or the item of that name."""

@@ -1,11 +1,12 @@
 """What an author must not get wrong: refused when the exercise is loaded or its cases are drawn, in one sentence."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UserError
 from autograder.schema.case import GRADIENTS, SIDE_EFFECTS, Case
+from autograder.schema.standard import FROM_TABLES
 
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
@@ -49,4 +50,38 @@ def refuse_other_needs(exercise_id: str, needs: Mapping[str, Any], cases: Iterab
     for name in sorted(needed - needs.keys()):
         raise UserError(
             f"{exercise_id}: a case needs {name!r}, of which `needs` says nothing; write its sentences."
+        )
+
+
+def refuse_what_judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> None:
+    """Raises UserError for a case, a rule or a limit that no answer could fail."""
+    for sentence in _judges_nothing(exercise, own_cases):
+        raise UserError(f"{exercise.id}: {sentence}")
+
+
+def _judges_nothing(exercise: "Exercise", own_cases: Sequence[Case]) -> Iterator[str]:
+    # Parameters of one axis may be zeros or ones, as those of a norm or a bias are.
+    weights = own_cases[0].weights.values()
+    if "new" in exercise.standard and not any(weight.dim() > 1 and weight.numel() > 1 for weight in weights):
+        yield (
+            'the standard case "new" judges parameters of two or more axes, and the first case has no such weights; '
+            'take "new" out of `standard`.'
+        )
+    if any(case.float64 for case in own_cases) and not {"float64", FROM_TABLES} & set(exercise.standard):
+        yield 'a case is marked with float64, and "float64" is not in `standard`; add it, or take the mark away.'
+    if exercise.rules.loops in ("required", "forbidden") and sum(case.observe for case in own_cases) < 2:
+        yield "`rules` speak of loops, which show in a small and a larger case; set `observe` on two of the cases."
+    for case in own_cases:
+        if (case.entries or case.work) and not case.observe:
+            yield f"the case {case.family!r} has a limit that counts only with `observe`; set it there."
+
+
+def refuse_other_families(exercise: "Exercise", cases: Sequence[Case]) -> None:
+    """Raises UserError if an invariant, or a case's `work`, names a case that there is not."""
+    families = {case.family for case in cases}
+    named = [name for invariant in exercise.invariants for name in invariant.families]
+    named += [case.work.beyond for case in cases if case.work and case.work.beyond]
+    for name in sorted(set(named) - families):
+        raise UserError(
+            f"{exercise.id}: there is no case {name!r}, which an invariant or a limit of work names."
         )

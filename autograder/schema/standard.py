@@ -1,9 +1,8 @@
 """Cases that many exercises share, made of their first one: float64, columns in memory order, arguments by keyword, and
 the parameters of new modules.
 
-The case in float64 is made of one with sizes of four, if there is one: their square root is exact in float32 as well,
-and `torch.tensor(d)` in a scale is right. FROM_TABLES is for exercises in which a table of float32 is right: their
-results in float64 are no more exact than that.
+The case in float64 is made of the one that is marked with `float64`, if there is one. FROM_TABLES is for exercises in
+which a table of float32 is right: their results in float64 are no more exact than that.
 """
 
 import inspect
@@ -16,12 +15,6 @@ import torch
 from autograder.schema.case import DTYPES, GRADIENTS, IN_DOUBLE, SIDE_EFFECTS, Case, Module, float_type
 from autograder.values.compare import RANDOM
 
-FOUR = (
-    "four of everything",
-    "a batch as long as its sentences",
-    "all sizes equal",
-    "as many tokens as experts",
-)
 FROM_TABLES = "float64 from tables of float32"
 
 
@@ -32,19 +25,16 @@ def standard_cases(
     reference: Callable | None = None,
 ) -> list[Case]:
     """The cases of these kinds. "by name" needs the names of the arguments, and the class if it is one."""
-    first, four = (replace(case, observe=False) for case in (cases[0], _of_four(cases)))
+    marked = next((case for case in cases if case.float64), cases[0])
+    first, double = (replace(case, observe=False) for case in (cases[0], marked))
     makers = {
-        "float64": lambda first: _in_double(four),
+        "float64": lambda first: _in_double(double),
         FROM_TABLES: lambda first: replace(_in_double(first), scale=first.scale / IN_DOUBLE),
         "transposed": _transposed,
         "by name": lambda first: _by_name(first, parameters, reference),
         "new": _new,
     }
     return [makers[kind](first) for kind in kinds]
-
-
-def _of_four(cases: list[Case]) -> Case:
-    return next((case for case in cases if case.family.startswith(FOUR)), cases[0])
 
 
 def as_exact_as_float64(case: Case) -> Case:

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+import torch
 
 import autograder.exercises as exercises
 from autograder.build.new import new_exercise
@@ -36,22 +37,62 @@ def own(tmp_path, monkeypatch):
 
 
 REFUSED = {
-    "an aspect that is code": ({"VALUES: 1": '"x.sum()": 1'}, "the aspect 'x.sum()' is a piece of code"),
+    "an aspect that is code": ({"VALUES: 2": '"x.sum()": 2'}, "the aspect 'x.sum()' is a piece of code"),
     "an aspect that is edited": (
-        {"VALUES: 1": '"return": 1', '{"2 * ": ""}': '{"return": "return 0.5 *"}'},
+        {"VALUES: 2": '"return": 2', '{"dim=-1": "dim=0"}': '{"return": "return 0.5 *"}'},
         "the aspect 'return' is a piece of code",
     ),
     "an aspect without points": (
-        {'needs=("several",)': 'needs=("several",), aspect="speed"'},
+        {'needs=("several entries",)': 'needs=("several entries",), aspect="speed"'},
         "a case is of the aspect 'speed', which has no",
     ),
-    "an aspect without a case": ({"VALUES: 1": 'VALUES: 1, "speed": 1'}, "no case is of the aspect 'speed'"),
-    "an anchor": ({'{"2 * "': '{"3 * "'}, "edits '3 * ', which the worked answer does not contain"),
-    "no words": ({'"Your result is a half too small."': '""'}, "has no words"),
-    "a need without a case": ({'needs=("several",)': "needs=()"}, "no case needs 'several'"),
+    "an aspect without a case": ({"VALUES: 2": 'VALUES: 2, "speed": 1'}, "no case is of the aspect 'speed'"),
+    "an anchor": ({'{"dim=-1"': '{"dim=-3"'}, "edits 'dim=-3', which the worked answer does not contain"),
+    "no words": ({'"You add the mean to each entry."': '""'}, "has no words"),
+    "a need without a case": ({'"several rows", ': ""}, "no case needs 'several rows'"),
     "a case without words": (
-        {'needs=("several",)': 'needs=("severall", "several")'},
+        {'needs=("several entries",)': 'needs=("severall", "several entries")'},
         "a case needs 'severall'",
+    ),
+    "a new module without weights": (
+        {'"by name")': '"by name", "new")'},
+        'the standard case "new" judges parameters of two or more axes',
+    ),
+    "a case for float64 that is not made": (
+        {'needs=("several entries",))': 'needs=("several entries",), float64=True)', '("float64", ': "("},
+        "a case is marked with float64",
+    ),
+    "a limit of work beyond a case that is renamed": (
+        {
+            "Case, ": "Case, Work, ",
+            "draw.normal(n, 1),)": "draw.normal(n, 1),), observe=True, work=Work(9, beyond='one')",
+        },
+        "there is no case 'one'",
+    ),
+    "a rule that there is not": (
+        {
+            "import DTYPES": "import Rules, DTYPES",
+            "    standard=": '    rules=Rules(forbidden=("softmax",)),\n    standard=',
+        },
+        "'softmax' cannot be forbidden; what can: a matrix product, ",
+    ),
+    "loops of another kind": (
+        {
+            "import DTYPES": "import Rules, DTYPES",
+            "    standard=": '    rules=Rules(loops="none"),\n    standard=',
+        },
+        'loops are "required" or "forbidden", and not \'none\'',
+    ),
+    "loops that are not observed": (
+        {
+            "import DTYPES": "import Rules, DTYPES",
+            "    standard=": '    rules=Rules(loops="required"),\n    standard=',
+        },
+        "`rules` speak of loops, which show in a small and a larger case",
+    ),
+    "a limit that is not observed": (
+        {"draw.normal(n, 1),)": "draw.normal(n, 1),), entries=9"},
+        "the case 'one entry in a row' has a limit that counts only with `observe`",
     ),
     "another name": (
         {"def twice": "def double", "worked=twice": "worked=double"},
@@ -68,10 +109,23 @@ def test_an_authors_slip_is_refused_in_one_sentence(own, changes, words):
     assert words in text and text.startswith("guarded.twice: ") and "\n" not in text
 
 
+def test_the_case_in_float64_is_made_of_the_one_that_is_marked_whatever_its_name(own):
+    marked = {
+        'Case("one entry in a row", (draw.normal(n, 1),)': 'Case("a square", (draw.normal(4, 4),), float64=True'
+    }
+    cases = {case.family: case for case in cases_of(own(marked))}
+    assert torch.equal(cases["float64"].args[0], cases["a square"].args[0].double())
+
+
+def test_the_case_in_float64_is_made_of_the_first_one_where_none_is_marked(own):
+    cases = {case.family: case for case in cases_of(own({}))}
+    assert torch.equal(cases["float64"].args[0], cases["all sizes different"].args[0].double())
+
+
 def test_the_id_of_a_mistake_follows_from_exercise_and_title(own):
-    exercise = own({})
-    assert [mistake.id for mistake in exercise.mistakes] == [own_id("guarded.twice", "not doubled")]
-    assert exercise.mistakes[0].title == "not doubled" and "doubled" not in exercise.mistakes[0].id
+    mistakes = own({}).mistakes
+    assert all(one.id == own_id("guarded.twice", one.title) for one in mistakes)
+    assert mistakes[-1].title == "the mean alone" and "mean" not in mistakes[-1].id
 
 
 def test_every_id_of_the_course_stands_for_one_mistake_of_an_exercise():

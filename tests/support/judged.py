@@ -112,11 +112,6 @@ def wrong_verdicts(exercise_id: str) -> dict[str, Verdict]:
     }
 
 
-def named(judged: Verdict) -> bool:
-    """Whether a message says more than that an entry is another: the mistake, or what kind of thing is wrong."""
-    return judged.mistake is not None or "Work this one" not in judged.message
-
-
 def worked_answer(exercise_id: str):
     """The worked answer of the lesson, or of the exercise if the lesson is not written yet."""
     exercise = find(exercise_id)

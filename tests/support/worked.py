@@ -1,11 +1,14 @@
 """The worked answers of the lessons, as text and as objects."""
 
 import ast
-import linecache
 import re
 from functools import cache
 
 from lesson_source import cells, cells_of_kind
+
+from autograder.build.asked.subject import answer_in
+
+__all__ = ["answer_in", "worked_file", "worked_sources"]
 
 IMPORTS = """import collections
 import itertools
@@ -39,11 +42,3 @@ def _given(lesson: str) -> list[str]:
     others = [cell.text for cell in cells(lesson) if cell.is_code and cell.kind != "exercise"]
     found = (node for text in others for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
     return [ast.unparse(node) for node in found if re.search(rf"\b{node.name}\(", answers)]
-
-
-def answer_in(text: str, name: str):
-    """The object of that name after running `text` as a file."""
-    linecache.cache["answer.py"] = (len(text), None, text.splitlines(keepends=True), "answer.py")
-    names = {"__name__": "answer"}
-    exec(compile(text, "answer.py", "exec"), names)
-    return names[name]

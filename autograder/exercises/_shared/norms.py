@@ -30,7 +30,7 @@ def norm_cases(draw, with_bias: bool):
     yield case("one sentence", tokens, width + 2)
     yield case("samples, heads, tokens, features", 2, 3, 4, 5)
     yield case("as many tokens as features", 5, 5)
-    yield case("four of everything", 4, 4, 4)
+    yield case("four of everything", 4, 4, 4, float64=True)
     yield case("one row", 1, 6)
     single = (2 + draw.normal(3, 1, scale=0.3)) * torch.tensor([[1.0], [-1.0], [1.0]])
     yield case("one feature", x=single, needs=("scaled",))

@@ -42,7 +42,7 @@ class Reference(nn.TransformerEncoderLayer):
 def cases(draw):
     make = Maker(draw, cross=False)
     yield from make.both()
-    yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False)
+    yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False, float64=True)
     yield make.far_apart("scores that differ by ten thousands", RISING)
 
 

@@ -53,7 +53,7 @@ class ReadingMaker(Maker):
 def cases(draw):
     make = ReadingMaker(draw)
     yield from make.both()
-    yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False)
+    yield make.case("four of everything", 4, 4, (4, 4, 16), gradients=False, float64=True)
     padded = {"needs": ("padding",)}
     for family, mask in (
         ("padding at the end", torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1], [1, 0, 0, 0, 0]]).bool()),

@@ -40,7 +40,8 @@ def cases(draw):
     yield _case(draw, "no axes in front", (), 5, 3, 4, needs=USUAL)
     yield _case(draw, "batch and heads", (2, 3), 4, 5, 6, needs=("heads", "axes in front", *USUAL))
     yield _case(draw, "as many tokens as features", (3,), 5, 5, 5, needs=("axes in front", *USUAL))
-    yield _case(draw, "four of everything", (4, 4), 4, 4, 4, needs=("heads", "axes in front", *USUAL))
+    yield _case(draw, "four of everything", (4, 4), 4, 4, 4, needs=("heads", "axes in front", *USUAL),
+                float64=True)
     yield _case(draw, "two tokens", (2,), 2, 4, 3, needs=("axes in front", *USUAL))
     yield _case(draw, "one token", (2,), 1, 3, 4, needs=("axes in front", "beta"))
     yield _case(draw, "one token, all of it written", (), 1, 3, 4, beta=1.0)

@@ -27,7 +27,7 @@ def cases(draw):
     yield _case(draw, "as many rows as columns", 6, 3, 2, needs=("blocks", "rows"))
     yield _case(draw, "as many blocks as entries in each", 2, 3, 3, needs=("blocks", "rows"))
     yield _case(draw, "one of everything", 1, 1, 1)
-    yield _case(draw, "four of everything", 4, 4, 4, needs=("blocks", "rows"))
+    yield _case(draw, "four of everything", 4, 4, 4, needs=("blocks", "rows"), float64=True)
     yield _case(draw, "long rows", 2, 8, 32, needs=("blocks", "rows"))
     yield _case(draw, "large scales", 2, 3, 4, scale=50.0, needs=("blocks", "rows"))
     codes, scales = _case(draw, "", 2, 3, 4).args

@@ -35,7 +35,7 @@ def cases(draw):
     yield _case(draw, "as many rows as columns", 6, 3, 2, needs=("blocks", "rows"))
     yield _case(draw, "blocks of one", 3, 4, 1, needs=("blocks", "rows"))
     yield _case(draw, "one of everything", 1, 1, 1)
-    yield _case(draw, "four of everything", 4, 4, 4, needs=("blocks", "rows"))
+    yield _case(draw, "four of everything", 4, 4, 4, needs=("blocks", "rows"), float64=True)
     yield _case(draw, "many blocks", 2, 20, 32, needs=("blocks", "rows"))
     yield _case(draw, "blocks of different heights", 3, 4, 3, heights=(1.0, 40.0, 0.05, 300.0),
                 needs=("blocks", "rows"))

@@ -230,8 +230,7 @@ EXERCISE = Exercise(
         edit("REP-11 nothing is frozen", {FREEZE: ""},
              "The parameters that the model had before still require gradients.",
              "Which parameters should learn afterwards?"),
-        edit("REP-13 what was made is frozen, too", {FREEZE: "", LAST: FREEZE.strip("\n")[4:].replace(
-             "\n        ", "\n        ") + "\n    " + LAST},
+        edit("REP-13 what was made is frozen, too", {FREEZE: "", LAST: FREEZE.strip("\n")[4:] + "\n    " + LAST},
              "The parameters that `make` added do not require gradients.",
              "Do you freeze the model before or after you replace its layers?"),
         edit("REP-15 only the replaced layers are frozen",

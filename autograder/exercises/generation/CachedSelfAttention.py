@@ -73,7 +73,7 @@ def cases(draw):
     yield _case(draw, "one head", (2, 1, 5), (3, 2), needs=("tokens", "cache"))
     yield _case(draw, "one token", (2, 1, 3), (1,))
     yield _case(draw, "one of everything", (1, 1, 1), (1,))
-    yield _case(draw, "four of everything", (4, 4, 4), (4,), 4, needs=cached)
+    yield _case(draw, "four of everything", (4, 4, 4), (4,), 4, needs=cached, float64=True)
     yield _branches(draw, (2, 2, 3), needs=cached)
     yield _case(draw, "a long cache", (1, 2, 2), (3,), 300, gradients=False, needs=(*cached, "long"))
     # Scores of some hundreds, which float32 rounds to 1e-5 of a weight, and values of ten: five times the tolerance.

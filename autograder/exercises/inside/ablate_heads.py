@@ -42,7 +42,7 @@ def cases(draw):
     yield _case(draw, "heads of one feature", 2, 3, 4, 1, [2], needs=("heads",))
     yield _case(draw, "as many heads as features in each", 2, 3, 3, 3, [1], needs=wide)
     yield _case(draw, "one token, one sample", 1, 1, 3, 2, [2], needs=wide)
-    yield _case(draw, "four of everything", 4, 4, 4, 4, [2], needs=wide)
+    yield _case(draw, "four of everything", 4, 4, 4, 4, [2], needs=wide, float64=True)
     mean = {"aspect": MEAN, "mean": True}
     yield _case(draw, "a mean for one head", 2, 3, 4, 3, [2], needs=(*wide, "mean"), **mean)
     yield _case(draw, "a mean for two heads", 3, 4, 4, 2, [3, 0], needs=(*wide, "mean"), **mean)

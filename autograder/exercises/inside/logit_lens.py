@@ -37,7 +37,7 @@ def cases(draw):
     yield _case(draw, "one layer", 1, 2, 3, 4, 5, needs=("norm",))
     yield _case(draw, "as many words as features", 3, 2, 4, 5, 5, needs=several)
     yield _case(draw, "one token, one sample", 3, 1, 1, 4, 6, needs=several)
-    yield _case(draw, "four of everything", 4, 4, 4, 4, 4, needs=several)
+    yield _case(draw, "four of everything", 4, 4, 4, 4, 4, needs=several, float64=True)
     yield _case(draw, "one feature", 2, 2, 3, 1, 4, kind="Squash", needs=several)
     yield _case(draw, "a LayerNorm", 3, 2, 3, 5, 4, kind="LayerNorm", needs=several)
     yield _case(draw, "a norm of its own", 3, 2, 3, 5, 4, kind="Squash", needs=(*several, "own norm"))

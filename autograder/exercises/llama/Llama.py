@@ -1,5 +1,4 @@
-"""A whole Llama around layers that are given: one table at both ends, one cache a layer (Touvron et al. "
-"2023)."""
+"""A whole Llama (Touvron et al. 2023) around given layers: one table at both ends, one cache per layer."""
 
 import torch
 import torch.nn.functional as F
@@ -58,7 +57,7 @@ def cases(draw):
     yield _case(draw, "three layers", (2, 3), 7, 4, 3, needs=plain)
     yield _case(draw, "one layer", (2, 3), 6, 5, 1, needs=("tokens",))
     yield _case(draw, "one token", (2, 1), 6, 5, 1)
-    yield _case(draw, "four of everything", (4, 4), 4, 4, 4, needs=plain)
+    yield _case(draw, "four of everything", (4, 4), 4, 4, 4, needs=plain, float64=True)
     yield _case(draw, "one of everything", (1, 1), 1, 1, 1)
     yield _case(draw, "one token again and again", (1, 5), 6, 4, 2, ids=torch.full((1, 5), 3), needs=plain)
     caches = [(draw.normal(2, 1), 1 + k) for k in range(3)]

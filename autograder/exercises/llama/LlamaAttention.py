@@ -1,5 +1,4 @@
-"""The attention of a Llama: rotary positions, shared key heads, and a cache, in one module (Touvron et al. "
-"2023)."""
+"""The attention of a Llama (Touvron et al. 2023): rotary positions, shared key heads and a cache in one module."""
 
 import math
 
@@ -59,8 +58,7 @@ class LlamaAttention(nn.Module):
 
 
 class Reference(LlamaAttention):
-    """One token after the other: each attends to all that is there when it comes. Pairs turn as complex "
-    "numbers."""
+    """Take one token after the other, each attending to all tokens up to itself; rotate pairs as complex numbers."""
 
     def forward(self, x, cache=None):
         seen = 0 if cache is None else cache[0].shape[2]
@@ -106,7 +104,8 @@ def cases(draw):
     yield _case(draw, "one token", (2, 1, 1, 4), (1,))
     yield _case(draw, "one token, several heads", (2, 4, 2, 4), (1,), needs=("heads", "groups"))
     yield _case(draw, "one pair of features", (1, 1, 1, 2), (3,), needs=("tokens",))
-    yield _case(draw, "four of everything", (4, 4, 4, 4), (4,), 4, needs=("tokens", "heads", "cache"))
+    yield _case(draw, "four of everything", (4, 4, 4, 4), (4,), 4, needs=("tokens", "heads", "cache"),
+                float64=True)
     yield _branches(draw, (2, 4, 2, 4), needs=cached)
     base = {"aspect": BASE, "needs": (*cached, "base")}
     yield _case(draw, "another base", (2, 4, 2, 6), (4, 2), base=300.0, **base)
@@ -117,11 +116,9 @@ def cases(draw):
     yield _case(draw, "a long text, then a token", (1, 2, 1, 2), (1100, 1), repeats=False, **long)
     # Scores of some hundreds, which float32 rounds to 1e-5 of a weight, and values of ten.
     yield _case(draw, "far apart scores", (2, 4, 2, 4), (4, 2), stretch=8.0, aspect=STABILITY,
-        gradients=False,
-                needs=cached)
+                gradients=False, needs=cached)
     yield from _extreme(draw, needs=cached)
-    yield _case(draw, "float64 and a cache", (2, 4, 2, 4), (3, 2), dtype=torch.float64,
-        needs=cached)
+    yield _case(draw, "float64 and a cache", (2, 4, 2, 4), (3, 2), dtype=torch.float64, needs=cached)
     named = {"init": {"d_model": 16, "n_heads": 4, "n_kv_heads": 2, "base": 500.0}, "gradients": False}
     yield _case(draw, "a cache and a base by name", (2, 4, 2, 4), (2,), 3, by_name=True, **base | named)
     for family, sizes in (
@@ -136,8 +133,8 @@ def cases(draw):
 
 def _case(draw, family, sizes, lengths, cached=0, base=None, stretch=1.0, dtype=torch.float32, by_name=False,
     **more):
-    """Texts of these lengths, each with the cache of the one before; the first with one of `cached` "
-    "tokens, or none."""
+    """Call with texts of these lengths, each with the cache of the one before; the first one has a cache of `cached`
+    tokens, or none."""
     batch, n_heads, n_kv_heads, d_head = sizes
     width, kv_width = n_heads * d_head, n_kv_heads * d_head
     rows = {"q_proj": width, "k_proj": kv_width, "v_proj": kv_width, "out_proj": width}

@@ -1,5 +1,4 @@
-"""A layer of a Llama: two norms, an attention that is given, a gated network, two residuals (Touvron et "
-"al. 2023)."""
+"""A layer of a Llama (Touvron et al. 2023): two norms, a given attention, a gated network, two residuals."""
 
 import torch
 import torch.nn.functional as F
@@ -65,7 +64,7 @@ def cases(draw):
         needs=("attention",))
     yield _case(draw, "both give nothing", (2, 3), 4, 5, silent=("attention.weight", "down_proj.weight"))
     yield _case(draw, "one token", (2, 1), 5, 4, needs=plain)
-    yield _case(draw, "four of everything", (4, 4), 4, 4, needs=plain)
+    yield _case(draw, "four of everything", (4, 4), 4, 4, needs=plain, float64=True)
     yield _case(draw, "one of everything", (1, 1), 1, 1, needs=plain)
     two = _case(draw, "two samples", (2, 4), 6, 5, needs=plain)
     yield two
@@ -111,8 +110,7 @@ def _case(draw, family, shape, width, d_ff, kind="tuple", eps=None, stretch=1.0,
 
 
 def _calls(draw, **more):
-    """What the attention is called with, twice: each call counts, and what it gave before must be as it "
-    "was."""
+    """Call the layer twice, and compare what the attention is called with: its own results must stay as they were."""
     case = _case(draw, "", (2, 3), 4, 5)
     given = {"x": case.args[0], "y": draw.normal(2, 2, 4)}
     script = (Call((Kept("x"),), keep="first"), Call((Kept("y"), Kept("first", 1)), keep="second"),

@@ -45,7 +45,7 @@ def cases(draw):
     yield _case(draw, "four axes", (2, 3, 2, 4), 5, 4, **layers)
     yield _case(draw, "layers without a bias", (2, 3, 4), 6, 5, bias=False, needs=("sizes",))
     yield _case(draw, "a bias in the last layer only", (2, 3), 4, 3, bias=(False, False, True), **layers)
-    yield _case(draw, "four of everything", (4, 4, 4), 4, 4, **layers)
+    yield _case(draw, "four of everything", (4, 4, 4), 4, 4, **layers, float64=True)
     yield _case(draw, "one of everything", (1, 1), 1, 1, bias=False)
     # exp(89) is too large for float32, exp(710) for float64.
     yield _case(draw, "gates of some hundreds", (3, 4), 6, 2, stretch=150.0, aspect=STABILITY, scale=3.0,

@@ -28,7 +28,7 @@ def cases(draw):
     yield _case(draw, "one sample", 1, tokens, words, **several)
     yield _case(draw, "one token a sample", batch, 1, words, **several)
     yield _case(draw, "as many tokens as words", 2, 5, 5, **several)
-    yield _case(draw, "four of everything", 4, 4, 4, **several)
+    yield _case(draw, "four of everything", 4, 4, 4, **several, float64=True)
     yield _case(draw, "a vocabulary of one word", 2, 3, 1, **several)
     yield _case(draw, "more words", 3, 2, 60, **several)
     ignored = {"aspect": IGNORED}

@@ -26,7 +26,7 @@ def cases(draw):
     yield _case(draw, "as many heads as features in one", 3, 3, 4, **several)
     yield _case(draw, "latents as wide as the model", 2, 3, 6, **several)
     yield _case(draw, "latents of one number", 2, 4, 1, **several)
-    yield _case(draw, "four of everything", 4, 4, 4, **several)
+    yield _case(draw, "four of everything", 4, 4, 4, **several, float64=True)
     yield _case(draw, "one of everything", 1, 1, 1)
 
 

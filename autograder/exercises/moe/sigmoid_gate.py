@@ -31,7 +31,7 @@ def cases(draw):
     yield _case(draw, "three of eight", 5, 8, k=3, needs=usual)
     yield _case(draw, "the logits of one token", 7, k=3, needs=("one axis", *usual))
     yield _case(draw, "all experts", 2, 3, 5, k=5, needs=("batch", "several", "bias"))
-    yield _case(draw, "as many tokens as experts", 4, 4, k=2, needs=usual)
+    yield _case(draw, "as many tokens as experts", 4, 4, k=2, needs=usual, float64=True)
     yield _case(draw, "four of everything", 4, 4, 4, k=4, needs=("batch", "several", "bias"))
     yield _case(draw, "one axis more", 2, 3, 2, 5, k=2, needs=("batch", *usual))
     yield _case(draw, "one expert a token", 2, 4, 6, k=1, needs=("batch", "left out", "bias"))

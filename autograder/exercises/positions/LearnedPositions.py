@@ -47,7 +47,7 @@ def cases(draw):
     yield first
     x = torch.cat((first.args[0][:1], draw.normal(1, 4, 3)))
     yield Case("another second sample", (x,), init=(6, 3), weights=first.weights, gradients=False, **short)
-    yield _case(draw, "four of everything", 4, 4, 4, 4, **several)
+    yield _case(draw, "four of everything", 4, 4, 4, 4, **several, float64=True)
     yield _case(draw, "one token", 3, 1, 5, 2, needs=("shorter",))
     yield _case(draw, "one of everything", 1, 1, 1, 1)
     yield _case(draw, "a long sequence", 1, 300, 310, 2, needs=("shorter", "several", "long"))

@@ -45,7 +45,7 @@ def cases(draw):
     yield _case(draw, "a new token after a long text", (2, 1), 8, torch.tensor([1999]), needs=("pairs", "places"))
     far = torch.tensor([2000, 3, 1024, 513, 0])
     yield _case(draw, "positions up to 2000", (5,), 64, far, needs=("pairs", "places"))
-    yield _case(draw, "four of everything", (4, 4, 4), 4, torch.arange(4), needs=("pairs",))
+    yield _case(draw, "four of everything", (4, 4, 4), 4, torch.arange(4), needs=("pairs",), float64=True)
     yield _case(draw, "one pair far away", (1, 2), 2, torch.tensor([1999, 3]), needs=("places",))
     base = {"needs": ("pairs", "base"), "aspect": BASE}
     yield _case(draw, BASE, (2, 5), 6, torch.arange(5), 500.0, **base)

@@ -34,7 +34,7 @@ def cases(draw):
     padded = torch.zeros(2, 6, dtype=torch.bool)
     padded[0, 2:4] = padded[1, 1:5] = True
     yield _case(draw, "padding after the answer", 2, 6, 5, padded, **part)
-    yield _case(draw, "four of everything", 4, 4, 4, _answer(draw, 4, 4), **some)
+    yield _case(draw, "four of everything", 4, 4, 4, _answer(draw, 4, 4), **some, float64=True)
     yield _case(draw, "two tokens", 2, 2, 3, torch.tensor([[False, True]] * 2))
     yield _case(draw, "a vocabulary of one", 1, 3, 1, torch.tensor([[False, True, True]]), **part)
     first = _case(draw, "two samples", 2, 5, 4, _answer(draw, 2, 5), **some)

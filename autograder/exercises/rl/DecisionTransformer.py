@@ -64,7 +64,7 @@ def cases(draw):
     yield _case(draw, "one step", 3, 1, (4, 3, 5, 8, 2, 6, 2), gradients=False)
     yield _case(draw, "one step of one layer", 3, 1, (4, 3, 5, 6, 1, 6, 1))
     yield _case(draw, "one of everything", 1, 1, (1, 1, 1, 1, 1, 1, 1), gradients=False)
-    yield _case(draw, "four of everything", 4, 4, (4, 4, 4, 4, 4, 4, 2), gradients=False)
+    yield _case(draw, "four of everything", 4, 4, (4, 4, 4, 4, 4, 4, 2), gradients=False, float64=True)
     yield _case(draw, "a long episode", 1, 60, (2, 3, 70, 4, 2, 3, 1), gradients=False, repeats=False)
     named = dict(zip(("d_state", "n_actions", "max_len", "d_model", "n_heads", "d_ff", "n_layers"),
                      (3, 4, 6, 8, 2, 9, 2),

@@ -62,7 +62,7 @@ def cases(draw):
     yield _case(draw, "one layer of one head", 2, 4, (6, 3, 4, 4, 1, 5, 1))
     yield _case(draw, "texts of one token", 3, 1, (6, 3, 4, 6, 1, 5, 1))
     yield _case(draw, "one of everything", 1, 1, (1, 1, 1, 1, 1, 1, 1), gradients=False)
-    yield _case(draw, "four of everything", 4, 4, (4, 4, 4, 4, 4, 4, 2), gradients=False)
+    yield _case(draw, "four of everything", 4, 4, (4, 4, 4, 4, 4, 4, 2), gradients=False, float64=True)
     yield _case(draw, "a long text", 1, 300, (6, 3, 320, 4, 2, 3, 1), gradients=False, repeats=False)
     named = dict(zip(("vocab_size", "n_classes", "max_len", "d_model", "n_heads", "d_ff", "n_layers"),
                      (6, 3, 7, 8, 2, 9, 2), strict=True))

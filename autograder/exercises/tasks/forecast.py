@@ -61,7 +61,7 @@ def cases(draw):
     yield _case(draw, "two steps", 2, 4, 2, needs=several)
     yield _case(draw, "more steps than the window is long", 2, 3, 8, needs=several)
     yield _case(draw, "a window of one value", 3, 1, 4, needs=several)
-    yield _case(draw, "four of everything", 4, 4, 4, needs=several)
+    yield _case(draw, "four of everything", 4, 4, 4, needs=several, float64=True)
     yield _case(draw, "one sample, one value, one step", 1, 1, 1)
     yield _case(draw, "many steps", 2, 5, 150, repeats=False, slow=True, needs=several)
     first = _case(draw, "two samples", 2, 4, 3, needs=several)

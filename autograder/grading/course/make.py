@@ -22,6 +22,7 @@ from autograder.build.notebooks import teacher_notebook
 from autograder.errors import UserError
 from autograder.exercises.own import use_course
 from autograder.grading.course.lessons import add_lesson, choose_lessons, copy_own
+from autograder.grading.course.news import remember
 from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
 from autograder.grading.gradebook.open_course import SETTINGS, open_course, quiet
 
@@ -88,6 +89,7 @@ def _fill(folder: Path, lessons: list[Lesson], further: Path | None) -> list[str
     with os.fdopen(secret, "w", encoding="ascii") as file:
         file.write(secrets.token_hex(32) + "\n")
     (folder / "submitted").mkdir()
+    remember(folder)
     lessons = lessons + (copy_own(further, folder) if further else [])
     api = open_course(folder)
     with quiet(folder / "grading.log"):

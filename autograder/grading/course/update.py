@@ -18,6 +18,7 @@ from autograder.exercises import own
 from autograder.files import write_whole
 from autograder.grading.course.lessons import MADE, add_lesson, choose_lessons, copy_own, own_lessons
 from autograder.grading.course.merge import merged
+from autograder.grading.course.news import news, remember
 from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course, quiet
 from autograder.grading.submission.find import find_submissions
@@ -69,6 +70,10 @@ def update_course(folder: Path | str, only: list[str] | None = None, further: Pa
             if plan.refused or not refused
             else [f"{plan.lesson.name}: left as it is, with the others"]
         )
+    if entries := news(folder):
+        print("New since this course was made or last updated:")
+        print("\n".join(f"- {entry}" for entry in entries))
+        remember(folder)
     print("\n".join(said))
     print(
         f"`python -m autograder grade {folder}` goes through what this concerns; points given by hand stay."

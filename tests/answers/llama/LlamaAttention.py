@@ -129,11 +129,10 @@ RIGHT = {
     "the lowest number": {"-torch.inf": "torch.finfo(scores.dtype).min"},
     "refused when it is called": {
         "        if d_model % n_heads or n_heads % n_kv_heads or d_model // n_heads % 2:\n            raise":
-        "        "
-        "self.odd = d_model // n_heads % 2 == 1\n        if d_model % n_heads or n_heads % n_kv_heads:\n    "
-        "        raise",
-        "        q = self.q_proj(x)": "        if self.odd:\n            raise ValueError('odd')\n        q "
-                                      "= self.q_proj(x)"},
+        "        self.odd = d_model // n_heads % 2 == 1\n"
+        "        if d_model % n_heads or n_heads % n_kv_heads:\n            raise",
+        "        q = self.q_proj(x)":
+        "        if self.odd:\n            raise ValueError('odd')\n        q = self.q_proj(x)"},
 }
 WRONG = {
     "a list for a cache": {"kept = (k, v)": "kept = [k, v]"},

@@ -1,6 +1,8 @@
 """The process of a submission: honest code finds what it needs there. The fork server ends with the program that
 started it, and says nothing of it."""
 
+import ast
+import json
 import os
 import socket
 import subprocess
@@ -16,6 +18,7 @@ from autograder.grading.worker import fork_server
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
 from autograder.grading.worker.session import Session
 
+ROOT = Path(__file__).parents[3]
 HONEST = {
     "await in a cell": "import asyncio\nawait asyncio.sleep(0)\nprint('done')",
     "an event loop": """
@@ -113,3 +116,28 @@ def test_the_warm_process_shows_nothing_of_its_start(monkeypatch):
         for name in ("environ", "cmdline"):
             text = Path(f"/proc/{server._process.pid}/{name}").read_bytes()
             assert text.strip(b"\0") in (b"", b"autograder")
+
+
+SILENCED = """
+import importlib, json, sys
+from autograder.grading.worker.inside import stubs
+stubs.silence_the_course()
+for name, names in json.loads(sys.argv[1]).items():
+    module = importlib.import_module(name)
+    print(name, all(getattr(module, one) is stubs._do_nothing for one in names))
+"""
+
+
+def test_of_what_lessons_import_only_what_shows_something_does_nothing():
+    """What an answer may compute with is the course's own, also where that imports what is silenced."""
+    imported = {}
+    for file in (ROOT / "solutions").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("autograder.notebook."):
+                imported.setdefault(node.module, []).extend(alias.name for alias in node.names)
+    command = [sys.executable, "-c", SILENCED, json.dumps(imported)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    nothing = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
+    assert nothing.keys() == imported.keys() and len(nothing) > 10
+    silent = {name for name, does_nothing in nothing.items() if does_nothing == "True"}
+    assert silent == {name for name in nothing if name.startswith("autograder.notebook.lessons.")}

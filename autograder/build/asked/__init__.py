@@ -1,0 +1,66 @@
+"""What is asked of the exercises and lessons of the course, and the proof that one has it.
+
+rule.py       a rule: what is asked, and a sentence for whatever breaks it
+subject.py    an exercise or a lesson as the rules look at it: its files, its notebook, its verdicts
+exercises.py  the rules for an exercise
+answers.py    those that run its answers and mistakes; an instructor's own exercises are proved by these
+lessons.py    the rules for a lesson
+table.py      all of them as a table, for CONTRIBUTING.md
+
+`python -m autograder prove NAME` prints the sentences; the tests of the course want none.
+"""
+
+from pathlib import Path
+
+from autograder.build.asked.answers import ANSWER_RULES
+from autograder.build.asked.exercises import EXERCISE_RULES
+from autograder.build.asked.lessons import LESSON_RULES
+from autograder.build.asked.rule import faults_by
+from autograder.build.asked.subject import LessonSubject
+from autograder.build.lesson import ROOT, Lesson, lesson_names
+from autograder.errors import UserError
+
+__all__ = ["faults_in_folder", "faults_of_exercise", "faults_of_lesson", "prove"]
+
+
+def prove(name: str, root: Path = ROOT) -> list[str]:
+    """Return what is wrong with an exercise, or with a lesson and all its exercises, a sentence each.
+
+    Raises UserError if there is neither of that name, or if a source cannot be read.
+    """
+    if name in lesson_names(root):
+        lesson = LessonSubject(Lesson(name, root))
+        faults = faults_by(LESSON_RULES, lesson)
+        ids = [exercise.id for exercise in lesson.exercises]
+        return faults + [
+            fault for exercise_id in ids for fault in faults_of_exercise(exercise_id, root, lesson)
+        ]
+    if "." not in name:
+        raise UserError(f"there is no lesson {name!r}; the lessons are {', '.join(lesson_names(root))}.")
+    return faults_of_exercise(name, root)
+
+
+def faults_of_lesson(lesson: Lesson) -> list[str]:
+    """Return what is wrong with the text and the cells of a lesson; its exercises are not looked at."""
+    return faults_by(LESSON_RULES, LessonSubject(lesson))
+
+
+def faults_of_exercise(
+    exercise_id: str, root: Path = ROOT, lesson: LessonSubject | None = None, run: bool = True
+) -> list[str]:
+    """Return what is wrong with an exercise. Unless it is to `run`, no answer to it is called."""
+    from autograder.exercises import find
+
+    exercise = find(exercise_id)
+    lesson = lesson or LessonSubject(Lesson(exercise.lesson, root))
+    return faults_by((*EXERCISE_RULES, *(ANSWER_RULES if run else ())), lesson.exercise(exercise))
+
+
+def faults_in_folder(folder: Path) -> list[str]:
+    """Return what is wrong with the answers and mistakes of an instructor's own exercises."""
+    from autograder.exercises import all_exercises
+
+    topics = {path.name for path in (folder / "exercises").iterdir()}
+    own = [exercise for exercise in all_exercises() if exercise.topic in topics]
+    subjects = [LessonSubject(Lesson(exercise.lesson, folder)).exercise(exercise) for exercise in own]
+    return [fault for subject in subjects for fault in faults_by(ANSWER_RULES, subject)]

@@ -1,0 +1,76 @@
+"""What is asked of an exercise when its answers run: right ones pass, wrong ones do not, and messages say why.
+
+Here the visible cases are tried. `make trial` tries the hidden ones as well, on many seeds.
+"""
+
+from collections.abc import Iterator
+
+from autograder.build.asked.rule import Rule, adds_to
+from autograder.build.asked.subject import ExerciseSubject
+from autograder.judge import cases_of, judge
+from autograder.probe import probe
+from autograder.verdict import Verdict
+
+NAMED_AT_LEAST = 0.9  # of the wrong answers that are written to be none of the known mistakes
+LINES, WIDTH = 3, 320
+SEEDS = (("public", False), ("0", True))
+
+ANSWER_RULES: list[Rule[ExerciseSubject]] = []
+
+
+@adds_to(ANSWER_RULES, "a worked answer that passes, on visible and on hidden cases")
+def _worked(subject: ExerciseSubject) -> Iterator[str]:
+    exercise = subject.exercise
+    for seed, hidden in SEEDS:
+        cases = cases_of(exercise, seed, hidden)
+        records = probe(exercise.worked or exercise.reference, cases, exercise.procedure)
+        verdict = judge(exercise, cases, records, hidden)
+        if not verdict.passed:
+            yield f"its worked answer does not pass: {verdict.message}"
+
+
+@adds_to(ANSWER_RULES, "right answers that pass, and wrong ones that do not")
+def _answers(subject: ExerciseSubject) -> Iterator[str]:
+    for name, verdict in subject.verdicts("RIGHT").items():
+        if not verdict.passed:
+            yield f'the answer "{name}" of RIGHT does not pass: {verdict.message}'
+    for name, verdict in subject.verdicts("WRONG").items():
+        if verdict.passed or verdict.points >= verdict.max_points:
+            yield f'the answer "{name}" of WRONG passes; a case is missing that shows what is wrong.'
+
+
+@adds_to(ANSWER_RULES, "mistakes that are rejected, each with its own sentences")
+def _mistakes(subject: ExerciseSubject) -> Iterator[str]:
+    for mistake, verdict in zip(subject.exercise.mistakes, subject.mistakes, strict=True):
+        if verdict.passed:
+            yield f'the mistake "{mistake.title}" passes; a case is missing that shows it.'
+        elif verdict.mistake != mistake.id:
+            message = verdict.message.splitlines()[0]
+            yield f'the mistake "{mistake.title}" gets the message of another: {message}'
+
+
+@adds_to(
+    ANSWER_RULES,
+    f"messages for {NAMED_AT_LEAST:.0%} of its `WRONG` answers that say what kind of thing is wrong",
+)
+def _messages(subject: ExerciseSubject) -> Iterator[str]:
+    verdicts = subject.verdicts("WRONG")
+    plain = [name for name, verdict in verdicts.items() if not says_what_is_wrong(verdict)]
+    if len(plain) > (1 - NAMED_AT_LEAST) * len(verdicts):
+        yield (
+            f'{len(plain)} of {len(verdicts)} answers of WRONG get no more than "Work this one out by hand": '
+            f"{', '.join(sorted(plain))}; add a mistake or a need."
+        )
+
+
+def says_what_is_wrong(verdict: Verdict) -> bool:
+    """Whether a message says more than that an entry is another."""
+    return verdict.mistake is not None or "Work this one" not in verdict.message
+
+
+@adds_to(ANSWER_RULES, f"messages of at most {LINES} lines")
+def _short(subject: ExerciseSubject) -> Iterator[str]:
+    for verdict in (*subject.mistakes, *subject.verdicts("WRONG").values()):
+        lines = verdict.message.splitlines()
+        if len(lines) > LINES or any(len(line) >= WIDTH for line in lines):
+            yield f"this message is longer than {LINES} lines of {WIDTH} characters: {verdict.message}"

@@ -1,0 +1,37 @@
+"""A rule: what is asked of an exercise or a lesson, in words, and what it finds."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+
+class Subject(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+S = TypeVar("S", bound=Subject)
+Check = Callable[[S], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class Rule(Generic[S]):
+    """`asks` completes "An exercise has ..." or "A lesson has ..."; `check` yields a sentence for what breaks it."""
+
+    asks: str
+    check: Check[S]
+
+
+def adds_to(rules: list[Rule[S]], asks: str) -> Callable[[Check[S]], Check[S]]:
+    """Make a rule of the function below it."""
+
+    def add(check: Check[S]) -> Check[S]:
+        rules.append(Rule(asks, check))
+        return check
+
+    return add
+
+
+def faults_by(rules: Iterable[Rule[S]], subject: S) -> list[str]:
+    """Return the sentences of all rules that the subject breaks, each with its name in front."""
+    return [f"{subject.name}: {fault}" for rule in rules for fault in rule.check(subject)]

@@ -1,0 +1,184 @@
+"""An exercise or a lesson as the rules look at it. Everything is made once, when a rule asks for it."""
+
+import linecache
+import re
+import runpy
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.build.lesson import ROOT, Cell, Lesson, read_cells
+from autograder.exercises import exercises_of
+from autograder.judge import Expected, cases_of, judge
+from autograder.marks import find_regions, replace_marks, without_regions
+from autograder.probe import probe
+from autograder.schema.exercise import Exercise
+from autograder.schema.mistake import edited
+from autograder.values import Record
+from autograder.verdict import Verdict
+
+HEADING = re.compile(r"^(#+) (.+)$", re.M)
+IMPORTS = """import math
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import einsum, nn
+"""
+
+
+@dataclass(frozen=True)
+class LessonSubject:
+    """A lesson: its cells, its text, and the notebook that students get."""
+
+    lesson: Lesson
+
+    @property
+    def name(self) -> str:
+        return self.lesson.name
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        return exercises_of(self.lesson.name)
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        return read_cells(self.lesson)
+
+    def of_kind(self, *kinds: str) -> list[Cell]:
+        return [cell for cell in self.cells if cell.kind in kinds]
+
+    @cached_property
+    def prose(self) -> str:
+        """The text, answers to written questions and their marking included, without the marks around these."""
+        text = "\n\n".join(cell.text for cell in self.cells if not cell.is_code)
+        return re.sub(r"^### (BEGIN|END) .*$", "", text, flags=re.M)
+
+    @cached_property
+    def headings(self) -> list[tuple[int, str]]:
+        """(level, text) of every heading."""
+        return [(len(marks), text) for marks, text in HEADING.findall(self.prose)]
+
+    @cached_property
+    def sections(self) -> dict[str, str]:
+        """Heading -> everything below it, code included, of each second-level heading."""
+        parts = re.split(r"^## (.+)$", "\n\n".join(cell.text for cell in self.cells), flags=re.M)
+        return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+    @cached_property
+    def received(self) -> list[str]:
+        """The texts of the cells that students get."""
+        from autograder.build.notebooks import student_notebook
+
+        return [cell.source for cell in student_notebook(self.lesson).cells]
+
+    def exercise(self, exercise: Exercise) -> "ExerciseSubject":
+        return ExerciseSubject(exercise, self)
+
+
+@dataclass(frozen=True)
+class ExerciseSubject:
+    """An exercise: its cell in the lesson, answers to it, and the verdicts on them."""
+
+    exercise: Exercise
+    lesson: LessonSubject
+
+    @property
+    def name(self) -> str:
+        return self.exercise.id
+
+    @cached_property
+    def cell(self) -> Cell | None:
+        """The cell of the answer; None if the lesson has none."""
+        cells = self.lesson.of_kind("exercise")
+        return next((cell for cell in cells if cell.name == self.exercise.id), None)
+
+    @cached_property
+    def solution(self) -> list[str]:
+        """The lines of the answer in the lesson, without their indents."""
+        return hidden_lines(self.cell) if self.cell else []
+
+    @cached_property
+    def answers(self) -> dict[str, dict[str, Callable]]:
+        """RIGHT and WRONG answers, by name."""
+        return answers_to(self.exercise, answers_folder(self.lesson.lesson.root))
+
+    @cached_property
+    def expected(self) -> Expected:
+        return Expected(self.exercise, cases_of(self.exercise))
+
+    @cached_property
+    def mistakes(self) -> list[Verdict]:
+        """The verdict on each known mistake."""
+        numbers = range(len(self.exercise.mistakes))
+        return [self._judged(self.expected.run(number)[0]) for number in numbers]
+
+    def verdicts(self, kind: str) -> dict[str, Verdict]:
+        """The verdicts on the RIGHT or the WRONG answers, by name."""
+        if kind not in self._verdicts:
+            answers = self.answers[kind].items()
+            self._verdicts[kind] = {
+                name: self._judged(probe(answer, self.expected.cases, self.exercise.procedure))
+                for name, answer in answers
+            }
+        return self._verdicts[kind]
+
+    @cached_property
+    def _verdicts(self) -> dict[str, dict[str, Verdict]]:
+        return {}
+
+    def _judged(self, records: list[Record]) -> Verdict:
+        return judge(self.exercise, self.expected.cases, records, expected=self.expected)
+
+
+def hidden_lines(cell: Cell) -> list[str]:
+    """The lines that students do not get, without their indents."""
+    return [line.strip() for region in find_regions(cell.text) for line in region.lines]
+
+
+def shown_lines(cell: Cell) -> set[str]:
+    """The lines of the cell that students do get."""
+    text = cell.text
+    for kind in {region.kind for region in find_regions(text)}:
+        text = without_regions(text, kind)
+    return set(map(str.strip, replace_marks(text, {}).split("\n")))
+
+
+def answers_folder(root: Path) -> Path:
+    """Where the answers to exercises are: of the course among its tests, else beside the exercises."""
+    return root / "tests/answers" if root == ROOT else root / "answers"
+
+
+def answers_to(exercise: Exercise, folder: Path) -> dict[str, dict[str, Callable]]:
+    """RIGHT and WRONG answers to an exercise by name, from the folder's TOPIC/NAME.py; none if there is no such file.
+
+    An answer is a function or class, the text of one, or a dict of edits of the exercise's worked answer.
+    """
+    file = folder / exercise.topic / f"{exercise.name}.py"
+    sys.path.insert(0, str(folder.parent))  # such files may share what stands beside them
+    try:
+        known = runpy.run_path(str(file)) if file.is_file() else {}
+    finally:
+        sys.path.remove(str(folder.parent))
+    return {kind: _answers(exercise, known.get(kind, {})) for kind in ("RIGHT", "WRONG")}
+
+
+def _answers(exercise: Exercise, written: dict[str, Any]) -> dict[str, Callable]:
+    return {name: _answer(exercise, one) for name, one in written.items()}
+
+
+def _answer(exercise: Exercise, given: dict | str | Callable) -> Callable:
+    if isinstance(given, dict):
+        assert exercise.worked is not None, "they are edits of it"
+        return edited(exercise.worked, given)
+    return answer_in(IMPORTS + given, exercise.name) if isinstance(given, str) else given
+
+
+def answer_in(text: str, name: str) -> Callable:
+    """The object of that name after running `text` as a file, whose lines can be shown."""
+    linecache.cache["answer.py"] = (len(text), None, text.splitlines(keepends=True), "answer.py")
+    names: dict[str, Any] = {"__name__": "answer"}
+    exec(compile(text, "answer.py", "exec"), names)
+    return names[name]

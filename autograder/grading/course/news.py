@@ -1,0 +1,34 @@
+"""What changed since a course was made or last updated, as CHANGELOG.md has it.
+
+The course keeps the changelog of that day in DIR/.made. News are the entries of today's that are not in it.
+"""
+
+import re
+from pathlib import Path
+
+from autograder.build.lesson import ROOT
+from autograder.files import write_whole
+from autograder.grading.course.lessons import MADE
+
+NAME = "CHANGELOG.md"
+ENTRY = re.compile(r"^- (.+(?:\n  .+)*)", re.M)
+
+
+def remember(folder: Path) -> None:
+    """Keep today's changelog in the course."""
+    write_whole(folder / MADE / NAME, _text(ROOT / NAME))
+
+
+def news(folder: Path) -> list[str]:
+    """Return what changed since the course remembered a changelog; everything if it has none."""
+    known = set(_entries(_text(folder / MADE / NAME)))
+    return [entry for entry in _entries(_text(ROOT / NAME)) if entry not in known]
+
+
+def _entries(changelog: str) -> list[str]:
+    """Return the entries of a changelog, each in one line."""
+    return [" ".join(entry.split()) for entry in ENTRY.findall(changelog)]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -1,0 +1,105 @@
+"""The form of the code, beyond what ruff sees: dense expressions, docstrings, replacements that do nothing."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import dense
+import pytest
+import yaml
+
+FILES = [path for folder in dense.FOLDERS for path in sorted((dense.ROOT / folder).rglob("*.py"))]
+MISSPELT = "rec" + "ieved"
+WRAPPED_AS_LITERALS = re.compile(r'"\n\s*"')  # in a docstring: it was taken for several texts side by side
+
+
+def wrapped_docstrings(source: str) -> list[str]:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, documented)]
+    return [text for text in map(ast.get_docstring, nodes) if text and WRAPPED_AS_LITERALS.search(text)]
+
+
+def replacements_of_nothing(source: str) -> list[int]:
+    """The lines on which a text is replaced by itself."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    replaces = [call for call in calls if getattr(call.func, "attr", "") == "replace" and len(call.args) == 2]
+    return [call.lineno for call in replaces if ast.dump(call.args[0]) == ast.dump(call.args[1])]
+
+
+@pytest.mark.parametrize("check", [wrapped_docstrings, replacements_of_nothing])
+def test_no_source_has_a_broken_docstring_or_a_replacement_of_nothing(check):
+    found = {path: check(path.read_text(encoding="utf-8")) for path in FILES}
+    assert {str(path): some for path, some in found.items() if some} == {}
+
+
+def test_they_are_seen():
+    assert wrapped_docstrings('"""One thing and "\n"another."""')
+    assert replacements_of_nothing('x = "a".replace("\\n", "\\n")') == [1]
+
+
+@pytest.mark.parametrize(
+    "line, is_dense",
+    [
+        ("x = [a for a in b if a]", False),
+        ("x = [a for b in c for a in b]", False),
+        ("x = [y for a in b if (y := f(a))]", True),
+        ("x = [[a for a in b] for b in c]", True),
+        ("x = sorted(f(a) for a in b) + [c for c in d]", True),
+        ("x = [a for a in b]\ny = [a for a in b]", False),
+        ("for x in [a for a in b]:\n    y = [a for a in b]", False),
+        ("def f(x=[a for a in b], y=[a for a in b]): return [a for a in b]", False),
+    ],
+)
+def test_an_expression_with_two_comprehensions_or_a_walrus_in_a_condition_is_dense(line, is_dense):
+    assert bool(dense.dense_lines(line)) == is_dense
+
+
+def test_the_allowed_numbers_only_go_down():
+    found, allowed = {"a.py": 3, "b.py": 1, "new.py": 1}, {"a.py": 2, "b.py": 2, "gone.py": 1}
+    sentences = dense.complaints(found, allowed)
+    assert [line.partition(":")[0] for line in sentences] == ["a.py", "b.py", "gone.py", "new.py"]
+    assert dense.lowered(found, allowed) == {"a.py": 2, "b.py": 1}
+    assert dense.complaints({"a.py": 2}, {"a.py": 2}) == []
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A git repository with the course's hooks, whose .venv is this Python's."""
+    for name in (".pre-commit-config.yaml", "pyproject.toml"):
+        shutil.copy(dense.ROOT / name, tmp_path)
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return tmp_path
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed (apt install git)")
+@pytest.mark.parametrize(
+    "hook, text, said",
+    [
+        ("ruff", "import os\n", "F401"),
+        ("ruff-format", "x = {'a':1}\n", "1 file reformatted"),
+        ("codespell", f"# The {MISSPELT} tensor.\n", f"{MISSPELT} ==> received"),
+    ],
+)
+def test_a_commit_is_stopped_by_what_make_lint_would_find(repository, hook, text, said):
+    (repository / "mine.py").write_text(text)
+    subprocess.run(["git", "add", "mine.py"], cwd=repository, check=True)
+    home = os.environ | {"PRE_COMMIT_HOME": str(repository / "home")}
+    command = [sys.executable, "-m", "pre_commit", "run", hook, "--files", "mine.py"]
+    done = subprocess.run(command, cwd=repository, env=home, capture_output=True, text=True)
+    assert done.returncode == 1 and said in done.stdout, done
+
+
+def test_every_check_of_make_lint_but_the_types_is_a_hook():
+    """The types are those of the whole package, and take too long for a commit."""
+    hooks = yaml.safe_load((dense.ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    entries = " ".join(hook["entry"] for hook in hooks)
+    linted = re.search(r"^lint:.*\n((?:\t.*\n)+)", (dense.ROOT / "Makefile").read_text(), re.M)[1]
+    commands = re.findall(r"python (-m ruff \w+|-m \w+|tests/\w+\.py)", linted)
+    assert len(commands) == 5 and [one for one in commands if one not in entries] == ["-m mypy"]
