@@ -1,7 +1,9 @@
 """Makes live objects of a case's data: tensors that may be changed, modules with given weights, optimisers."""
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import CodeType
 from typing import Any
 
 import torch
@@ -10,7 +12,7 @@ from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 from autograder.faults import GIVEN, door
-from autograder.isolation import seed
+from autograder.isolation import OwnRandomNumbers
 from autograder.schema.case import Given, Module, Optimizer, Question, Seed
 from autograder.values.plain import with_strides
 
@@ -77,9 +79,9 @@ def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = Fal
 def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
     """The module that `spec` describes, with its weights; in their type unless `dtype` is given."""
     kind = _defined(spec.code, {})[spec.kind] if spec.code else getattr(nn, spec.kind)
-    # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before.
-    with torch.random.fork_rng(devices=[]):
-        seed(0)
+    # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before and whatever
+    # other threads draw.
+    with OwnRandomNumbers():
         module = kind(**spec.init)
     load_weights(module, spec.weights, dtype or next((w.dtype for w in spec.weights.values()), None))
     return module
@@ -88,8 +90,13 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The names that the course's own code defines."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
-    exec(compile(code, GIVEN, "exec"), names)
+    exec(_compiled(code), names)
     return names
+
+
+@functools.cache
+def _compiled(code: str) -> CodeType:
+    return compile(code, GIVEN, "exec")
 
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:

@@ -74,7 +74,7 @@ def probe(
     seconds = SECONDS_PER_CALL if seconds is None else seconds
     first = next((case for case in cases if case.observe), None)
     stopped = False
-    with undisturbed(), plain_settings(), reproducible(), torch.enable_grad():
+    with plain_settings(), undisturbed(), reproducible(), torch.enable_grad():
         for number, case in enumerate(cases, 1):
             tick(f"case {number} of {len(cases)}")
             if stopped:
