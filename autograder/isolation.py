@@ -176,7 +176,7 @@ class OwnRandomNumbers(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
-RANDOM = frozenset("uniform_ normal_ rand randn randint randperm bernoulli_ exponential_".split())
+RANDOM = {"uniform_", "normal_", "rand", "randn", "randint", "randperm", "bernoulli_", "exponential_"}
 
 
 @contextlib.contextmanager

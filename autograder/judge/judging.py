@@ -48,7 +48,7 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
         # Any call may be recorded: a third of these are, and no answer can know which.
         recorded = (draw.integers(0, 2, len(further)) == 0).tolist()
         cases += [
-            replace(case, gradients=False, observe=False, repeats=False, record=record)
+            replace(case, gradients=False, observe=False, repeats=False, record=record, elsewhere=False)
             for case, record in zip(further, recorded, strict=True)
         ]
     return cases
@@ -78,7 +78,8 @@ def judge(
     if rule:
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), RULE)
     if not faults:
-        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()), note)
+        remarks = _lines(note, _left_behind(records, hidden))
+        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()), remarks)
     state, aspects = _state(faults, lost, records), _aspects(exercise, lost)
     if not in_words:
         return Verdict(exercise.id, state, aspects)
@@ -100,6 +101,16 @@ def judge(
         explanation.mistake if explanation else None,
         None if hidden else picture_of(expected, records, reported),
     )
+
+
+def _left_behind(records: list[Record], hidden: bool) -> str:
+    """A remark on a line that leaves the device of the inputs; empty if there is none."""
+    lines = [steps["elsewhere"]["line"] for record in records if "elsewhere" in (steps := record["steps"])]
+    if not lines:
+        return ""
+    # subtle: of hidden cases nothing is shown that the student's process chose.
+    where = f"Line {lines[0]}" if lines[0] and not hidden else "Some line"
+    return f"{where} makes a tensor on the CPU, also when the inputs are on a GPU. Here it costs no points."
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:

@@ -31,11 +31,15 @@ class WrongParts(Exception):
 
 
 def arguments(
-    case: Question, dtype: torch.dtype | None = None, requires_grad: bool = False
+    case: Question,
+    dtype: torch.dtype | None = None,
+    requires_grad: bool = False,
+    moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
-    """Fresh copies of a case's positional and keyword arguments. Tensors of floats take `dtype` if one is given."""
-    args = tuple(live(arg, dtype, requires_grad) for arg in case.args)
-    kwargs = {name: live(arg, dtype, requires_grad) for name, arg in case.kwargs.items()}
+    """Fresh copies of a case's positional and keyword arguments, each after `moved`. Tensors of floats take `dtype` if
+    one is given."""
+    args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
+    kwargs = {name: moved(live(arg, dtype, requires_grad)) for name, arg in case.kwargs.items()}
     made = by_name(args, kwargs)
     args = tuple(_optimizer(arg, made) if isinstance(arg, Optimizer) else arg for arg in args)
     return args, {

@@ -12,6 +12,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
                and the lines of the suspects beside the output and within what it needs
     further    the names of parameters that the exercise does not name and the result depends on, if there are any
     program    the same of one call as data (autograder.probe.program), if the case asks for it
+    elsewhere  the line that leaves the device of the inputs, if one does (autograder.probe.elsewhere)
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
 the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is not slow).
@@ -39,6 +40,7 @@ from autograder.probe.build import (
     load_weights,
     states,
 )
+from autograder.probe.elsewhere import moved, stays_behind
 from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
 from autograder.probe.program import Recorder
@@ -65,8 +67,8 @@ def probe(
     tick: Callable[[str], None] = lambda at_work: None,
 ) -> list[Record]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
-    skips the steps that follow the output; `record` says whether the operations used are recorded; `tick` is told
-    before each case which one it is."""
+    skips the steps that follow the output; `record` says whether the operations used, and a line that leaves the device
+    of the inputs, are recorded; `tick` is told before each case which one it is."""
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
@@ -177,6 +179,8 @@ class _Probe:
         if self.usage is not None:
             self.steps["usage"] = self.usage.as_data()
             self._look_aside(call)
+            if self.case.elsewhere:
+                self._look_elsewhere()
         late = any(step.get("type") == "OutOfTime" for step in self.steps.values())
         return {"status": "out of time" if late else "answered", "steps": self.steps}
 
@@ -192,6 +196,22 @@ class _Probe:
             output, closely = self.steps["output"], self.case.observe
             found, _ = self._guarded(lambda: aside(calls, output, self.case.suspects, used, closely))
             self.steps["aside"] = found or NOTHING_TOLD
+
+    def _look_elsewhere(self) -> None:
+        """Which line leaves the device of the inputs, in a call of its own."""
+
+        def line() -> int | None:
+            call = self.answer
+            if self.is_class:
+                call = built(self.answer, self.case.init, self.dtype)
+                load_weights(call, self.case.weights, self.dtype or float_type(self.case))
+                call = moved(call)
+            args, kwargs = arguments(self.case, self.dtype, moved=moved)
+            return stays_behind(lambda: run_case(self.case, call, args, kwargs))
+
+        found, _ = self._guarded(line)
+        if found is not None:
+            self.steps["elsewhere"] = {"line": found}
 
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()

@@ -18,7 +18,7 @@ from autograder.schema.case import DTYPES, Case
 from autograder.schema.draw import Draw
 from autograder.schema.guards import refuse_other_aspects, refuse_other_needs
 from autograder.schema.mistake import Mistake, can_be_combined, completed, edited
-from autograder.schema.standard import as_exact_as_float64, standard_cases
+from autograder.schema.standard import as_exact_as_float64, on_another_device, standard_cases
 from autograder.schema.twice import called_twice
 
 PROCEDURES = ("function", "class")  # what an exercise asks for
@@ -117,6 +117,7 @@ class Exercise:
         cases += called_twice(own_cases, self.cases(draw.of_the_same_sizes()), self.parameters)
         refuse_other_aspects(self, own_cases, cases)
         refuse_other_needs(self.id, self.needs, cases)
+        cases = on_another_device(cases, self.parameters)
         return [as_exact_as_float64(case) for case in cases] if DTYPES in self.aspects else cases
 
     @property

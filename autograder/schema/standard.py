@@ -13,7 +13,17 @@ from typing import Any
 
 import torch
 
-from autograder.schema.case import DTYPES, GRADIENTS, IN_DOUBLE, SIDE_EFFECTS, Case, Module, float_type
+from autograder.schema.case import (
+    DTYPES,
+    GRADIENTS,
+    IN_DOUBLE,
+    SIDE_EFFECTS,
+    Case,
+    Module,
+    float_type,
+    tensors_in,
+)
+from autograder.schema.twice import TWICE
 from autograder.values.compare import RANDOM
 
 FOUR = (
@@ -22,6 +32,7 @@ FOUR = (
     "all sizes equal",
     "as many tokens as experts",
 )
+MOST_CALLS_ELSEWHERE = 3
 FROM_TABLES = "float64 from tables of float32"
 
 
@@ -51,6 +62,29 @@ def as_exact_as_float64(case: Case) -> Case:
     """The case; if it is one for the point for float64, compared as closely as float64 can be."""
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
+
+
+def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
+    """The cases; some of those that give tensors are asked on another device as well: one for each choice of arguments.
+
+    Where all is judged in float32, any buffer is right, also one on the CPU.
+    """
+    types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
+    if torch.float32 in types and torch.float64 not in types:
+        return cases
+    chosen: dict[frozenset, int] = {}
+    for number, case in enumerate(cases):
+        plain = case.has_usage and not case.raises and case.family != TWICE
+        if plain and next(tensors_in((case.args, case.kwargs)), None) is not None:
+            chosen.setdefault(_arguments_given(case, parameters), number)
+    numbers = sorted(chosen.values())[:MOST_CALLS_ELSEWHERE]
+    return [replace(case, elsewhere=number in numbers) for number, case in enumerate(cases)]
+
+
+def _arguments_given(case: Case, parameters: tuple[str, ...]) -> frozenset:
+    """The names of the arguments that are neither None nor False."""
+    named = dict(zip(parameters, case.args, strict=False)) | dict(case.kwargs)
+    return frozenset(name for name, value in named.items() if value is not None and value is not False)
 
 
 def _in_double(first: Case) -> Case:
