@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import CodeType
 from typing import Any
 
@@ -182,16 +182,33 @@ def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, na
     return found
 
 
-def states(case: Question, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a case's arguments that a call must not change, by name: tensors, lists and dicts, a module's
-    parameters, and its mode if `case.modes` says so."""
+RESEEDED = "random numbers"  # among the states
+
+
+def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False) -> dict[str, Any]:
+    """What a call must not change, by name: of a case's arguments tensors, lists and dicts, a module's parameters and
+    its traces; and whether the random numbers of the process were `reseeded`."""
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
+        # subtle: a module with a hook no longer counts as plain, so that the hook must be told first.
+        if isinstance(value, nn.Module) and (name not in case.changes or case.modes):
+            found |= _traces(value, name, case.changes)
         if name not in case.changes:
             found |= state(value, name)
-        if case.modes and isinstance(value, nn.Module):
-            found[f"{name}.training"] = value.training
-    return found
+    return found | {RESEEDED: reseeded}
+
+
+@door
+def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
+    """What a call may leave behind on a module; of one that it is to change, modes alone must stay."""
+    if name in changes:
+        return {f"{name}.training": module.training}
+    parts = dict(nn.Module.named_modules(module))
+    modes = {f"{name}.training": {path: part.training for path, part in parts.items()}}
+    learns = {path: value.requires_grad for path, value in nn.Module.named_parameters(module)}
+    hooks = {path: sum(len(vars(part)[kind]) for kind in HOOKS) for path, part in parts.items()}
+    kinds = {path: type(part).__name__ for path, part in parts.items()}
+    return {f"{name}.parts": kinds, f"{name}.hooks": hooks, f"{name}.requires_grad": learns} | modes
 
 
 def state(value: object, name: str) -> dict[str, Any]:
