@@ -48,7 +48,6 @@ CROSS_ENTROPY = (
     "cross_entropy",
     "nll_loss",
     "linear_cross_entropy",
-    "kl_div",
     "binary_cross_entropy",
     "multilabel_",
 )
@@ -57,7 +56,6 @@ KINDS_OF_LOSS = (
     "NLLLoss",
     "LinearCrossEntropyLoss",
     "AdaptiveLogSoftmax",
-    "KLDivLoss",
     "BCE",
 )
 KINDS_OF_NORM = ("LayerNorm", "RMSNorm", "BatchNorm", "GroupNorm", "InstanceNorm", "LocalResponseNorm")
