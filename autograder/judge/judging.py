@@ -6,10 +6,10 @@ from dataclasses import replace
 from autograder.exercises import exercises_of
 from autograder.judge.expected import Expected, expected_on
 from autograder.judge.explain import Explanation, WrongAnswer, explain
-from autograder.judge.findings import RUNS, Finding, findings
+from autograder.judge.findings import NUMBERS, RUNS, Finding, findings
 from autograder.judge.picture import picture_of
 from autograder.judge.rules import is_rerun, judged_by_rules, suspects
-from autograder.schema.case import SIDE_EFFECTS, VALUES, Case
+from autograder.schema.case import SIDE_EFFECTS, VALUES, Case, tensors_in
 from autograder.schema.draw import PUBLIC_SEED, Draw
 from autograder.schema.exercise import Exercise
 from autograder.schema.twice import TWICE
@@ -93,6 +93,8 @@ def judge(
         reported = _most_telling(
             cases, [finding for finding in faults if finding.case in explanation.cases] or faults
         )
+    elif explanation is None and reported.level == NUMBERS:
+        reported = _smallest(cases, faults, reported)
     return Verdict(
         exercise.id,
         state,
@@ -122,6 +124,18 @@ def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
         return special, cases[one.case].family == TWICE, one.level, one.aspect != VALUES, one.case
 
     return min(faults, key=rank)
+
+
+def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
+    """Of the findings like the one that is reported, the one in the smallest case: it is the easiest to follow."""
+
+    def size(one: Finding) -> int:
+        case = cases[one.case]
+        return sum(tensor.numel() for tensor in tensors_in((case.args, case.kwargs, case.weights)))
+
+    kind = reported.aspect, reported.level, reported.step
+    alike = [one for one in faults if (one.aspect, one.level, one.step) == kind]
+    return min(alike, key=size)
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:

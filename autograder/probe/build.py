@@ -60,6 +60,22 @@ def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = N
     return answer(*live(tuple(init), dtype))
 
 
+TAKEN = "TakenName"  # the type of an error that comes of a name which is nn.Module's own
+
+
+@door
+def taken_name(module: nn.Module) -> str:
+    """The first method of nn.Module whose name the module gives to something else; empty if there is none."""
+    held = vars(module)
+    names = (*held, *held["_modules"], *held["_parameters"], *held["_buffers"])
+    return next((name for name in names if is_own_method(name)), "")
+
+
+def is_own_method(name: str) -> bool:
+    """Whether nn.Module has a method of this name, which no module has to write."""
+    return name.isidentifier() and name != "forward" and callable(getattr(nn.Module, name, None))
+
+
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
     """A fresh copy of one argument. An Optimizer stays as it is, because it needs its module."""
     if isinstance(value, torch.Tensor):

@@ -32,6 +32,7 @@ from autograder.faults import door
 from autograder.isolation import plain_settings, reproducible, seed, undisturbed
 from autograder.probe.aside import NOTHING_TOLD, aside
 from autograder.probe.build import (
+    TAKEN,
     WrongParts,
     arguments,
     built,
@@ -39,6 +40,7 @@ from autograder.probe.build import (
     inputs_of_program,
     load_weights,
     states,
+    taken_name,
 )
 from autograder.probe.elsewhere import moved, stays_behind
 from autograder.probe.guard import guarded
@@ -106,6 +108,7 @@ class _Probe:
     steps: dict[str, Encoded] = field(default_factory=dict)
     program: bytes = b""
     reseeded: bool = False
+    taken: str = ""
 
     @cached_property
     def is_class(self) -> bool:
@@ -141,6 +144,7 @@ class _Probe:
                 return module
             self.instances[key] = module
             self.reseeded |= torch.initial_seed() != MADE_FROM
+        self.taken = taken_name(self.instances[key])
         instance = self.instances[key].train()
         try:
             load_weights(instance, self.case.weights, dtype, self.case.exact_state_dict)
@@ -297,6 +301,8 @@ class _Probe:
         return guarded(call, self.seconds)
 
     def _stopped(self, where: str, error: Encoded) -> Record:
+        if self.taken and error["type"] in ("TypeError", "AttributeError"):
+            error = error | {"type": TAKEN, "text": self.taken}
         status = "out of time" if error["type"] == "OutOfTime" else "raised"
         return {"status": status, "steps": {}, "where": where, "error": error}
 

@@ -18,12 +18,14 @@ from autograder.schema.case import (
     GRADIENTS,
     IN_DOUBLE,
     SIDE_EFFECTS,
+    VALUES,
     Case,
     Module,
+    Optimizer,
     float_type,
     tensors_in,
 )
-from autograder.schema.twice import TWICE
+from autograder.schema.twice import TWICE, is_plain
 from autograder.values.compare import RANDOM
 
 FOUR = (
@@ -33,6 +35,7 @@ FOUR = (
     "as many tokens as experts",
 )
 MOST_CALLS_ELSEWHERE = 3
+TRANSPOSED = "columns in memory order"
 FROM_TABLES = "float64 from tables of float32"
 
 
@@ -43,15 +46,32 @@ def standard_cases(
     reference: Callable | None = None,
 ) -> list[Case]:
     """The cases of these kinds. "by name" needs the names of the arguments, and the class if it is one."""
-    first, four = (replace(case, observe=False) for case in (cases[0], _of_four(cases)))
+    first, four, most = (
+        replace(case, observe=False) for case in (cases[0], _of_four(cases), _of_most_arguments(cases))
+    )
     makers = {
-        "float64": lambda first: _in_double(four),
-        FROM_TABLES: lambda first: replace(_in_double(first), scale=first.scale / IN_DOUBLE),
-        "transposed": _transposed,
-        "by name": lambda first: _by_name(first, parameters, reference),
-        "new": _new,
+        "float64": lambda: _in_double(four),
+        FROM_TABLES: lambda: replace(_in_double(first), scale=first.scale / IN_DOUBLE),
+        "transposed": lambda: _transposed(most),
+        "by name": lambda: _by_name(most, parameters, reference),
+        "new": lambda: _new(first),
     }
-    return [makers[kind](first) for kind in kinds]
+    return [makers[kind]() for kind in kinds]
+
+
+def kinds_of(cases: list[Case], kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """These kinds; and tensors that are not contiguous, which every exercise that takes tensors is asked."""
+    most = _of_most_arguments(cases)
+    given = any(map(_can_be_transposed, tensors_in((most.args, most.kwargs))))
+    if not given or "transposed" in kinds or any(case.family == TRANSPOSED for case in cases):
+        return kinds
+    return (*kinds, "transposed")
+
+
+def _of_most_arguments(cases: list[Case]) -> Case:
+    """Of the cases of one call whose values count, the first that gives the most arguments; else the first case."""
+    plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]
+    return max(plain, key=lambda case: len(case.args) + len(case.kwargs), default=cases[0])
 
 
 def _of_four(cases: list[Case]) -> Case:
@@ -109,23 +129,42 @@ def _double(value: Any) -> Any:
 
 
 def _transposed(first: Case) -> Case:
-    args = tuple(map(_with_columns_in_order, first.args))
+    args, kwargs = (_not_contiguous(given) for given in (first.args, dict(first.kwargs)))
     # A step that fails on some layouts only, such as `view`, costs one aspect: the numbers are right otherwise.
-    return replace(first, family="columns in memory order", args=args, gradients=False, aspect=SIDE_EFFECTS)
+    return replace(first, family=TRANSPOSED, args=args, kwargs=kwargs, gradients=False, aspect=SIDE_EFFECTS)
 
 
-def _with_columns_in_order(value: Any) -> Any:
-    if isinstance(value, torch.Tensor) and value.dim() >= 2:
+def _can_be_transposed(tensor: torch.Tensor) -> bool:
+    return tensor.dim() > 0 and tensor.numel() > 1
+
+
+def _not_contiguous(value: Any) -> Any:
+    """The value, its tensors with columns in memory order, or with gaps between their entries."""
+    if isinstance(value, torch.Tensor) and _can_be_transposed(value):
+        if value.dim() == 1:
+            return torch.stack((value, value), dim=1)[:, 0]
         return value.mT.contiguous().mT
-    return value
+    if isinstance(value, dict):
+        return {key: _not_contiguous(item) for key, item in value.items()}
+    return type(value)(map(_not_contiguous, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _by_name(first: Case, parameters: tuple[str, ...], reference: Callable | None) -> Case:
     init = first.init
     if init and not isinstance(init, Mapping) and reference is not None:
         init = dict(zip(inspect.signature(reference).parameters, init, strict=False))
+    names = dict(zip(map(str, range(len(first.args))), parameters, strict=False))
     kwargs = dict(zip(parameters, first.args, strict=False)) | dict(first.kwargs)
-    return replace(first, family="arguments by name", init=init, args=(), kwargs=kwargs, gradients=False)
+    kwargs = {
+        name: replace(value, of=names.get(value.of, value.of)) if isinstance(value, Optimizer) else value
+        for name, value in kwargs.items()
+    }
+    renamed = {
+        field: tuple(names.get(name, name) for name in getattr(first, field))
+        for field in ("changes", "calls")
+    }
+    more: dict[str, Any] = {"init": init, "args": (), "kwargs": kwargs, "gradients": False}
+    return replace(first, family="arguments by name", **more, **renamed)
 
 
 def _new(first: Case) -> Case:

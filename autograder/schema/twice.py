@@ -28,11 +28,11 @@ def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str
 
 
 def _most_alike_first(cases: list[Case]) -> Iterator[tuple[Case, Case]]:
-    yield from sorted(combinations(filter(_is_plain, cases), 2), key=_alike, reverse=True)
+    yield from sorted(combinations(filter(is_plain, cases), 2), key=_alike, reverse=True)
 
 
 def _can_follow(first: Case, second: Case) -> bool:
-    if not (_is_plain(first) and _is_plain(second) and repr(first.init) == repr(second.init)):
+    if not (is_plain(first) and is_plain(second) and repr(first.init) == repr(second.init)):
         return False
     given, other = (pack((case.args, dict(case.kwargs)), SPECS) for case in (first, second))
     return given != other
@@ -54,7 +54,8 @@ def _size(arg: object) -> object:
     )
 
 
-def _is_plain(case: Case) -> bool:
+def is_plain(case: Case) -> bool:
+    """Whether it is a case of values like others."""
     return case.aspect == VALUES and not (
         case.slow or case.raises or case.new or case.result_mask or case.entries
     )

@@ -75,6 +75,7 @@ READ = "blocks[:, :4].contiguous().view(torch.float16)"
 
 EXERCISE = Exercise(
     number=1, minutes=15, difficulty=2,
+    standard=("by name",),
     worked=dequantise_q4,
     reference=reference,
     cases=cases,
