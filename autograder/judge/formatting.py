@@ -173,7 +173,7 @@ def format_kind(value: Encoded) -> str:
     if kind == "tensor":
         return "a tensor" if value["class"] in ("Tensor", "Parameter") else f"a {value['class']}"
     name = str(value.get("class", kind))
-    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+    return f"an {name}" if name[:1].lower() in "aeiou" or name == "ndarray" else f"a {name}"
 
 
 def format_times(count: int) -> str:

@@ -83,7 +83,7 @@ WEIGHTS = (
 FIXED_AXIS = (
     edit("SDPA-45 softmax over a fixed axis", {SOFTMAX: "torch.softmax(scores, dim=1)"},
          "Your softmax runs over another axis when a batch is in front.",
-         "Counted from the end, which axis are the keys?"),
+         "Counted from the end, which axis holds the keys?"),
 )
 MIXES = (
     edit("SDPA-15 mixes the keys", {MIX: "output = weights @ k"},

@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         edit("SAM-117 sums over the rows", {"cumsum(dim=-1)": "cumsum(dim=0)"},
              "Your sums run over the rows.", "Along which axis do the tokens of one row lie?"),
     ),
-    combinable=("SAM-01", "SAM-03", "SAM-87", "SAM-95", "SAM-97", "SAM-103", "SAM-105", "SAM-107"),
+    combinable=("SAM-01", "SAM-03", "SAM-87", "SAM-95", "SAM-97", "SAM-99", "SAM-103", "SAM-105", "SAM-107"),
     needs={
         "rare": ("You are right but where a rare token is drawn.",
                  "How fine are your sums, and which u belongs to a token that comes once in two thousand draws?"),

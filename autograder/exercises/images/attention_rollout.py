@@ -83,6 +83,7 @@ EXERCISE = Exercise(
         edit("ROLL-35", {MIXED: "layer.mean(dim=1) + 0.5 * same"}),
         edit("ROLL-07 the largest head", {MIXED: MIXED.replace("mean(", "amax(")},
              "You take the strongest head at each place.", "Which of the heads count, and how much?"),
+        edit("ROLL-07", {MIXED: MIXED.replace("mean(", "amax("), NEXT: "(mixed / mixed.sum(-1, keepdim=True)) @ rolled"}),
         edit("ROLL-07", {MIXED: MIXED.replace("mean(", "amin(")},
              "You take the weakest head at each place.", "Which of the heads count, and how much?"),
         edit("ROLL-09 a sum over heads", {MIXED: MIXED.replace("mean(", "sum(")},

@@ -61,7 +61,7 @@ EXERCISE = Exercise(
              "What are the shapes of numerator and denominator for a 4 x 4 input?"),
         edit("SMX-07 a fixed axis", {"dim=-1": "dim=0"},
              "Your entries sum to one over the wrong axis.",
-             "Counted from the end, which axis are the keys?"),
+             "Counted from the end, which axis holds the keys?"),
         edit("SMX-09 mean instead of maximum", {HIGHEST: "scores.mean(dim=-1, keepdim=True)"},
              "With one score far above the others your softmax gives NaN.",
              "Which entry must be at most zero after your shift?"),

@@ -30,7 +30,7 @@ EXERCISE = Exercise(
              {NORMED: "", BRANCH: "branch = sublayer(x)", LAST: "return norm(x + branch)"},
              "Your norm comes after the plus.", "Does pre-norm norm what the sublayer reads, or the sum?"),
         edit("PRN-03 the stream is normed, too", {LAST: "return normed + branch"},
-             "What you add to is the normed x.", "Is there a path from input to output that nothing touches?"),
+             "You add the branch to the normalised x, not to x.", "Is there a path from input to output that nothing touches?"),
         edit("PRN-05 no residual", {LAST: "return branch"},
              "x itself does not come out any more.", "If the sublayer gave zeros, what should be left of x?"),
         edit("PRN-07 no norm", {NORMED: "normed = x"},

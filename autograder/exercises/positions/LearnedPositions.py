@@ -92,7 +92,7 @@ EXERCISE = Exercise(
         edit("LPE-09 the place in the batch", {"self.embedding(places)":
              f"self.embedding(torch.arange(len(x)) % {SIZE})[:, None]"},
              "Your vectors change from sample to sample, not from token to token.",
-             "Which axis of x are the places counted along?"),
+             "Which axis of x are the positions counted along?"),
         edit("as many places as samples", {"tokens = x.shape[1]": "tokens = len(x)"},
              "You count samples, not tokens.", "Which axis of x is as long as a sentence?"),
         edit("as many places as samples", {"tokens = x.shape[1]": "tokens = len(x)", RAISE: "str("}),

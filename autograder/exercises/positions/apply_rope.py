@@ -122,7 +122,7 @@ EXERCISE = Exercise(
              "Compare the length of a vector before and after: does a rotation change it?"),
         edit("ROPE-13", {TURNED: "first + sin, second + cos"}),
         edit("ROPE-15 the pairs come apart", {LAST: "torch.cat(turned, dim=-1)"},
-             "Your numbers are right, but first come those of all first features.",
+             "Your features come out in another order: all first ones, then all second ones.",
              "Are the features still where they were before the rotation?"),
         edit("ROPE-19 the exponent is doubled", {EXPONENTS: f"2 * {EXPONENTS}"},
              "Your angles fall twice as fast from pair to pair as they should.",

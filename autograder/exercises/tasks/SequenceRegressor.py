@@ -126,7 +126,7 @@ EXERCISE = Exercise(
              "Every token holds the same value.", "Which value is the third token made of?"),
         edit("REG-23 the positions are left out of the batch", {PLACES: "self.position_embedding.weight[: "
                                                                 "len(x), None]"},
-             "Your positions change from sample to sample.", "Which axis of x are the places counted along?"),
+             "Your positions change from sample to sample.", "Which axis of x are the positions counted along?"),
     ),
     needs=NEEDS | {
         "length": ("For a series of one value you are right; for longer ones you are not.",

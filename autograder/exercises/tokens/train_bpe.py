@@ -101,6 +101,7 @@ EXERCISE = Exercise(
              "Your counts are those of the text as it was.",
              "What became of the neighbours of the pair that was merged?"),
         edit("BPE-05", {APPEND: "return [pair for pair, n in counts.most_common(n_merges) if n > 1]"}),
+        edit("BPE-05", {APPEND: "return [pair for pair, n in counts.most_common(n_merges)]"}),
         edit("BPE-57 nothing is merged", {NEXT: "pass"},
              "You find the same pair in every round.", "What should the ids look like in the second round?"),
         edit("BPE-07 ties by the larger ids",

@@ -24,7 +24,7 @@ from autograder.values.encode import items_of, length_of
 
 OWN_TYPE = "Which line makes a tensor of its own type instead of taking the input's?"
 SEVERAL = "Which results does the signature promise, and in which order?"
-SIGNATURE = "What did the signature promise?"
+SIGNATURE = "Which type does the docstring promise?"
 
 
 def wrong_value(context: CaseContext, step: str, expected: Encoded, actual: Encoded) -> Finding | None:
