@@ -60,12 +60,15 @@ def standard_cases(
 
 
 def kinds_of(cases: list[Case], kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """These kinds; and tensors that are not contiguous, which every exercise that takes tensors is asked."""
-    most = _of_most_arguments(cases)
-    given = any(map(_can_be_transposed, tensors_in((most.args, most.kwargs))))
-    if not given or "transposed" in kinds or any(case.family == TRANSPOSED for case in cases):
+    """These kinds; and tensors that are not contiguous, which every exercise that takes tensors is asked, unless its
+    own `cases` give some."""
+    if "transposed" in kinds or any(map(_gives_not_contiguous, cases)):
         return kinds
-    return (*kinds, "transposed")
+    return (*kinds, "transposed") if _gives_not_contiguous(_transposed(_of_most_arguments(cases))) else kinds
+
+
+def _gives_not_contiguous(case: Case) -> bool:
+    return any(not tensor.is_contiguous() for tensor in tensors_in((case.args, case.kwargs)))
 
 
 def _of_most_arguments(cases: list[Case]) -> Case:
@@ -134,16 +137,11 @@ def _transposed(first: Case) -> Case:
     return replace(first, family=TRANSPOSED, args=args, kwargs=kwargs, gradients=False, aspect=SIDE_EFFECTS)
 
 
-def _can_be_transposed(tensor: torch.Tensor) -> bool:
-    return tensor.dim() > 0 and tensor.numel() > 1
-
-
 def _not_contiguous(value: Any) -> Any:
-    """The value, its tensors with columns in memory order, or with gaps between their entries."""
-    if isinstance(value, torch.Tensor) and _can_be_transposed(value):
-        if value.dim() == 1:
-            return torch.stack((value, value), dim=1)[:, 0]
-        return value.mT.contiguous().mT
+    """The value, its tensors with columns in memory order, or else with gaps between their entries."""
+    if isinstance(value, torch.Tensor) and value.dim() > 0 and value.numel() > 1:
+        columns = value.mT.contiguous().mT if value.dim() > 1 else value
+        return torch.stack((value, value), dim=-1)[..., 0] if columns.is_contiguous() else columns
     if isinstance(value, dict):
         return {key: _not_contiguous(item) for key, item in value.items()}
     return type(value)(map(_not_contiguous, value)) if isinstance(value, (tuple, list)) else value

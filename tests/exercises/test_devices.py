@@ -13,7 +13,10 @@ from autograder.probe.run_case import run_case
 from autograder.schema.case import tensors_in
 
 # A plain buffer is right in these, also one on the CPU: they are judged in float32 alone.
-IN_FLOAT32 = {one for one in IDS if one.startswith("loops.")} | {"finetune.replace_linears", "inside.outputs_of"}
+IN_FLOAT32 = {one for one in IDS if one.startswith("loops.")} | {
+    "finetune.replace_linears",
+    "inside.outputs_of",
+}
 # It sets `.data`, which a stand-in for a GPU does not take.
 CANNOT_BE_MADE = {"norms.fold_norm"}
 
