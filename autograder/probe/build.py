@@ -220,7 +220,9 @@ def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str,
     if name in changes:
         return {f"{name}.training": module.training}
     parts = dict(nn.Module.named_modules(module))
-    modes = {f"{name}.training": {path: part.training for path, part in parts.items()}}
+    # The mode of a linear layer changes nothing.
+    with_modes = {path: part for path, part in parts.items() if type(part) not in PLAIN_MODULES}
+    modes = {f"{name}.training": {path: part.training for path, part in with_modes.items()}}
     learns = {path: value.requires_grad for path, value in nn.Module.named_parameters(module)}
     hooks = {path: sum(len(vars(part)[kind]) for kind in HOOKS) for path, part in parts.items()}
     kinds = {path: type(part).__name__ for path, part in parts.items()}
