@@ -16,3 +16,12 @@ def write_whole(path: Path, text: str) -> None:
         os.replace(half, path)
     finally:
         half.unlink(missing_ok=True)
+
+
+def folder_is_gone() -> bool:
+    """Whether the folder in which this process runs was deleted."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False

@@ -15,13 +15,16 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 import torch
 from torch._C._profiler import _ExperimentalConfig
 from torch.autograd.profiler import profile
+from torch.overrides import TorchFunctionMode
 
 from autograder.faults import door
+from autograder.files import folder_is_gone
 
 # subtle: torch.manual_seed does the same, but notes a traceback for GPUs that are not there, at 1 ms a time.
 seed = torch.default_generator.manual_seed
@@ -32,6 +35,10 @@ without_subclasses = torch._C.DisableTorchFunctionSubclass
 # Inside torch.vmap tensors are batched wrappers without concrete storage.
 is_vmap_wrapper = torch._C._functorch.is_functorch_wrapped_tensor
 unwrapped = torch._C._functorch.get_unwrapped
+
+# subtle: checks change settings of the whole process (random streams, default type, prints), and graders and notebooks
+# may check in several threads.
+ONE_AT_A_TIME = threading.RLock()
 
 # subtle: torch.use_deterministic_algorithms does the same but imports the compiler, which takes over a second.
 _set_deterministic = torch._C._set_deterministic_algorithms
@@ -99,6 +106,26 @@ def undisturbed() -> Iterator[None]:
         np.random.set_state(numpy_state)
 
 
+@contextlib.contextmanager
+def in_a_folder() -> Iterator[None]:
+    """Runs the block in a folder that exists, and comes back to the one from before.
+
+    subtle: in a folder that was deleted, MKL finds none of its libraries and ends the process.
+    """
+    if not hasattr(os, "fchdir"):  # Windows, where nobody can delete the folder of a process
+        with contextlib.chdir(os.getcwd()):
+            yield
+        return
+    before = os.open(".", getattr(os, "O_PATH", os.O_RDONLY))
+    try:
+        if folder_is_gone():
+            os.chdir(os.sep)
+        yield
+    finally:
+        os.fchdir(before)
+        os.close(before)
+
+
 def _uncompiled() -> AbstractContextManager:
     """Compiled functions run as written: no C++ compiler is needed, and their operations can be seen."""
     try:
@@ -114,17 +141,42 @@ def _uncompiled() -> AbstractContextManager:
 
 @contextlib.contextmanager
 def plain_settings() -> Iterator[None]:
-    """Default type and device as PyTorch starts with, whatever the learner has set for a session."""
-    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    """Default type and device as PyTorch starts with, whatever the learner has set for a session, in a folder that
+    exists; one thread at a time, because type and folder are those of all threads."""
+    device = torch.device("cpu") if _makes_elsewhere() else contextlib.nullcontext()
+    with ONE_AT_A_TIME, in_a_folder(), device:
+        dtype = torch.get_default_dtype()
+        try:
+            torch.set_default_dtype(torch.float32)
+            yield
+        finally:
+            torch.set_default_dtype(dtype)
+
+
+def _makes_elsewhere() -> bool:
+    """Whether tensors are made on another device than the CPU, where none is named."""
     try:
-        torch.set_default_dtype(torch.float32)
-        if device.type != "cpu":
-            torch.set_default_device(None)
-        yield
-    finally:
-        torch.set_default_dtype(dtype)
-        if device.type != "cpu":
-            torch.set_default_device(device)
+        return torch.get_default_device().type != "cpu"
+    except (AssertionError, RuntimeError):  # one that this machine does not have
+        return True
+
+
+class OwnRandomNumbers(TorchFunctionMode):
+    """In its block, what draws random numbers without naming a generator draws from one of this block's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.generator = torch.Generator().manual_seed(0)
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs, draws = kwargs or {}, getattr(function, "__name__", "") in RANDOM
+        # subtle: the functions of torch.nn.init hand on a generator, None by default; within them no mode is asked.
+        if kwargs.get("generator", None if draws else "takes none") is None:
+            kwargs = kwargs | {"generator": self.generator}
+        return function(*args, **kwargs)
+
+
+RANDOM = {"uniform_", "normal_", "rand", "randn", "randint", "randperm", "bernoulli_", "exponential_"}
 
 
 @contextlib.contextmanager

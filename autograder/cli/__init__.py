@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from autograder.doctor import installs
 from autograder.errors import OUR_ERROR, UserError, keep_trace, place_of
+from autograder.files import folder_is_gone
 from autograder.printable import printable
 
 HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where README's lines make `.venv`
@@ -34,6 +35,8 @@ def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a tick where cp1252 goes: on Windows, into a file
+    if folder_is_gone():
+        os.chdir(os.sep)  # subtle: in a folder that was deleted, PyTorch's MKL ends the process
     arguments = _arguments(argv)
     try:
         return arguments.command(arguments) or 0

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.files import write_whole
+from autograder.files import folder_is_gone, write_whole
 
 VARIABLE = "AUTOGRADER_EXERCISES"
 COPY = "lessons"  # in a course
@@ -31,6 +31,8 @@ def folders() -> tuple[Path, ...]:
     """The folders of topics that are used beside the package's own."""
     if (told := os.environ.get(VARIABLE)) is not None:
         return tuple(Path(folder) for folder in told.split(os.pathsep) if folder)
+    if folder_is_gone():
+        return ()
     here = Path.cwd()
     if SUBMITTED in here.parts:  # of a course: what lies there is a student's
         return ()

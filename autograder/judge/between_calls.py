@@ -3,7 +3,7 @@
 from autograder.judge.findings import Finding
 from autograder.judge.findings.finding import named_items
 from autograder.schema.case import VALUES, Case, float_type
-from autograder.schema.twice import FIRST, SECOND, TWICE
+from autograder.schema.twice import FIRST, LATER, SECOND, TWICE
 from autograder.values import Encoded, Record
 from autograder.values.compare import difference, same_value
 
@@ -32,13 +32,14 @@ def between_calls(
     wrong = [
         key for key in right if difference(right[key], actual[key], case.match_of(key), dtype) is not None
     ]
-    first, second = ([key for key in wrong if key.startswith(which)] for which in (FIRST, SECOND))
-    if first and second:
+    last = LATER if LATER in right else SECOND
+    is_first_wrong, is_last_wrong = (any(key.startswith(which) for key in wrong) for which in (FIRST, last))
+    if is_first_wrong and is_last_wrong:
         return None
     elsewhere = any(finding.aspect == VALUES and finding.case != number for finding in findings)
     if elsewhere and not any(_is_the_others(key, actual) for key in wrong):
         return None
-    return OVERWRITTEN if first else GIVEN_AGAIN if second else None
+    return OVERWRITTEN if is_first_wrong else GIVEN_AGAIN if wrong else None
 
 
 def _is_the_others(key: str, results: dict[str, Encoded]) -> bool:

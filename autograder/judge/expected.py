@@ -5,7 +5,6 @@ case's own type, because some mistakes are mistakes of rounding). For an exercis
 when it was recorded.
 """
 
-import threading
 import warnings
 from collections.abc import Callable
 from functools import cached_property, wraps
@@ -15,6 +14,7 @@ import torch
 
 from autograder.errors import OwnFault
 from autograder.faults import raise_own_fault
+from autograder.isolation import ONE_AT_A_TIME
 from autograder.judge.findings import output_is_right, wrong_cases
 from autograder.probe import probe
 from autograder.schema.case import Case
@@ -24,8 +24,6 @@ from autograder.values import Record
 from autograder.values.store import Stored
 
 SECONDS_PER_CALL = 20.0
-# subtle: a probe changes settings of the whole process (random streams, prints), and graders judge in threads.
-ONE_AT_A_TIME = threading.RLock()
 
 Run = tuple[
     list[Record], set[int]

@@ -6,10 +6,10 @@ from dataclasses import replace
 from autograder.exercises import exercises_of
 from autograder.judge.expected import Expected, expected_on
 from autograder.judge.explain import Explanation, WrongAnswer, explain
-from autograder.judge.findings import RUNS, Finding, findings
+from autograder.judge.findings import NUMBERS, RUNS, Finding, findings
 from autograder.judge.picture import picture_of
 from autograder.judge.rules import is_rerun, judged_by_rules, suspects
-from autograder.schema.case import SIDE_EFFECTS, VALUES, Case
+from autograder.schema.case import SIDE_EFFECTS, VALUES, Case, tensors_in
 from autograder.schema.draw import PUBLIC_SEED, Draw
 from autograder.schema.exercise import Exercise
 from autograder.schema.twice import TWICE
@@ -48,7 +48,7 @@ def _cases_of(exercise: Exercise, seed: str, hidden: bool) -> list[Case]:
         # Any call may be recorded: a third of these are, and no answer can know which.
         recorded = (draw.integers(0, 2, len(further)) == 0).tolist()
         cases += [
-            replace(case, gradients=False, observe=False, repeats=False, record=record)
+            replace(case, gradients=False, observe=False, repeats=False, record=record, elsewhere=False)
             for case, record in zip(further, recorded, strict=True)
         ]
     return cases
@@ -78,7 +78,8 @@ def judge(
     if rule:
         return Verdict(exercise.id, WRONG, _aspects(exercise, {VALUES}), _lines(*rule), RULE)
     if not faults:
-        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()), note)
+        remarks = _lines(note, _left_behind(records, hidden))
+        return Verdict(exercise.id, RIGHT, _aspects(exercise, ()), remarks)
     state, aspects = _state(faults, lost, records), _aspects(exercise, lost)
     if not in_words:
         return Verdict(exercise.id, state, aspects)
@@ -92,6 +93,8 @@ def judge(
         reported = _most_telling(
             cases, [finding for finding in faults if finding.case in explanation.cases] or faults
         )
+    elif explanation is None and reported.level == NUMBERS:
+        reported = _smallest(cases, faults, reported)
     return Verdict(
         exercise.id,
         state,
@@ -100,6 +103,16 @@ def judge(
         explanation.mistake if explanation else None,
         None if hidden else picture_of(expected, records, reported),
     )
+
+
+def _left_behind(records: list[Record], hidden: bool) -> str:
+    """A remark on a line that leaves the device of the inputs; empty if there is none."""
+    lines = [steps["elsewhere"]["line"] for record in records if "elsewhere" in (steps := record["steps"])]
+    if not lines:
+        return ""
+    # subtle: of hidden cases nothing is shown that the student's process chose.
+    where = f"Line {lines[0]}" if lines[0] and not hidden else "Some line"
+    return f"{where} makes a tensor on the CPU, also when the inputs are on a GPU. Here it costs no points."
 
 
 def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
@@ -111,6 +124,18 @@ def _most_telling(cases: list[Case], faults: list[Finding]) -> Finding:
         return special, cases[one.case].family == TWICE, one.level, one.aspect != VALUES, one.case
 
     return min(faults, key=rank)
+
+
+def _smallest(cases: list[Case], faults: list[Finding], reported: Finding) -> Finding:
+    """Of the findings like the one that is reported, the one in the smallest case: it is the easiest to follow."""
+
+    def size(one: Finding) -> int:
+        case = cases[one.case]
+        return sum(tensor.numel() for tensor in tensors_in((case.args, case.kwargs, case.weights)))
+
+    kind = reported.aspect, reported.level, reported.step
+    alike = [one for one in faults if (one.aspect, one.level, one.step) == kind]
+    return min(alike, key=size)
 
 
 def not_started(exercise: Exercise, why: str = "") -> Verdict:

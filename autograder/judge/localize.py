@@ -10,6 +10,8 @@ from autograder.schema.case import DTYPES, FULLY_MASKED, STABILITY, VALUES, Case
 from autograder.schema.exercise import Exercise
 from autograder.values import Encoded, Record
 
+# Of four cases that go wrong for a reason, one may pass by luck: its numbers hide the fault.
+LUCKY = 4
 # An expected gradient below this counts as none.
 SMALL = 1e-3
 
@@ -81,8 +83,9 @@ def _part(exercise: Exercise, unused: list[str]) -> str:
 def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) -> tuple[str, str] | None:
     """The message of the requirement shared by all failing cases and missing from some passing one.
 
-    Of several such requirements, the one that the fewest cases have is the most specific. The words under
-    "" are for answers that are wrong in all cases that need nothing.
+    Of several such requirements, the one that the fewest cases have is the most specific. The words say that such cases
+    go wrong, so that at most a few may pass, by luck. Those under "" are for answers that are wrong in all cases that
+    need nothing.
     """
     numbers = {finding.case for finding in findings if finding.level in (FINITE, NUMBERS)}
     right = [case for number, case in enumerate(cases) if number not in numbers and case.aspect == VALUES]
@@ -93,6 +96,7 @@ def common_need(exercise: Exercise, cases: list[Case], findings: list[Finding]) 
         if wrong
         and all(need in case.needs for case in wrong)
         and any(need not in case.needs for case in right)
+        and LUCKY * sum(need in case.needs for case in right) <= len(wrong)
     ]
     simplest = [number for number, case in enumerate(cases) if not case.needs and case.aspect == VALUES]
     if not fitting and simplest and numbers.issuperset(simplest):

@@ -49,7 +49,6 @@ CROSS_ENTROPY = (
     "cross_entropy",
     "nll_loss",
     "linear_cross_entropy",
-    "kl_div",
     "binary_cross_entropy",
     "multilabel_",
 )
@@ -58,7 +57,6 @@ KINDS_OF_LOSS = (
     "NLLLoss",
     "LinearCrossEntropyLoss",
     "AdaptiveLogSoftmax",
-    "KLDivLoss",
     "BCE",
 )
 KINDS_OF_NORM = ("LayerNorm", "RMSNorm", "BatchNorm", "GroupNorm", "InstanceNorm", "LocalResponseNorm")
@@ -123,7 +121,7 @@ GROUPS = {
         "scripted Transformer",
     ),
 }
-# The parts of PyTorch that hold its operations once more, written in Python: their steps are those of an answer by hand.
+# Parts of PyTorch that hold its operations a second time, in Python: their steps look like those of an answer by hand.
 IN_PYTHON = tuple(
     f"python:{part}"
     for part in (

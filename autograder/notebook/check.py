@@ -1,6 +1,7 @@
 """check(answer): judges an answer in the notebook where it is written, and says in a few lines what it found."""
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -90,14 +91,16 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _only_one_check() -> Iterator[None]:
-    """Refuses a check that an answer calls while it is checked: it would check itself for ever."""
-    if _running:
+    """Refuses a check that an answer calls while it is checked: it would check itself for ever. (A check in another
+    thread waits.)"""
+    thread = threading.get_ident()
+    if thread in _running:
         _refuse_within()
-    _running.append(True)
+    _running.add(thread)
     try:
         yield
     finally:
-        _running.pop()
+        _running.discard(thread)
 
 
 @door
@@ -108,7 +111,7 @@ def _refuse_within() -> None:
     )
 
 
-_running: list[bool] = []
+_running: set[int] = set()  # threads that check
 
 
 def _checked(answer, exercise: Exercise, hidden: bool) -> float:

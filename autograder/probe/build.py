@@ -1,7 +1,9 @@
 """Makes live objects of a case's data: tensors that may be changed, modules with given weights, optimisers."""
 
+import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import CodeType
 from typing import Any
 
 import torch
@@ -10,7 +12,7 @@ from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 from autograder.faults import GIVEN, door
-from autograder.isolation import seed
+from autograder.isolation import OwnRandomNumbers
 from autograder.schema.case import Given, Module, Optimizer, Question, Seed
 from autograder.values.plain import with_strides
 
@@ -29,11 +31,15 @@ class WrongParts(Exception):
 
 
 def arguments(
-    case: Question, dtype: torch.dtype | None = None, requires_grad: bool = False
+    case: Question,
+    dtype: torch.dtype | None = None,
+    requires_grad: bool = False,
+    moved: Callable[[Any], Any] = lambda value: value,
 ) -> tuple[tuple, dict[str, Any]]:
-    """Fresh copies of a case's positional and keyword arguments. Tensors of floats take `dtype` if one is given."""
-    args = tuple(live(arg, dtype, requires_grad) for arg in case.args)
-    kwargs = {name: live(arg, dtype, requires_grad) for name, arg in case.kwargs.items()}
+    """Fresh copies of a case's positional and keyword arguments, each after `moved`. Tensors of floats take `dtype` if
+    one is given."""
+    args = tuple(moved(live(arg, dtype, requires_grad)) for arg in case.args)
+    kwargs = {name: moved(live(arg, dtype, requires_grad)) for name, arg in case.kwargs.items()}
     made = by_name(args, kwargs)
     args = tuple(_optimizer(arg, made) if isinstance(arg, Optimizer) else arg for arg in args)
     return args, {
@@ -52,6 +58,22 @@ def built(answer: Callable, init: tuple | Mapping, dtype: torch.dtype | None = N
     if isinstance(init, Mapping):
         return answer(**live(dict(init), dtype))
     return answer(*live(tuple(init), dtype))
+
+
+TAKEN = "TakenName"  # the type of an error that comes of a name which is nn.Module's own
+
+
+@door
+def taken_name(module: nn.Module) -> str:
+    """The first method of nn.Module whose name the module gives to something else; empty if there is none."""
+    held = vars(module)
+    names = (*held, *held["_modules"], *held["_parameters"], *held["_buffers"])
+    return next((name for name in names if is_own_method(name)), "")
+
+
+def is_own_method(name: str) -> bool:
+    """Whether nn.Module has a method of this name, which no module has to write."""
+    return name.isidentifier() and name != "forward" and callable(getattr(nn.Module, name, None))
 
 
 def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = False) -> Any:
@@ -77,9 +99,9 @@ def live(value: Any, dtype: torch.dtype | None = None, requires_grad: bool = Fal
 def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
     """The module that `spec` describes, with its weights; in their type unless `dtype` is given."""
     kind = _defined(spec.code, {})[spec.kind] if spec.code else getattr(nn, spec.kind)
-    # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before.
-    with torch.random.fork_rng(devices=[]):
-        seed(0)
+    # subtle: parameters that `weights` do not name are the same in every copy, whatever was drawn before and whatever
+    # other threads draw.
+    with OwnRandomNumbers():
         module = kind(**spec.init)
     load_weights(module, spec.weights, dtype or next((w.dtype for w in spec.weights.values()), None))
     return module
@@ -88,8 +110,13 @@ def live_module(spec: Module, dtype: torch.dtype | None = None) -> nn.Module:
 def _defined(code: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The names that the course's own code defines."""
     names = {"math": math, "torch": torch, "nn": nn, "F": F, "__name__": "given", **values}
-    exec(compile(code, GIVEN, "exec"), names)
+    exec(_compiled(code), names)
     return names
+
+
+@functools.cache
+def _compiled(code: str) -> CodeType:
+    return compile(code, GIVEN, "exec")
 
 
 def _optimizer(spec: Optimizer, made: dict[str, Any]) -> torch.optim.Optimizer:
@@ -171,16 +198,35 @@ def inputs_of_program(args: tuple, kwargs: Mapping[str, Any], module: object, na
     return found
 
 
-def states(case: Question, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a case's arguments that a call must not change, by name: tensors, lists and dicts, a module's
-    parameters, and its mode if `case.modes` says so."""
+RESEEDED = "random numbers"  # among the states
+
+
+def states(case: Question, args: tuple, kwargs: Mapping[str, Any], reseeded: bool = False) -> dict[str, Any]:
+    """What a call must not change, by name: of a case's arguments tensors, lists and dicts, a module's parameters and
+    its traces; and whether the random numbers of the process were `reseeded`."""
     found: dict[str, Any] = {}
     for name, value in by_name(args, kwargs).items():
+        # subtle: a module with a hook no longer counts as plain, so that the hook must be told first.
+        if isinstance(value, nn.Module) and (name not in case.changes or case.modes):
+            found |= _traces(value, name, case.changes)
         if name not in case.changes:
             found |= state(value, name)
-        if case.modes and isinstance(value, nn.Module):
-            found[f"{name}.training"] = value.training
-    return found
+    return found | {RESEEDED: reseeded}
+
+
+@door
+def _traces(module: nn.Module, name: str, changes: Collection[str]) -> dict[str, Any]:
+    """What a call may leave behind on a module; of one that it is to change, modes alone must stay."""
+    if name in changes:
+        return {f"{name}.training": module.training}
+    parts = dict(nn.Module.named_modules(module))
+    # The mode of a linear layer changes nothing.
+    with_modes = {path: part for path, part in parts.items() if type(part) not in PLAIN_MODULES}
+    modes = {f"{name}.training": {path: part.training for path, part in with_modes.items()}}
+    learns = {path: value.requires_grad for path, value in nn.Module.named_parameters(module)}
+    hooks = {path: sum(len(vars(part)[kind]) for kind in HOOKS) for path, part in parts.items()}
+    kinds = {path: type(part).__name__ for path, part in parts.items()}
+    return {f"{name}.parts": kinds, f"{name}.hooks": hooks, f"{name}.requires_grad": learns} | modes
 
 
 def state(value: object, name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ A record is plain data: {"status": ..., "steps": {...}} with encoded values. Ste
                and the lines of the suspects beside the output and within what it needs
     further    the names of parameters that the exercise does not name and the result depends on, if there are any
     program    the same of one call as data (autograder.probe.program), if the case asks for it
+    elsewhere  the line that leaves the device of the inputs, if one does (autograder.probe.elsewhere)
 
 A step that raised holds {"kind": "error", ...}. `status` is "answered", "raised", "parts" (a module without
 the required parts), "out of time" or "skipped" (after a call ran out of time in a case that is not slow).
@@ -31,6 +32,7 @@ from autograder.faults import door
 from autograder.isolation import plain_settings, reproducible, seed, undisturbed
 from autograder.probe.aside import NOTHING_TOLD, aside
 from autograder.probe.build import (
+    TAKEN,
     WrongParts,
     arguments,
     built,
@@ -38,7 +40,9 @@ from autograder.probe.build import (
     inputs_of_program,
     load_weights,
     states,
+    taken_name,
 )
+from autograder.probe.elsewhere import moved, stays_behind
 from autograder.probe.guard import guarded
 from autograder.probe.observe import Usage, observed
 from autograder.probe.program import Recorder
@@ -50,6 +54,7 @@ from autograder.values import Encoded, Record
 from autograder.values.encode import LARGEST_TENSOR, encode
 
 SECONDS_PER_CALL = 5.0
+MADE_FROM, CALLED_FROM = 60_013, 60_017  # seeds that nobody else takes
 FURTHER = 20  # names of parameters are kept
 MANY = 20  # operations of a call: fewer are no loop over a long sentence
 
@@ -65,8 +70,8 @@ def probe(
     tick: Callable[[str], None] = lambda at_work: None,
 ) -> list[Record]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
-    skips the steps that follow the output; `record` says whether the operations used are recorded; `tick` is told
-    before each case which one it is."""
+    skips the steps that follow the output; `record` says whether the operations used, and a line that leaves the device
+    of the inputs, are recorded; `tick` is told before each case which one it is."""
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
@@ -74,7 +79,7 @@ def probe(
     seconds = SECONDS_PER_CALL if seconds is None else seconds
     first = next((case for case in cases if case.observe), None)
     stopped = False
-    with undisturbed(), plain_settings(), reproducible(), torch.enable_grad():
+    with plain_settings(), undisturbed(), reproducible(), torch.enable_grad():
         for number, case in enumerate(cases, 1):
             tick(f"case {number} of {len(cases)}")
             if stopped:
@@ -102,6 +107,8 @@ class _Probe:
     instances: dict[tuple, nn.Module]
     steps: dict[str, Encoded] = field(default_factory=dict)
     program: bytes = b""
+    reseeded: bool = False
+    taken: str = ""
 
     @cached_property
     def is_class(self) -> bool:
@@ -109,7 +116,7 @@ class _Probe:
 
     def record(self) -> Record:
         # subtle: the random numbers that an answer draws, when made and when called, are the same in every run.
-        seed(0)
+        seed(MADE_FROM)
         if self.case.new:
             return self._new()
         call = self.answer
@@ -136,6 +143,8 @@ class _Probe:
             if not isinstance(module, nn.Module):
                 return module
             self.instances[key] = module
+            self.reseeded |= torch.initial_seed() != MADE_FROM
+        self.taken = taken_name(self.instances[key])
         instance = self.instances[key].train()
         try:
             load_weights(instance, self.case.weights, dtype, self.case.exact_state_dict)
@@ -157,7 +166,7 @@ class _Probe:
         return {name: part.detach().clone() for name, part in parts if name in self.case.weights}
 
     def _calls(self, call: Callable) -> Record:
-        seed(1)
+        seed(CALLED_FROM)
         args, kwargs = self._arguments()
         # subtle: the call whose result counts is the one that is observed: there is no other in which to behave.
         error = self._step(
@@ -167,7 +176,8 @@ class _Probe:
             return self._stopped("output", error)
         if self.output_only:
             return {"status": "answered", "steps": self.steps}
-        self.steps["after"] = encode(states(self.case, args, kwargs))
+        self.reseeded |= torch.initial_seed() != CALLED_FROM
+        self.steps["after"] = encode(states(self.case, args, kwargs, self.reseeded))
         if self.case.repeats:
             self._repeat(call)
         if self.case.gradients:
@@ -177,6 +187,8 @@ class _Probe:
         if self.usage is not None:
             self.steps["usage"] = self.usage.as_data()
             self._look_aside(call)
+            if self.case.elsewhere:
+                self._look_elsewhere()
         late = any(step.get("type") == "OutOfTime" for step in self.steps.values())
         return {"status": "out of time" if late else "answered", "steps": self.steps}
 
@@ -192,6 +204,22 @@ class _Probe:
             output, closely = self.steps["output"], self.case.observe
             found, _ = self._guarded(lambda: aside(calls, output, self.case.suspects, used, closely))
             self.steps["aside"] = found or NOTHING_TOLD
+
+    def _look_elsewhere(self) -> None:
+        """Which line leaves the device of the inputs, in a call of its own."""
+
+        def line() -> int | None:
+            call = self.answer
+            if self.is_class:
+                call = built(self.answer, self.case.init, self.dtype)
+                load_weights(call, self.case.weights, self.dtype or float_type(self.case))
+                call = moved(call)
+            args, kwargs = arguments(self.case, self.dtype, moved=moved)
+            return stays_behind(lambda: run_case(self.case, call, args, kwargs))
+
+        found, _ = self._guarded(line)
+        if found is not None:
+            self.steps["elsewhere"] = {"line": found}
 
     def _repeat(self, call: Any) -> None:
         args, kwargs = self._arguments()
@@ -273,6 +301,8 @@ class _Probe:
         return guarded(call, self.seconds)
 
     def _stopped(self, where: str, error: Encoded) -> Record:
+        if self.taken and error["type"] in ("TypeError", "AttributeError"):
+            error = error | {"type": TAKEN, "text": self.taken}
         status = "out of time" if error["type"] == "OutOfTime" else "raised"
         return {"status": status, "steps": {}, "where": where, "error": error}
 

@@ -158,6 +158,7 @@ class Question(Asked, Called):
                the result comes from it (a check fills this in)
     program    whether they are recorded so that they can be run again (autograder.probe.program; a check
                says so)
+    elsewhere  whether the call is made on another device as well (autograder.probe.elsewhere; no author's choice)
     """
 
     _: KW_ONLY
@@ -165,6 +166,7 @@ class Question(Asked, Called):
     record: bool = True
     suspects: tuple[str, ...] = ()
     program: bool = False
+    elsewhere: bool = False
 
     @property
     def returns_dict(self) -> bool:
@@ -244,11 +246,15 @@ def float_type(case: Question) -> torch.dtype:
 
 
 def _floats(value: object) -> Iterator[torch.Tensor]:
+    return (tensor for tensor in tensors_in(value) if tensor.is_floating_point())
+
+
+def tensors_in(value: object) -> Iterator[torch.Tensor]:
+    """The tensors within an argument, those of modules included."""
     if isinstance(value, torch.Tensor):
-        if value.is_floating_point():
-            yield value
+        yield value
     elif isinstance(value, Module):
-        yield from _floats(value.weights)
+        yield from tensors_in(value.weights)
     elif isinstance(value, (tuple, list, Mapping)):
         for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _floats(item)
+            yield from tensors_in(item)

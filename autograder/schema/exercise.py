@@ -23,7 +23,7 @@ from autograder.schema.guards import (
     refuse_what_judges_nothing,
 )
 from autograder.schema.mistake import Mistake, can_be_combined, completed, edited
-from autograder.schema.standard import as_exact_as_float64, standard_cases
+from autograder.schema.standard import as_exact_as_float64, kinds_of, on_another_device, standard_cases
 from autograder.schema.twice import called_twice
 
 PROCEDURES = ("function", "class")  # what an exercise asks for
@@ -118,12 +118,14 @@ class Exercise:
         """The cases of a seed: the exercise's own, the standard ones, and two calls in a row. Raises
         UserError if they do not fit `needs` and `aspects`."""
         own_cases = list(self.cases(draw))
+        kinds = kinds_of(own_cases, self.standard)
         refuse_what_judges_nothing(self, own_cases)
-        cases = own_cases + standard_cases(own_cases, self.standard, self.parameters, self.reference)
+        cases = own_cases + standard_cases(own_cases, kinds, self.parameters, self.reference)
         cases += called_twice(own_cases, self.cases(draw.of_the_same_sizes()), self.parameters)
         refuse_other_aspects(self, own_cases, cases)
         refuse_other_needs(self.id, self.needs, cases)
         refuse_other_families(self, cases)
+        cases = on_another_device(cases, self.parameters)
         return [as_exact_as_float64(case) for case in cases] if DTYPES in self.aspects else cases
 
     @property

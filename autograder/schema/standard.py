@@ -12,9 +12,23 @@ from typing import Any
 
 import torch
 
-from autograder.schema.case import DTYPES, GRADIENTS, IN_DOUBLE, SIDE_EFFECTS, Case, Module, float_type
+from autograder.schema.case import (
+    DTYPES,
+    GRADIENTS,
+    IN_DOUBLE,
+    SIDE_EFFECTS,
+    VALUES,
+    Case,
+    Module,
+    Optimizer,
+    float_type,
+    tensors_in,
+)
+from autograder.schema.twice import TWICE, is_plain
 from autograder.values.compare import RANDOM
 
+MOST_CALLS_ELSEWHERE = 3
+TRANSPOSED = "columns in memory order"
 FROM_TABLES = "float64 from tables of float32"
 
 
@@ -26,21 +40,64 @@ def standard_cases(
 ) -> list[Case]:
     """The cases of these kinds. "by name" needs the names of the arguments, and the class if it is one."""
     marked = next((case for case in cases if case.float64), cases[0])
-    first, double = (replace(case, observe=False) for case in (cases[0], marked))
+    first, double, most = (
+        replace(case, observe=False) for case in (cases[0], marked, _of_most_arguments(cases))
+    )
     makers = {
-        "float64": lambda first: _in_double(double),
-        FROM_TABLES: lambda first: replace(_in_double(first), scale=first.scale / IN_DOUBLE),
-        "transposed": _transposed,
-        "by name": lambda first: _by_name(first, parameters, reference),
-        "new": _new,
+        "float64": lambda: _in_double(double),
+        FROM_TABLES: lambda: replace(_in_double(first), scale=first.scale / IN_DOUBLE),
+        "transposed": lambda: _transposed(most),
+        "by name": lambda: _by_name(most, parameters, reference),
+        "new": lambda: _new(first),
     }
-    return [makers[kind](first) for kind in kinds]
+    return [makers[kind]() for kind in kinds]
+
+
+def kinds_of(cases: list[Case], kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """These kinds; and tensors that are not contiguous, which every exercise that takes tensors is asked, unless its
+    own `cases` give some."""
+    if "transposed" in kinds or any(map(_gives_not_contiguous, cases)):
+        return kinds
+    return (*kinds, "transposed") if _gives_not_contiguous(_transposed(_of_most_arguments(cases))) else kinds
+
+
+def _gives_not_contiguous(case: Case) -> bool:
+    return any(not tensor.is_contiguous() for tensor in tensors_in((case.args, case.kwargs)))
+
+
+def _of_most_arguments(cases: list[Case]) -> Case:
+    """Of the cases of one call whose values count, the first that gives the most arguments; else the first case."""
+    plain = [case for case in cases if case.aspect == VALUES and is_plain(case) and not case.script]
+    return max(plain, key=lambda case: len(case.args) + len(case.kwargs), default=cases[0])
 
 
 def as_exact_as_float64(case: Case) -> Case:
     """The case; if it is one for the point for float64, compared as closely as float64 can be."""
     exact = case.aspect == DTYPES and float_type(case) == torch.float64
     return replace(case, scale=case.scale * IN_DOUBLE) if exact else case
+
+
+def on_another_device(cases: list[Case], parameters: tuple[str, ...]) -> list[Case]:
+    """The cases; some of those that give tensors are asked on another device as well: one for each choice of arguments.
+
+    Where all is judged in float32, any buffer is right, also one on the CPU.
+    """
+    types = {tensor.dtype for case in cases for tensor in tensors_in((case.args, case.kwargs, case.weights))}
+    if torch.float32 in types and torch.float64 not in types:
+        return cases
+    chosen: dict[frozenset, int] = {}
+    for number, case in enumerate(cases):
+        plain = case.has_usage and not case.raises and case.family != TWICE
+        if plain and next(tensors_in((case.args, case.kwargs)), None) is not None:
+            chosen.setdefault(_arguments_given(case, parameters), number)
+    numbers = sorted(chosen.values())[:MOST_CALLS_ELSEWHERE]
+    return [replace(case, elsewhere=number in numbers) for number, case in enumerate(cases)]
+
+
+def _arguments_given(case: Case, parameters: tuple[str, ...]) -> frozenset:
+    """The names of the arguments that are neither None nor False."""
+    named = dict(zip(parameters, case.args, strict=False)) | dict(case.kwargs)
+    return frozenset(name for name, value in named.items() if value is not None and value is not False)
 
 
 def _in_double(first: Case) -> Case:
@@ -65,23 +122,37 @@ def _double(value: Any) -> Any:
 
 
 def _transposed(first: Case) -> Case:
-    args = tuple(map(_with_columns_in_order, first.args))
+    args, kwargs = (_not_contiguous(given) for given in (first.args, dict(first.kwargs)))
     # A step that fails on some layouts only, such as `view`, costs one aspect: the numbers are right otherwise.
-    return replace(first, family="columns in memory order", args=args, gradients=False, aspect=SIDE_EFFECTS)
+    return replace(first, family=TRANSPOSED, args=args, kwargs=kwargs, gradients=False, aspect=SIDE_EFFECTS)
 
 
-def _with_columns_in_order(value: Any) -> Any:
-    if isinstance(value, torch.Tensor) and value.dim() >= 2:
-        return value.mT.contiguous().mT
-    return value
+def _not_contiguous(value: Any) -> Any:
+    """The value, its tensors with columns in memory order, or else with gaps between their entries."""
+    if isinstance(value, torch.Tensor) and value.dim() > 0 and value.numel() > 1:
+        columns = value.mT.contiguous().mT if value.dim() > 1 else value
+        return torch.stack((value, value), dim=-1)[..., 0] if columns.is_contiguous() else columns
+    if isinstance(value, dict):
+        return {key: _not_contiguous(item) for key, item in value.items()}
+    return type(value)(map(_not_contiguous, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _by_name(first: Case, parameters: tuple[str, ...], reference: Callable | None) -> Case:
     init = first.init
     if init and not isinstance(init, Mapping) and reference is not None:
         init = dict(zip(inspect.signature(reference).parameters, init, strict=False))
+    names = dict(zip(map(str, range(len(first.args))), parameters, strict=False))
     kwargs = dict(zip(parameters, first.args, strict=False)) | dict(first.kwargs)
-    return replace(first, family="arguments by name", init=init, args=(), kwargs=kwargs, gradients=False)
+    kwargs = {
+        name: replace(value, of=names.get(value.of, value.of)) if isinstance(value, Optimizer) else value
+        for name, value in kwargs.items()
+    }
+    renamed = {
+        field: tuple(names.get(name, name) for name in getattr(first, field))
+        for field in ("changes", "calls")
+    }
+    more: dict[str, Any] = {"init": init, "args": (), "kwargs": kwargs, "gradients": False}
+    return replace(first, family="arguments by name", **more, **renamed)
 
 
 def _new(first: Case) -> Case:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from autograder.schema.case import SIDE_EFFECTS, SPECS, VALUES, Call, Case, Kept, Optimizer
+from autograder.schema.case import SIDE_EFFECTS, SPECS, VALUES, Call, Case, Given, Kept, Module, Optimizer
 from autograder.values.compare import Match
 from autograder.values.pack import pack
 
@@ -28,11 +28,11 @@ def called_twice(cases: list[Case], again: Iterable[Case], parameters: tuple[str
 
 
 def _most_alike_first(cases: list[Case]) -> Iterator[tuple[Case, Case]]:
-    yield from sorted(combinations(filter(_is_plain, cases), 2), key=_alike, reverse=True)
+    yield from sorted(combinations(filter(is_plain, cases), 2), key=_alike, reverse=True)
 
 
 def _can_follow(first: Case, second: Case) -> bool:
-    if not (_is_plain(first) and _is_plain(second) and repr(first.init) == repr(second.init)):
+    if not (is_plain(first) and is_plain(second) and repr(first.init) == repr(second.init)):
         return False
     given, other = (pack((case.args, dict(case.kwargs)), SPECS) for case in (first, second))
     return given != other
@@ -54,7 +54,8 @@ def _size(arg: object) -> object:
     )
 
 
-def _is_plain(case: Case) -> bool:
+def is_plain(case: Case) -> bool:
+    """Whether it is a case of values like others."""
     return case.aspect == VALUES and not (
         case.slow or case.raises or case.new or case.result_mask or case.entries
     )
@@ -68,9 +69,33 @@ def _joined(first: Case, second: Case, parameters: tuple[str, ...]) -> Case:
         "changes": both[0].changes + both[1].changes,
         "expect": both[0].expect | both[1].expect,  # type: ignore[operator]
     }
+    if not first.script:
+        _add_call_after_training(joined, both[0])
     needs = tuple(dict.fromkeys(first.needs + second.needs))
     plain: dict[str, Any] = {"args": (), "calls": (), "gradients": False, "observe": False, "repeats": False}
     return replace(first, family=TWICE, aspect=SIDE_EFFECTS, needs=needs, **joined, **plain)
+
+
+CHANGED = """
+def changed(*modules):
+    # As training does: other weights in the same modules.
+    with torch.no_grad():
+        for module in modules:
+            for parameter in module.parameters():
+                parameter.mul_(0.75)
+"""
+LATER = "third"
+
+
+def _add_call_after_training(joined: dict[str, Any], first: Case) -> None:
+    """Adds a call with the very modules of the first one, after their weights have changed."""
+    modules = tuple(name for name, value in first.kwargs.items() if isinstance(value, Module))
+    if modules and not set(modules) & set(first.changes):
+        change = Call(tuple(map(Kept, modules)), to="changed")
+        joined["kwargs"] |= {"changed": Given("changed", CHANGED)}
+        joined["script"] += (change, replace(first.script[0], keep=LATER))
+        joined["changes"] += modules
+        joined["expect"] |= {LATER: first.expect[FIRST]} if FIRST in first.expect else {}  # type: ignore[operator, index]
 
 
 def _renamed(case: Case, which: str, parameters: tuple[str, ...]) -> Case:

@@ -1,5 +1,7 @@
 """What one call does to the next is found in every exercise, and told in words of its own."""
 
+import copy
+
 import pytest
 import torch
 from judged import IDS, PUBLIC, expected_of, verdict, worked_answer
@@ -67,6 +69,24 @@ def test_every_answer_is_called_again_with_other_arguments(exercise_id):
 def test_a_result_that_the_next_call_overwrites_is_told(exercise_id):
     judged = verdict(exercise_id, kept_by_sizes(worked_answer(exercise_id), in_the_same_memory))
     assert not judged.passed and OVERWRITTEN[0] in judged.message, judged.message
+
+
+@pytest.mark.parametrize("exercise_id", ["llama.swiglu", "decoder.feed_forward", "inside.head_outputs"])
+def test_weights_that_are_kept_by_the_layer_they_came_from_are_told(exercise_id):
+    right, kept = worked_answer(exercise_id), {}
+
+    def answer(*args, **kwargs):
+        copies = [
+            kept.setdefault(id(arg), (arg, copy.deepcopy(arg)))[1] if isinstance(arg, nn.Module) else arg
+            for arg in args
+        ]
+        is_learning = any(
+            p.grad_fn is None and p.requires_grad for a in args if isinstance(a, torch.Tensor) for p in [a]
+        )
+        return right(*(args if is_learning else copies), **kwargs)
+
+    judged = verdict(exercise_id, answer)
+    assert not judged.passed and GIVEN_AGAIN[0] in judged.message, judged.message
 
 
 @pytest.mark.parametrize("exercise_id", FUNCTIONS)

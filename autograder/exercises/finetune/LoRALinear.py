@@ -63,7 +63,8 @@ def look(new, linear, x):
         "the layer that was given": new.linear is linear,
         "up is zero": not bool(up.any()),
         "down is random": bool(down.numel() == 1 or (down[0, 0] != down).any()) and bool(down.any()),
-        "the same output as before": bool(torch.equal(new(x), linear(x))),
+        "down is zero": not bool(down.any()),
+        "the same output as before": torch.allclose(new(x), linear(x), 1e-4, 1e-4),
     }
 """
 MAKE = "def make(kind, linear, rank, *alpha):\n    return kind(linear, rank, *alpha)\n"
@@ -171,6 +172,9 @@ EXERCISE = Exercise(
         edit("LORA-25 both start as zeros", {UP: UP + "\n        nn.init.zeros_(self.down.weight)"},
              "Both of your small layers start at zero.",
              "What is the gradient of a product when both factors are 0?"),
+        edit("LORA-81 one number everywhere in down", {UP: UP + "\n        nn.init.constant_(self.down.weight, 0.01)"},
+             "`down` starts with the same number everywhere.",
+             "With all its rows alike, how can training tell the features of `down` apart?"),
         edit("LORA-27 the wrong one starts as zeros", {UP: "nn.init.zeros_(self.down.weight)"},
              "Your `down` starts at zero, and `up` does not.",
              "Which of the two starts at zero according to the docstring?"),

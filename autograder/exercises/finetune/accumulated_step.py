@@ -114,6 +114,7 @@ MEANS = {LOSS: "F.cross_entropy(logits, targets.flatten(), ignore_index=ignore).
 
 EXERCISE = Exercise(
     number=7, minutes=15, difficulty=3,
+    standard=("by name",),
     worked=accumulated_step,
     reference=reference,
     cases=cases,

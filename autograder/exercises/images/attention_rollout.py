@@ -85,6 +85,8 @@ EXERCISE = Exercise(
         edit("ROLL-07 the largest head", {MIXED: MIXED.replace("mean(", "amax(")},
              "You take the largest of the heads at each entry.",
              "How does the docstring combine the heads?"),
+        edit("ROLL-07", {MIXED: MIXED.replace("mean(", "amax("),
+             NEXT: "(mixed / mixed.sum(-1, keepdim=True)) @ rolled"}),
         edit("ROLL-07", {MIXED: MIXED.replace("mean(", "amin(")},
              "You take the smallest of the heads at each entry.",
              "How does the docstring combine the heads?"),

@@ -97,6 +97,7 @@ SHARED_WEIGHT, SHARED_BIAS = "layer.weight.data = conv.weight.data.flatten(1)", 
 
 EXERCISE = Exercise(
     number=3, minutes=8, difficulty=2,
+    standard=("by name",),
     worked=conv_to_linear,
     reference=reference,
     cases=cases,

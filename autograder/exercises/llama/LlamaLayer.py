@@ -104,7 +104,7 @@ def _case(draw, family, shape, width, d_ff, kind="tuple", eps=None, stretch=1.0,
     x = draw.normal(*shape, width, scale=stretch)
     args, kwargs = (x,) if cache is None else (x, cache), {}
     if by_name:
-        init = dict(zip(("d_model", "d_ff", "attention", "eps"), (*init, 0.1), strict=True))
+        init = dict(zip(("d_model", "d_ff", "attention", "eps"), (*init, 1e-5), strict=True))
         args, kwargs = (), {"x": x, "cache": cache}
     return Case(family, args, kwargs, init=init, weights=weights, exact_state_dict=True, **more)
 

@@ -25,7 +25,7 @@ def _block(held):
     return [scale * code + minimum for code in codes]
 
 
-SPECIAL = "every finite scale and minimum"
+SPECIAL, EMPTY = "every finite scale and minimum", "no blocks"
 # The product of a scale of 11 bits and a code of 4 is exact in float32, and the sum is rounded once.
 ROUNDED = close(0.01)
 
@@ -54,7 +54,7 @@ def cases(draw):
     tiny = (5.9e-5, -4.1e-5, 6e-8, 3.2e-5)
     yield _case(draw, "subnormal scales and minima", 4, scales=tiny, minima=tiny[::-1], **special)
     empty = torch.zeros(0, 20, dtype=torch.uint8)
-    yield Case("no blocks", (empty,), gradients=False, needs=("none",))
+    yield Case("no blocks", (empty,), gradients=False, needs=("none",), aspect=EMPTY)
     wide = torch.cat((_case(draw, "", 8).args[0], draw.integers(0, 255, 8, 4).to(torch.uint8)), dim=1)
     yield Case("every second row of a wider table", (wide[::2, :20],), gradients=False, expect=ROUNDED,
         **several)
@@ -75,10 +75,11 @@ READ = "blocks[:, :4].contiguous().view(torch.float16)"
 
 EXERCISE = Exercise(
     number=1, minutes=15, difficulty=2,
+    standard=("by name",),
     worked=dequantise_q4,
     reference=reference,
     cases=cases,
-    aspects={VALUES: 5, SPECIAL: 2, SIDE_EFFECTS: 1},
+    aspects={VALUES: 4, SPECIAL: 2, EMPTY: 1, SIDE_EFFECTS: 1},
     shapes={"blocks": "n 20", "return": "n 32"},
     mistakes=(
         edit("QNT-01 neighbours instead of halves",

@@ -72,7 +72,7 @@ EXERCISE = Exercise(
     reference=reference,
     cases=cases,
     standard=("float64", "transposed", "by name"),
-    aspects={VALUES: 4, IGNORED: 1, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
+    aspects={VALUES: 2, IGNORED: 3, STABILITY: 1, GRADIENTS: 1, SIDE_EFFECTS: 1, DTYPES: 1},
     shapes={"logits": "B N V", "targets": "B N"},
     rules=Rules(None, ("PyTorch's own cross-entropy",)),
     mistakes=(
@@ -119,6 +119,9 @@ EXERCISE = Exercise(
         edit("TRN-65 no other number is ignored", {COUNTS: "targets != -100",
              FILL: "targets.masked_fill(~counts, 0) % logits.shape[-1]"},
              "A different value of `ignore` changes nothing in your result.", "Which line uses `ignore`?"),
+        edit("TRN-81 negative targets do not count", {COUNTS: "targets >= 0"},
+             "You leave out negative targets, whatever `ignore` says.",
+             "Which targets do not count where `ignore` is 0?"),
         edit("TRN-67 every target counts", {COUNTS: "targets > -1000", FILL: "targets.clamp(min=0)"},
              "You count targets that should be ignored.", "Which line of yours leaves a target out?"),
         edit("TRN-135 what is ignored is taken for an id", {FILL: "targets.clamp(min=0)"},

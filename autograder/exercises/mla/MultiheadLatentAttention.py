@@ -188,6 +188,7 @@ WITHOUT = ("HEAD-37", "HEAD-39", "MHA-87", "MSK-87", "QKV-13", "SDPA-45")
 
 EXERCISE = Exercise(
     number=1, minutes=15, difficulty=2,
+    standard=("by name",),
     worked=MultiheadLatentAttention,
     reference=Reference,
     cases=cases,

@@ -65,6 +65,11 @@ EXERCISE = Exercise(
         edit("MOE-105 the last ones stay", {PLACE: "(sent.flip(0).cumsum(dim=0).flip(0) * sent).sum(dim=-1)"},
              "You keep the last tokens of each expert.",
              "Which of an expert's tokens should stay: the first or the last?"),
+        edit("MOE-133 runs of equal experts", {PLACE:
+             "torch.arange(1, len(experts) + 1) - torch.where(torch.cat((torch.tensor([True]), experts[1:] != "
+             "experts[:-1])), torch.arange(len(experts)), 0).cummax(dim=0).values"},
+             "Your count starts anew whenever the expert changes.",
+             "Two tokens of one expert have others between them: how many has that expert by the second?"),
         edit("MOE-107 one queue for all experts", {PLACE: "sent.sum(dim=-1).cumsum(dim=0)"},
              "You keep the first tokens, whichever expert they are sent to.",
              "Should a token be counted among all tokens or among those of its own expert?"),

@@ -98,6 +98,8 @@ EXERCISE = Exercise(
         edit("MQA-73 a factor of two too many", {"2 * batch": "2 * 2 * batch"},
              "Your number is twice what it should be.",
              "What does each factor of two in your product count?"),
+        edit("MQA-91 gibibytes instead of bytes", {LAST: f"{LAST} / 1024**3"},
+             "You return gibibytes.", "Which unit is in the function's name?"),
         edit("MQA-75 kilobytes instead of bytes", {LAST: f"{LAST} // 1024"},
              "Your number is about a thousandth of what it should be.", "Which unit does the exercise ask for?"),
         edit("MQA-77 rounded on the way", {LAST: "return int(torch.tensor(float(numbers * bytes_per_element)))"},

@@ -84,6 +84,7 @@ IN_LINEAR = {MADE: "linear"}
 
 EXERCISE = Exercise(
     number=5, minutes=12, difficulty=3,
+    standard=("by name",),
     worked=fold_norm,
     reference=reference,
     cases=cases,

@@ -109,6 +109,7 @@ RESULT, SHIFT = "return loss.item()", "[:, :-1], dim=-1)"
 
 EXERCISE = Exercise(
     number=4, minutes=15, difficulty=3,
+    standard=("by name",),
     worked=dpo_step,
     reference=reference,
     cases=cases,

@@ -101,6 +101,7 @@ EXERCISE = Exercise(
              "You count the pairs of the original text in every round.",
              "Which pairs are there after the first merge?"),
         edit("BPE-05", {APPEND: "return [pair for pair, n in counts.most_common(n_merges) if n > 1]"}),
+        edit("BPE-05", {APPEND: "return [pair for pair, n in counts.most_common(n_merges)]"}),
         edit("BPE-57 nothing is merged", {NEXT: "pass"},
              "You find the same pair in every round.", "What should the ids be in the second round?"),
         edit("BPE-07 ties by the larger ids",

@@ -93,6 +93,8 @@ def _steps(steps: Any, exercise: Exercise, case: Case) -> dict:
             forms["aside"] = _aside
         if case.program:
             forms["program"] = _value
+        if case.elsewhere and isinstance(steps, dict) and "elsewhere" in steps:
+            forms["elsewhere"] = partial(fields, line=_count)
     return fields(steps, **forms)
 
 

@@ -4,6 +4,7 @@ import re
 
 from autograder.judge import formatting
 from autograder.judge.findings.finding import RUNS, CaseContext, Finding
+from autograder.probe.build import TAKEN, is_own_method
 from autograder.values import Encoded
 
 
@@ -17,9 +18,18 @@ def raised(context: CaseContext, error: Encoded) -> Finding:
     if error["type"] == "OutOfTime":
         question = "Which loop never ends, or does far too much?"
         return context.finding(RUNS, f"There was {error['text']}.", question, detail=detail)
-    words = _refusal(context, error) or _without_self(context, error)
+    words = _taken(error) or _refusal(context, error) or _without_self(context, error)
     observation, question = words or (formatting.format_error(error), _question_about(error))
     return context.finding(RUNS, observation, question, detail=detail)
+
+
+def _taken(error: Encoded) -> tuple[str, str] | None:
+    """A name of nn.Module's own that an answer gives to something else."""
+    if error["type"] != TAKEN or not is_own_method(error["text"]):
+        return None
+    return f"`self.{error['text']}` takes the place of nn.Module's own `{error['text']}`.", (
+        "Which other name could what you keep there have?"
+    )
 
 
 def _refusal(context: CaseContext, error: Encoded) -> tuple[str, str] | None:
@@ -97,6 +107,7 @@ QUESTIONS = {
     "is_causal hint": "`is_causal` is only a hint. Which argument does the masking?",
     "keyword argument": CALLED,
     "positional argument": CALLED,
+    "'function' object has no attribute": "That is a plain function here. What does the docstring promise of it?",
     "has no attribute": "What type does the object before that dot have in this case?",
     "object is not callable": "What is the object before those parentheses: a function, or a value?",
     "object is not subscriptable": "What type does the object before those square brackets have?",

@@ -20,7 +20,7 @@ from autograder.judge.findings.finding import (
 )
 from autograder.judge.findings.gradients import wrong_gradient
 from autograder.judge.findings.values import wrong_value
-from autograder.probe.build import states_as_given
+from autograder.probe.build import RESEEDED, states_as_given
 from autograder.schema.case import SIDE_EFFECTS
 from autograder.values import Encoded, Record
 from autograder.values.compare import EXACT, difference, same_value
@@ -50,7 +50,7 @@ def _faults_of_steps(
 ) -> Iterator[Finding | None]:
     first = wrong_value(context, "output", expected["output"], steps["output"])
     yield first
-    yield _changed(context, steps["after"])
+    yield _changed(context, expected["after"], steps["after"])
     if first is not None and first.level == NUMBERS and "evaluated" in steps:
         yield _right_in_evaluation(context, expected["output"], steps["evaluated"])
     if first is None or first.level >= FINITE:
@@ -99,22 +99,51 @@ def _wrong_parts(context: CaseContext, expected: Shapes, found: Shapes | None) -
     return context.finding(PARTS, *formatting.other_parts(expected, found))
 
 
-def _changed(context: CaseContext, after: Encoded) -> Finding | None:
+def _changed(context: CaseContext, expected: Encoded, after: Encoded) -> Finding | None:
     if context.case.new:
         return None
-    # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as changed.
-    found = named_items(after)
-    for key, before in states_as_given(context.case).items():
-        if key not in found or difference(encode(before), found[key], EXACT) is not None:
-            observation = f"After the call the caller's `{context.name_of(key)}` has changed."
-            thing = "a tensor" if isinstance(before, torch.Tensor) else "something"
-            question = f"Which line writes into {thing} that was passed in?"
-            if key.endswith(".training"):
-                question = "Which line changes the mode of a module?"
+    # subtle: every input must be there unchanged, so that one that is missing or incomparable counts as changed. What
+    # is left behind on a module is compared with what the reference leaves: a case may do something to it as well.
+    found, right = named_items(after), named_items(expected)
+    for key, given in states_as_given(context.case).items():
+        owner, _, trace = key.rpartition(".")
+        before = right[key] if trace in TRACES else encode(given)
+        if key not in found or difference(before, found[key], EXACT) is not None:
+            thing = "a tensor" if isinstance(given, torch.Tensor) else "something"
+            writes = (
+                "After the call the caller's `{}` has changed.",
+                f"Which line writes into {thing} that was passed in?",
+            )
+            observation, question = TRACES.get(trace, writes)
+            observation = observation.format(context.name_of(owner if trace in TRACES else key))
             return context.finding(
                 CHANGED, observation, question, aspect=SIDE_EFFECTS, step="after", mistake="LOOP-19"
             )
     return None
+
+
+TRACES = {
+    "training": (
+        "After the call the caller's `{}` is in another mode than before.",
+        "Which line puts a module into another mode, and in which mode was it given to you?",
+    ),
+    "requires_grad": (
+        "After the call other parameters of `{}` ask for gradients than before.",
+        "Which line sets `requires_grad` of something that it was given?",
+    ),
+    "hooks": (
+        "After the call `{}` has other hooks than before.",
+        "Which hooks are yours to remove, and which belong to somebody else?",
+    ),
+    "parts": (
+        "After the call `{}` has other parts than before.",
+        "Which line puts another part into a module that it was given?",
+    ),
+    RESEEDED: (
+        "After the call the random numbers of the whole program start anew.",
+        "Which line sets a seed, and who else draws from the same numbers?",
+    ),
+}
 
 
 OTHER = {

@@ -40,7 +40,10 @@ def loops(logits, targets, ignore=-100):
     return torch.stack(losses).mean()
 
 
+LAST = "return -(picked * counts).sum() / counts.sum()"
 RIGHT = {
+    "divergence": {LAST: "sure = F.one_hot(targets[counts], logits.shape[-1]).to(logits)\n    return F.kl_div("
+                   "torch.log_softmax(logits[counts], -1), sure, reduction='batchmean')"},
     "selected": selected,
     "flat": flat,
     "by hand": by_hand,
@@ -49,14 +52,11 @@ RIGHT = {
     "masked select": {"-(picked * counts).sum() / counts.sum()": "-picked[counts].mean()"},
     "clamped": {"targets.masked_fill(~counts, 0)": "(targets * counts).clamp(min=0)"},
 }
-LAST = "return -(picked * counts).sum() / counts.sum()"
 WRONG = {
     "float32 inside": {"torch.log_softmax(logits, dim=-1)": "torch.log_softmax(logits.float(), dim=-1).to(logits)"},
     "cross_entropy": {LAST: "return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=ignore)"},
     "nn.CrossEntropyLoss": {LAST: "return torch.nn.CrossEntropyLoss(ignore_index=ignore)(logits.mT, targets)"},
     "nll_loss": {LAST: "return F.nll_loss(log_probs.flatten(0, 1), targets.flatten(), ignore_index=ignore)"},
-    "divergence": {LAST: "sure = F.one_hot(targets[counts], logits.shape[-1]).to(logits)\n    return F.kl_div("
-                   "torch.log_softmax(logits[counts], -1), sure, reduction='batchmean')"},
     "a loss module's functional": {LAST: "return torch.ops.aten.cross_entropy_loss(logits.flatten(0, 1), "
                                    "targets.flatten(), None, 1, ignore)"},
     "smoothed": {"torch.log_softmax(logits, dim=-1)": "0.9 * torch.log_softmax(logits, -1) + 0.1 * torch.log_softmax("

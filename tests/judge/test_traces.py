@@ -1,0 +1,85 @@
+"""What an answer leaves behind on what it was given is found in every exercise, and told in words of its own."""
+
+import pytest
+import torch
+from judged import PUBLIC, expected_of, verdict, worked_answer
+
+from autograder.exercises import find
+from autograder.schema.case import Module
+
+
+def kept_in_eval(model):
+    model.eval()
+
+
+def learning(model):
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+
+
+def hooked(model):
+    model.register_forward_hook(lambda module, args, out: None)
+
+
+def with_another_part(model):
+    model.add_module("another", torch.nn.Identity())
+
+
+LEFT_BEHIND = {
+    kept_in_eval: "is in another mode than before",
+    learning: "ask for gradients than before",
+    hooked: "has other hooks than before",
+    with_another_part: "has other parts than before",
+}
+
+
+def given_modules(exercise_id: str) -> bool:
+    """Whether an exercise asks for a function that is given modules which it must not change."""
+    cases = expected_of(exercise_id, *PUBLIC).cases
+    return find(exercise_id).procedure == "function" and any(
+        isinstance(value, Module) and name not in case.changes and case.family != "two calls in a row"
+        for case in cases
+        for name, value in (*((str(i), arg) for i, arg in enumerate(case.args)), *case.kwargs.items())
+    )
+
+
+@pytest.mark.parametrize("leave", LEFT_BEHIND, ids=lambda leave: leave.__name__)
+@pytest.mark.parametrize("exercise_id", ["norms.pre_norm", "inside.logit_lens"])
+def test_what_is_left_behind_on_a_module_is_told(exercise_id, leave):
+    assert given_modules(exercise_id)
+    right = worked_answer(exercise_id)
+
+    def answer(*args, **kwargs):
+        result = right(*args, **kwargs)
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, torch.nn.Module):
+                leave(value)
+        return result
+
+    judged = verdict(exercise_id, answer)
+    assert not judged.passed and LEFT_BEHIND[leave] in judged.message, judged.message
+
+
+@pytest.mark.parametrize("exercise_id", ["matmul.attention", "finetune.merge_lora", "tokens.merge_pair"])
+def test_a_call_that_sets_the_seed_of_the_whole_program_is_told(exercise_id):
+    right = worked_answer(exercise_id)
+
+    def answer(*args, **kwargs):
+        torch.manual_seed(0)
+        return right(*args, **kwargs)
+
+    judged = verdict(exercise_id, answer)
+    assert not judged.passed and "random numbers of the whole program start anew" in judged.message
+
+
+@pytest.mark.parametrize("exercise_id", ["finetune.LoRALinear", "heads.MultiheadSelfAttention"])
+def test_a_module_that_sets_the_seed_when_it_is_made_is_told(exercise_id):
+    right = worked_answer(exercise_id)
+
+    class Answer(right):
+        def __init__(self, *args, **kwargs):
+            torch.manual_seed(0)
+            super().__init__(*args, **kwargs)
+
+    judged = verdict(exercise_id, Answer)
+    assert not judged.passed and "random numbers of the whole program start anew" in judged.message
