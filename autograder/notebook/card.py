@@ -1,12 +1,11 @@
 """How a verdict looks: a small card in a notebook, plain text elsewhere."""
 
 import html
-import os
 import re
 from collections.abc import Iterable
 
 from autograder.errors import OUR_ERROR, place_of
-from autograder.notebook.running import running_notebook
+from autograder.notebook.running import is_validating, running_notebook
 from autograder.verdict import PARTLY_RIGHT, RIGHT, Verdict
 
 SIGNS = {RIGHT: "✓", PARTLY_RIGHT: "◐"}
@@ -74,7 +73,7 @@ def show_failure(lines: list[str]) -> bool:
     subtle: a card, because JupyterLab breaks the lines of an error in the middle of words. nbgrader's Validate shows
     the text of errors, and no cards.
     """
-    if running_notebook() is None or "NBGRADER_VALIDATING" in os.environ:
+    if running_notebook() is None or is_validating():
         return False
     head, *rest = lines if len(lines) > 1 else ["", *lines]
     show(_html_card(OTHER_COLOUR, head, rest), "\n".join(lines))

@@ -16,8 +16,13 @@ from traitlets.config import Config
 
 from autograder.exercises.own import use_course
 from autograder.grading.gradebook.fail_closed import EXPORTERS, mark_as_loaded
-from autograder.grading.gradebook.nbgrader_steps import GradeSubmission, TrustTheCourse
-from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, make_releasable
+from autograder.grading.gradebook.nbgrader_steps import (
+    GradeSubmission,
+    PointsOfTheCourse,
+    TrustTheCourse,
+    take_names_literally,
+)
+from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, GradesSoFar, make_releasable
 
 COURSE_ID = "attention-by-hand"
 SAFE = {
@@ -29,6 +34,7 @@ SAFE = {
 def configure(c: Config, folder: str) -> None:
     """Sets everything in the traitlets configuration `c` for the course in `folder`."""
     mark_as_loaded(c)
+    take_names_literally()
     use_course(Path(folder))
     # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
@@ -53,6 +59,7 @@ def _release(c: Config) -> None:
     c.GenerateAssignment.exporter_class = EXPORTERS["GenerateAssignment"]
     c.GenerateAssignment.preprocessors = [
         stock.IncludeHeaderFooter,
+        PointsOfTheCourse,
         stock.LockCells,
         stock.ClearSolutions,
         stock.ClearMarkScheme,
@@ -90,7 +97,7 @@ def _feedback(c: Config) -> None:
     c.GenerateFeedback.preprocessors = [
         stock.ClearHiddenTests,
         stock.AssignLatePenalties,  # the due date or points given by hand may have changed
-        stock.GetGrades,
+        GradesSoFar,
         CSSHTMLHeaderPreprocessor,
         FitForStudents,
     ]
@@ -104,6 +111,7 @@ def _feedback(c: Config) -> None:
     c.FeedbackExporter.filters = SAFE | {
         "nothing_live": "autograder.grading.pages.feedback.nothing_live",
         "exercise_name": "autograder.grading.pages.feedback.exercise_name",
+        "points": "autograder.grading.gradebook.table.as_number",
     }
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
     # nbgrader's templates render them on their own; the two filters clean those as well.

@@ -21,6 +21,7 @@ from nbgrader.plugins import ExportPlugin
 
 from autograder.files import write_whole
 from autograder.grading.gradebook.late import LatePenalties
+from autograder.grading.gradebook.table import as_number
 
 # Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls, and
 # doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
@@ -150,7 +151,7 @@ def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | N
 def _quoted(cell: object) -> str:
     """A cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
     if isinstance(cell, float):
-        return f"{cell:g}" if cell == round(cell, 4) else f"{cell:.4f}"
+        return as_number(cell)
     text = "" if cell is None else str(cell)
     if text.startswith(WHITE) and not FORMULA.match(text):
         text = f"'{text}"
