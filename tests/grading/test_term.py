@@ -13,6 +13,7 @@ from nbgrader.utils import compute_checksum
 from sandboxed import needs_sandbox
 from term import add_to_settings, as_student, autograder, cell_named, change, nbgrader, written_points
 
+from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
 from autograder.grading.gradebook.open_course import open_course
@@ -70,6 +71,22 @@ def test_a_lesson_goes_through_the_exchange_to_a_student_and_back(course, open_t
     (page,) = (mine / FIRST / "feedback").rglob("*.html")
     assert "What is exp(1000) in float32?" in page.read_text(encoding="utf-8")
     assert page.read_bytes() == (course / "feedback" / name / FIRST / f"{FIRST}.html").read_bytes()
+
+
+def test_two_sections_on_one_hub_never_collect_from_each_other(course, tmp_path, open_to_all):
+    other = make_course(tmp_path / "section_b", ["01"])
+    exchange, mine = open_to_all / "exchange", open_to_all / "student"
+    student = as_student(mine)
+    root = f"--Exchange.root={exchange}"
+    for section in (course, other):
+        nbgrader(section, "release_assignment", FIRST, root)
+    to_first = f"--course={open_course(course).coursedir.course_id}"
+    nbgrader(mine, "fetch_assignment", FIRST, root, to_first, **student)
+    nbgrader(mine, "submit", FIRST, root, to_first, **student)
+    nbgrader(other, "collect", FIRST, root)
+    assert not list((other / "submitted").iterdir())
+    nbgrader(course, "collect", FIRST, root)
+    assert len(list((course / "submitted").iterdir())) == 1
 
 
 # --- the settings ---------------------------------------------------------------------------------------------------
@@ -354,7 +371,7 @@ def test_a_team_in_brackets_gets_its_page(course):
     hand_in(course, SampleSubmission(team))
     autograder("grade", course, cwd=course)
     nbgrader(course, "generate_feedback", FIRST)
-    assert f"{FIRST}: 21 of 21 points" in page_of(course, team)
+    assert f"{FIRST}: 21 of 25 points" in page_of(course, team)
     shutil.rmtree(course / "feedback")
     nbgrader(course, "generate_feedback", FIRST, f"--student={team}")
     assert page_of(course, team)

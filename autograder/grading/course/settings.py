@@ -24,7 +24,7 @@ from autograder.grading.gradebook.nbgrader_steps import (
 )
 from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, GradesSoFar, make_releasable
 
-COURSE_ID = "attention-by-hand"
+OLD_ID = "attention-by-hand"  # of courses that were made before each had an id of its own
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
     "clean_html": "autograder.grading.safe.clean_html.clean",
@@ -41,7 +41,7 @@ def configure(c: Config, folder: str) -> None:
     programs = os.path.dirname(sys.executable)
     if programs not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join(filter(None, [programs, os.environ.get("PATH")]))
-    c.CourseDirectory.course_id = COURSE_ID
+    c.CourseDirectory.course_id = OLD_ID
     c.CourseDirectory.root = folder
     # Wait for a gradebook that somebody else is writing to, instead of failing at once.
     c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
