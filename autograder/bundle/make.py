@@ -19,6 +19,7 @@ from autograder.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TOP = "attention-by-hand"
+STUDENTS = "+students"  # after its version: pip, which knows two packages of one name, tells this one by it
 # The files of the package that the tools of a notebook need; none that contains or makes an answer.
 MODULES = (
     "__init__.py",
@@ -124,7 +125,7 @@ def _write_texts(folder: Path) -> None:
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     pins = [f"{name}=={version(name).partition('+')[0]}" for name in REQUIRED]
     known = {
-        "VERSION": version("attention-by-hand"),
+        "VERSION": version("attention-by-hand").partition("+")[0] + STUDENTS,
         "DEPENDENCIES": "\n".join(f'    "{pin}",' for pin in pins),
     }
     for template in (PACKAGE / "bundle/student").iterdir():
