@@ -78,7 +78,7 @@ def forget(folder: Path, student: str) -> list[Path]:
 
 def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
     """The folders of the student, and the outcomes of grading."""
-    if not student or Path(student).name != student:
+    if not student or student.startswith(".") or "/" in student:
         raise UserError(f"{student!r} cannot be the id of a student.")
     folders = [path for path in folder.iterdir() if path.is_dir() and path.name not in OF_NOBODY]
     found = [path / student for path in sorted(folders) if (path / student).is_dir()]
@@ -132,6 +132,9 @@ def _forget_deleted_rows(db_url: str) -> None:
 
 
 def _remove(place: Path) -> None:
+    if place.is_symlink():
+        place.unlink()
+        return
     for path in [place, *place.rglob("*")] if place.is_dir() else []:
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o755)  # nbgrader leaves them read-only

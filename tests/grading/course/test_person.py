@@ -107,10 +107,23 @@ def test_all_that_is_kept_of_a_student_is_shown(course, capsys):
         assert path == "gradebook.db" or (course / path).is_dir() or path in said, path
 
 
-@pytest.mark.parametrize("student", ["nobody", "..", "", "../course", "."])
+@pytest.mark.parametrize("student", ["nobody", "..", "", "../course", ".", ".secret", "ada_lovelace"])
 def test_nobody_else_is_removed(course, student):
-    before = sorted(course.rglob("*"))
+    outside = course.parent / "precious"
+    outside.write_text("mine")
+    before = sorted(course.parent.rglob("*"))
     for act in (show, forget):
         with pytest.raises(UserError, match=r"keeps nothing of|cannot be the id"):
             act(course, student)
-    assert sorted(course.rglob("*")) == before
+    assert sorted(course.parent.rglob("*")) == before
+
+
+def test_a_link_in_a_student_s_place_is_removed_and_not_what_it_leads_to(course):
+    outside = course.parent / "precious"
+    outside.mkdir()
+    (outside / "file").write_text("mine")
+    shutil.rmtree(course / "submitted" / ADA)
+    (course / "submitted" / ADA).symlink_to(outside)
+    (course / "earlier" / ADA / "link").symlink_to(outside)
+    forget(course, ADA)
+    assert (outside / "file").read_text() == "mine" and naming(course, ADA) == []
