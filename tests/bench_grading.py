@@ -1,5 +1,5 @@
-"""How fast a class is graded: stock `nbgrader autograde` against ours, in one run. Part of `make bench`; asserts
-nothing.
+"""How fast a class is graded: stock `nbgrader autograde`, as it is called and in as many processes as ours, against
+ours, in one run; and what endless loops cost. Part of `make bench`; asserts nothing.
 
 One class of submissions of lesson 01 (the made-up class, each with a cell of its own, so that no two are the
 same) is graded with both, the stock one on a course with nbgrader's own settings, whose checks run in the
@@ -22,7 +22,7 @@ from nbformat.v4 import new_code_cell
 
 from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
-from autograder.grading.demo.sample_class import CLASS, FIRST, SampleSubmission
+from autograder.grading.demo.sample_class import CLASS, FIRST, SOFTMAX, SampleSubmission
 from autograder.grading.gradebook.fail_closed import GUARD
 from autograder.grading.gradebook.open_course import SETTINGS, open_course
 from autograder.grading.gradebook.outcomes import last_outcome
@@ -39,6 +39,10 @@ c.ClearMarkScheme.enforce_metadata = False
 c.Execute.timeout = 120
 c.ExecutePreprocessor.timeout = 120
 """
+AUTOGRADE = [str(Path(sys.executable).with_name("nbgrader")), "autograde"]
+DIGITS = "0123456789"
+LOOPS = SampleSubmission("loops", answers={SOFTMAX: "while True:\n    pass"})
+ONE_IN = 20  # of a class with endless loops
 HONEST = [work for work in CLASS if work.lesson == FIRST and work.file is None and not work.without_checks]
 
 
@@ -68,9 +72,33 @@ def ours(folder: Path) -> tuple[float, float, float]:
 
 
 def stock(folder: Path) -> tuple[float, float, float]:
+    make_stock(folder)
+    return seconds([*AUTOGRADE, FIRST], folder)
+
+
+def make_stock(folder: Path) -> None:
     (folder / GUARD).unlink()
     (folder / SETTINGS).write_text(STOCK.format(folder=str(folder)), encoding="utf-8")
-    return seconds([str(Path(sys.executable).with_name("nbgrader")), "autograde", FIRST], folder)
+
+
+def stock_side_by_side(folder: Path, processes: int) -> float:
+    """The wall time of stock commands side by side, each for a share of the students, by the last digit of their
+    numbers."""
+    make_stock(folder)
+    start = time.perf_counter()
+    shares = [f"???[{DIGITS[first::processes]}]_*" for first in range(processes)]
+    running = [
+        subprocess.Popen(
+            [*AUTOGRADE, FIRST, f"--student={share}"],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for share in shares
+    ]
+    if any(one.wait() for one in running):
+        sys.exit("a stock command failed")
+    return time.perf_counter() - start
 
 
 def scores(folder: Path) -> dict:
@@ -91,10 +119,16 @@ def parts(folder: Path) -> dict[str, float]:
 def main() -> None:
     cores = os.cpu_count()
     with tempfile.TemporaryDirectory() as place:
-        small, large, other = (Path(place, name) for name in ("ours", "large", "stock"))
+        names = ("ours", "large", "loops", "stock", "stock side by side")
+        small, large, looping, other, others = (Path(place, name) for name in names)
         make_course(small)
         fill(small, SIZE)
-        shutil.copytree(small, other)
+        for copy in (other, others, looping):
+            shutil.copytree(small, copy)
+        for number in range(0, SIZE, ONE_IN):
+            (old,) = (looping / "submitted").glob(f"{number:04}_*")
+            shutil.rmtree(old)
+            hand_in(looping, replace(LOOPS, student=old.name))
         shutil.copytree(small, large)
         fill(large, GROWTH * SIZE)
         print(
@@ -116,9 +150,17 @@ def main() -> None:
         much, _, more = ours(large)
         print(f"  ours, {GROWTH} times as many {much:6.1f} s   {much / wall:.1f} times as long   ", end="")
         print(f"largest process {more:.0f} MB")
+        loops = len(range(0, SIZE, ONE_IN))
+        slow, _, _ = ours(looping)
+        print(
+            f"  with {loops} endless loops among them {slow:4.1f} s   {(slow - wall) / loops:.1f} s more for each"
+        )
         theirs, _, _ = stock(other)
         print(f"  stock autograde   {theirs:8.1f} s   {theirs / SIZE:6.2f} s each")
         print(f"  ours is {theirs / wall:.1f} times as fast")
+        processes = min(cores or 1, len(DIGITS))
+        beside = stock_side_by_side(others, processes)
+        print(f"  stock, {processes} at a time {beside:6.1f} s   ours is {beside / wall:.1f} times as fast")
         differ = [student for student, points in scores(small).items() if points != scores(other)[student]]
         print(f"  scores: {SIZE - len(differ)} of {SIZE} the same {differ or ''}")
 

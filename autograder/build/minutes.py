@@ -16,6 +16,7 @@ STEP = 5  # minutes; nobody knows it more exactly
 SPENT = re.compile(r"^\*\*You spend\*\* about N minutes.*?$(?=\n\n)", flags=re.M | re.S)
 HEADING = re.compile(r"^#+ (.+)$", flags=re.M)
 HEAD = "| exercise | points | minutes |"
+ROW = re.compile(r"^\| (?P<title>.+) \| [\d.]+ \| (?P<minutes>\d+) \|$", flags=re.M)
 # What is read only after one has answered, or not at all.
 LATER = re.compile(
     rf"### BEGIN .*?### END [A-Z ]+|<details>.*?</details>|!\[.*?\]\(.*?\)|{re.escape(HEAD)}.*?\n\n",
@@ -44,8 +45,28 @@ def with_exercises(text: str, cells: "list[Cell]") -> str:
     return SPENT.sub(lambda said: said[0].replace("N", str(minutes_of(cells)), 1) + f"\n\n{table}", text)
 
 
+def with_points(text: str, points: dict[str, float]) -> str:
+    """A lesson's first cell with other points in its table of exercises, by the titles of the rows."""
+
+    def row(found: re.Match) -> str:
+        known = points.get(found["title"])
+        return found[0] if known is None else f"| {found['title']} | {known:g} | {found['minutes']} |"
+
+    return ROW.sub(row, text) if HEAD in text else text
+
+
 def _title(cell: "Cell") -> str:
     if cell.kind == "exercise":
-        return f"`{cell.name.partition('.')[2]}`"
-    heading = HEADING.findall(cell.text)[0]
+        return title_of_exercise(cell.name)
+    return title_of_question(cell.text)
+
+
+def title_of_exercise(exercise_id: str) -> str:
+    """The title of an exercise's row in the table."""
+    return f"`{exercise_id.partition('.')[2]}`"
+
+
+def title_of_question(text: str) -> str:
+    """The title of a written question's row in the table."""
+    heading = HEADING.findall(text)[0]
     return f"a written question: {heading[0].lower()}{heading[1:]}"

@@ -38,5 +38,7 @@ def _file(path: str, alt: str, images: Path) -> Path:
         raise SourceError(f"the picture {path} has no alternative text; say what it shows")
     file = (images / path[len(FOLDER) :]).with_suffix(".png")
     if not file.is_file():
-        raise SourceError(f"there is no picture images/{file.name}; images/make_images.py draws it")
+        drawn = (images / "make_images.py").is_file()
+        mend = "images/make_images.py draws it" if drawn else "put it there, as a PNG"
+        raise SourceError(f"there is no picture images/{file.name}; {mend}")
     return file

@@ -21,6 +21,7 @@ from autograder.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TOP = "attention-by-hand"
+STUDENTS = "+students"  # after its version: pip, which knows two packages of one name, tells this one by it
 
 
 def bundle(file: Path, progress: bool = True, course: Path | None = None) -> Path:
@@ -81,7 +82,7 @@ def _write_texts(folder: Path, packages: list[str]) -> None:
     """Licence, README, Makefile and what pip needs."""
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     known = {
-        "VERSION": version("attention-by-hand"),
+        "VERSION": version("attention-by-hand").partition("+")[0] + STUDENTS,
         "DEPENDENCIES": "\n".join(f'    "{package}",' for package in packages),
     }
     for template in (PACKAGE / "bundle/student").iterdir():

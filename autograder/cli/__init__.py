@@ -21,13 +21,20 @@ from autograder.printable import printable
 
 HOME = Path(__file__).resolve().parents[2]  # of a clone or a bundle, where README's lines make `.venv`
 OWN_PYTHON = (".venv/bin/python", ".venv/Scripts/python.exe")
+OF_STUDENTS = (
+    "(This Python has the package that students get. A teacher's commands are in the course's repository, which has "
+    "the same name and needs a Python of its own.)"
+)
 
 
 class _Parser(argparse.ArgumentParser):
     """Reports wrong arguments in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"autograder: {printable(message)}; `{self.prog} --help` shows how it is called.\n")
+        said = f"autograder: {printable(message)}; `{self.prog} --help` shows how it is called."
+        if not (Path(__file__).parent / "teach.py").is_file():
+            said += f" {OF_STUDENTS}"
+        self.exit(2, f"{said}\n")
 
 
 def main(argv: list[str] | None = None) -> int:

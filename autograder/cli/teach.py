@@ -1,4 +1,4 @@
-"""Commands for teachers: check, course, collect, grade, report, demo, bundle."""
+"""Commands for teachers: check, course, collect, grade, report, show, forget, demo, bundle, gradescope."""
 
 import json
 import os
@@ -26,8 +26,10 @@ def add_to(commands: Any) -> None:
     _add_grade(commands)
     _add_extend(commands)
     _add_report(commands)
+    _add_show_and_forget(commands)
     _add_demo(commands)
     _add_bundle(commands)
+    _add_gradescope(commands)
 
 
 def _add_check(commands: Any) -> None:
@@ -51,6 +53,12 @@ def _add_course(commands: Any) -> None:
     )
     command.add_argument(
         "--with", dest="further", metavar="FOLDER", type=Path, help="and lessons of your own"
+    )
+    command.add_argument(
+        "--id", metavar="ID", help="its name in an exchange (default: one that no other has)"
+    )
+    command.add_argument(
+        "--like", metavar="COURSE", type=Path, help="with the lessons of that course as you changed them"
     )
     command.add_argument(
         "--update",
@@ -117,6 +125,16 @@ def _add_report(commands: Any) -> None:
     command.add_argument("lesson", metavar="LESSON", nargs="?", help="for instance 03_masking (default: all)")
 
 
+def _add_show_and_forget(commands: Any) -> None:
+    show = add_command(commands, "show", _show, "show all that the course keeps of one student")
+    text = "remove one student with all that the course keeps of them"
+    forget = add_command(commands, "forget", _forget, text)
+    forget.epilog = "Exit status: 0 if nothing is left, 1 if files of your own still name the student."
+    for command in (show, forget):
+        command.add_argument("folder", metavar="DIR", help="the folder of the course")
+        command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")
+
+
 def _add_demo(commands: Any) -> None:
     command = add_command(commands, "demo", _demo, "make a course with a sample class, and grade it")
     command.add_argument(
@@ -132,6 +150,22 @@ def _add_bundle(commands: Any) -> None:
     command.add_argument(
         "--course", metavar="DIR", help="of this course: its lessons, text and points (default: all)"
     )
+
+
+def _add_gradescope(commands: Any) -> None:
+    text = "write the autograder.zip of a lesson for Gradescope"
+    command = add_command(commands, "gradescope", _gradescope, text)
+    command.add_argument("lesson", metavar="LESSON", help="for instance 03_masking")
+    command.add_argument("--course", metavar="DIR", type=Path, required=True, help="the folder of the course")
+    command.add_argument(
+        "-o",
+        dest="file",
+        metavar="FILE",
+        type=Path,
+        default=Path("autograder.zip"),
+        help="default: %(default)s",
+    )
+    command.add_argument("--torch-index", metavar="URL", help="where pip finds PyTorch without GPU libraries")
 
 
 def _needs_fork(what: str, instead: str) -> None:
@@ -178,8 +212,13 @@ def _course(arguments: Namespace) -> None:
         from autograder.grading.course.make import make_course
         from autograder.grading.course.update import update_course
 
-    put = update_course if arguments.update else make_course
-    put(Path(arguments.folder), arguments.only, arguments.further)
+    folder = Path(arguments.folder)
+    if not arguments.update:
+        make_course(folder, arguments.only, arguments.further, arguments.id, arguments.like)
+    elif arguments.id or arguments.like:
+        raise UserError("--id and --like are for a new course; the id of this one is in nbgrader_config.py.")
+    else:
+        update_course(folder, arguments.only, arguments.further)
 
 
 def _collect(arguments: Namespace) -> int:
@@ -224,6 +263,20 @@ def _report(arguments: Namespace) -> None:
         from autograder.grading.pages.report import report
 
     report(Path(arguments.folder), arguments.lesson)
+
+
+def _show(arguments: Namespace) -> None:
+    with quick_imports():
+        from autograder.grading.course.person import show
+
+    show(Path(arguments.folder), arguments.student)
+
+
+def _forget(arguments: Namespace) -> int:
+    with quick_imports():
+        from autograder.grading.course.person import forget
+
+    return 1 if forget(Path(arguments.folder), arguments.student) else 0
 
 
 def _demo(arguments: Namespace) -> None:
@@ -281,3 +334,10 @@ def _bundle(arguments: Namespace) -> None:
     from autograder.bundle import bundle
 
     bundle(Path(arguments.file), course=Path(arguments.course) if arguments.course else None)
+
+
+def _gradescope(arguments: Namespace) -> None:
+    with quick_imports():
+        from autograder.grading.gradescope.make import make_archive
+
+    make_archive(arguments.lesson, arguments.course, arguments.file, arguments.torch_index)

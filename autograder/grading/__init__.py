@@ -14,9 +14,10 @@ parallel/        all of this for several submissions at a time, on this machine 
 gradebook/       scores are written into nbgrader's gradebook, and read from it
 safe/            what students wrote and printed is made safe to look at
 pages/           feedback for students and the report for teachers
+gradescope/      a lesson is graded in Gradescope's container
 demo/            a made-up class, to try it
 
 A folder imports only from those that it needs: submission and worker from sandbox; judging from these and safe;
 parallel and gradebook from these; collect from submission and gradebook; pages from gradebook and collect; course
-from submission, gradebook and pages; demo from all.
+from submission, gradebook and pages; gradescope and demo from all.
 """

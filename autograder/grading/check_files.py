@@ -70,7 +70,7 @@ def _read(file: str) -> list[str] | NotJudged:
     if not file.endswith((".py", ".ipynb")):
         return NotJudged("only .py and .ipynb files can be judged.")
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = Path(file).read_text(encoding="utf-8-sig")
         if file.endswith(".ipynb"):
             return _cells(text)
         ast.parse(text)
@@ -88,8 +88,11 @@ def _read(file: str) -> list[str] | NotJudged:
 def _cells(text: str) -> list[str] | NotJudged:
     """Checks, timings and explorers are left out."""
     try:
-        code = [cell for cell in json.loads(text)["cells"] if cell.get("cell_type") == "code"]
-        return ["".join(cell.get("source", "")) for cell in code if not _is_skipped(cell.get("metadata", {}))]
+        cells = [cell for cell in json.loads(text)["cells"] if isinstance(cell, dict)]
+        code = [cell for cell in cells if cell.get("cell_type") == "code"]
+        return [
+            "".join(cell.get("source") or "") for cell in code if not _is_skipped(cell.get("metadata", {}))
+        ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return NotJudged("it is not a notebook (nbformat 4).")
 

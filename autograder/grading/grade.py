@@ -5,10 +5,13 @@ No submission stops the others, and none is ever changed.
 """
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from nbgrader.api import InvalidEntry
 from nbgrader.apps.api import NbGraderAPI
@@ -76,7 +79,10 @@ def grade(
 
 @contextmanager
 def _one_clear_line(folder: Path) -> Iterator[None]:
-    """Raises UserError for what stops grading as a whole, never a submission: a full disk, a locked gradebook."""
+    """Raises UserError for what stops grading as a whole, never a submission: a full disk, a locked gradebook, Ctrl-C,
+    of which a line says at once that it was heard."""
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, _say_and_stop) if in_main else None
     try:
         yield
     except KeyboardInterrupt:
@@ -89,6 +95,15 @@ def _one_clear_line(folder: Path) -> Iterator[None]:
             ) from None
         why = str(getattr(cause, "orig", None) or cause).splitlines()[0]
         raise UserError(f"grading stopped: the gradebook cannot be written ({why}). {GO_ON}") from None
+    finally:
+        if in_main:
+            signal.signal(signal.SIGINT, before)
+
+
+def _say_and_stop(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough: what follows takes no time
+    print("\nautograder: stopping; what is graded is kept ...", file=sys.stderr, flush=True)
+    raise KeyboardInterrupt
 
 
 def _print(rows: list[Row], folder: Path, as_json: bool) -> None:

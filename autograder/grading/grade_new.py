@@ -4,6 +4,7 @@ time, and recorded as soon as its result is there."""
 import logging
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 from nbgrader.apps.api import NbGraderAPI
@@ -12,7 +13,6 @@ from tqdm import tqdm
 from autograder.exercises.own import packed
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.gradebook.recorder import Recorder, cannot_write
-from autograder.grading.judging import results
 from autograder.grading.judging.results import Failed, Result
 from autograder.grading.judging.run import HowToRun, failure
 from autograder.grading.pages import missing
@@ -48,11 +48,13 @@ def grade_new(
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stderr)
     with bar, Recorder(api) as recorder:
         kinds: Counter[str] = Counter()
-        for done in grade_in_parallel(todo, lessons, runner, workers or runner.at_once):
-            result = _record(recorder, done, lessons[done.submission.lesson])
-            kinds[_kind_of_failure(result)] += 1
-            bar.set_postfix_str(", ".join(f"{count} {kind}" for kind, count in kinds.items() if kind))
-            bar.update()
+        # Closed when this stops early: nobody waits for what still runs.
+        with closing(grade_in_parallel(todo, lessons, runner, workers or runner.at_once)) as graded:
+            for done in graded:
+                result = _record(recorder, done, lessons[done.submission.lesson])
+                kinds[_kind_of_failure(result)] += 1
+                bar.set_postfix_str(", ".join(f"{count} {kind}" for kind, count in kinds.items() if kind))
+                bar.update()
 
 
 def _kind_of_failure(result: Result | Refused | Failed) -> str:
@@ -70,7 +72,6 @@ def _record(recorder: Recorder, done: Done, lesson: Lesson) -> Result | Refused 
     if isinstance(result, Result):
         assert done.read is not None, "what has a result had been read"
         try:
-            results.save(submission.folder, done.read.key, result)
             recorder.record(submission, done.read, lesson.source, result)
             for exercise, why in result.missing_graphs.items():
                 missing.report(f"{exercise} ({submission.student!a}, {submission.lesson})", why)

@@ -19,7 +19,7 @@ from autograder.notebook.card import text_of
 from autograder.notebook.held_back import nothing_shown, shown_if_it_takes_long
 from autograder.notebook.memory import remember
 from autograder.notebook.progress import next_after
-from autograder.notebook.running import running_notebook
+from autograder.notebook.running import is_validating, running_notebook
 from autograder.notebook.show import show_failure, show_note, show_picture, show_verdict
 from autograder.notebook.stale import stale
 from autograder.probe import probe
@@ -56,13 +56,14 @@ class Points(float):
         return "<span></span>"
 
 
-def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float:
+def check(answer: Callable, exercise: str | None = None, *, hidden: bool = False) -> float | None:
     """Judges `answer` and returns the points it earns, as a float.
 
     The exercise is found by the name under which the answer is known (`check(softmax)`), or given by its id.
     A right answer shows a tick; a partly right one its points and what is missing. With `hidden`, there are
     more cases. (Those of a graded course are drawn from its secret, and never put to this function.)
-    In a notebook the verdict of the visible cases is remembered for `progress()`.
+    In a notebook the verdict of the visible cases is remembered for `progress()`. For nbgrader's Validate, which stops
+    at points that its notebook does not allow, a right answer returns None, and a partly right one raises.
 
     Raises CheckFailed if the answer is wrong, does not run or is not started, with a few lines; its subclass NotJudged
     if the check itself broke, with the error as its cause.
@@ -114,7 +115,7 @@ def _refuse_within() -> None:
 _running: set[int] = set()  # threads that check
 
 
-def _checked(answer, exercise: Exercise, hidden: bool) -> float:
+def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
     if (warning := stale(answer, exercise.name)) is not None:
         show_note("An older version is checked", warning, "Fix that cell, run it, and check again.")
     verdict = _verdict(answer, exercise, hidden)
@@ -124,7 +125,9 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float:
             verdict = replace(
                 verdict, message="\n".join(filter(None, (verdict.message, next_after(exercise))))
             )
-    if verdict.state in (RIGHT, PARTLY_RIGHT):
+    if is_validating() and verdict.state == RIGHT:
+        return None
+    if verdict.state in (RIGHT, PARTLY_RIGHT) and not is_validating():
         show_verdict(verdict)
         show_picture(verdict)
         return Points(verdict.points)

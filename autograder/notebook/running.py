@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+
+def is_validating() -> bool:
+    """Whether nbgrader's Validate runs the notebook. It shows errors, and neither cards nor points."""
+    return "NBGRADER_VALIDATING" in os.environ
 
 
 def running_notebook() -> InteractiveShell | None:

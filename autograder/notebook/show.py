@@ -1,10 +1,8 @@
 """Show verdicts and notes: a card in a notebook, plain text elsewhere."""
 
-import os
-
 from autograder.errors import OUR_ERROR, place_of
 from autograder.notebook.card import OTHER_COLOUR, html_card, html_of, text_of
-from autograder.notebook.running import running_notebook
+from autograder.notebook.running import is_validating, running_notebook
 from autograder.verdict import Verdict
 
 NOTE_COLOUR = "#0072B2"
@@ -31,7 +29,7 @@ def show_failure(lines: list[str]) -> bool:
     subtle: a card, because JupyterLab breaks the lines of an error in the middle of words. nbgrader's Validate shows
     the text of errors, and no cards.
     """
-    if running_notebook() is None or "NBGRADER_VALIDATING" in os.environ:
+    if running_notebook() is None or is_validating():
         return False
     head, *rest = lines if len(lines) > 1 else ["", *lines]
     show(html_card(OTHER_COLOUR, head, rest), "\n".join(lines))

@@ -25,8 +25,11 @@ LONGEST_TEXT = 300
 PATIENCE = 4  # a call may take this many times as long as it may compute
 
 
-def guarded(call: Callable[[], T], seconds: float) -> tuple[T, None] | tuple[None, Encoded]:
-    """(value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the place of our own."""
+def guarded(
+    call: Callable[[], T], seconds: float, told: float | None = None
+) -> tuple[T, None] | tuple[None, Encoded]:
+    """(value, None) of `call()`, or (None, error) with the error as plain data; `ours` is the place of our own. An
+    error of time names `told` seconds if they are given, else `seconds`."""
     try:
         # subtle: on a busy machine a right answer waits for its turn, and must not be out of time for that.
         with quiet(), time_limit(seconds, waiting=PATIENCE * seconds):
@@ -36,7 +39,10 @@ def guarded(call: Callable[[], T], seconds: float) -> tuple[T, None] | tuple[Non
         error = ring
         while isinstance(error.__context__, OutOfTime):
             error = error.__context__
-        return None, describe(error) | {"type": "OutOfTime", "text": f"no answer after {seconds:g} seconds"}
+        return None, describe(error) | {
+            "type": "OutOfTime",
+            "text": f"no answer after {told or seconds:g} seconds",
+        }
     except KeyboardInterrupt:
         raise
     except BaseException as error:

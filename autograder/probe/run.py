@@ -68,10 +68,12 @@ def probe(
     output_only: bool = False,
     record: bool = True,
     tick: Callable[[str], None] = lambda at_work: None,
+    told: float | None = None,
 ) -> list[Record]:
     """One record for each case. `dtype` overrides the float type of all inputs (for a reference); `output_only`
     skips the steps that follow the output; `record` says whether the operations used, and a line that leaves the device
-    of the inputs, are recorded; `tick` is told before each case which one it is."""
+    of the inputs, are recorded; `tick` is told before each case which one it is. A call that takes longer than
+    `seconds` is said to take longer than `told`: its answer did before, and nobody waits as long again."""
     if procedure not in PROCEDURES:
         raise ValueError(f"there is no procedure {procedure!r}")
     records: list[Record] = []
@@ -87,7 +89,7 @@ def probe(
                 continue
             usage = Usage(in_all_threads=case is first) if record and case.has_usage else None
             records.append(
-                _Probe(answer, case, procedure, dtype, seconds, output_only, usage, instances).record()
+                _Probe(answer, case, procedure, dtype, seconds, output_only, usage, instances, told).record()
             )
             stopped = records[-1]["status"] == "out of time" and not case.slow
     return records
@@ -105,6 +107,7 @@ class _Probe:
     output_only: bool
     usage: Usage | None
     instances: dict[tuple, nn.Module]
+    told: float | None = None
     steps: dict[str, Encoded] = field(default_factory=dict)
     program: bytes = b""
     reseeded: bool = False
@@ -298,7 +301,7 @@ class _Probe:
         return self._observed() if self.case.observe else contextlib.nullcontext()
 
     def _guarded(self, call: Callable[[], Any]) -> tuple[Any, Encoded | None]:
-        return guarded(call, self.seconds)
+        return guarded(call, self.seconds, self.told)
 
     def _stopped(self, where: str, error: Encoded) -> Record:
         if self.taken and error["type"] in ("TypeError", "AttributeError"):

@@ -180,7 +180,7 @@ class Says:
     def __init__(self, **reply):
         self.reply = reply
 
-    def probe(self, name, procedure, cases, isolated):
+    def probe(self, name, procedure, cases, isolated, limits=None):
         return self.reply
 
 

@@ -1,5 +1,7 @@
 """An instructor's term with nbgrader's own commands, each in a process of its own."""
 
+import json
+import re
 import shutil
 import tempfile
 import zipfile
@@ -10,11 +12,13 @@ import nbformat
 import pytest
 from collected import add_students
 from gradebooks import scores_in
+from nbgrader.utils import compute_checksum
 from sandboxed import needs_sandbox
 from term import add_to_settings, as_student, autograder, cell_named, change, nbgrader, written_points
 
 from autograder.errors import UserError
 from autograder.grading.collect.collect import collect
+from autograder.grading.course.make import make_course
 from autograder.grading.demo.hand_in import hand_in
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, STUB, WRITTEN, SampleSubmission
 from autograder.grading.grade import grade
@@ -74,6 +78,22 @@ def test_a_lesson_goes_through_the_exchange_to_a_student_and_back(course, open_t
     (page,) = (mine / FIRST / "feedback").rglob("*.html")
     assert "What is exp(1000) in float32?" in page.read_text(encoding="utf-8")
     assert page.read_bytes() == (course / "feedback" / name / FIRST / f"{FIRST}.html").read_bytes()
+
+
+def test_two_sections_on_one_hub_never_collect_from_each_other(course, tmp_path, open_to_all):
+    other = make_course(tmp_path / "section_b", ["01"])
+    exchange, mine = open_to_all / "exchange", open_to_all / "student"
+    student = as_student(mine)
+    root = f"--Exchange.root={exchange}"
+    for section in (course, other):
+        nbgrader(section, "release_assignment", FIRST, root)
+    to_first = f"--course={open_course(course).coursedir.course_id}"
+    nbgrader(mine, "fetch_assignment", FIRST, root, to_first, **student)
+    nbgrader(mine, "submit", FIRST, root, to_first, **student)
+    nbgrader(other, "collect", FIRST, root)
+    assert not list((other / "submitted").iterdir())
+    nbgrader(course, "collect", FIRST, root)
+    assert len(list((course / "submitted").iterdir())) == 1
 
 
 # --- the settings ---------------------------------------------------------------------------------------------------
@@ -365,3 +385,133 @@ def test_an_answer_that_calls_one_that_is_not_written_says_for_which_it_waits(co
     page = (course / "feedback/ada" / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
     assert "attention_from_loops calls softmax, which is not written yet." in page
     assert "attention_from_loops is not written yet" not in page
+
+
+# --- what students read ---------------------------------------------------------------------------------------------
+
+
+def page_of(course: Path, student: str) -> str:
+    return (course / "feedback" / student / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
+
+
+def test_an_answer_that_waits_for_a_person_is_not_a_zero_on_the_feedback_page(course):
+    hand_in(course, SampleSubmission("ada", written=WRITTEN))
+    autograder("grade", course, cwd=course)
+    nbgrader(course, "generate_feedback", FIRST)
+    page = page_of(course, "ada")
+    assert f"{FIRST}: 21 of 21 points so far" in page
+    assert "One answer is not graded yet and not in this total." in page
+    assert "why scale</a>: not graded yet (4 points)" in page
+    assert "Score: 0.0" not in page and "Not graded yet, of 4.0" in page
+    written_points(course, FIRST, "ada", "loops-why_scale", 3.0)
+    nbgrader(course, "generate_feedback", FIRST, "--force")
+    page = page_of(course, "ada")
+    assert f"{FIRST}: 24 of 25 points<" in page and "why scale</a>: 3 of 4" in page
+    assert "ot graded yet" not in page
+
+
+def test_what_is_the_lesson_s_own_is_folded_on_the_feedback_page(course):
+    path = hand_in(course, SampleSubmission("ada", written=WRITTEN))
+    change(
+        path, lambda notebook: notebook.cells.insert(3, nbformat.v4.new_markdown_cell("A note of my own."))
+    )
+    autograder("grade", course, cwd=course)
+    nbgrader(course, "generate_feedback", FIRST)
+    page = page_of(course, "ada")
+    shown = re.sub(r'<details class="lesson">.*?</details>', "", page, flags=re.S)
+    assert "A network starts with one list" in page and "A network starts with one list" not in shown
+    for own in ("A note of my own.", "Softmax then puts", "✓ loops.softmax", "Student's answer"):
+        assert own in shown
+    assert page.count("<details") == page.count("</details>")
+
+
+def test_changed_points_are_the_same_wherever_a_student_reads_them(course):
+    def ten(notebook):
+        cell_named(notebook, "check-loops-softmax").metadata.nbgrader.points = 10
+
+    change(course / "source" / FIRST / f"{FIRST}.ipynb", ten)
+    nbgrader(course, "generate_assignment", FIRST, "--force")
+    row, old = "| `softmax` | 10 | 10 |", "| `softmax` | 7 | 10 |"
+    released = nbformat.read(course / "release" / FIRST / f"{FIRST}.ipynb", as_version=4)
+    assert row in released.cells[0].source and old not in released.cells[0].source
+    hand_in(course, SampleSubmission("ada", answers={SOFTMAX: "SMX-01"}))
+    before = hand_in(course, SampleSubmission("bo"))  # who has the lesson as it was before
+    change(
+        before, lambda notebook: notebook.cells[0].update(source=notebook.cells[0].source.replace(row, old))
+    )
+    said = autograder("grade", course, cwd=course)
+    autograder("report", course, cwd=course)
+    nbgrader(course, "generate_feedback", FIRST)
+    assert "7.14" in said and "7.142" not in said
+    report = (course / "report.html").read_text(encoding="utf-8")
+    assert ">7.14<" in report and "7.142" not in report
+    for student in ("ada", "bo"):
+        page = page_of(course, student)
+        assert "<td>10</td>" in page and "<td>7</td>" not in page
+    assert "softmax</a>: 7.14 of 10" in page_of(course, "ada")
+    graded = nbformat.read(course / "autograded" / "bo" / FIRST / f"{FIRST}.ipynb", as_version=4)
+    assert not graded.cells[0].metadata.get("tags")  # nobody is told that the student has changed it
+
+
+@pytest.mark.parametrize("points", [7, 5], ids=["as the check", "fewer than the check gives"])
+def test_validate_says_what_the_check_says_whatever_the_points(course, points):
+    path = hand_in(course, SampleSubmission("ada", answers={SOFTMAX: "SMX-01"}, written=WRITTEN))
+
+    def other_points(notebook):
+        for cell in notebook.cells:
+            kind = cell.metadata.get("nbgrader", {})
+            if kind.get("grade") and kind.get("locked"):
+                kind.points = 1 if points == 5 else kind.points
+                kind.checksum = compute_checksum(cell)
+
+    change(path, other_points)
+    said = nbgrader(course, "validate", str(path))
+    assert "Traceback" not in said and "Partial credit" not in said
+    assert "VALIDATION FAILED ON 2 CELL" in said.upper()
+    assert "What is exp(1000) in float32?" in said and "check(weighted_sum)" not in said
+
+
+def test_a_team_in_brackets_gets_its_page(course):
+    team = "[CS2103T-W12-2][Team] {a}"
+    hand_in(course, SampleSubmission(team))
+    autograder("grade", course, cwd=course)
+    nbgrader(course, "generate_feedback", FIRST)
+    assert f"{FIRST}: 21 of 25 points" in page_of(course, team)
+    shutil.rmtree(course / "feedback")
+    nbgrader(course, "generate_feedback", FIRST, f"--student={team}")
+    assert page_of(course, team)
+
+
+CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> main\n'
+WORDS = {
+    "conflict": "holds the marks of a merge that was not finished",
+    "utf_16": "is not saved as UTF-8 text",
+    "cut": "damaged, or not a notebook",
+}
+
+
+def test_an_odd_cell_or_a_mark_costs_no_points_and_what_cannot_be_read_says_why(course):
+    text = hand_in(course, SampleSubmission("bom")).read_text(encoding="utf-8")
+    (course / "submitted" / "bom" / FIRST / f"{FIRST}.ipynb").write_text("\ufeff" + text, encoding="utf-8")
+    for number, odd in enumerate(
+        (
+            {"cell_type": "code", "source": None, "metadata": {}, "outputs": []},
+            {"cell_type": "markdown", "source": None, "metadata": {}},
+            {"cell_type": "markdown", "metadata": {}},
+            {"cell_type": "sql", "source": "select 1", "metadata": {}},
+            None,
+        )
+    ):
+        content = json.loads(text)
+        content["cells"].insert(2, odd)
+        hand_in(course, SampleSubmission(f"odd_{number}", file=json.dumps(content)))
+    hand_in(course, SampleSubmission("conflict", file=text.replace("{", "{\n" + CONFLICT, 1)))
+    hand_in(course, SampleSubmission("cut", file=text[: len(text) // 2]))
+    hand_in(course, SampleSubmission("utf_16")).write_text(text, encoding="utf-16")
+    autograder("grade", course, cwd=course)
+    nbgrader(course, "generate_feedback", FIRST)
+    points = points_of(course)
+    for name in ("bom", *(f"odd_{number}" for number in range(5))):
+        assert sum(value or 0 for value in points[name].values()) == CHECKS, name
+    for name, words in WORDS.items():
+        assert words in page_of(course, name)

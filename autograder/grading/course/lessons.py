@@ -7,6 +7,7 @@ DIR/.made/LESSON.ipynb   the source as it was made, by which the instructor's ch
 import shutil
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 from nbgrader.apps.api import NbGraderAPI
 
@@ -59,7 +60,7 @@ def add_lesson(
     """Puts a lesson into the course: its source, and by nbgrader its release. `made` is the source as it was made.
 
     Raises UserError, and leaves the course as it is, if nbgrader refuses the source."""
-    path = folder / "source" / lesson.name / f"{lesson.name}.ipynb"
+    path = source_of(folder, lesson)
     before = path.read_text(encoding="utf-8") if path.exists() else None
     write_whole(path, as_text(source))
     result = api.generate_assignment(lesson.name, force=True)
@@ -70,3 +71,13 @@ def add_lesson(
         reason = result["error"].strip().split("\n")[-1]
         raise UserError(f"nbgrader refuses the lesson {lesson.name}: {reason}")
     write_whole(folder / MADE / f"{lesson.name}.ipynb", as_text(made))
+
+
+def source_of(folder: Path, lesson: Lesson) -> Path:
+    """Where the course in `folder` has the source of a lesson."""
+    return folder / "source" / lesson.name / f"{lesson.name}.ipynb"
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """The notebook in a file of the course's."""
+    return nbformat.read(path, as_version=4)

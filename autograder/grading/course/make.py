@@ -12,19 +12,30 @@ Nothing is run. The folder may be moved afterwards: it holds no path.
 """
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
 from pathlib import Path
 
-from autograder.build.lesson import Lesson
+from autograder.build.lesson import Lesson, find_lessons
 from autograder.build.notebooks import teacher_notebook
 from autograder.errors import UserError
+from autograder.exercises import own
 from autograder.exercises.own import use_course
-from autograder.grading.course.lessons import add_lesson, choose_lessons, copy_own
+from autograder.grading.course.lessons import (
+    MADE,
+    add_lesson,
+    choose_lessons,
+    copy_own,
+    own_lessons,
+    read_notebook,
+    source_of,
+)
+from autograder.grading.course.merge import merged
 from autograder.grading.course.news import remember
 from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
-from autograder.grading.gradebook.open_course import SETTINGS, open_course, quiet
+from autograder.grading.gradebook.open_course import SETTINGS, lessons_of, open_course, quiet
 
 CONFIG = '''"""Settings of this nbgrader course. They are found when nbgrader runs in this folder."""
 
@@ -34,6 +45,8 @@ from autograder.grading.course.settings import configure
 
 c = get_config()  # noqa: F821
 configure(c, os.path.dirname(os.path.abspath(__file__)))
+# By this an exchange knows the course: two courses on one hub need two.
+c.CourseDirectory.course_id = "{id}"
 
 # What is set below wins, for instance:
 # c.LateSubmissionPlugin.penalty_method = "zero"  # late work has no points
@@ -41,17 +54,38 @@ configure(c, os.path.dirname(os.path.abspath(__file__)))
 '''
 
 
-def make_course(folder: Path | str, only: list[str] | None = None, further: Path | None = None) -> Path:
-    """Makes the course in `folder`, which is new or empty, and prints what to do next. `only` are its lessons, by
-    number or name, all if None; `further` is the folder of an instructor's own lessons, which are added.
+def make_course(
+    folder: Path | str,
+    only: list[str] | None = None,
+    further: Path | None = None,
+    course_id: str | None = None,
+    like: Path | None = None,
+    quietly: bool = False,
+) -> Path:
+    """Makes the course in `folder`, which is new or empty, and prints what to do next, unless `quietly`.
+
+    `only` are its lessons, by number or name, all if None; `further` is the folder of an instructor's own lessons,
+    which are added. `course_id` is its name in an exchange, by default that of the folder and four characters. With
+    `like`, it has the lessons of that course, with what was changed in them, and none of its students.
 
     Raises UserError if the folder cannot be used or there is no such lesson; then nothing is left behind.
     """
     folder = Path(folder).absolute()
+    if like is not None:
+        like = like.absolute()
+        there = lessons_of(open_course(like))
+        only = (
+            [lesson.name for lesson in choose_lessons(None) if lesson.name in there] if only is None else only
+        )
+        further = like / own.COPY if further is None and own.is_own(like / own.COPY) else further
     chosen = choose_lessons(only)
+    course_id = _checked_id(course_id) if course_id is not None else _new_id(folder.name)
     half = _half_made(folder)
     try:
+        (half / SETTINGS).write_text(CONFIG.replace("{id}", course_id), encoding="utf-8")
         lessons = _fill(half, chosen, further.absolute() if further else None)
+        if like is not None:
+            _take_changes_along(like, half, lessons)
         # subtle: not for others, who may use the same machine: it holds answers, and will hold grades.
         if folder.exists():  # it is filled, because somebody may stand in it
             folder.chmod(0o700)
@@ -64,10 +98,40 @@ def make_course(folder: Path | str, only: list[str] | None = None, further: Path
     finally:
         shutil.rmtree(half, ignore_errors=True)
     use_course(folder)
+    if quietly:
+        return folder
     print(f"The course is in {folder}: {', '.join(lessons)}.")
+    print(f"An exchange knows it as {course_id}.")
     print("Students get what is in release/. Put what they hand in under submitted/STUDENT/LESSON/, then run")
     print(f"  python -m autograder grade {folder}")
     return folder
+
+
+def _checked_id(course_id: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", course_id, re.ASCII):
+        raise UserError(
+            f"{course_id!r} cannot be the id of a course: letters, digits, and . _ - between them."
+        )
+    return course_id
+
+
+def _new_id(name: str) -> str:
+    """An id that no other course has, by which people know it again."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip(".-_") or "course"
+    return f"{plain}-{secrets.token_hex(2)}"
+
+
+def _take_changes_along(like: Path, folder: Path, lessons: list[str]) -> None:
+    """Brings what an instructor has changed in the lessons of the course `like` into the new course."""
+    api = open_course(folder)
+    with quiet(folder / "grading.log"):
+        for lesson in find_lessons(None) + own_lessons(folder):
+            made, mine = like / MADE / f"{lesson.name}.ipynb", source_of(like, lesson)
+            if lesson.name in lessons and made.exists() and mine.exists():
+                new = teacher_notebook(lesson)
+                source, _ = merged(read_notebook(made), read_notebook(mine), new)
+                add_lesson(api, folder, lesson, new, source)
+    (folder / "grading.log").unlink(missing_ok=True)
 
 
 def _half_made(folder: Path) -> Path:
@@ -83,7 +147,6 @@ def _half_made(folder: Path) -> Path:
 
 
 def _fill(folder: Path, lessons: list[Lesson], further: Path | None) -> list[str]:
-    (folder / SETTINGS).write_text(CONFIG, encoding="utf-8")
     (folder / GUARD).write_text(GUARD_TEXT, encoding="utf-8")
     secret = os.open(folder / ".secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(secret, "w", encoding="ascii") as file:

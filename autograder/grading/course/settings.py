@@ -16,10 +16,15 @@ from traitlets.config import Config
 
 from autograder.exercises.own import use_course
 from autograder.grading.gradebook.fail_closed import EXPORTERS, mark_as_loaded
-from autograder.grading.gradebook.nbgrader_steps import GradeSubmission, TrustTheCourse
-from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, make_releasable
+from autograder.grading.gradebook.nbgrader_steps import (
+    GradeSubmission,
+    PointsOfTheCourse,
+    TrustTheCourse,
+    take_names_literally,
+)
+from autograder.grading.pages.feedback import TEMPLATES, FitForStudents, GradesSoFar, make_releasable
 
-COURSE_ID = "attention-by-hand"
+OLD_ID = "attention-by-hand"  # of courses that were made before each had an id of its own
 SAFE = {
     "markdown2html": "autograder.grading.safe.formulas.markdown",
     "clean_html": "autograder.grading.safe.clean_html.clean_again",
@@ -29,13 +34,14 @@ SAFE = {
 def configure(c: Config, folder: str) -> None:
     """Sets everything in the traitlets configuration `c` for the course in `folder`."""
     mark_as_loaded(c)
+    take_names_literally()
     use_course(Path(folder))
     # Kernels of this Python come first. nbgrader calls the program alembic, which stands beside this Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     programs = os.path.dirname(sys.executable)
     if programs not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join(filter(None, [programs, os.environ.get("PATH")]))
-    c.CourseDirectory.course_id = COURSE_ID
+    c.CourseDirectory.course_id = OLD_ID
     c.CourseDirectory.root = folder
     # Wait for a gradebook that somebody else is writing to, instead of failing at once.
     c.CourseDirectory.db_url = f"sqlite:///{Path(folder, 'gradebook.db')}?timeout=60"
@@ -53,6 +59,7 @@ def _release(c: Config) -> None:
     c.GenerateAssignment.exporter_class = EXPORTERS["GenerateAssignment"]
     c.GenerateAssignment.preprocessors = [
         stock.IncludeHeaderFooter,
+        PointsOfTheCourse,
         stock.LockCells,
         stock.ClearSolutions,
         stock.ClearMarkScheme,
@@ -90,7 +97,7 @@ def _feedback(c: Config) -> None:
     c.GenerateFeedback.preprocessors = [
         stock.ClearHiddenTests,
         stock.AssignLatePenalties,  # the due date or points given by hand may have changed
-        stock.GetGrades,
+        GradesSoFar,
         CSSHTMLHeaderPreprocessor,
         FitForStudents,
     ]
@@ -104,6 +111,7 @@ def _feedback(c: Config) -> None:
     c.FeedbackExporter.filters = SAFE | {
         "nothing_live": "autograder.grading.pages.feedback.nothing_live",
         "exercise_name": "autograder.grading.pages.feedback.exercise_name",
+        "points": "autograder.grading.gradebook.table.as_number",
     }
     # For feedback and formgrader alike. subtle: sanitize_html leaves markdown cells as they are, because
     # nbgrader's templates render them on their own; the two filters clean those as well.

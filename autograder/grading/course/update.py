@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
@@ -16,7 +15,15 @@ from autograder.build.lesson import Lesson
 from autograder.build.notebooks import as_text, teacher_notebook
 from autograder.exercises import own
 from autograder.files import write_whole
-from autograder.grading.course.lessons import MADE, add_lesson, choose_lessons, copy_own, own_lessons
+from autograder.grading.course.lessons import (
+    MADE,
+    add_lesson,
+    choose_lessons,
+    copy_own,
+    own_lessons,
+    read_notebook,
+    source_of,
+)
 from autograder.grading.course.merge import merged
 from autograder.grading.course.news import news, remember
 from autograder.grading.gradebook.fail_closed import GUARD, GUARD_TEXT
@@ -105,12 +112,12 @@ def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _
     new = teacher_notebook(lesson)
     if lesson.name not in there:
         return _Plan(lesson, [f"{lesson.name}: new in this course"], new, new)
-    mine = _read(_source(folder, lesson))
+    mine = read_notebook(source_of(folder, lesson))
     path = folder / MADE / f"{lesson.name}.ipynb"
     if not path.exists():
         why = "left as it is, because this course does not know what of it is yours"
         return _Plan(lesson, [f"{lesson.name}: {why}"])
-    made = _read(path)
+    made = read_notebook(path)
     if made.cells == new.cells:
         return _Plan(lesson, [f"{lesson.name}: as it was"])
     result, notes = merged(made, mine, new)
@@ -131,19 +138,11 @@ def _plan(api: NbGraderAPI, folder: Path, lesson: Lesson, there: list[str]) -> _
 def _carry_out(api: NbGraderAPI, folder: Path, plan: _Plan) -> None:
     if plan.source is None or plan.made is None:
         return
-    path, made = _source(folder, plan.lesson), folder / MADE / f"{plan.lesson.name}.ipynb"
-    if made.exists() and (mine := _read(path)).cells != _read(made).cells:
+    path, made = source_of(folder, plan.lesson), folder / MADE / f"{plan.lesson.name}.ipynb"
+    if made.exists() and (mine := read_notebook(path)).cells != read_notebook(made).cells:
         kept = folder / BEFORE / plan.lesson.name
         write_whole(kept / f"{len(list(kept.glob('*.ipynb'))) + 1}.ipynb", as_text(mine))
     add_lesson(api, folder, plan.lesson, plan.made, plan.source)
-
-
-def _source(folder: Path, lesson: Lesson) -> Path:
-    return folder / "source" / lesson.name / f"{lesson.name}.ipynb"
-
-
-def _read(path: Path) -> NotebookNode:
-    return nbformat.read(path, as_version=4)
 
 
 def _other(before: dict[str, float], after: dict[str, float]) -> list[str]:

@@ -13,6 +13,7 @@ that would be a cell of its own if semicolons, tabs or bars separated cells.
 import csv
 import io
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ from nbgrader.plugins import ExportPlugin
 
 from autograder.files import write_whole
 from autograder.grading.gradebook.late import LatePenalties
+from autograder.grading.gradebook.outcomes import is_done
+from autograder.grading.gradebook.table import as_number
+from autograder.grading.submission.find import find_submissions
+from autograder.printable import printable
 
 # Where a cell may begin, whatever separates cells and rows; what may come before a formula (spaces, controls, and
 # doubled quotes); how a formula begins, full-width and small forms and the minus sign among them.
@@ -55,12 +60,28 @@ class TableExporter(ExportPlugin):
         for lesson in lessons:
             if waiting := sum(work.needs_manual_grade for work in lesson.submissions):
                 self.log.warning("%s: %d still to be graded by hand", lesson.name, waiting)
+        self._warn_of_what_is_newer([lesson.name for lesson in lessons], {student.id for student in students})
+        self._warn_of_strangers(students)
         text = io.StringIO()
         csv.writer(text).writerows(
             [quoted(cell) for cell in row] for row in self.rows(gradebook, lessons, students)
         )
         write_whole(path, text.getvalue())
         self.log.info("%d students and %d lessons are in %s", len(students), len(lessons), path)
+
+    def _warn_of_what_is_newer(self, lessons: list[str], students: set[str]) -> None:
+        """Says how many submissions are there that the grades are not of."""
+        course = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
+        handed_in = find_submissions(course, None, lessons)
+        ungraded = Counter(one.lesson for one in handed_in if one.student in students and not is_done(one))
+        for lesson, count in ungraded.items():
+            self.log.warning("%s: %d handed in and not graded as they are now; grade first", lesson, count)
+
+    def _warn_of_strangers(self, students: list) -> None:
+        """Names the students of whom there is no more than a folder, in a class whose names are known."""
+        strangers = [one.id for one in students if not (one.first_name or one.last_name or one.email)]
+        if strangers and len(strangers) < len(students):
+            self.log.warning("not of the class that was imported: %s", printable(", ".join(strangers)))
 
     def rows(self, gradebook: Gradebook, lessons: list, students: list) -> list[list]:
         """The head and the rows below it."""
@@ -150,7 +171,7 @@ def _grades(gradebook: Gradebook, lessons: list, student: Any) -> list[float | N
 def quoted(cell: object) -> str:
     """A cell as text; with an apostrophe in front if a spreadsheet would take it for a formula."""
     if isinstance(cell, float):
-        return f"{cell:g}" if cell == round(cell, 4) else f"{cell:.4f}"
+        return as_number(cell)
     text = "" if cell is None else str(cell)
     if text.startswith(WHITE) and not FORMULA.match(text):
         text = f"'{text}"

@@ -5,11 +5,12 @@ from dataclasses import replace
 from logging import Logger
 
 import nbformat
-from nbformat import NotebookNode
+from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader import utils
 from nbgrader.api import SubmittedNotebook
 
+from autograder.build.minutes import HEADING, title_of_exercise, title_of_question, with_points
 from autograder.grading.judging.results import Result
 from autograder.grading.submission.unit import exercise_of
 from autograder.marks import MARK_SCHEME, MarkError, find_regions
@@ -107,6 +108,9 @@ def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:
     Formgrader draws them in a box of their own, and marks every cell that is not in the lesson as the student's
     (pages/templates/formgrade): a student's own text cannot pass for a marking scheme.
     """
+    lesson = from_dict(lesson)
+    for one in (nb, lesson):
+        put_points_into_table(one)
     schemes, known = _mark_schemes(lesson), [_content(cell) for cell in lesson.cells]
     for number in reversed(range(len(nb.cells))):
         cell = nb.cells[number]
@@ -117,6 +121,20 @@ def show_mark_schemes(nb: NotebookNode, lesson: NotebookNode) -> None:
         if metadata.get("grade_id") in schemes:
             text = "**Marking scheme** (students do not see this)\n\n" + schemes[metadata.grade_id]
             nb.cells.insert(number + 1, new_markdown_cell(text, metadata={"tags": [SCHEME_TAG]}))
+
+
+def put_points_into_table(nb: NotebookNode) -> None:
+    """Writes the points of the graded cells, which an instructor may change, into the lesson's table of exercises."""
+    points = {}
+    for cell in nb.cells:
+        worth, exercise = cell.metadata.get("nbgrader", {}).get("points"), exercise_of(cell)
+        if exercise is not None:
+            points[title_of_exercise(exercise)] = worth
+        elif cell.cell_type == "markdown" and worth is not None and HEADING.search(cell.source):
+            points[title_of_question(cell.source)] = worth
+    for cell in nb.cells:
+        if cell.cell_type == "markdown" and "nbgrader" not in cell.metadata:
+            cell.source = with_points(cell.source, points)
 
 
 def _content(cell: NotebookNode) -> tuple:

@@ -1,9 +1,11 @@
 """Steps of nbgrader's own commands. Stock nbgrader executes a submission and reads scores from its outputs; with
 these steps it is read within limits, run in a sandbox, and judged from outside."""
 
+import os
 import shutil
 from copy import copy
 from dataclasses import asdict
+from glob import escape, glob
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,10 +14,16 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.converters import BaseConverter
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.grading.gradebook.fail_closed import require_settings
-from autograder.grading.gradebook.graded_notebook import fill_in, show_mark_schemes, write_scores
+from autograder.grading.gradebook.graded_notebook import (
+    fill_in,
+    put_points_into_table,
+    show_mark_schemes,
+    write_scores,
+)
 from autograder.grading.gradebook.open_course import read_secret
 from autograder.grading.judging import results
 from autograder.grading.submission.course_metadata import cells_of_course, with_course_metadata
@@ -27,6 +35,7 @@ from autograder.printable import printable
 from autograder.untrusted import checked
 
 # Of the files beside a notebook those with no ending and texts are taken along, such as the time stamp.
+_nbgraders_own = BaseConverter.init_notebooks
 NOTHING_BESIDE = [".*", "*.[!t]*", "*.t[!x]*"]
 
 
@@ -53,6 +62,30 @@ class Releasing(NotebookExporter):
                     raise
 
         converter.convert_notebooks = convert_or_leave_as_it_was
+
+
+def take_names_literally() -> None:
+    """Makes nbgrader's commands find students in whose id brackets stand, which it takes for a pattern."""
+    BaseConverter.init_notebooks = _find_notebooks
+
+
+def _find_notebooks(converter: Any) -> None:
+    course = converter.coursedir
+    source = converter._format_source(course.assignment_id, course.student_id)
+    folders = [source] if os.path.isdir(source) else glob(source)
+    found = {folder: glob(os.path.join(escape(folder), f"{course.notebook_id}.ipynb")) for folder in folders}
+    converter.notebooks = []
+    converter.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
+    if not converter.assignments:
+        _nbgraders_own(converter)  # which says what was looked for
+
+
+class PointsOfTheCourse(NbGraderPreprocessor):
+    """Brings the lesson's table of exercises up to date with the points of its cells."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        put_points_into_table(nb)
+        return nb, resources
 
 
 class LimitedReading(NotebookExporter):

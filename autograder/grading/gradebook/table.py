@@ -73,7 +73,7 @@ def _row(gradebook: Gradebook, submission: Submission, outcome: Outcome | None) 
         best = {short_name(cell.name): cell.max_score for cell in _in_order(cells.grade_cells, cells)}
         return Row(student, lesson, dict.fromkeys(best), best, problem, ungraded=True)
     grades = _in_order(notebook.grades, notebook.notebook)
-    points = {short_name(grade.name): _points(grade) for grade in grades}
+    points = {short_name(grade.name): points_of(grade) for grade in grades}
     best = {short_name(grade.name): grade.max_score for grade in grades}
     return Row(student, lesson, points, best, problem, ungraded=bool(outcome and outcome.again))
 
@@ -98,9 +98,14 @@ def _lesson_table(lesson: str, rows: list[Row]) -> str:
     best = rows[0].max_points
     # A long name stands over several lines, so that columns stay narrow.
     heads = [printable(name).split("_") for name in ["student", *best, "total", "state"]]
-    body = [["out of", *map(_number, best.values()), _number(sum(best.values())), ""]]
+    body = [["out of", *map(as_number, best.values()), as_number(sum(best.values())), ""]]
     body += [
-        [printable(row.student), *map(_number, row.points.values()), _number(row.total), printable(row.state)]
+        [
+            printable(row.student),
+            *map(as_number, row.points.values()),
+            as_number(row.total),
+            printable(row.state),
+        ]
         for row in rows
     ]
     widths = [max(map(len, [*head, *(line[column] for line in body)])) for column, head in enumerate(heads)]
@@ -130,11 +135,13 @@ def _line(cells: list[str], widths: list[int]) -> str:
     return "  ".join(columns).rstrip()
 
 
-def _number(points: float | None) -> str:
-    return BY_HAND if points is None else f"{points:g}"
+def as_number(points: float | None) -> str:
+    """Points with at most two decimals, or the sign of an answer that waits for a person."""
+    return BY_HAND if points is None else f"{points:.2f}".rstrip("0").rstrip(".")
 
 
-def _points(grade: Any) -> float | None:
+def points_of(grade: Any) -> float | None:
+    """The points of a grade; None if it waits for a person."""
     waits = grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is None
     return None if waits else grade.score
 

@@ -12,7 +12,7 @@ from autograder.grading.judging.untrusted_records import (
     Reply,
     checked_reply,
 )
-from autograder.grading.worker.session import Session
+from autograder.grading.worker.session import Limits, Session
 from autograder.judge import Expected, Verdict, cases_of, judge, not_started, unable_to_run
 from autograder.schema.draw import PUBLIC_SEED
 from autograder.schema.packed import pack_cases
@@ -41,10 +41,13 @@ class Questions:
         self.expected = Expected(self.exercise, self.cases)
         self._packed = as_tensor(pack_cases(self.cases))
 
-    def ask(self, session: Session, isolated: bool) -> Reply | ProcessEnded | None:
+    def ask(
+        self, session: Session, isolated: bool, limits: Limits | None = None
+    ) -> Reply | ProcessEnded | None:
         """The reply of calling the object of the exercise's name, in a process of its own if `isolated`; None if it
         cannot be read. Raises Ended if the process of the submission is gone."""
-        reply = session.probe(self.exercise.name, self.exercise.procedure, self._packed, isolated)
+        exercise = self.exercise
+        reply = session.probe(exercise.name, exercise.procedure, self._packed, isolated, limits)
         try:
             return checked_reply(reply, self.exercise, self.cases)
         except Unreadable:
@@ -65,17 +68,17 @@ class Questions:
         if reply is None:
             return unable_to_run(self.exercise, "What came back from your code could not be read.")
         if isinstance(reply, ProcessEnded):
-            return unable_to_run(self.exercise, self._why_ended(reply.status))
+            return unable_to_run(self.exercise, self._why_ended(reply))
         if not reply.callable:
             return not_started(self.exercise, self._why_missing(reply, stopped))
         return judge(self.exercise, self.cases, reply.records, self.hidden, self.expected, in_words, trail)
 
     # In hidden cases all words are ours: a text that the student's process chose could tell what it saw.
 
-    def _why_ended(self, status: int) -> str:
-        if status == -9:
+    def _why_ended(self, ended: ProcessEnded) -> str:
+        if ended.was_stopped:
             return "Your code was still running after a minute, and was stopped."
-        how = "" if self.hidden else f" (exit status {status})"
+        how = "" if self.hidden else f" (exit status {ended.status})"
         return (
             f"Your code ended the Python process before it could be judged{how}.\n"
             "Does it call exit, or use up all memory?"

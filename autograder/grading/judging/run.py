@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder.errors import place_of
 from autograder.exercises import find
 from autograder.exercises.own import use_packed
+from autograder.grading.judging.patience import Patience
 from autograder.grading.judging.questions import Questions, Stopped, as_tensor, stopped_cell
 from autograder.grading.judging.reruns import Rerun
 from autograder.grading.judging.results import Failed, Result
@@ -19,7 +20,7 @@ from autograder.grading.judging.untrusted_records import ProcessEnded, Reply
 from autograder.grading.safe.outputs import Shown
 from autograder.grading.sandbox.sandbox import why_no_sandbox
 from autograder.grading.submission.limited import Broke
-from autograder.grading.submission.unit import Unit
+from autograder.grading.submission.unit import Step, Unit
 from autograder.grading.worker.allowance import USUAL, Allowance
 from autograder.grading.worker.answer_graph import case_to_draw
 from autograder.grading.worker.fork_server import ForkServer, ForkServerDied, shared_fork_server
@@ -95,7 +96,7 @@ def run_unit(unit: Unit, how: HowToRun, server: ForkServer, hidden: tuple[Path, 
                 part(session, isolated)
 
         try:
-            retry_isolated(attempt)
+            retry_isolated(attempt, run.patience.needs_isolation)
         except Ended as ended:
             run.result.problem = str(ended)
     earned = [
@@ -116,6 +117,7 @@ class _Run:
         self.unit, self.how, self.result = unit, how, Result()
         self.hidden_replies: dict[str, Reply | ProcessEnded | None] = {}
         self.reruns: dict[str, Verdict | None] = {}
+        self.patience = Patience(how.allowance)
         self._judged: dict[tuple[str, bool], Verdict] = {}
 
     def judge_hidden_cases(self, session: Session, isolated: bool) -> None:
@@ -123,12 +125,11 @@ class _Run:
         for step in self.unit.steps:
             if step.kind == "run":
                 with self.timed("cells"):
-                    session.cell(step.text)
+                    self._outputs_of(step, session)
             elif step.kind == "check":
                 with self.timed("checks"):
-                    self.hidden_replies[step.text] = _questions(step.text, self.how.secret).ask(
-                        session, isolated
-                    )
+                    questions = _questions(step.text, self.how.secret)
+                    self.hidden_replies[step.text] = self._asked(step, questions, session, isolated)
 
     def judge_visible_cases(self, session: Session, isolated: bool) -> None:
         """Keeps the outputs of the cells, the verdicts, and the graphs. Before any of its code has run in this
@@ -139,23 +140,50 @@ class _Run:
         for step in self.unit.steps:
             if step.kind == "run":
                 with self.timed("cells"):
-                    outputs = session.cell(step.text)
+                    outputs = self._outputs_of(step, session)
                 self.result.outputs[step.cell], stopped = shown.plain_outputs(outputs), stopped_cell(outputs)
             elif step.kind == "check" and step.text in self.hidden_replies:
                 with self.timed("checks"):
-                    verdict = self._worse_of_visible_and_hidden(step.text, session, isolated, stopped)
+                    verdict = self._worse_of_visible_and_hidden(step, session, isolated, stopped)
                     self.result.verdicts[step.text] = verdict
                 with self.timed("graphs"):
-                    self._keep_graph(verdict, session)
+                    self._keep_graph(step, verdict, session)
 
-    def _keep_graph(self, verdict: Verdict, session: Session) -> None:
+    def _outputs_of(self, step: Step, session: Session) -> list[dict]:
+        """The outputs of a cell, as sent. Raises Ended."""
+        with self._remembered(step):
+            outputs = session.cell(step.text, self.patience.of(step))
+        stopped = stopped_cell(outputs)
+        if stopped and stopped.type == "OutOfTime":
+            self.patience.cell_stopped(step)
+        return outputs
+
+    def _asked(
+        self, step: Step, questions: Questions, session: Session, isolated: bool
+    ) -> Reply | ProcessEnded | None:
+        """The reply to the questions of a check. Raises Ended."""
+        with self._remembered(step):
+            reply = questions.ask(session, isolated, self.patience.of(step))
+        self.patience.answered(questions, reply)
+        return reply
+
+    @contextmanager
+    def _remembered(self, step: Step) -> Iterator[None]:
+        try:
+            yield
+        except Ended as ended:
+            self.patience.ended(step, ended)
+            raise
+
+    def _keep_graph(self, step: Step, verdict: Verdict, session: Session) -> None:
         """Keeps a module's graph on its first visible case, as plain data that nobody has looked at yet; or, if its
         code runs, why there is none."""
         questions = _questions(verdict.exercise, None)
         case = case_to_draw(questions.cases)
         if questions.exercise.procedure != "class" or case is None:
             return
-        reply = session.graph(questions.exercise.name, "class", as_tensor(pack_cases([case])))
+        case_data, limits = as_tensor(pack_cases([case])), self.patience.of_graph(step)
+        reply = session.graph(questions.exercise.name, "class", case_data, limits)
         if _is_small_dict(reply.get("graph")):
             self.result.graphs[verdict.exercise] = reply["graph"]
         elif verdict.state not in (NOT_STARTED, DOES_NOT_RUN) and reply.get("raised") != "":
@@ -179,21 +207,21 @@ class _Run:
         ]
 
     def _worse_of_visible_and_hidden(
-        self, exercise_id: str, session: Session, isolated: bool, stopped: Stopped | None
+        self, step: Step, session: Session, isolated: bool, stopped: Stopped | None
     ) -> Verdict:
         """Returns whichever verdict has fewer points. `stopped` is the error of the cell above the check.
 
         The hidden cases are more, of the same families: an answer that passes them passes the visible ones. Else the
         visible check is made as well, because its words may show numbers.
         """
-        hidden = self._hidden_verdict(exercise_id, in_words=False)
+        hidden = self._hidden_verdict(step.text, in_words=False)
         if hidden.passed:
             return hidden
-        questions = _questions(exercise_id, None)
-        visible = questions.verdict(questions.ask(session, isolated), stopped)
+        questions = _questions(step.text, None)
+        visible = questions.verdict(self._asked(step, questions, session, isolated), stopped)
         if visible.points <= hidden.points:
             return visible
-        return replace(self._hidden_verdict(exercise_id), hidden=True)
+        return replace(self._hidden_verdict(step.text), hidden=True)
 
     def _hidden_verdict(self, exercise_id: str, in_words: bool = True) -> Verdict:
         rerun = self.reruns.get(exercise_id)

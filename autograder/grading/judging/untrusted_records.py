@@ -43,6 +43,11 @@ class ProcessEnded:
 
     status: int
 
+    @property
+    def was_stopped(self) -> bool:
+        """Whether it was killed, as a process is that does not return in time."""
+        return self.status == -9
+
 
 def checked_reply(reply: dict[str, Any], exercise: Exercise, cases: list[Case]) -> Reply | ProcessEnded:
     """The reply, texts cut to LONGEST_TEXT. Raises Unreadable."""

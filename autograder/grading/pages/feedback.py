@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 
 from autograder.files import write_whole
 from autograder.grading.gradebook.fail_closed import require_settings
-from autograder.grading.gradebook.graded_notebook import SCHEME_TAG
+from autograder.grading.gradebook.graded_notebook import OWN_TAG, SCHEME_TAG
 from autograder.grading.gradebook.open_course import read_secret
-from autograder.grading.gradebook.table import short_name
+from autograder.grading.gradebook.table import points_of, short_name
 from autograder.grading.judging import results
 from autograder.grading.pages import missing
 from autograder.grading.submission.files import SUBMISSION_SECRET, TIMESTAMP
@@ -60,6 +60,30 @@ TEMPLATES = Path(__file__).parent / "templates"
 STYLES = (TEMPLATES / "student_page/page.css", TEMPLATES / "formgrade/room.css")
 
 
+class GradesSoFar(GetGrades):
+    """nbgrader's grades, in which an answer that waits for a person counts neither as 0 nor in the total."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        nb, resources = super().preprocess(nb, resources)
+        waiting = [cell.metadata.nbgrader.points for cell in nb.cells if waits(cell)]
+        resources["nbgrader"]["max_score"] -= sum(waiting)
+        resources["nbgrader"]["waiting"] = len(waiting)
+        return nb, resources
+
+    def _get_score(self, cell: NotebookNode, resources: dict) -> None:
+        super()._get_score(cell, resources)
+        kind = cell.metadata.nbgrader
+        grade = self.gradebook.find_grade(
+            kind.grade_id, self.notebook_id, self.assignment_id, self.student_id
+        )
+        kind["waits"] = points_of(grade) is None
+
+
+def waits(cell: NotebookNode) -> bool:
+    """Whether the cell is an answer that nobody has graded yet."""
+    return bool(cell.metadata.get("nbgrader", {}).get("waits"))
+
+
 class FitForStudents(NbGraderPreprocessor):
     """Takes out the marking schemes, and the bare number below a check, which its card says in words. Adds the
     pictures, and the styles that fit pictures and tables to the page."""
@@ -79,8 +103,21 @@ class FitForStudents(NbGraderPreprocessor):
         if result:
             stopped = f" The run stopped early: {escape(result.problem)}." if result.problem else ""
             nb.cells.insert(0, new_markdown_cell(f"*{NOT_RUN}{stopped}*"))
+            _fold_the_lesson(nb)
         resources["inlining"]["css"] += [style.read_text(encoding="utf-8") for style in STYLES]
         return nb, resources
+
+
+def _fold_the_lesson(nb: NotebookNode) -> None:
+    """Marks where the cells begin and end that are the lesson's own: the page shows the student's, and folds these."""
+    folded = [False, *(_is_of_the_lesson(cell) for cell in nb.cells[1:]), False]
+    for number, cell in enumerate(nb.cells):
+        before, now, after = folded[max(0, number - 1)], folded[number], folded[number + 1]
+        cell.metadata["fold"] = {"begins": now and not before, "ends": now and not after}
+
+
+def _is_of_the_lesson(cell: NotebookNode) -> bool:
+    return not cell.metadata.get("nbgrader") and OWN_TAG not in cell.metadata.get("tags", [])
 
 
 def _result(nb: NotebookNode) -> results.Result | None:

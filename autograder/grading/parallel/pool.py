@@ -8,7 +8,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from multiprocessing.synchronize import Lock
 from typing import Protocol
 
@@ -52,7 +52,8 @@ class Done:
 
 @dataclass(frozen=True)
 class _Work:
-    """The work of a process of the pool: a submission is read, and run unless it was run before.
+    """The work of a process of the pool: a submission is read, and run unless it was run before. Its result is kept at
+    once, so that grading which is stopped goes on from there. Raises OSError if the disk is full.
 
     Two submissions of one student never run at the same time: what one shows cannot tell of what the other is asked.
     """
@@ -69,12 +70,17 @@ class _Work:
         was_read = None
         try:
             was_read = read(submission, self.lessons[submission.lesson], self.runner.how.secret)
-            kept = results.load(submission.folder, was_read.key)
-            return Done(submission, kept or self.runner.run(was_read.unit), was_read)
+            result = results.load(submission.folder, was_read.key)
+            if result is not None:
+                return Done(submission, result, was_read)
+            result = self.runner.run(was_read.unit)
         except Refused as refused:
             return Done(submission, refused)
         except Exception as error:
             return Done(submission, failure(error), was_read)
+        if isinstance(result, Result):
+            results.save(submission.folder, was_read.key, result)
+        return Done(submission, result, was_read)
 
 
 # Set in each forked process. It holds open sockets, which cannot be sent with each submission.
@@ -110,7 +116,7 @@ def grade_in_parallel(
 
 
 def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[Done]:
-    """What `work` does with each submission, in `count` processes.
+    """What `work` does with each submission, in `count` processes. If the caller stops early, they are killed.
 
     subtle: forked, not spawned, so that PyTorch is imported once for all of them, and they share the fork server's
     socket. A fork of a process in which PyTorch has computed on several threads hangs if it does so, too: each of
@@ -118,6 +124,7 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
     """
     pool = ProcessPoolExecutor(count, FORK, _start, (work, os.getpid()))
     waiting: dict[Future[Done], Submission] = {}
+    others = set(active_children())
     try:
         for submission in todo:
             try:
@@ -130,10 +137,15 @@ def _in_processes(todo: list[Submission], work: _Work, count: int) -> Iterator[D
                 done = future.result()
             except BrokenProcessPool:
                 done = Done(submission, PROCESS_ENDED)
+            except OSError:
+                raise
             except Exception as error:  # it cannot be sent back
                 done = Done(submission, failure(error))
             yield done
     finally:
+        if waiting:
+            for process in set(active_children()) - others:
+                process.kill()
         pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -7,11 +7,13 @@ listed here are taken from it, and written anew; a formula with any other is sho
 import itertools
 import re
 import secrets
+import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from typing import Any
+from urllib.parse import unquote
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
@@ -37,6 +39,7 @@ LARGEST = {"": 10, "em": 10, "ex": 20, "pt": 120, "px": 160, "mu": 180, "cm": 4,
 DEEPEST = 40  # elements within each other; the lessons have 11, and what reads the page takes some hundreds
 LONGEST = 2000
 LONGEST_TEXT, MOST_FORMULAS = 20_000, 300
+ATTACHMENT = "attachment:"
 FORMULA = re.compile(r"\\[(\[]|\\begin")
 SIGN = re.compile("[-−+]")
 BEFORE_A_SIGN = re.compile(r"[(\[{,;=<>≤≥≈]")  # a sign after one of these belongs to its number
@@ -141,6 +144,11 @@ def _bind_signs(element: ET.Element) -> None:
             sign.set("form", "prefix")
 
 
+def _plain_name(name: str) -> str:
+    """The name of a picture as a person reads it: blanks and letters beyond ASCII are written in several ways."""
+    return unicodedata.normalize("NFC", unquote(unescape(name)))
+
+
 class _Renderer(IPythonRenderer):
     """Puts a mark in the place of each formula, so that the HTML around it can be cleaned on its own."""
 
@@ -169,8 +177,11 @@ class _Renderer(IPythonRenderer):
 
     def _embed_image_or_attachment(self, src: str) -> str:
         """subtle: for one picture that is not in the notebook nbconvert would make no page."""
-        there = src.removeprefix("attachment:") in self.attachments or not src.startswith("attachment:")
-        return super()._embed_image_or_attachment(src) if there else src
+        if not src.startswith(ATTACHMENT):
+            return super()._embed_image_or_attachment(src)
+        names = {_plain_name(name): name for name in self.attachments}
+        name = names.get(_plain_name(src.removeprefix(ATTACHMENT)))
+        return src if name is None else super()._embed_image_or_attachment(ATTACHMENT + name)
 
     def _marked(self, latex: str, source: str, block: bool) -> str:
         source = escape(source)

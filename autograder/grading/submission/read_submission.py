@@ -21,7 +21,10 @@ MOST_PICTURES = 5_000_000  # characters of pictures pasted into written answers
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 LONGEST_ID = 200
 MOST_NAMED = 3  # files, where the notebook is not among them
+KINDS = ("code", "markdown", "raw", "heading", "html")
 DAMAGED = "the notebook cannot be read (damaged, or not a notebook)"
+CONFLICT = "the notebook holds the marks of a merge that was not finished (<<<<<<<, >>>>>>>)"
+NOT_UTF_8 = "the notebook is not saved as UTF-8 text"
 
 
 def read_submission(folder: Path, lesson: str) -> NotebookNode:
@@ -61,9 +64,11 @@ def read_notebook(path: Path) -> NotebookNode:
     if data.count(b"[") + data.count(b"{") > MOST_CONTAINERS:
         raise Refused("the notebook holds too many things")
     try:
-        cells = _plain_cells(_cells_of(json.loads(data.decode("utf-8"))))
+        cells = _plain_cells(_cells_of(json.loads(data.decode("utf-8-sig"))))
+    except UnicodeDecodeError:
+        raise Refused(NOT_UTF_8) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise Refused(DAMAGED) from None
+        raise Refused(CONFLICT if _holds_merge_marks(data) else DAMAGED) from None
     return from_dict({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
@@ -76,7 +81,8 @@ def grade_id_of(cell: dict) -> str | None:
 
 
 def _cells_of(content: dict) -> list[dict]:
-    """The cells as they are written in the file, of nbformat 4, 3 or 2."""
+    """The cells as they are written in the file, of nbformat 4, 3 or 2, without those that no program of notebooks
+    writes: of an unknown kind, or without text."""
     version = content["nbformat"]
     if type(version) is not int or version not in (2, 3, 4):
         raise ValueError("there is no such version of notebooks")
@@ -85,7 +91,11 @@ def _cells_of(content: dict) -> list[dict]:
     )
     if not isinstance(cells, list):
         raise TypeError("the cells are not a list")
-    return [cell | {"source": _joined(cell.get("source", cell.get("input")))} for cell in cells]
+    known = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") in KINDS]
+    texts = [cell.get("source", cell.get("input")) for cell in known]
+    return [
+        cell | {"source": _joined(text)} for cell, text in zip(known, texts) if isinstance(text, (str, list))
+    ]
 
 
 def _plain_cells(cells: list[dict]) -> list[dict]:
@@ -115,8 +125,6 @@ def _plain_cell(cell: dict, name: str) -> dict:
     if kind == "heading":
         source = f"{'#' * min(6, max(1, int(cell.get('level', 1))))} {source}"
     kind = "markdown" if kind in ("heading", "html") else kind
-    if kind not in ("code", "markdown", "raw"):
-        raise Refused(DAMAGED)
     grade_id = grade_id_of(cell)
     metadata: dict = {"nbgrader": {"grade_id": grade_id}} if grade_id and len(grade_id) <= LONGEST_ID else {}
     if not metadata and isinstance(given_id := cell.get("id"), str) and len(given_id) <= LONGEST_ID:
@@ -125,10 +133,14 @@ def _plain_cell(cell: dict, name: str) -> dict:
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": source} | more
 
 
-def _joined(source: object) -> str:
-    """The text of a cell, which may be given as its lines. Raises TypeError if it is not text."""
-    if not isinstance(source, (str, list)):
-        raise TypeError("a cell has no text")
+def _holds_merge_marks(data: bytes) -> bool:
+    lines = data.splitlines()
+    begins = [line.startswith(b"<<<<<<< ") for line in lines]
+    return any(begins) and any(line.startswith(b">>>>>>> ") for line in lines[begins.index(True) :])
+
+
+def _joined(source: str | list) -> str:
+    """The text of a cell, which may be given as its lines. Raises TypeError if these are not text."""
     return "".join(source).replace("\r\n", "\n")
 
 

@@ -13,8 +13,8 @@ import json
 import platform
 import re
 import symtable
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Set
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -62,11 +62,13 @@ REFLECTION = {
 
 @dataclass(frozen=True)
 class Step:
-    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise."""
+    """One cell. `kind` is "run" with the code as text, or "check" with the id of the exercise. `needs` are the names of
+    the answers that its code uses, directly or not; the one that is checked is among them."""
 
     cell: int
     kind: str
     text: str
+    needs: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,14 @@ def unit_of(notebook: NotebookNode, lesson: NotebookNode) -> Unit:
     texts = {i: _without_installs(notebook.cells[i].source) for i, one in exercises.items() if one is None}
     own = {i: text for i, text in texts.items() if text not in known}
     run = _cells_to_run(texts, own)
+    asked_for = {find(name).name for name in exercises.values() if name}
     steps = []
     for i, exercise in exercises.items():
         if exercise is not None:
-            steps.append(Step(i, "check", exercise))
+            name = find(exercise).name
+            steps.append(Step(i, "check", exercise, _needed({name}, texts, asked_for)))
         elif i in run:
-            steps.append(Step(i, "run", texts[i]))
+            steps.append(Step(i, "run", texts[i], _needed(_uses(texts[i]), texts, asked_for)))
     from autograder.schema.exercise import Rules
 
     checked = [find(name) for name in exercises.values() if name]
@@ -146,6 +150,12 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
     return own.keys() | _cells_behind(wanted, {i: text for i, text in texts.items() if i not in own})
 
 
+def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
+    """Those of `names` among the wanted ones and what the cells that bind them use."""
+    behind = _cells_behind(set(wanted), texts)
+    return sorted(names & wanted.union(*(_uses(texts[i]) for i in behind)))
+
+
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
     """The cells that bind one of these names, and the cells that those need in turn."""
     behind: set[int] = set()
@@ -170,18 +180,19 @@ def _defines(text: str) -> frozenset[str] | None:
     return frozenset(s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported())
 
 
-def _uses(text: str) -> set[str]:
+@cache
+def _uses(text: str) -> frozenset[str]:
     """The names that a cell takes from elsewhere, as far as its text tells; every word if it is not plain Python (a
     magic, a fault), or so long that reading it would take more time than running the lesson."""
     try:
         if len(text) > LONGEST_READ:
-            return set(WORD.findall(text))
+            return frozenset(WORD.findall(text))
         table = symtable.symtable(text, "cell", "exec")
     except (
         NOT_PYTHON
     ):  # not Python: such a cell fails when it is run, but the lines before the fault may be used
-        return set(WORD.findall(text))
-    return set(_from_elsewhere(table, top=True))
+        return frozenset(WORD.findall(text))
+    return frozenset(_from_elsewhere(table, top=True))
 
 
 def _from_elsewhere(table: symtable.SymbolTable, top: bool) -> Iterator[str]:

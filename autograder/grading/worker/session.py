@@ -5,6 +5,7 @@ import select
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,17 +31,30 @@ class Ended(Exception):
 
     in_probe = False  # whether it ended while an answer was called on cases
 
+    def __init__(self, why: str, was_late: bool = False):
+        super().__init__(why)
+        self.was_late = was_late  # whether it was ended because it did not reply in time
 
-def retry_isolated(run: Callable[[bool], T]) -> T:
-    """Calls `run(isolated)`, with False first, and if a probe ended the process, with True; returns its result.
+
+@dataclass(frozen=True)
+class Limits:
+    """The seconds that a request may take, and those of each call of an answer; None is the probe's own limit."""
+
+    whole: float
+    call: float | None = None
+
+
+def retry_isolated(run: Callable[[bool], T], at_once: bool = False) -> T:
+    """Calls `run(isolated)`, with False first, and if a probe ended the process, with True; returns its result. With
+    `at_once` it is isolated from the first.
 
     A probe in the process of the cells costs a tenth of an isolated one, in a process of its own. Answers that end
     their process or do not stop need that, so that each costs only itself.
     """
     try:
-        return run(False)
+        return run(at_once)
     except Ended as ended:
-        if not ended.in_probe:
+        if at_once or not ended.in_probe:
             raise
     return run(True)
 
@@ -85,9 +99,10 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self._ends.close()
 
-    def cell(self, source: str) -> list[dict]:
+    def cell(self, source: str, limits: Limits | None = None) -> list[dict]:
         """The outputs of a cell, as sent. Raises Ended."""
-        outputs = self._ask({"do": "cell", "source": source}, self._allowance.cell).get("outputs")
+        seconds = limits.whole if limits else self._allowance.cell
+        outputs = self._ask({"do": "cell", "source": source}, seconds).get("outputs")
         return outputs if isinstance(outputs, list) else []
 
     def module(self, source: str, name: str) -> dict | None:
@@ -95,11 +110,14 @@ class Session:
         error = self._ask({"do": "module", "source": source, "name": name}, self._allowance.cell).get("error")
         return error if isinstance(error, dict) else None
 
-    def probe(self, name: str, procedure: str, cases: Tensor, isolated: bool) -> dict:
+    def probe(
+        self, name: str, procedure: str, cases: Tensor, isolated: bool, limits: Limits | None = None
+    ) -> dict:
         """The reply of calling the object on packed cases, in a process of its own if `isolated`. Raises Ended."""
         request = {"do": "probe", "name": name, "procedure": procedure, "cases": cases, "isolated": isolated}
+        limits = limits or Limits(self._allowance.probe)
         try:
-            return self._ask(request, self._allowance.probe)
+            return self._ask(request | {"call": limits.call}, limits.whole)
         except Ended as ended:
             ended.in_probe = True
             raise
@@ -111,11 +129,11 @@ class Session:
         records = self._ask(request, self._allowance.probe, before=_message({"do": "apart"})).get("records")
         return records if isinstance(records, list) and len(records) == len(asked) else None
 
-    def graph(self, name: str, procedure: str, case: Tensor) -> dict:
+    def graph(self, name: str, procedure: str, case: Tensor, limits: Limits | None = None) -> dict:
         """The reply with the traced graph of the object on one packed case, as plain data, or with why there is none.
         Raises Ended."""
         request = {"do": "graph", "name": name, "procedure": procedure, "case": case}
-        return self._ask(request, self._allowance.probe)
+        return self._ask(request, limits.whole if limits else self._allowance.probe)
 
     def _ask(self, request: dict, seconds: float, before: bytes = b"") -> dict:
         deadline = min(time.monotonic() + seconds + GRACE, self._deadline)
@@ -152,7 +170,7 @@ class Session:
             now = time.monotonic()
             # subtle: also if something can be read, else a reply that comes byte by byte would never be late.
             if now > deadline:
-                raise Ended("its code did not stop")
+                raise Ended("its code did not stop", was_late=True)
             if self._sandbox is None or now <= self._looked + TICK:
                 continue
             self._looked = now

@@ -167,6 +167,18 @@ def test_other_texts_stay_as_they_are(text):
     assert quoted(text) == text
 
 
-@pytest.mark.parametrize(("number", "text"), [(-1.5, "-1.5"), (7.0, "7"), (1 / 3, "0.3333"), (None, "")])
+@pytest.mark.parametrize(("number", "text"), [(-1.5, "-1.5"), (7.0, "7"), (1 / 3, "0.33"), (None, "")])
 def test_numbers_stay_numbers(number, text):
     assert quoted(number) == text
+
+
+def test_what_is_newer_than_its_grade_and_who_is_a_stranger_is_said(folder):
+    """Last in this file: what it puts into the course stays there."""
+    for student, lesson in (("ada", "two"), ("@eve", "one")):
+        place = folder / "submitted" / student / lesson
+        place.mkdir(parents=True)
+        (place / f"{lesson}.ipynb").write_text("{}")
+    _, said = by_command(folder, "CanvasExporter")
+    assert "two: 1 handed in and not graded as they are now; grade first" in said
+    assert "one: 1 handed in" in said and "nobody_did: 1" not in said
+    assert "not of the class that was imported: nothing" in said

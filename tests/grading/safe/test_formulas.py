@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import quote
 
 import nbformat
 import pytest
@@ -125,3 +126,24 @@ DRAWN = [
 @pytest.mark.parametrize("formula, part, times", DRAWN)
 def test_a_formula_is_set_as_in_print(formula, part, times):
     assert mathml(formula).count(part) == times
+
+
+NAMES = ("Screen shot 1.png", "Größe.png", "Gro\u0308\u00dfe 2.png", "a&b (1).png", "100%.png")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("written", ["as it is", "in brackets", "encoded"])
+def test_a_pasted_picture_is_seen_whatever_its_name(name, written):
+    """As editors write it: as it is, in angle brackets, or encoded as in an address."""
+    plain = name.replace(" ", "%20").replace("(", "%28").replace(")", "%29")  # else it is no link
+    links = {"as it is": f"attachment:{plain}", "in brackets": f"<attachment:{name}>"}
+    link = links.get(written, f"attachment:{quote(name)}")
+    cell = {"attachments": {name: {"image/png": "iVBORw0KGgo="}}}
+    page = html_of(f"See ![the picture]({link}) here.", cell)
+    assert ("img", "data:image/png;base64,iVBORw0KGgo=") in [(tag, a.get("src")) for tag, a in tags_of(page)]
+
+
+def test_a_picture_that_is_not_there_or_elsewhere_stays_out():
+    cell = {"attachments": {"a.png": {"image/png": "iVBORw0KGgo="}}}
+    for link in ("attachment:b.png", "attachment:../a.png", "https://example.org/a.png"):
+        assert not any(attributes.get("src") for _, attributes in tags_of(html_of(f"![x]({link})", cell)))

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader
 from autograder.errors import UserError
 from autograder.files import write_whole
 from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.gradebook.table import as_number
 from autograder.grading.pages.report import summary
 from autograder.grading.pages.report.data import Lesson, read_lessons
 from autograder.printable import printable
@@ -53,6 +54,7 @@ def page_of(title: str, lessons: list[Lesson]) -> str:
     pages = Environment(
         loader=here, autoescape=True, finalize=_printable, trim_blocks=True, lstrip_blocks=True
     )
+    pages.filters["points"] = as_number
     today = datetime.now().strftime("%d %B %Y, %H:%M")
     told = [vars(lesson) | {part.__name__: part(lesson) for part in SUMMARY} for lesson in lessons]
     page = pages.get_template("page.html")

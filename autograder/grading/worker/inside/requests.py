@@ -2,7 +2,7 @@
 
     {"do": "cell", "source", "seconds"}               -> {"outputs": [...]}
     {"do": "module", "source", "name", "seconds"}     -> {"error": None or a described error}
-    {"do": "probe", "name", "procedure", "cases", "isolated", "seconds"}
+    {"do": "probe", "name", "procedure", "cases", "isolated", "call", "seconds"}
                                                       -> {"found", "callable", "kind", "records"}
     {"do": "graph", "name", "procedure", "case", "seconds"}     -> {"graph": plain data}, or {"raised": where}, "" if
                                                           the answer's own code raised
@@ -32,6 +32,7 @@ from autograder.graph import as_data
 from autograder.probe import probe
 from autograder.probe.guard import guarded
 from autograder.probe.rerun import rerun
+from autograder.probe.run import SECONDS_PER_CALL
 from autograder.schema.packed import unpack_cases
 from autograder.values.pack import pack, unpack
 
@@ -100,11 +101,16 @@ class _Submission:
         _, error = guarded(lambda: _run(source, name, module.__dict__), seconds)
         return pack({"error": error})
 
-    def _probe(self, name: str, procedure: str, cases: Tensor, isolated: bool, seconds: float) -> bytes:
+    def _probe(
+        self, name: str, procedure: str, cases: Tensor, isolated: bool, call: float | None, seconds: float
+    ) -> bytes:
         def records() -> bytes:
             answer = self.names.get(name)
             reply = {"found": name in self.names, "callable": callable(answer), "kind": type(answer).__name__}
-            done = probe(answer, unpack_cases(_bytes(cases)), procedure) if reply["callable"] else []
+            done = []
+            if reply["callable"]:
+                asked = unpack_cases(_bytes(cases))
+                done = probe(answer, asked, procedure, seconds=call, told=SECONDS_PER_CALL)
             return pack(reply | {"records": done})
 
         return _in_a_fork(records, seconds) if isolated else records()

@@ -16,6 +16,7 @@ from typing import NoReturn
 from autograder.grading.sandbox.inside import system
 from autograder.grading.sandbox.inside.namespaces import enter_namespaces
 from autograder.grading.sandbox.inside.privileges import drop_privileges
+from autograder.grading.worker.inside.nobody import become_nobody
 from autograder.grading.worker.inside.requests import serve
 from autograder.grading.worker.inside.shell import Shell
 from autograder.grading.worker.inside.warm_up import erase_start, warm_up
@@ -89,6 +90,8 @@ def _run(shell: Shell, memory: int, channel: int, sandboxed: bool) -> NoReturn:
     try:
         os.setsid()
         os.nice(NICE)
+        if not sandboxed:
+            become_nobody()
         drop_privileges(memory, sandboxed)
         os.environ.clear()
         os.environ.update(HOME=HOME, LANG="C.UTF-8", PATH="/usr/bin:/bin", OMP_NUM_THREADS="1")

@@ -1,0 +1,194 @@
+"""All that a course keeps of one student: shown to whom it concerns, or removed."""
+
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy.engine import make_url
+
+from autograder.errors import UserError
+from autograder.files import write_whole
+from autograder.grading.gradebook.open_course import lessons_of, locked, open_course
+from autograder.grading.gradebook.outcomes import last_outcome
+from autograder.grading.gradebook.table import as_number, points_of, short_name
+from autograder.grading.submission.find import Submission
+from autograder.printable import printable
+
+OF_NOBODY = ("source", "release", "lessons", ".made")  # folders that hold nothing of students
+LOGS = ("grading.log", ".nbgrader.log")
+
+
+def show(folder: Path, student: str) -> None:
+    """Prints what the gradebook holds of a student, and the files. Raises UserError if there is nothing."""
+    folder = folder.absolute()
+    api = open_course(folder)
+    files = [path for place in _places(folder, student, lessons_of(api)) for path in _files(place)]
+    with api.gradebook as gradebook:
+        lines = _of_gradebook(gradebook, student)
+    if not (lines or files):
+        raise UserError(f"this course keeps nothing of {student!r}.")
+    but = [*files, folder / "gradebook.db"]
+    lines += ["", f"{len(files)} files under {folder}:", *(f"  {path.relative_to(folder)}" for path in files)]
+    lines += [f"  {path.relative_to(folder)} (names the student)" for path in _naming(folder, student, but)]
+    print("\n".join(map(printable, lines)))
+
+
+def forget(folder: Path, student: str) -> list[Path]:
+    """Removes a student, and all that the course keeps of them, from gradebook, folders and logs. Prints the files
+    that still name the student, which are the instructor's own, and returns them.
+
+    Raises UserError if the course keeps nothing of the student.
+    """
+    folder = folder.absolute()
+    api = open_course(folder)
+    lessons = lessons_of(api)
+    with locked(folder):
+        keys = _results(folder, student, lessons)
+        places = [place for place in _places(folder, student, lessons) if place.exists()]
+        with api.gradebook as gradebook:
+            try:
+                gradebook.remove_student(student)
+            except MissingEntry:
+                if not places:
+                    raise UserError(f"this course keeps nothing of {student!r}.") from None
+        _forget_deleted_rows(api.coursedir.db_url)
+        for place in places:
+            _remove(place)
+        others = {key for path in (folder / ".grading").glob("*/*.json") if (key := _key_in(path))}
+        for key in keys - others:
+            (folder / ".grading" / "results" / f"{key}.json").unlink(missing_ok=True)
+        for path in folder.glob("report*.html"):  # `report` writes it anew
+            path.unlink()
+        for name in LOGS:
+            _rewrite(folder / name, lambda text: _lines_without(text, student))
+        for path in _tables(folder):
+            _rewrite(path, lambda text: _table_without(text, student))
+    rest = _naming(folder, student, [])
+    print(f"{printable(student)} is removed: {len(places)} files and folders, and the gradebook's rows.")
+    for path in rest:
+        print(f"This file of yours still names the student: {printable(str(path.relative_to(folder)))}")
+    return rest
+
+
+def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
+    """The folders of the student, and the outcomes of grading."""
+    if not student or student.startswith(".") or "/" in student:
+        raise UserError(f"{student!r} cannot be the id of a student.")
+    folders = [path for path in folder.iterdir() if path.is_dir() and path.name not in OF_NOBODY]
+    found = [path / student for path in sorted(folders) if (path / student).is_dir()]
+    return found + [
+        record for name in lessons if (record := Submission(folder, student, name).record).exists()
+    ]
+
+
+def _files(place: Path) -> list[Path]:
+    return sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+
+
+def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
+    try:
+        row = gradebook.find_student(student)
+    except MissingEntry:
+        return []
+    lines = [f"{student}: {row.first_name or ''} {row.last_name or ''} {row.email or ''}".rstrip()]
+    for work in row.submissions:
+        lines.append(f"{work.name}: handed in {work.timestamp or 'at a time that is not known'}")
+        for notebook in work.notebooks:
+            comments = {comment.name: comment.comment for comment in notebook.comments if comment.comment}
+            for grade in notebook.grades:
+                points = f"{as_number(points_of(grade))} of {as_number(grade.max_score)}"
+                comment = comments.pop(grade.name, "")
+                lines.append(f"  {short_name(grade.name)}: {points}{f'; {comment}' if comment else ''}")
+            lines += [f"  {short_name(name)}: {comment}" for name, comment in comments.items()]
+    return lines
+
+
+def _results(folder: Path, student: str, lessons: list[str]) -> set[str]:
+    """The keys of the student's kept results."""
+    outcomes = (last_outcome(Submission(folder, student, lesson)) for lesson in lessons)
+    return {outcome.result for outcome in outcomes if outcome and outcome.result}
+
+
+def _key_in(outcome: Path) -> str:
+    """The key of the result in a file with the outcome of grading; empty if there is none."""
+    try:
+        return str(json.loads(outcome.read_text(encoding="utf-8")).get("result", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def _forget_deleted_rows(db_url: str) -> None:
+    """Writes SQLite's file anew: rows that were deleted stay in it until others take their place."""
+    url = make_url(db_url)
+    if url.drivername.startswith("sqlite") and url.database:
+        with closing(sqlite3.connect(url.database, timeout=60)) as database:
+            database.execute("VACUUM")
+
+
+def _remove(place: Path) -> None:
+    if place.is_symlink():
+        place.unlink()
+        return
+    for path in [place, *place.rglob("*")] if place.is_dir() else []:
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)  # nbgrader leaves them read-only
+    shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+def _rewrite(path: Path, change: Any) -> None:
+    if path.is_file():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if (changed := change(text)) != text:
+            write_whole(path, changed)
+
+
+def _lines_without(text: str, student: str) -> str:
+    names = _pattern(student)
+    return "".join(line for line in text.splitlines(keepends=True) if not names.search(line))
+
+
+def _tables(folder: Path) -> Iterator[Path]:
+    """The tables that this package keeps beside a course, such as that of students' numbers."""
+    yield from (path for path in folder.glob(".*.json") if path.is_file())
+    yield from (folder / ".grading").glob("*.json")
+
+
+def _table_without(text: str, student: str) -> str:
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return text
+    kept = _without(data, student)
+    return text if kept == data else json.dumps(kept)
+
+
+def _without(data: Any, student: str) -> Any:
+    """The data of a table without the entries that name the student."""
+    if isinstance(data, dict):
+        kept = {key: value for key, value in data.items() if student not in (key, value)}
+        return {key: _without(value, student) for key, value in kept.items()}
+    if isinstance(data, list):
+        return [_without(one, student) for one in data if one != student]
+    return data
+
+
+def _pattern(student: str) -> re.Pattern:
+    return re.compile(rf"(?<!\w){re.escape(student)}(?!\w)")
+
+
+def _naming(folder: Path, student: str, but: list[Path]) -> list[Path]:
+    """The files of the course that name the student, other than these."""
+    names, others = _pattern(student), []
+    for path in sorted(folder.rglob("*")):
+        top = path.relative_to(folder).parts[0]
+        if top in OF_NOBODY or path in but or not path.is_file() or path.is_symlink():
+            continue
+        if names.search(path.read_bytes().decode("utf-8", errors="replace")):
+            others.append(path)
+    return others

@@ -1,0 +1,82 @@
+"""Writes autograder.zip: what Gradescope needs to grade one lesson of a course."""
+
+import os
+import re
+import shutil
+import zipfile
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from autograder.build.lesson import find_lessons
+from autograder.errors import PACKAGE, UserError
+from autograder.grading.course.make import make_course
+from autograder.grading.gradebook.open_course import lessons_of, open_course
+
+CONTAINER = Path(__file__).parent / "container"
+NAME = "attention-by-hand"
+DATE = (2025, 1, 1, 0, 0, 0)
+PROGRAMS = ("run_autograder", "setup.sh")
+NOT_NEEDED = ("__pycache__", "*.pyc", "lab", "bundle", "demo")
+
+
+def make_archive(lesson: str, course: Path, file: Path, torch_index: str | None = None) -> Path:
+    """Writes the zip, with the lesson as it is in the course, its hidden cases' secret, and no student. `torch_index`
+    is a further index of packages, from which pip takes PyTorch without the libraries for GPUs.
+
+    Raises UserError if there is no such course or lesson, or the file exists or cannot be written.
+    """
+    course, file = course.absolute(), file.absolute()
+    lessons_of(open_course(course), lesson)
+    if file.exists():
+        raise UserError(f"{file} exists; name a new file, or remove it first.")
+    with TemporaryDirectory() as place:
+        top = Path(place, "source")
+        shutil.copytree(PACKAGE, top / "autograder", ignore=shutil.ignore_patterns(*NOT_NEEDED))
+        only = [lesson] if lesson in {one.name for one in find_lessons(None)} else []
+        make_course(top / "course", only, like=course, quietly=True)
+        shutil.copy(course / ".secret", top / "course" / ".secret")
+        (top / "lesson.txt").write_text(lesson + "\n", encoding="utf-8")
+        (top / "requirements.txt").write_text("\n".join(_pins()) + "\n", encoding="utf-8")
+        for name in PROGRAMS:
+            text = (CONTAINER / name).read_text(encoding="utf-8")
+            options = f"--extra-index-url {_checked(torch_index)} " if torch_index else ""
+            (top / name).write_text(text.replace("@OPTIONS@ ", options), encoding="utf-8")
+        try:
+            _zip(top, file)
+        except OSError as error:
+            file.unlink(missing_ok=True)
+            raise UserError(f"{file} cannot be written: {error.strerror or error}.") from None
+    print(f"{file}: {lesson} for Gradescope, {file.stat().st_size / 1e6:.1f} MB.")
+    print(
+        "It holds the answers and the secret of the course: upload it as the autograder, and give it to nobody."
+    )
+    return file
+
+
+def _checked(index: str) -> str:
+    if not re.fullmatch(r"https?://[\w./:-]+", index):
+        raise UserError(f"{index!r} is no address of an index of packages.")
+    return index
+
+
+def _pins() -> list[str]:
+    """The packages that the course needs, in the versions of this environment."""
+    needed = [one for one in requires(NAME) or [] if "extra ==" not in one]
+    names = [found[0] for one in needed if (found := re.match(r"[\w.-]+", one))]
+    pins = []
+    for name in names:
+        with suppress(PackageNotFoundError):  # the one of another system
+            pins.append(f"{name}=={version(name).partition('+')[0]}")
+    return sorted(pins)
+
+
+def _zip(folder: Path, file: Path) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = zipfile.ZipInfo(path.relative_to(folder).as_posix(), DATE)
+            name.external_attr = (0o755 if path.name in PROGRAMS else 0o644) << 16
+            name.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(name, path.read_bytes())
+    os.chmod(file, 0o600)

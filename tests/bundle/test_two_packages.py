@@ -1,0 +1,30 @@
+"""The students' package has the name of the teachers', and says which of the two it is."""
+
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from autograder.bundle.make import _copy_code, _write_texts
+
+
+@pytest.fixture
+def students(tmp_path):
+    """The code of a bundle, without its records."""
+    _copy_code(tmp_path)
+    _write_texts(tmp_path)
+    return tmp_path
+
+
+def test_pip_tells_it_by_its_version(students):
+    project = tomllib.loads((students / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == "attention-by-hand" and project["version"].endswith("+students")
+
+
+def test_a_teacher_s_command_says_that_this_is_not_the_teacher_s_package(students):
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", "."], cwd=students, capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "invalid choice: 'grade'" in done.stderr and "the package that students get" in done.stderr
