@@ -10,8 +10,7 @@ import zipfile
 
 import pytest
 
-from autograder.build import find_lessons
-from autograder.build.lesson import ROOT
+from autograder.build.lesson import ROOT, find_lessons
 from autograder.exercises import all_exercises
 
 PARTS = ("autograder", "solutions", "images")

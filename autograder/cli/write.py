@@ -35,8 +35,8 @@ def add_to(commands: Any) -> None:
 
 
 def _build(arguments: Namespace) -> int:
-    from autograder.build import build
     from autograder.build.lesson import ROOT
+    from autograder.build.make import build
     from autograder.exercises.own import check_names, use
 
     root = ROOT

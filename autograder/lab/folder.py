@@ -70,7 +70,7 @@ def _files() -> Iterator[tuple[str, str]]:
         return
     if find_spec("autograder.build") is None:  # a bundle that was installed elsewhere
         return
-    from autograder.build import find_lessons
+    from autograder.build.lesson import find_lessons
     from autograder.build.notebooks import as_text, reading_notebook, student_notebook
 
     for lesson in find_lessons(None):

@@ -10,8 +10,9 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder import dependencies
-from autograder.build import build, executed_text, stale
+from autograder.build import stale
 from autograder.build.lesson import KINDS, ROOT, Cell, Lesson, find_lessons, lesson_names, read_cells
+from autograder.build.make import build, executed_text
 from autograder.build.notebooks import as_text, reading_notebook, student_notebook, teacher_notebook
 from autograder.build.outputs import difference, differences, trained
 from autograder.errors import UserError
@@ -416,7 +417,7 @@ def test_prose_is_renewed_without_a_run(small, tmp_path, monkeypatch):
     copy = make(tmp_path, SMALL.replace("A small lesson", "A lesson with another name"))
     for name in ("90_small.ipynb", "built.json"):
         (copy.executed.parent / name).write_bytes((small.executed.parent / name).read_bytes())
-    monkeypatch.setattr("autograder.build.executed_text", lambda lesson: pytest.fail("it was run"))
+    monkeypatch.setattr("autograder.build.make.executed_text", lambda lesson: pytest.fail("it was run"))
     assert "solutions/90_small.ipynb" in build(None, progress=False, root=tmp_path)
     assert "A lesson with another name" in copy.executed.read_text(encoding="utf-8")
     assert '"shown\\n"' in copy.executed.read_text(encoding="utf-8")

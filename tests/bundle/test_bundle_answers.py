@@ -18,8 +18,7 @@ from bundled import modules
 from judged import IDS, PUBLIC, expected_of, results_of
 from worked import worked_sources
 
-from autograder.build import find_lessons
-from autograder.build.lesson import ROOT
+from autograder.build.lesson import ROOT, find_lessons
 from autograder.build.notebooks import as_text, student_notebook
 from autograder.bundle.needed import files_of
 from autograder.exercises import all_exercises, find

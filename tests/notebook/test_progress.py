@@ -13,8 +13,8 @@ import torch
 from nbclient import NotebookClient
 
 from autograder import check
-from autograder.build import student_text
 from autograder.build.lesson import Lesson, lesson_names
+from autograder.build.make import student_text
 from autograder.cli import main
 from autograder.errors import UserError
 from autograder.exercises import all_exercises, exercises_of, find

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from term import cell_named, change
 
-from autograder.build import find_lessons
+from autograder.build.lesson import find_lessons
 from autograder.build.notebooks import as_text, student_notebook
 from autograder.errors import UserError
 from autograder.grading.course import make as course_module

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import nbformat
 import pytest
 
-from autograder.build import find_lessons
+from autograder.build.lesson import find_lessons
 from autograder.grading.safe.formulas import markdown, mathml
 
 

@@ -1,0 +1,131 @@
+"""Makes the notebooks of lessons from their sources: only what is out of date is run or written."""
+
+from pathlib import Path
+
+from autograder.build.lesson import INSTALLED, ROOT, Lesson, find_lessons
+from autograder.errors import UserError
+from autograder.files import write_whole
+
+
+def build(
+    names: list[str] | None, check: bool = False, progress: bool = True, root: Path = ROOT
+) -> list[str]:
+    """Make the notebooks of these lessons (if None: of all, and the tables in README and CONTRIBUTING).
+
+    Returns the files that were written.
+
+    Only what is out of date is run or written; a student notebook that somebody worked in is left alone.
+    With `check` nothing is run or written: the files that would be are returned. Raises UserError for an unknown
+    lesson, a source with a mistake, or a cell that fails.
+    """
+    from tqdm import tqdm
+
+    if root == INSTALLED:
+        raise UserError("lessons are made in a clone of the course, and this is an installed package.")
+    lessons = find_lessons(names, root)
+    changed = []
+    with tqdm(lessons, unit="lesson", disable=not progress or check, leave=False) as bar:
+        for lesson in bar:
+            bar.set_description(lesson.name)
+            changed += _stale_files(lesson) if check else _build_lesson(lesson)
+    return changed + ([] if names else _pages(root, check))
+
+
+def _pages(root: Path, check: bool) -> list[str]:
+    """Bring the tables in README and CONTRIBUTING up to date; return the names of the pages that were not."""
+    from autograder.build.readme import PAGES
+
+    changed = []
+    for name, with_tables in PAGES.items():
+        text = _text_of(root / name)
+        if text is not None and (fresh := with_tables(text, root)) != text:
+            changed.append(name)
+            if not check:
+                _write(root / name, fresh)
+    return changed
+
+
+def _stale_files(lesson: Lesson) -> list[str]:
+    """The notebooks of the lesson that are not what `build` would write, as far as can be told without running it."""
+    from autograder.build.notebooks import as_text
+    from autograder.build.stale import with_stored_outputs
+
+    kept = with_stored_outputs(lesson)
+    stale = [lesson.executed] if kept is None or as_text(kept) != _text_of(lesson.executed) else []
+    if _text_of(lesson.student) != student_text(lesson):
+        stale.append(lesson.student)
+    return [_name(lesson, path) for path in stale]
+
+
+def _build_lesson(lesson: Lesson) -> list[str]:
+    return [*_build_executed(lesson), *_build_student(lesson)]
+
+
+def _build_executed(lesson: Lesson) -> list[str]:
+    """Writes the executed notebook if it would be another one; runs the lesson only if its outputs could be."""
+    from autograder.build.notebooks import as_text
+    from autograder.build.stale import is_run, record_run, with_stored_outputs
+
+    kept = with_stored_outputs(lesson)
+    is_current = kept is not None and is_run(lesson)
+    text = as_text(kept) if kept is not None and is_current else executed_text(lesson)
+    written = [lesson.executed] if text != _text_of(lesson.executed) else []
+    if written:
+        _write(lesson.executed, text)
+    if not is_current:
+        record_run(lesson)
+    return [_name(lesson, path) for path in written]
+
+
+def _build_student(lesson: Lesson) -> list[str]:
+    from autograder.build.stale import is_changed_by_hand
+
+    name, text = _name(lesson, lesson.student), student_text(lesson)
+    if text == _text_of(lesson.student):
+        return []
+    if is_changed_by_hand(lesson.student):
+        print(f"{name} holds changes of yours and is left as it is; rename it to get a fresh one.")
+        return []
+    _write(lesson.student, text)
+    return [name]
+
+
+def _name(lesson: Lesson, path: Path) -> str:
+    return str(path.relative_to(lesson.root))
+
+
+def student_text(lesson: Lesson) -> str:
+    """The text of the lesson's student notebook, signed so that a learner's changes can be seen."""
+    from autograder.build.notebooks import as_text, student_notebook
+    from autograder.build.stale import sign_text
+
+    return as_text(sign_text(student_notebook(lesson)))
+
+
+def executed_text(lesson: Lesson) -> str:
+    """The text of the lesson's executed notebook: runs the lesson, and keeps the stored outputs of each cell that gives
+    the same again. Raises UserError if a cell fails."""
+    from autograder.build.execute import execute
+    from autograder.build.lesson import read_cells
+    from autograder.build.notebooks import as_text, reading_notebook
+    from autograder.build.outputs import keep_same
+    from autograder.build.stale import stored_notebook
+
+    notebook = reading_notebook(lesson)
+    execute(lesson, read_cells(lesson), notebook)
+    keep_same(stored_notebook(lesson), notebook)
+    return as_text(notebook)
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (FileNotFoundError, UnicodeDecodeError):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}.") from None
