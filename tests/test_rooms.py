@@ -20,14 +20,14 @@ NEEDS = {
     "untrusted": set(),
     "verdict": set(),
     "faults": {"errors"},
-    "isolation": {"faults"},
+    "isolation": {"faults", "files"},
     "values": {"faults", "isolation", "untrusted"},
     "schema": {"errors", "values"},
     "exercises": {"errors", "files", "schema"},
     "dependencies": {"exercises"},
     "probe": {"errors", "faults", "isolation", "schema", "values"},
     "graph": {"errors", "faults", "isolation", "untrusted"},
-    "judge": {"errors", "exercises", "faults", "probe", "schema", "values", "verdict"},
+    "judge": {"errors", "exercises", "faults", "isolation", "probe", "schema", "values", "verdict"},
     "notebook": {
         "errors",
         "exercises",
@@ -80,6 +80,7 @@ NEEDS = {
             "doctor",
             "errors",
             "exercises",
+            "files",
             "grading",
             "imports",
             "judge",
@@ -87,6 +88,7 @@ NEEDS = {
             "notebook",
         ),
         "printable",
+        "verdict",
     },
 }
 
