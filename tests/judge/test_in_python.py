@@ -3,7 +3,6 @@
 import pytest
 import torch._decomp.decompositions as decompositions
 import torch._refs as refs
-import torch._refs.nn.functional
 from judged import verdict
 
 from autograder.judge import RULE

@@ -30,7 +30,7 @@ from autograder.grading.submission.suspicious_code import SuspiciousNames, suspi
 NOT_PYTHON = (SyntaxError, *UNREADABLE)
 CHECK = "check-"
 WORD = re.compile(r"\w+")
-STAR = re.compile(r"import\s*\(?\s*\*")
+STAR = re.compile(r"import\s*(?:\(\s*)?\*")
 # What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython and a
 # shell run what stands in braces, after $ or after a semicolon.
 INSTALLS = re.compile(
