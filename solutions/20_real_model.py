@@ -49,7 +49,8 @@ from autograder.notebook.real_model import MISSING, is_there, open_file
 # %% [markdown]
 r"""
 `mine` looks for your answers in the notebooks next to this one. What passes its check there is used here, and
-something ready-made stands in for what is missing. The table shows the parts of the model, and links to the
+something ready-made stands in for what is missing. It runs what your answers in those notebooks need, so keep no
+notebook beside this one that you would not run yourself. The table shows the parts of the model, and links to the
 lesson in which each is built. You build this lesson's parts below. Run the cell again whenever you have built
 another one.
 """

@@ -144,7 +144,7 @@ def _with_warning(verdict: Verdict, exercise: Exercise, cells: list[str]) -> Ver
     """The verdict, with a line about suspicious names if it earned points under a rule of form."""
     if exercise.rules == Rules() or not verdict.points:
         return verdict
-    binds = re.compile(rf"\b(?:def|class)\s+{exercise.name}\b|^\s*{exercise.name}\b.*=", re.MULTILINE)
+    binds = re.compile(rf"\b(?:def|class)\s+{exercise.name}\b|^[ \t]*{exercise.name}\b.*=", re.MULTILINE)
     answer = [text for text in cells if binds.search(text)] or cells
     look = suspicious_names([], {exercise.id: answer}, cells).text([exercise.id])
     lines = [verdict.message, f"L{look[1:]}." if look else ""]

@@ -50,6 +50,13 @@ def test_are_known_in_their_folder_and_below(tmp_path, monkeypatch, place):
         find("doubling.double_it")
 
 
+def test_what_a_student_handed_in_holds_no_lessons(tmp_path, monkeypatch):
+    monkeypatch.chdir(made(tmp_path / "course/submitted/eve/01_attention_from_loops"))
+    assert own.folders() == ()
+    monkeypatch.chdir("notebooks")
+    assert own.folders() == ()
+
+
 def test_a_folder_that_others_may_write_to_is_not_trusted(tmp_path, monkeypatch):
     monkeypatch.chdir(made(tmp_path / "mine"))
     os.chmod(tmp_path / "mine/exercises", 0o777)

@@ -34,7 +34,7 @@ ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|
 TAG_END = re.compile(r"[\s/]*>")
 BARE_AND = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});)")
 STYLE_VALUE = re.compile(r"""(?:[-+#.,%'"\w\s]|rgba?\([\d\s.,%]*\)){,200}""")
-COLOUR = re.compile(r"#\w+|rgba?\([^)]*\)")
+COLOUR = re.compile(r"#\w+|rgba?\([^()]*\)")
 SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z%]*)", re.IGNORECASE)
 # The largest sizes by their unit, so that what follows can be reached; no other unit stays. subtle: a text that is
 # larger than the text around it would multiply with every tag within another.

@@ -36,7 +36,7 @@ GRADERS = (
     "autograder.grading.gradebook.nbgrader_steps",
     "autograder.grading.worker.inside.server",
 )
-STAR = re.compile(r"import\s*\(?\s*\*")
+STAR = re.compile(r"import\s*(?:\(\s*)?\*")
 # What installs packages. In the sandbox, which has no network, it would only wait; and in such a line IPython and a
 # shell run what stands in braces, after $ or after a semicolon.
 INSTALLS = re.compile(

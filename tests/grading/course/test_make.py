@@ -36,6 +36,12 @@ def test_the_secret_is_the_teachers_alone(empty_course, tmp_path):
         assert secret.strip() not in path.read_text(encoding="utf-8")
 
 
+def test_nobody_else_can_look_into_a_course(tmp_path):
+    (tmp_path / "there").mkdir(mode=0o755)
+    for name in ("new", "there"):
+        assert stat.S_IMODE(make_course(tmp_path / name, only=["01"]).stat().st_mode) == 0o700
+
+
 def test_an_existing_folder_is_not_harmed(tmp_path):
     (tmp_path / "mine.txt").write_text("precious")
     for folder in (tmp_path, tmp_path / "mine.txt", tmp_path / "no" / "such" / "place"):

@@ -97,7 +97,7 @@ def test_a_gradebook_that_moves_keeps_what_was_given_by_hand(server, first_cours
     """By the program in GRADING.md, as it stands there."""
     guide = (request.config.rootpath / "GRADING.md").read_text(encoding="utf-8")
     program = re.search(r"```python\n# move_gradebook.py\n(.*?)```", guide, re.DOTALL)[1]
-    place, url = "postgresql://USER:PASSWORD@HOST/DATABASE", server.replace("/postgres", "/moved")
+    place, url = "postgresql://USER@HOST/DATABASE?sslmode=require", server.replace("/postgres", "/moved")
     with create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
         connection.execute(text("create database moved"))
     course = Path(shutil.copytree(first_course, tmp_path / "course"))

@@ -1,0 +1,39 @@
+"""Submissions side by side."""
+
+import threading
+import time
+from types import SimpleNamespace
+
+from autograder.grading.judging.results import Result
+from autograder.grading.parallel import pool
+from autograder.grading.submission.find import Submission
+
+
+def test_no_two_submissions_of_one_student_run_at_the_same_time(monkeypatch, tmp_path):
+    running, most, together = [], [], threading.Barrier(2)
+
+    def run(unit):
+        running.append(unit.student)
+        if unit.lesson == "other":
+            together.wait(timeout=30)  # this one and that of another student are run at the same time
+        else:
+            time.sleep(0.05)
+        most.append(running.count(unit.student))
+        running.remove(unit.student)
+        return Result()
+
+    monkeypatch.setattr(pool, "read", lambda submission, *_: SimpleNamespace(unit=submission, key=""))
+    monkeypatch.setattr(pool.results, "load", lambda *_: None)
+    runner = SimpleNamespace(run=run, how=SimpleNamespace(secret=""))
+    lessons = [str(number) for number in range(4)]
+    work = pool._Work(dict.fromkeys([*lessons, "other"]), runner)
+    todo = [Submission(tmp_path, "eve", lesson) for lesson in lessons]
+    todo += [Submission(tmp_path, student, "other") for student in ("ada", "bo")]
+    done = []
+    threads = [threading.Thread(target=lambda one=one: done.append(work.done(one))) for one in todo]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(isinstance(one.result, Result) for one in done) and len(done) == 6
+    assert most == [1] * 6
