@@ -153,7 +153,7 @@ EXERCISE = Exercise(
                         BIASES: "[source.in_proj_bias[i::3] for i in range(3)]"}),
         edit("MHA-71 weights copied transposed", {WEIGHT: "part.weight.copy_(weight.T)"},
              "Your copied weights are transposed.",
-             "In which of the two modules is a weight stored as (out, in)?"),
+             "In which order does each of the two modules store a weight's axes?"),
         edit("MHA-71", {OUT: "target.out_proj.weight.copy_(source.out_proj.weight.T)"}),
         edit("MHA-71", {WEIGHT: "part.weight.copy_(weight.T)",
                         OUT: "target.out_proj.weight.copy_(source.out_proj.weight.T)"}),

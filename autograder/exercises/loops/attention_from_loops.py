@@ -78,7 +78,7 @@ EXERCISE = Exercise(
                          "scores / math": "scores[: q.shape[0], : k.shape[0]] / math"}),
         edit("LOOP-13", {PAIR: "torch.cosine_similarity(q[i], k[j], dim=0)"}),
         edit("LOOP-45 as many keys as queries taken for granted", {"k.shape[0]": "q.shape[0]"},
-             "Your code assumes as many keys as queries.",
+             "Your code assumes that there are as many keys as queries.",
              "The two numbers may differ. Which of your sizes should be the number of keys?"),
         edit("LOOP-45", {TABLE: "torch.zeros(q.shape[0], q.shape[0])"}),
         edit("LOOP-45", {"k.shape[0]": "q.shape[0]", "v.shape[1]": "q.shape[1]"}),

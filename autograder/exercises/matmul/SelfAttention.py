@@ -119,7 +119,7 @@ EXERCISE = Exercise(
              "The two axes of your weights are in the wrong order.",
              "In x @ W, which axis of W meets the features of x?"),
         edit("HEAD-21 the input is added back", {"return output": "return output + x"},
-             "Your output is the attention's plus x.",
+             "You add x to the output of the attention.",
              "Does this exercise ask for a residual connection?"),
         edit("HEAD-23 layers instead of parameters", {MADE: "nn.Linear(d_in, d_out, bias=False)"},
              "Your weights are inside layers, so their names end in .weight.",

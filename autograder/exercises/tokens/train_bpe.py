@@ -197,7 +197,7 @@ EXERCISE = Exercise(
         "largest count; `max` takes a key and returns the first of equal entries. When is there nothing left to "
         "choose?",
         "In outline: turn the text into a list of its UTF-8 bytes; repeat at most n_merges times: count the "
-        "pairs, stop if none occurs twice, add the most frequent one to the list of merges, and merge it in the "
-        "ids under the next free id; return the list.",
+        "pairs, stop if none occurs twice, add the most frequent one to the list of merges, and replace it in "
+        "the ids by the next free id; return the list.",
     ),
 )
