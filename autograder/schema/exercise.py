@@ -64,8 +64,9 @@ class Exercise:
     number    its position in the lesson, from 1
     worked    a plain right answer, of which the mistakes are edits; its name is the exercise's
     shapes    the axes of every tensor argument and of the result ("return") in the course's letters, for messages
-    standard  the cases that are made of the first one: in "float64", with columns in memory order ("transposed"), with
-              arguments by keyword ("by name"), and of a "new" module, whose parameters must be random
+    standard  the cases that are made of the exercise's own: in "float64", with columns in memory order ("transposed",
+              which every exercise with tensors gets), with arguments by keyword ("by name"), and of a "new" module,
+              whose parameters must be random
     needs     requirement -> (observation, question), shown when only cases with that requirement (`Case.needs`) fail;
               under "" for an answer that is wrong in all cases that need nothing
     combinable  ids (or titles) of the mistakes that are recognised when two are made at once

@@ -1,4 +1,4 @@
-"""Cases that many exercises share, made of their first one: float64, columns in memory order, arguments by keyword, and
+"""Cases that many exercises share, made of their own ones: float64, columns in memory order, arguments by keyword, and
 the parameters of new modules.
 
 The case in float64 is made of the one that is marked with `float64`, if there is one. FROM_TABLES is for exercises in

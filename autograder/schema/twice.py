@@ -1,7 +1,8 @@
 """The case of two calls in a row, whose results are both looked at after the second.
 
 The result of a call must not change with the next one, nor be given again for other arguments. Where the exercise
-draws its sizes, both calls have the same: memory that is kept from the first would fit the second.
+draws its sizes, both calls have the same: memory that is kept from the first would fit the second. Where modules are
+given, a third call gives the first ones again, with other weights.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
