@@ -122,7 +122,7 @@ GROUPS = {
         "scripted Transformer",
     ),
 }
-# The parts of PyTorch that hold its operations once more, written in Python: their steps are those of an answer by hand.
+# The parts of PyTorch that hold its operations once more, written in Python, with the steps of an answer by hand.
 IN_PYTHON = tuple(
     f"python:{part}"
     for part in (
