@@ -121,7 +121,7 @@ GROUPS = {
         "scripted Transformer",
     ),
 }
-# Parts of PyTorch that hold its operations a second time, in Python: their steps look like those of an answer by hand.
+# The parts of PyTorch that hold its operations once more, written in Python, with the steps of an answer by hand.
 IN_PYTHON = tuple(
     f"python:{part}"
     for part in (

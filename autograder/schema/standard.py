@@ -147,7 +147,7 @@ def _by_name(first: Case, parameters: tuple[str, ...], reference: Callable | Non
         name: replace(value, of=names.get(value.of, value.of)) if isinstance(value, Optimizer) else value
         for name, value in kwargs.items()
     }
-    renamed = {
+    renamed: dict[str, Any] = {
         field: tuple(names.get(name, name) for name in getattr(first, field))
         for field in ("changes", "calls")
     }

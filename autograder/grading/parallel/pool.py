@@ -70,9 +70,9 @@ class _Work:
         was_read = None
         try:
             was_read = read(submission, self.lessons[submission.lesson], self.runner.how.secret)
-            result = results.load(submission.folder, was_read.key)
-            if result is not None:
-                return Done(submission, result, was_read)
+            known = results.load(submission.folder, was_read.key)
+            if known is not None:
+                return Done(submission, known, was_read)
             result = self.runner.run(was_read.unit)
         except Refused as refused:
             return Done(submission, refused)

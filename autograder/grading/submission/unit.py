@@ -153,7 +153,7 @@ def _cells_to_run(texts: dict[int, str], own: dict[int, str]) -> set[int]:
 def _needed(wanted: Set[str], texts: dict[int, str], names: set[str]) -> list[str]:
     """Those of `names` among the wanted ones and what the cells that bind them use."""
     behind = _cells_behind(set(wanted), texts)
-    return sorted(names & wanted.union(*(_uses(texts[i]) for i in behind)))
+    return sorted(names & set(wanted).union(*(_uses(texts[i]) for i in behind)))
 
 
 def _cells_behind(wanted: set[str], texts: dict[int, str]) -> set[int]:
