@@ -47,11 +47,13 @@ class _There(torch.Tensor):
         return made
 
     @classmethod
-    def __torch_dispatch__(cls, kernel: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]  # PyTorch calls it as a class method
+        cls, kernel: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         with OtherDevice():
             return kernel(*args, **(kwargs or {}))
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # as PyTorch advises
 
     def tolist(self) -> Any:
         return self.held.tolist()
@@ -137,7 +139,8 @@ def _move(module: nn.Module) -> None:
                 copy = _There(value.detach())
                 is_parameter = isinstance(value, nn.Parameter)
                 there[id(value)] = nn.Parameter(copy, value.requires_grad) if is_parameter else copy
-            (part._parameters if name in part._parameters else part._buffers)[name] = there[id(value)]
+            tensors: dict[str, Any] = part._parameters if name in part._parameters else part._buffers
+            tensors[name] = there[id(value)]
 
 
 def stays_behind(call: Callable[[], Any]) -> int | None:

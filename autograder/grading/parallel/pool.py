@@ -3,7 +3,7 @@
 import os
 import signal
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextvars import ContextVar
@@ -89,7 +89,7 @@ _work: ContextVar[_Work] = ContextVar("work")
 
 def grade_in_parallel(
     todo: list[Submission], lessons: dict[str, Lesson], runner: Runner, at_once: int
-) -> Iterator[Done]:
+) -> Generator[Done, None, None]:
     """Every submission, as they are done, `at_once` at a time.
 
     If a machine fails, a submission is tried again, alone, a few times; what a student's code does is never tried
