@@ -76,9 +76,7 @@ def test_a_new_exercise_is_written_beside_the_others_and_can_be_built(tmp_path):
     assert "Every exercise is proven" in autograder("build", "--in", "mine", cwd=tmp_path)
     assert ": right, " in source.with_suffix(".ipynb").read_text(encoding="utf-8")
     answers = tmp_path / "mine/answers/pooling/max_pool.py"
-    answers.write_text(
-        answers.read_text() + '\nRIGHT["a slip"] = WRONG["none"] = {"x - mean": "x + mean"}\n'
-    )
+    answers.write_text(answers.read_text() + '\nRIGHT["a slip"] = WRONG["none"] = {"x - mean": "x + mean"}\n')
     said = autograder("build", "--in", "mine", cwd=tmp_path, fails=True)
     assert 'pooling.max_pool: the answer "a slip" of RIGHT does not pass' in said and "none" not in said
 
