@@ -45,9 +45,8 @@ def toy(name):
 @every_toy
 def test_its_answers_and_mistakes_are_judged_as_they_should_be(name):
     subject = LessonSubject(Lesson("90_toys", FOLDER.parents[1])).exercise(toy(name))
-    judged = [
-        rule for rule in ANSWER_RULES if not rule.asks.startswith("messages")
-    ]  # theirs are short of needs
+    # Their messages are left out: toys have few needs.
+    judged = [rule for rule in ANSWER_RULES if not rule.asks.startswith("messages")]
     assert faults_by(judged, subject) == []
     assert min(len(subject.answers["RIGHT"]), len(subject.answers["WRONG"]), len(subject.mistakes)) >= 4
 
