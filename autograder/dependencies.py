@@ -91,7 +91,8 @@ def of_package(names: Iterable[str]) -> set[str]:
     """Return the package's modules among names of imports; for `autograder.check`, the module that defines it."""
     ours = {name for name in names if is_in(name, (PACKAGE,))}
     lazy = {f"{PACKAGE}.{name}": module for name, module in autograder.MODULES.items()}
-    return {name for name in ours | {lazy[name] for name in ours & lazy.keys()} if file_of(name)}
+    ours |= {lazy[name] for name in ours & lazy.keys()}
+    return {name for name in ours if file_of(name)}
 
 
 def is_in(name: str, packages: Collection[str]) -> bool:

@@ -38,15 +38,15 @@ def modules_for(notebooks: Iterable[str]) -> frozenset[str]:
 
 def files_of(modules: Collection[str]) -> list[Path]:
     """Return the files of modules, with the data that lie in the folder of a package."""
-    files = [file for name in modules if (file := file_of(name))]
+    files = list(filter(None, map(file_of, modules)))
     data = [path for file in files if file.name == "__init__.py" for path in _data_in(file.parent)]
     return sorted({*files, *data})
 
 
 def packages_for(notebooks: Iterable[str], modules: Collection[str]) -> list[str]:
     """Return the packages that notebooks and modules import, as "name==version" of this environment."""
-    names = set().union(*map(imports_of, notebooks))
-    names = names.union(*(imported(file.read_bytes()) for name in modules if (file := file_of(name))))
+    texts = [file.read_bytes() for file in filter(None, map(file_of, modules))]
+    names = set().union(*map(imports_of, notebooks), *map(imported, texts))
     top = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
     there = packages_distributions()
     found = {package for name in top for package in there.get(name, ())}

@@ -42,11 +42,9 @@ def _plain(name: str) -> str:
 def missing(names: set[str]) -> set[str]:
     """What of these imports neither Python nor the bundle nor pip would find."""
     installed, there = asked_of_pip(), top_level()
+    elsewhere = {name for name in names if name.partition(".")[0] not in {PACKAGE, *sys.stdlib_module_names}}
     return {
-        name
-        for name in names
-        if (top := name.partition(".")[0]) not in {PACKAGE, *sys.stdlib_module_names}
-        and not {_plain(one) for one in there.get(top, ())} & installed
+        name for name in elsewhere if not set(map(_plain, there.get(name.partition(".")[0], ()))) & installed
     }
 
 

@@ -92,9 +92,24 @@ class People:
             self._rows[key] = self._rows.get(key, ("", ""))[0], DOUBTFUL + student
             self.found.twice[student].add(" ".join(key))
 
+    def rows_of(self, student: str) -> dict[Key, str]:
+        """The numbers that mean a student, or may, and what the systems call the person."""
+        rows = self._rows.items()
+        return {key: name for key, (name, one) in rows if one.removeprefix(DOUBTFUL) == student}
+
+    def earlier_ids_of(self, student: str) -> set[str]:
+        """The ids under which these numbers were placed while nobody knew whose they are, unless those of others."""
+        ids = {id_of_stranger(Origin(*key, name=name)) for key, name in self.rows_of(student).items()}
+        return ids - {one.removeprefix(DOUBTFUL) for _, one in self._rows.values()}
+
+    def forget(self, student: str) -> None:
+        """Forgets the numbers of a student."""
+        for key in self.rows_of(student):
+            del self._rows[key]
+
     def save(self) -> None:
         """Writes the file, if there is anything to remember. Raises UserError if it cannot be written."""
-        if not self._rows:
+        if not (self._rows or self._path.exists()):
             return
         text = io.StringIO()
         rows = [[*key, *row] for key, row in sorted(self._rows.items())]

@@ -14,6 +14,9 @@ from sqlalchemy.engine import make_url
 
 from autograder.errors import UserError
 from autograder.files import write_whole
+from autograder.grading.collect.people import FILE, People
+from autograder.grading.collect.students import Class
+from autograder.grading.course.update import BEFORE
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course
 from autograder.grading.gradebook.outcomes import last_outcome
 from autograder.grading.gradebook.table import as_number, points_of, short_name
@@ -28,20 +31,27 @@ def show(folder: Path, student: str) -> None:
     """Prints what the gradebook holds of a student, and the files. Raises UserError if there is nothing."""
     folder = folder.absolute()
     api = open_course(folder)
-    files = [path for place in _places(folder, student, lessons_of(api)) for path in _files(place)]
+    lessons = lessons_of(api)
+    files = [path for place in _places(folder, student, lessons) for path in _files(place)]
     with api.gradebook as gradebook:
+        people = People(folder, Class(gradebook.students))
         lines = _of_gradebook(gradebook, student)
+        others = _kept_under_another_id(folder, people.earlier_ids_of(student), lessons, gradebook)
+    rows = people.rows_of(student).items()
+    lines += [f"{FILE}: {system} {number} {name}".rstrip() for (system, number), name in rows]
     if not (lines or files):
         raise UserError(f"this course keeps nothing of {student!r}.")
     but = [*files, folder / "gradebook.db"]
     lines += ["", f"{len(files)} files under {folder}:", *(f"  {path.relative_to(folder)}" for path in files)]
     lines += [f"  {path.relative_to(folder)} (names the student)" for path in _naming(folder, student, but)]
+    lines += [f"Collected before under another id, which can be shown, too: {one}" for one in others]
     print("\n".join(map(printable, lines)))
 
 
 def forget(folder: Path, student: str) -> list[Path]:
-    """Removes a student, and all that the course keeps of them, from gradebook, folders and logs. Prints the files
-    that still name the student, which are the instructor's own, and returns them.
+    """Removes a student, and all that the course keeps of them, from gradebook, folders, tables and logs. Prints the
+    files that still name the student, which are the instructor's own, and what was collected under another id while
+    nobody knew whose it is; returns both.
 
     Raises UserError if the course keeps nothing of the student.
     """
@@ -52,16 +62,22 @@ def forget(folder: Path, student: str) -> list[Path]:
         keys = _results(folder, student, lessons)
         places = [place for place in _places(folder, student, lessons) if place.exists()]
         with api.gradebook as gradebook:
+            people = People(folder, Class(gradebook.students))
+            others = _kept_under_another_id(folder, people.earlier_ids_of(student), lessons, gradebook)
+            rows = people.rows_of(student)
             try:
                 gradebook.remove_student(student)
             except MissingEntry:
-                if not places:
+                if not (places or rows):
                     raise UserError(f"this course keeps nothing of {student!r}.") from None
         _forget_deleted_rows(api.coursedir.db_url)
         for place in places:
             _remove(place)
-        others = {key for path in (folder / ".grading").glob("*/*.json") if (key := _key_in(path))}
-        for key in keys - others:
+        if rows:
+            people.forget(student)
+            people.save()
+        shared = {key for path in (folder / ".grading").glob("*/*.json") if (key := _key_in(path))}
+        for key in keys - shared:
             (folder / ".grading" / "results" / f"{key}.json").unlink(missing_ok=True)
         for path in folder.glob("report*.html"):  # `report` writes it anew
             path.unlink()
@@ -73,6 +89,9 @@ def forget(folder: Path, student: str) -> list[Path]:
     print(f"{printable(student)} is removed: {len(places)} files and folders, and the gradebook's rows.")
     for path in rest:
         print(f"This file of yours still names the student: {printable(str(path.relative_to(folder)))}")
+    for one, kept in others.items():
+        print(f"Collected before under another id; look at it, and forget that, too: {printable(one)}")
+        rest += kept
     return rest
 
 
@@ -82,9 +101,21 @@ def _places(folder: Path, student: str, lessons: list[str]) -> list[Path]:
         raise UserError(f"{student!r} cannot be the id of a student.")
     folders = [path for path in folder.iterdir() if path.is_dir() and path.name not in OF_NOBODY]
     found = [path / student for path in sorted(folders) if (path / student).is_dir()]
+    found = [path for path in found if path != folder / BEFORE]
     return found + [
         record for name in lessons if (record := Submission(folder, student, name).record).exists()
     ]
+
+
+def _kept_under_another_id(
+    folder: Path, ids: set[str], lessons: list[str], gradebook: Gradebook
+) -> dict[str, list[Path]]:
+    """Those of the ids of which something is kept, with where it is; the gradebook, if it is there alone."""
+    rows = {row.id for row in gradebook.students}
+    found = {one: _places(folder, one, lessons) for one in sorted(ids)}
+    return {
+        one: places or [folder / "gradebook.db"] for one, places in found.items() if places or one in rows
+    }
 
 
 def _files(place: Path) -> list[Path]:
@@ -154,7 +185,7 @@ def _lines_without(text: str, student: str) -> str:
 
 
 def _tables(folder: Path) -> Iterator[Path]:
-    """The tables that this package keeps beside a course, such as that of students' numbers."""
+    """The tables that this package keeps beside a course."""
     yield from (path for path in folder.glob(".*.json") if path.is_file())
     yield from (folder / ".grading").glob("*.json")
 
