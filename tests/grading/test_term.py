@@ -407,7 +407,7 @@ def test_an_answer_that_waits_for_a_person_is_not_a_zero_on_the_feedback_page(co
     nbgrader(course, "generate_feedback", FIRST, "--force")
     page = page_of(course, "ada")
     assert f"{FIRST}: 24 of 25 points<" in page and "why scale</a>: 3 of 4" in page
-    assert "ot graded yet" not in page
+    assert "graded yet" not in page
 
 
 def test_what_is_the_lesson_s_own_is_folded_on_the_feedback_page(course):
