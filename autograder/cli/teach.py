@@ -129,7 +129,10 @@ def _add_show_and_forget(commands: Any) -> None:
     show = add_command(commands, "show", _show, "show all that the course keeps of one student")
     text = "remove one student with all that the course keeps of them"
     forget = add_command(commands, "forget", _forget, text)
-    forget.epilog = "Exit status: 0 if nothing is left, 1 if files of your own still name the student."
+    forget.epilog = (
+        "Exit status: 0 if nothing is left, 1 if files of your own still name the student, or if more was collected "
+        "under another id."
+    )
     for command in (show, forget):
         command.add_argument("folder", metavar="DIR", help="the folder of the course")
         command.add_argument("student", metavar="STUDENT", help="the id in the gradebook")

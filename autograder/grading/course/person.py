@@ -18,7 +18,6 @@ from autograder.grading.collect.people import FILE, People
 from autograder.grading.collect.students import Class
 from autograder.grading.course.update import BEFORE
 from autograder.grading.gradebook.open_course import lessons_of, locked, open_course
-from autograder.grading.gradebook.outcomes import last_outcome
 from autograder.grading.gradebook.table import as_number, points_of, short_name
 from autograder.grading.submission.find import Submission
 from autograder.printable import printable
@@ -59,7 +58,6 @@ def forget(folder: Path, student: str) -> list[Path]:
     api = open_course(folder)
     lessons = lessons_of(api)
     with locked(folder):
-        keys = _results(folder, student, lessons)
         places = [place for place in _places(folder, student, lessons) if place.exists()]
         with api.gradebook as gradebook:
             people = People(folder, Class(gradebook.students))
@@ -76,9 +74,10 @@ def forget(folder: Path, student: str) -> list[Path]:
         if rows:
             people.forget(student)
             people.save()
-        shared = {key for path in (folder / ".grading").glob("*/*.json") if (key := _key_in(path))}
-        for key in keys - shared:
-            (folder / ".grading" / "results" / f"{key}.json").unlink(missing_ok=True)
+        others_results = {_key_in(path) for path in (folder / ".grading").glob("*/*.json")}
+        for path in (folder / ".grading" / "results").glob("*.json"):
+            if path.stem not in others_results:  # also those of the student's earlier attempts
+                path.unlink()
         for path in folder.glob("report*.html"):  # `report` writes it anew
             path.unlink()
         for name in LOGS:
@@ -138,12 +137,6 @@ def _of_gradebook(gradebook: Gradebook, student: str) -> list[str]:
                 lines.append(f"  {short_name(grade.name)}: {points}{f'; {comment}' if comment else ''}")
             lines += [f"  {short_name(name)}: {comment}" for name, comment in comments.items()]
     return lines
-
-
-def _results(folder: Path, student: str, lessons: list[str]) -> set[str]:
-    """The keys of the student's kept results."""
-    outcomes = (last_outcome(Submission(folder, student, lesson)) for lesson in lessons)
-    return {outcome.result for outcome in outcomes if outcome and outcome.result}
 
 
 def _key_in(outcome: Path) -> str:

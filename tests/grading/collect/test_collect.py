@@ -12,8 +12,9 @@ from collected import placed, stamp, zipped
 from autograder.errors import UserError
 from autograder.grading.collect import archives
 from autograder.grading.collect.collect import collect
-from autograder.grading.demo.sample_class import FIRST
+from autograder.grading.demo.sample_class import FIRST, SECOND
 from autograder.grading.gradebook.open_course import open_course
+from autograder.grading.submission.find import digest, find_submissions
 
 HERE = datetime.now().astimezone().strftime("%z")
 
@@ -95,6 +96,18 @@ def test_each_systems_archive_finds_its_places(course, texts, tmp_path, system, 
     }
     assert stamp(course, "alan7") == late[system]
     assert "0 files have no place" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_an_archive_that_is_given_again_changes_nothing_that_a_grade_depends_on(
+    course, texts, tmp_path, system
+):
+    files = {name: texts.get(what, what) for name, what in SYSTEMS[system].items()}
+    archive, digests = zipped(tmp_path / "x.zip", files), []
+    for _ in range(2):
+        collect(course, [archive])
+        digests.append({one: digest(one) for one in find_submissions(course, None, [FIRST, SECOND])})
+    assert digests[0] == digests[1] and len(digests[0]) == 3
 
 
 def test_what_comes_again_replaces_the_earlier_one_which_is_kept(course, texts, tmp_path, capsys):

@@ -7,13 +7,15 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from collected import zipped
 from sandboxed import needs_sandbox
 from term import written_points
 
 from autograder.errors import UserError
+from autograder.grading.collect.collect import collect
 from autograder.grading.course.person import forget, show
 from autograder.grading.demo.demo import make_feedback
-from autograder.grading.demo.hand_in import hand_in
+from autograder.grading.demo.hand_in import hand_in, notebook_text
 from autograder.grading.demo.sample_class import FIRST, SOFTMAX, WRITTEN, SampleSubmission
 from autograder.grading.grade import grade
 from autograder.grading.gradebook.open_course import open_course
@@ -21,21 +23,29 @@ from autograder.grading.pages.report import report
 
 pytestmark = needs_sandbox
 ADA, BO = "ada_lovelace.1815", "bo"
+WORK = {"answers": {SOFTMAX: "SMX-01"}, "written": WRITTEN}
 
 
 @pytest.fixture(scope="module")
 def graded(first_course, tmp_path_factory):
-    """A course after a lesson: graded, with feedback, report, an earlier attempt and a log."""
+    """A course after a lesson: collected, graded, with feedback, report and a log. One student handed in twice, and
+    then an odd file; of the other an instructor kept an earlier attempt."""
     folder = Path(shutil.copytree(first_course, tmp_path_factory.mktemp("person") / "course"))
-    for student in (ADA, BO):
-        path = hand_in(folder, SampleSubmission(student, answers={SOFTMAX: "SMX-01"}, written=WRITTEN))
-        earlier = folder / "earlier" / student / FIRST
-        earlier.mkdir(parents=True)
-        shutil.copy(path, earlier / "1.ipynb")
     with open_course(folder).gradebook as gradebook:
         gradebook.update_or_create_student(
             ADA, first_name="Ada", last_name="Lovelace", email="ada@example.org"
         )
+    archives = {
+        f"lovelaceada_71_901_{FIRST}.ipynb": notebook_text(folder, SampleSubmission(ADA)),
+        f"lovelaceada_71_950_{FIRST}-1.ipynb": notebook_text(folder, SampleSubmission(ADA, **WORK)),
+        "lovelaceada_71_960_essay.pdf": "%PDF of mine",
+    }
+    for name, text in archives.items():
+        collect(folder, [zipped(folder.parent / "archive.zip", {name: text})], lesson=FIRST)
+    path = hand_in(folder, SampleSubmission(BO, **WORK))
+    earlier = folder / "earlier" / BO / FIRST
+    earlier.mkdir(parents=True)
+    shutil.copy(path, earlier / "1.ipynb")
     grade(folder)
     written_points(folder, FIRST, ADA, "loops-why_scale", 3.0)
     with open_course(folder).gradebook as gradebook:
@@ -68,11 +78,14 @@ def naming(folder: Path, student: str) -> list[str]:
 def test_nothing_of_a_student_who_is_forgotten_is_left(course):
     shared = (course / ".grading" / "results").iterdir()
     assert len(list(shared)) == 1  # of two who handed in the same
-    assert len(naming(course, ADA)) > 10
+    rooms = {Path(path).parts[0] for path in naming(course, ADA)}
+    assert rooms >= {"submitted", "earlier", "unplaced", ".collected", "people.csv", ".grading", "feedback"}
     assert forget(course, ADA) == []
     assert naming(course, ADA) == []
-    for private in (b"Lovelace", b"ada@example.org", b"Well said."):
-        assert private not in (course / "gradebook.db").read_bytes()
+    left = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
+    for private in (b"lovelaceada", b"ada@example.org", b"Well said.", b"of mine"):
+        assert [path for path, content in left.items() if private in content] == []
+    assert b"Lovelace" not in (course / "gradebook.db").read_bytes()
     tables = sqlite3.connect(course / "gradebook.db")
     assert tables.execute("select id from student").fetchall() == [(BO,)]
     assert (course / "grading.log").read_text() == "another line\n"
@@ -101,7 +114,12 @@ def test_files_of_the_instructor_are_named_and_stay(course, capsys):
 def test_all_that_is_kept_of_a_student_is_shown(course, capsys):
     show(course, ADA)
     said = capsys.readouterr().out
-    for words in ("Ada Lovelace ada@example.org", "softmax: 5 of 7", "why_scale: 3 of 4; Well said."):
+    for words in (
+        "Ada Lovelace ada@example.org",
+        "softmax: 5 of 7",
+        "why_scale: 3 of 4; Well said.",
+        "canvas 71 lovelaceada",
+    ):
         assert words in said
     for path in naming(course, ADA):
         assert path == "gradebook.db" or (course / path).is_dir() or path in said, path
@@ -127,3 +145,40 @@ def test_a_link_in_a_student_s_place_is_removed_and_not_what_it_leads_to(course)
     (course / "earlier" / ADA / "link").symlink_to(outside)
     forget(course, ADA)
     assert (outside / "file").read_text() == "mine" and naming(course, ADA) == []
+
+
+def test_only_the_rows_of_the_student_go_from_the_table_of_numbers(course, capsys):
+    table, head = course / "people.csv", "system,number,name,student\n"
+    others = f"canvas,72,bobeamon,{BO}\nmoodle,8,Ada Lovelace,other\n"
+    table.write_text(f"{head}canvas,71,lovelaceada,?{ADA}\n{others}", encoding="utf-8")
+    forget(course, ADA)
+    assert table.read_text(encoding="utf-8") == head + others
+    table.write_text(f"{head}canvas,73,wei,wei_73\n", encoding="utf-8")
+    show(course, "wei_73")  # of whom nothing else is kept
+    assert "canvas 73 wei" in capsys.readouterr().out
+    forget(course, "wei_73")
+    assert table.read_text(encoding="utf-8") == head
+
+
+def test_what_was_graded_before_anybody_knew_whose_it_is_is_named(course, capsys):
+    archive = zipped(course.parent / "x.zip", {f"Wei Zhang_2_assignsubmission_file_/{FIRST}.ipynb": "{"})
+    collect(course, [archive], lesson=FIRST)
+    assert not {"Wei_Zhang_2"} - {path.name for path in (course / "submitted").iterdir()}
+    table = course / "people.csv"
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace(",Wei_Zhang_2", f",{BO}"), encoding="utf-8")
+    show(course, BO)
+    assert "under another id, which can be shown, too: Wei_Zhang_2" in capsys.readouterr().out
+    assert course / "submitted/Wei_Zhang_2" in forget(course, BO)
+    assert "forget that, too: Wei_Zhang_2" in capsys.readouterr().out
+    forget(course, "Wei_Zhang_2")
+    assert naming(course, "Wei_Zhang_2") == naming(course, BO) == []
+
+
+def test_sources_that_an_update_kept_are_not_a_student_s(course):
+    kept = course / "earlier" / "source" / FIRST / "1.ipynb"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+    with pytest.raises(UserError, match="keeps nothing of"):
+        forget(course, "source")
+    assert kept.exists()
