@@ -22,7 +22,7 @@ one.
 **You need** lessons 01 to 03, and from lesson 01 the softmax that subtracts the maximum. Except for
 `F.scaled_dot_product_attention` in exercise 2, you may use everything in PyTorch.
 
-**You spend** about N minutes, two thirds of them on the exercises. Section 4 is a good place to start a second
+**You spend** about N minutes, three fifths of them on the exercises. Section 4 is a good place to start a second
 evening.
 
 Write an answer, run the check below it, read what it says. When you are stuck,

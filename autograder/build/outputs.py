@@ -31,8 +31,9 @@ def keep_same(stored: NotebookNode | None, fresh: NotebookNode) -> None:
     """Give each cell of `fresh` the outputs that are stored, where the run gave the same again."""
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"} if stored else {}
     for cell in fresh.cells:
-        if cell.cell_type == "code" and cell.id in known and not difference(known[cell.id], cell):
-            cell.outputs = known[cell.id].outputs
+        old = known.get(cell.id)
+        if old is not None and cell.cell_type == "code" and _kinds(old) == _kinds(cell):
+            cell.outputs = cell.outputs if difference(old, cell) else old.outputs
 
 
 def differences(cells: Iterable[Cell], stored: NotebookNode, fresh: NotebookNode) -> list[str]:
@@ -76,6 +77,11 @@ def text_of(cell: NotebookNode) -> str:
         for output in cell.outputs
     ]
     return "\n".join(part.strip("\n") for part in parts)
+
+
+def _kinds(cell: NotebookNode) -> list[tuple[str, ...]]:
+    """The ways in which each output of a cell can be shown."""
+    return [(output.output_type, *sorted(output.get("data", {}))) for output in cell.outputs]
 
 
 def _missing(cell: Cell, stored: NotebookNode, fresh: NotebookNode) -> str:
