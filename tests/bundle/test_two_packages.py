@@ -5,6 +5,7 @@ import sys
 import tomllib
 
 import pytest
+from bundled import modules, packages
 
 from autograder.bundle.make import _copy_code, _write_texts
 
@@ -12,8 +13,8 @@ from autograder.bundle.make import _copy_code, _write_texts
 @pytest.fixture
 def students(tmp_path):
     """The code of a bundle, without its records."""
-    _copy_code(tmp_path)
-    _write_texts(tmp_path)
+    _copy_code(tmp_path, modules())
+    _write_texts(tmp_path, list(packages()))
     return tmp_path
 
 

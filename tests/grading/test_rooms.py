@@ -19,7 +19,7 @@ NEEDS = {
     "gradebook": {"judging", "submission"},
     "collect": {"gradebook", "submission"},
     "pages": {"collect", "gradebook", "judging", "submission", "worker"},
-    "course": {"gradebook", "pages", "submission", "sandbox", "worker"},
+    "course": {"collect", "gradebook", "pages", "submission", "sandbox", "worker"},
 }
 
 

@@ -112,7 +112,7 @@ def test_a_result_an_instance_and_a_name_that_is_something_else_now(shown):
     assert "without parentheses" in shown["result"]
     assert "`softmax` is a tensor of shape (3, 4) now, not your answer" in shown["overwritten"]
     assert "`softmax` is an int now" in shown["overwritten by a number"]
-    assert "check(SelfAttention), with the class" in shown["instance"]
+    assert "Pass the class itself: check(SelfAttention)" in shown["instance"]
 
 
 def test_what_an_answer_shows_is_kept_back_and_costs_nothing(shown):

@@ -68,7 +68,7 @@ def test_a_class_is_checked_as_its_exercise_asks(own, tmp_path):
             ["import nothing_of_that_name as torch", RIGHT.replace("[", "[torch and ", 1)],
             "ModuleNotFoundError",
         ),
-        (["masked_mean = 3"], "no function"),
+        (["masked_mean = 3"], "not a function"),
         ([HELPERS, RIGHT.replace("padding):", "padding)")], "cannot be read as Python (line 1: "),
     ],
 )

@@ -22,7 +22,10 @@ def test_no_two_submissions_of_one_student_run_at_the_same_time(monkeypatch, tmp
         running.remove(unit.student)
         return Result()
 
-    monkeypatch.setattr(pool, "read", lambda submission, *_: SimpleNamespace(unit=submission, key=""))
+    def read(submission, *_):
+        return SimpleNamespace(unit=submission, key=f"{submission.student}-{submission.lesson}")
+
+    monkeypatch.setattr(pool, "read", read)
     monkeypatch.setattr(pool.results, "load", lambda *_: None)
     runner = SimpleNamespace(run=run, how=SimpleNamespace(secret=""))
     lessons = [str(number) for number in range(4)]
