@@ -125,8 +125,8 @@ GROUPS = {
 IN_PYTHON = tuple(
     f"python:{part}"
     for part in (
-        *("_decomp", "_dynamo", "_higher_order_ops", "_inductor", "_meta_registrations", "_native", "_numpy"),
-        *("_prims", "_refs", "ao", "distributed", "fx", "masked", "nested", "onnx", "sparse", "testing"),
+        *("_decomp", "_inductor", "_meta_registrations", "_native", "_numpy", "_prims", "_refs"),
+        *("ao", "fx", "masked", "nested", "onnx", "sparse"),
     )
 )
 MATRIX_PRODUCT = "a matrix product"

@@ -293,10 +293,20 @@ def _line_counter(usage: Usage) -> Callable[[FrameType, str, Any], Callable | No
                 usage.names.add(f"optim:{frame.f_code.co_qualname}")
             elif TORCH in file:
                 # Some parts of PyTorch hold its operations once more, written in Python.
-                part = file.rpartition(TORCH)[2].partition(os.sep)[0]
-                usage.names.add(f"python:{part.removesuffix('.py')}")
+                part = file.rpartition(TORCH)[2].partition(os.sep)[0].removesuffix(".py")
+                if f"python:{part}" not in usage.names and not _is_importing(frame):
+                    usage.names.add(f"python:{part}")
             return None
         usage.lines += 1
         return count
 
     return enter
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether a frame belongs to an import: PyTorch loads some of its parts when they are first needed."""
+    while frame is not None and not is_students(frame.f_code.co_filename):
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False

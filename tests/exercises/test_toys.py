@@ -5,6 +5,7 @@ They stand in a folder outside the package, as an instructor's own would.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,7 @@ from autograder.schema.mistake import source_of
 
 FOLDER = Path(__file__).parent / "toys"
 NAMES = ("pick_token", "CachedAttention", "encode_pairs", "mean_loss", "one_step")
+LINE = re.compile(r"Line \d+")
 every_toy = pytest.mark.parametrize("name", NAMES)
 
 
@@ -99,4 +101,6 @@ def test_from_the_bundle(name, tmp_path):
     ):
         records = probe(answer, cases, kept.procedure)
         here, there = verdict(exercise.id, answer), judge(kept, cases, records)
-        assert (here.points, here.mistake, here.message) == (there.points, there.mistake, there.message)
+        assert (here.points, here.mistake) == (there.points, there.mistake)
+        # A remark names a line of the file that is judged: here that of the toy, there a text.
+        assert LINE.sub("Line", here.message) == LINE.sub("Line", there.message)

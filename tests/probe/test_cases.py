@@ -26,7 +26,7 @@ ARGUMENTS = {
     "a list": ([1, 2], lambda given: given.append(3)),
     "a dict": ({"a": 1}, lambda given: given.update(b=2)),
     "a tensor in a list": ([X.clone()], lambda given: given[0].zero_()),
-    "a module's mode": (Module("Linear", {"in_features": 1, "out_features": 1}), lambda given: given.eval()),
+    "a module's mode": (Module("Dropout", {"p": 0.5}), lambda given: given.eval()),
     "a module's weights": (
         Module("Linear", {"in_features": 1, "out_features": 1}, {"weight": torch.ones(1, 1)}),
         lambda given: given.weight.data.zero_(),

@@ -172,7 +172,7 @@ EXERCISE = Exercise(
         edit("LORA-25 both start as zeros", {UP: UP + "\n        nn.init.zeros_(self.down.weight)"},
              "Both of your small layers start at zero.",
              "What is the gradient of a product when both factors are 0?"),
-        edit("LORA-81 one number everywhere in down", {UP: UP + "\n        nn.init.constant_(self.down.weight, 0.01)"},
+        edit("LORA-183 one number everywhere in down", {UP: UP + "\n        nn.init.constant_(self.down.weight, 0.01)"},
              "`down` starts with the same number everywhere.",
              "With all its rows alike, how can training tell the features of `down` apart?"),
         edit("LORA-27 the wrong one starts as zeros", {UP: "nn.init.zeros_(self.down.weight)"},

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         edit("TRN-65 no other number is ignored", {COUNTS: "targets != -100",
              FILL: "targets.masked_fill(~counts, 0) % logits.shape[-1]"},
              "A different value of `ignore` changes nothing in your result.", "Which line uses `ignore`?"),
-        edit("TRN-81 negative targets do not count", {COUNTS: "targets >= 0"},
+        edit("TRN-139 negative targets do not count", {COUNTS: "targets >= 0"},
              "You leave out negative targets, whatever `ignore` says.",
              "Which targets do not count where `ignore` is 0?"),
         edit("TRN-67 every target counts", {COUNTS: "targets > -1000", FILL: "targets.clamp(min=0)"},
