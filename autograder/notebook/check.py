@@ -47,7 +47,7 @@ class NotJudged(CheckFailed):
 
 
 class Points(float):
-    """Points that a notebook does not write below the card, which says them already.
+    """Points in a notebook, which does not write them below the card: that says them already.
 
     Their HTML, which a notebook shows, is empty. Their text is a plain float, which nbgrader reads.
     """
@@ -130,7 +130,7 @@ def _checked(answer, exercise: Exercise, hidden: bool) -> float | None:
     if verdict.state in (RIGHT, PARTLY_RIGHT) and not is_validating():
         show_verdict(verdict)
         show_picture(verdict)
-        return Points(verdict.points)
+        return verdict.points if running_notebook() is None else Points(verdict.points)
     show_picture(verdict)
     raise CheckFailed(text_of(verdict) + _what_comes_next(verdict))
 
