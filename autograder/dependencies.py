@@ -44,7 +44,8 @@ def digest(modules: Iterable[str], code_only: bool = False) -> str:
     total = hashlib.sha256()
     for name in sorted(modules):
         text = _text(name) or b""
-        total.update(f"{name} {len(text)}\n".encode() + (code(text) if code_only else text))
+        content = code(text) if code_only else text
+        total.update(f"{name} {len(content)}\n".encode() + content)
     return total.hexdigest()
 
 
