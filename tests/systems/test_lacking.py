@@ -17,9 +17,9 @@ RESERVED = re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.|/|$)")
 
 def asks_for(source: str, platform: str) -> set[str]:
     """What a source imports or names that does not exist there; `hasattr(module, "name")` is a question."""
-    gone, names = absent(platform), lacking(platform)
-    found = set()
-    for node in ast.walk(ast.parse(source)):
+    gone, names, tree = absent(platform), lacking(platform), ast.parse(source)
+    found, guarded = set(), _asked_first(tree)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in gone}
         elif isinstance(node, ast.ImportFrom) and node.module in names:
@@ -27,7 +27,19 @@ def asks_for(source: str, platform: str) -> set[str]:
                 f"{node.module}.{alias.name}" for alias in node.names if alias.name in names[node.module]
             }
         elif isinstance(node, ast.Attribute) and node.attr in names.get(ast.unparse(node.value), ()):
-            found.add(ast.unparse(node))
+            found |= {ast.unparse(node)} if node not in guarded else set()
+    return found
+
+
+def _asked_first(tree: ast.Module) -> set[ast.Attribute]:
+    """The attributes of modules that stand in a function which asks `hasattr` for just that one."""
+    found = set()
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+            asked = {tuple(map(ast.unparse, one.args)) for one in calls if ast.unparse(one.func) == "hasattr"}
+            attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
+            found |= {node for node in attributes if (ast.unparse(node.value), repr(node.attr)) in asked}
     return found
 
 
@@ -40,6 +52,13 @@ def test_a_students_python_asks_for_nothing_that_is_not_there(platform):
     }  # asks first: the kernel above goes the other way
     assert {file: names for file, names in found.items() if names} == {}
     assert bool(guarded["probe/limit.py"]) == (platform == "win32")
+
+
+def test_only_the_function_that_asks_is_excused():
+    asks = "def f():\n    if hasattr(os, 'fork'):\n        os.fork()\n"
+    assert asks_for(asks, "win32") == set()
+    assert asks_for(asks + "def g():\n    os.fork()\n", "win32") == {"os.fork"}
+    assert asks_for(asks.replace("'fork'", "'getuid'"), "win32") == {"os.fork"}
 
 
 @pytest.mark.parametrize("source", ["import fcntl", "from os import fork", "import os\nos.getuid()"])

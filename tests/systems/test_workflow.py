@@ -49,5 +49,5 @@ def test_continuous_integration_runs_every_part_side_by_side():
 
 def test_every_folder_of_tests_that_a_part_names_is_there():
     """Another folder is in the part `lessons`, which takes what no other names."""
-    named = re.findall(r"tests/\w+", "".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
+    named = re.findall(r"tests/\w+", " ".join(re.findall(r'^[A-Z]+="(.*)"$', CI, re.MULTILINE)))
     assert named and all((ROOT / folder).is_dir() for folder in named)
