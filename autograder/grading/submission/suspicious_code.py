@@ -22,7 +22,7 @@ from autograder.grading.submission.names_in_code import GRADER, names_in, paths_
 if TYPE_CHECKING:
     from autograder.schema.exercise import Exercise
 
-MOST_NAMES, LONGEST_NAME = 4, 30
+MOST_NAMES, LONGEST_NAME, LONGEST_LIST = 4, 30, 50  # names, and characters: a problem is a line of the report
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,17 @@ class SuspiciousNames:
         """The request to a teacher to look at the code, if points were earned under a rule of form in the exercises
         `earned`, or for other `reasons`, which say what it does; empty if there is nothing to look at."""
         names = sorted({*self.grader, *self.cells}.union(*(self.answers.get(name, ()) for name in earned)))
-        some = ", ".join(shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES])
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        said = [*reasons, f"reaches for {some}{more}"] if names else reasons
+        said = [*reasons, f"reaches for {_some_of(names)}"] if names else reasons
         return f"look at its code, which {' and '.join(said)}" if said else ""
+
+
+def _some_of(names: list[str]) -> str:
+    """The first names, as many as fit, and how many more there are."""
+    shown = [shorten(name, LONGEST_NAME, placeholder="...") for name in names[:MOST_NAMES]]
+    while len(shown) > 1 and len(", ".join(shown)) > LONGEST_LIST:
+        shown.pop()
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def suspicious_names(
